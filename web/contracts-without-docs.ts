@@ -3,7 +3,10 @@ import type { Plugin } from 'vite';
 const CONTRACTS = /[\\/]shared[\\/](rpc[\\/]methods|ports)[\\/][\w-]+\.ts$/;
 const DOCS = /^(\s+docs:) (?:'[^'\n]*'|"[^"\n]*"|`(?:[^`\\\n]|\\.)*`),$/gm;
 
-/** In builds of workers contracts do not say what they are for: that is for people, who read it in pages and documents, and a gateway would load 2 KB of it first of all. */
+/**
+ * Removes the descriptions of contracts from builds of workers: only pages and documents show them, and they would add 2 KB to the start of
+ * a gateway.
+ */
 export function contractsWithoutDocs(): Plugin {
   return {
     name: 'perch-contracts-without-docs',

@@ -8,8 +8,8 @@ interface Graph {
 }
 
 /**
- * Puts what is loaded at once with certain modules into one chunk of that name: all that they import, and what that imports, but for
- * what comes later by `import()`. For a chunk group's `name`.
+ * Groups everything that loads at once with certain modules into one chunk of that name: their static imports, recursively, but no dynamic
+ * `import()`. For a chunk group's `name`.
  */
 export function loadedWith(
   chunk: string,

@@ -4,7 +4,7 @@ export const reroute = ({ url }: { url: URL }): string | undefined =>
 
 function canBeDecoded(path: string): boolean {
   try {
-    // Bundlers leave out a call whose result is not used.
+    // Uses the result, since bundlers drop a call whose result is unused.
     return decodeURI(path).length >= 0;
   } catch {
     return false;

@@ -6,7 +6,7 @@ const table = z.object({ default: z.array(z.union([z.string(), z.array(z.number(
 /** Entries that are read at once: under a millisecond. */
 const PIECE = 2000;
 
-/** Replaces a module whose table is one literal: a browser would parse that in one task of 0.1 s and more. */
+/** Replaces a module whose table is one literal, which a browser would parse in one task of 0.1 s or more. */
 const inPieces = (pieces: readonly string[]): string => `
 const pieces = [${pieces.map((piece) => JSON.stringify(piece)).join(',\n')}];
 const ranks = [];
@@ -26,7 +26,9 @@ pieces.length = 0;
 export default ranks;
 `;
 
-/** In builds the tables of tokenizers are read in pieces, between which a worker's other work has its turn. They are the same to whoever imports them. */
+/**
+ * In builds, splits the tables of tokenizers into pieces so that a worker's other tasks can run in between. Their exports are unchanged.
+ */
 export function rankTables(): Plugin {
   return {
     name: 'perch-rank-tables',

@@ -7,8 +7,8 @@ import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
 
 /**
- * Keeps the whole app, the gateway's worker included, so that it opens without a network. A new version is fetched beside the one in
- * use and waits until a page lets it in (`SKIP_WAITING`): nothing is swapped under a person's hands.
+ * Caches the whole app, the gateway's worker included, so that it opens offline. A new version is fetched next to the one in use and waits
+ * until a page activates it (`SKIP_WAITING`): the app is never swapped while in use.
  */
 const SHELL = new URL(self.registration.scope).pathname;
 /** Suffix of cache names: other folders of this host may have a service worker too. */
@@ -31,11 +31,11 @@ const NOT_PAGES = [
 const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
 const pathsOf = (heavy: boolean): string[] => workerParts.filter((part) => part.heavy === heavy).map(({ path }) => path);
 
-/** Each language's words, from the build too: only the one that is spoken here is kept. */
+/** Message files of each language, from the build: only the current language is cached. */
 const localeFiles = JSON.parse('__PERCH_LOCALE_FILES__') as Record<string, string[]>;
 const inLocales = new Set(Object.values(localeFiles).flat());
 
-/** File hosts send no headers of ours: what is not to be trusted gets its own here. */
+/** Static file hosts send none of our headers, so the frame for untrusted content gets its headers here. */
 registerRoute(
   ({ url }) => url.origin === location.origin && url.pathname === SHELL + FRAME_FILE,
   async ({ request, url }) => {
@@ -49,7 +49,7 @@ registerRoute(
 precacheAndRoute(
   [
     { url: SHELL, revision: __PERCH_BUILD__ },
-    // Their names carry a hash of what is in them.
+    // Their names contain a hash of their content.
     ...[...immutable.map(({ path }) => path).filter((path) => !inLocales.has(path)), ...pathsOf(false)].map((path) => ({
       url: SHELL + path,
       revision: null,
@@ -77,7 +77,7 @@ registerRoute(
   'POST',
 );
 
-/** Readers of documents and the like: kept when they are first used, or when the app is there and there is time. */
+/** Document readers and other large files: cached on first use, or when the browser is idle. */
 const HEAVY_CACHE = `perch-heavy${MARK}`;
 const heavy = new Set(pathsOf(true).map((path) => SHELL + path));
 registerRoute(
@@ -100,7 +100,7 @@ registerRoute(
 );
 
 const LOCALE_CACHE = `perch-locale${MARK}`;
-/** Under which the cache says what it has. */
+/** Cache key of the cached language. */
 const LOCALE_KEY = `${SHELL}locale`;
 registerRoute(
   ({ url }) => inLocales.has(url.pathname.slice(SHELL.length)),
@@ -110,8 +110,8 @@ registerRoute(
 let localeKept = Promise.resolve();
 
 /**
- * Keeps the words of a language, so that the app speaks it without a network. Without one: of the language that an earlier version has kept.
- * One after the other: of two at a time the first would throw away what the second has fetched.
+ * Caches the messages of a language, so that the app works in it offline; by default, the language that an earlier version cached. Calls
+ * are queued: of two concurrent ones the first would delete what the second has fetched.
  */
 function keepLocale(spoken?: string): Promise<void> {
   localeKept = localeKept.then(() => fetchLocale(spoken)).catch(() => {});
@@ -129,7 +129,7 @@ async function fetchLocale(spoken: string | undefined): Promise<void> {
   for (const { url } of await cache.keys()) if (![LOCALE_KEY, ...paths].includes(new URL(url).pathname)) await cache.delete(url);
 }
 
-/** Files whose names change with what is in them. `only`: what else is kept begins so, or goes. */
+/** Caches files whose names change with their content. `only`: other cached entries without this prefix are deleted. */
 async function keptOnceUsed(name: string, request: Request, path: string, only = ''): Promise<Response> {
   const cache = await caches.open(name);
   const kept = await cache.match(path);
@@ -162,7 +162,7 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(href));
 });
 
-/** Shows a place of the app: in a tab that is there already, the one that shows it first. */
+/** Opens a page of the app: in an existing tab if there is one, preferably one that already shows it. */
 async function open(href: string): Promise<void> {
   const tabs = await self.clients.matchAll({ type: 'window' });
   const pages = tabs.filter(({ url }) => new URL(url).pathname !== '/host');

@@ -1,4 +1,4 @@
-/** The words of a command line, as a shell would part them: by spaces, except within quotes. Null where a quote is not closed. */
+/** Splits a command line into words as a shell does: at spaces outside quotes. Null if a quote is not closed. */
 export function wordsOf(line: string): string[] | null {
   const words: string[] = [];
   const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"']+))(\s+|$)/gy;

@@ -1,2 +1,5 @@
-/** Whether a key press is an input method's own: it says so, or, as Safari has it for the key that ends a composition, tells no key. */
+/**
+ * Whether a key press belongs to an input method: `isComposing` says so, or the key code is 229, as in Safari for the key that ends a
+ * composition.
+ */
 export const isComposed = ({ isComposing, keyCode }: KeyboardEvent): boolean => isComposing || keyCode === 229;

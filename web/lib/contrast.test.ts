@@ -38,7 +38,7 @@ function ratio(tokens: Tokens, one: string, other: string, theme: 'light' | 'dar
   return (bright + 0.05) / (dim + 0.05);
 }
 
-/** Text that stands out by less than `least` from a ground that it stands on. */
+/** Pairs of text and background with a contrast below `least`. */
 const weak = (tokens: Tokens, theme: 'light' | 'dark', least: number): (readonly [string, number])[] =>
   TEXTS.flatMap(([text, grounds]) => grounds.map((ground) => [`${text} on ${ground}`, ratio(tokens, text, ground, theme)] as const)).filter(
     ([, found]) => !(found >= least),

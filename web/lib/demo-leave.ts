@@ -4,13 +4,13 @@ import { gateway } from './gateway/connection.svelte.ts';
 import { locale } from './i18n/locale.ts';
 
 const OPEN = named('perch-open');
-/** The one of this page: what is posted on it comes to other tabs alone. */
+/** The channel object of this page: messages posted on it reach only other tabs. */
 const channel = new BroadcastChannel(named('perch-left'));
 const tab = { close: (): void => {} };
 
 /**
- * Where a person comes to who leaves: the app itself, or where the folder is the demo alone a page that says how to get it. To be asked for before anything
- * is deleted: without a network the service worker alone has that page.
+ * Address to go to after leaving the demo: the app itself, or for a demo-only build a page about how to get the app. Call it before
+ * anything is deleted: offline, only the service worker has that page.
  */
 async function goodbye(): Promise<string> {
   if (!__PERCH_DEMO__) return '/';
@@ -44,8 +44,8 @@ export function followLeaving(): void {
 }
 
 /**
- * Leaves the demo in all tabs, and deletes what it has kept in this browser: databases, settings, caches, and where the folder is the demo alone the service
- * worker. Rejects where something of it cannot be deleted.
+ * Leaves the demo in all tabs and deletes its data in this browser: databases, settings, caches, and in a demo-only build the service
+ * worker. Rejects if something cannot be deleted.
  */
 export async function leaveDemo(): Promise<void> {
   const to = await goodbye();
@@ -63,5 +63,8 @@ export async function leaveDemo(): Promise<void> {
   location.replace(to);
 }
 
-/** A cache of the demo has its mark; the app's files are kept under the scope of the service worker, which is the demo's where the folder is. */
+/**
+ * Caches of the demo have its suffix. The app's files are cached under the scope of the service worker, which belongs to the demo in a
+ * demo-only build.
+ */
 const isOwn = (name: string): boolean => name.endsWith(MARK) || (__PERCH_DEMO__ && name.endsWith(location.origin + BASE));

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** The module, as a page at this address has it: `kept` is what the tab keeps meanwhile. */
+/** Loads the module as a page at this address would; `kept` is the tab's session storage. */
 async function openedAt(search: string, kept = new Map<string, string>()) {
   vi.stubGlobal('location', { search, href: `https://perch.test/${search}`, origin: 'https://perch.test' });
   vi.stubGlobal('sessionStorage', {

@@ -2,7 +2,7 @@ import { demoMark } from '#shared/demo-mark.ts';
 
 const ASKED = 'perch.demo';
 
-/** The path that the app is served under: `/`, and wherever its folder lies where it is built as a demo. */
+/** The path that the app is served under: `/`, or in a demo-only build the path of its folder. */
 export const BASE = __PERCH_DEMO__ ? new URL('.', location.href).pathname : '/';
 
 /** `?demo` holds for the tab, until it leaves the demo; `?demo=0` is a way to leave it, which deletes nothing. */
@@ -29,7 +29,9 @@ export const MARK = inDemo ? demoMark(BASE) : '';
 /** A name that all pages of one origin share, as it is in the demo and outside of it. */
 export const named = (name: string): string => name + MARK;
 
-/** The whole address of a path of the app, for another tab: behind the `#` where the demo is built so, with `?demo` where that shows it. */
+/**
+ * The full address of a path of the app, for another tab: behind the `#` in a demo-only build, with `?demo` if the demo is shown that way.
+ */
 export function addressOf(path: string): string {
   if (__PERCH_DEMO__) return new URL(`#${path}`, location.href).href;
   const address = new URL(path, location.origin);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const web = join(import.meta.dirname, '..');
-/** Sides by name; what is in the middle (`left: 50%`) and what Markdown itself calls right are meant so. */
+/** Physical sides in CSS. Exempt are centred positions (`left: 50%`) and the alignment that Markdown itself calls right. */
 const SIDED =
   /(?:^|[\s;{])((?:margin|padding|border)-(?:left|right)|(?:left|right): (?!50%)|text-align: left|border-(?:top|bottom)-(?:left|right)-radius)/gu;
 const MEANT = new Map([['lib/ui/chat/Bubble.svelte', ['border-bottom-right-radius', 'border-bottom-left-radius']]]);

@@ -1,11 +1,11 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { m } from '#lib/i18n/frame.ts';
 
-/** What went wrong, for a person: a sentence, and the code where there is one. */
+/** An error for the user: a sentence, and the code if there is one. */
 export interface Problem {
   message: string;
   code: string | null;
-  /** Where more is said, or something can be done. */
+  /** Link to details or to a way to fix it. */
   link?: { label: string; href: string };
 }
 

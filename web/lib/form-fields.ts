@@ -26,7 +26,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const text = (value: unknown): string => (typeof value === 'string' ? legible(value) : '');
 const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
-/** The fields of a JSON Schema of an object of strings, numbers, switches and choices; what is anything else is left out. */
+/** The fields for a JSON Schema of an object of strings, numbers, booleans and enums; other properties are omitted. */
 export function fieldsOf(schema: Json): FormField[] {
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
@@ -81,7 +81,7 @@ function boundsOf(least: unknown, most: unknown): { least?: number; most?: numbe
   return { ...(from === undefined ? {} : { least: from }), ...(to === undefined ? {} : { most: to }) };
 }
 
-/** Choices are a list of values, with names beside them or as a list of constants with titles. */
+/** Choices are a list of values with optional names, or a list of constants with titles. */
 function optionsOf(property: Json): FormField['options'] {
   const titled = property['oneOf'] ?? property['anyOf'];
   if (Array.isArray(titled)) {
@@ -98,7 +98,7 @@ function optionsOf(property: Json): FormField['options'] {
   );
 }
 
-/** What was filled in, as the server wants it: fields that were left empty are left out. */
+/** The content of the form as the server expects it, without empty fields. */
 export function contentOf(
   fields: readonly FormField[],
   values: Readonly<Record<string, FieldValue>>,

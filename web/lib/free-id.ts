@@ -1,4 +1,4 @@
-/** An id for something of this name, of the characters that ids may have, taken by none. `otherwise`: where the name has none of them. */
+/** An unused id for a name, of the characters that ids may have. `otherwise`: the id if the name has no such character. */
 export function freeId(name: string, taken: ReadonlySet<string>, otherwise: string): string {
   const base =
     name

@@ -1,4 +1,4 @@
-/** Where what draws diagrams lies, within the folder of the app; set by vite.config.ts. */
+/** Path of the diagram renderer within the folder of the app; set by vite.config.ts. */
 declare const __PERCH_MERMAID__: string;
 
 /** A launch of the installed app: where to, and the files that were opened with it (`launch_handler` and `file_handlers` of the manifest). */

@@ -5,7 +5,7 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** What a file that is called after something can be called on any system, without an ending. `other`: where nothing is left of it. */
+/** Converts a title to a file name that is valid on every system, without an extension. `other`: the name if no valid character is left. */
 export const fileName = (title: string, other: string): string =>
   title
     .replace(/[^\p{L}\p{N} _.-]+/gu, ' ')

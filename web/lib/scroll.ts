@@ -12,15 +12,15 @@ const DRAWN_FRAMES = 3;
 const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
 
 export interface ScrollState {
-  /** The view follows what is added below. */
+  /** The view follows content added below. */
   pinned: boolean;
   /** So far from the bottom that a way back is offered. */
   far: boolean;
 }
 
 /**
- * The one owner of a chat's scroll position. Pinned, it follows the bottom: at once on load, gliding while text streams. The reader's own
- * upward movement unpins, and nothing moves the view from then on until the reader comes back down.
+ * Controls a chat's scroll position. When pinned, it follows the bottom: at once on load, smoothly while text streams. Scrolling up unpins
+ * it, and the view then stays until the reader scrolls back to the bottom.
  */
 export class ScrollKeeper {
   readonly #view: HTMLElement;
@@ -82,13 +82,13 @@ export class ScrollKeeper {
     this.#tell();
   }
 
-  /** The reader is to see a place above: the end is not followed. */
+  /** Unpins the view, to show a position further up. */
   release(): void {
     this.#pinned = false;
     this.#tell();
   }
 
-  /** Keeps what is read in place while `change` puts other things above it. */
+  /** Keeps the visible content in place while `change` inserts content above it. */
   async hold(anchor: HTMLElement | null, change: () => Promise<void>): Promise<void> {
     const before = anchor?.getBoundingClientRect().top ?? 0;
     this.#view.style.overflowAnchor = 'none';
@@ -98,7 +98,7 @@ export class ScrollKeeper {
       return this.#view.scrollTop;
     };
     let kept = keep();
-    // What is above has its height only once it was drawn, unless the reader goes on meanwhile.
+    // Content above gets its height only when it is rendered. Stops if the reader scrolls meanwhile.
     for (let frames = 0; frames < DRAWN_FRAMES && this.#view.scrollTop === kept; frames++) {
       await new Promise(requestAnimationFrame);
       if (this.#view.scrollTop === kept) kept = keep();
@@ -123,13 +123,13 @@ export class ScrollKeeper {
   }
 
   #resized(): void {
-    // Layout takes the position along where content is lower for a moment, which is told only later. The reader's own movements are told before this.
+    // Layout moves the position when content shrinks for a moment, and reports it only later. Scrolling by the reader is reported earlier.
     if (this.#pinned && this.#view.scrollTop < this.#last) this.#place(Math.min(this.#last, this.#bottom()));
     if (this.#pinned) this.#follow(this.#glides);
     else this.#tell();
   }
 
-  /** Moves to the bottom, over some frames when gliding; stops as soon as the reader takes over. */
+  /** Scrolls to the bottom, over several frames with `glide`; stops when the reader scrolls. */
   #follow(glide: boolean): void {
     if (!glide || this.#calm.matches) {
       if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
@@ -187,7 +187,7 @@ export class ScrollKeeper {
     if (up && !writes && !defaultPrevented) this.#taken();
   }
 
-  /** What the reader unfolds is what they want to see: the view stays there, though the end moves away. */
+  /** Unpins when the reader expands something, so that it stays in view. */
   #opened(target: EventTarget | null): void {
     if (target instanceof Element && target.closest('summary, [aria-expanded]')) this.#pinned = false;
   }

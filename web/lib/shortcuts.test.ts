@@ -26,7 +26,7 @@ test.each([
   [press('Щ', 'ctrl shift', 'KeyO'), 'newChat'],
   [press('و', 'ctrl', 'Comma'), 'settings'],
   [press('ظ', 'ctrl', 'Slash'), 'help'],
-  // The M of a French keyboard, and what lies where the English one has it.
+  // The M key of a French keyboard, and the key at its position on an English one.
   [press('M', 'ctrl shift', 'Semicolon'), 'models'],
   [press('?', 'ctrl shift', 'KeyM'), 'models'],
   [press('b'), null],

@@ -1,6 +1,6 @@
 import { m } from '#lib/i18n/frame.ts';
 
-/** What keys do, unless a person has other keys for it; Mod is Cmd on machines of Apple, Ctrl elsewhere. */
+/** Default keys of the shortcuts. Mod is Cmd on Apple devices and Ctrl elsewhere. */
 export const SHORTCUTS = {
   newChat: { keys: 'Mod+Shift+O', label: () => m.shell_new_chat() },
   search: { keys: 'Mod+K', label: () => m.shell_shortcut_search() },
@@ -32,30 +32,30 @@ export interface Pressed {
 const NAMES = Object.keys(SHORTCUTS) as ShortcutName[];
 const MODIFIERS = ['Control', 'Meta', 'Shift', 'Alt', 'AltGraph', 'CapsLock', 'Fn'];
 const MARKS: Readonly<Record<string, string>> = { Comma: ',', Period: '.', Slash: '/' };
-/** What browsers and text fields have these for. */
+/** Letters reserved by browsers and text fields. */
 const TAKEN = ['R', 'W', 'T', 'N', 'Q', 'A', 'C', 'V', 'X', 'Z'];
 
 /** The keys that do it; null where it is switched off. */
 export const boundKeys = (name: ShortcutName, bindings: Bindings): string | null =>
   bindings[name] === undefined ? SHORTCUTS[name].keys : bindings[name];
 
-/** A key press as keys are written here, `Mod+Alt+Shift+K`; null while only modifiers are held, or one that is not ours. `apple`: Mod is Cmd. */
+/** A key press in our notation, `Mod+Alt+Shift+K`; null if only modifiers are held, or others than ours. `apple`: Mod is Cmd. */
 export function pressedKeys({ key, code = '', ctrlKey, metaKey, shiftKey, altKey }: Pressed, apple: boolean): string | null {
   if (MODIFIERS.includes(key) || (apple ? ctrlKey : metaKey)) return null;
-  // What a letter is does not hang on where it lies.
+  // Latin letters are matched by character, whatever the keyboard layout.
   const plain = /^[a-z]$/i.test(key) ? undefined : plainKey(key, code, altKey || shiftKey);
   const held = [(apple ? metaKey : ctrlKey) && 'Mod', altKey && 'Alt', shiftKey && 'Shift'].filter((each) => each !== false);
   return [...held, plain ?? (key.length === 1 ? key.toUpperCase() : key)].join('+');
 }
 
-/** The physical key, where a key gives another character than is written on it: Shift or Alt is held, or the keyboard writes no Latin. */
+/** The character on the physical key, if the key press produces another one: with Shift or Alt, or on a keyboard without Latin letters. */
 function plainKey(key: string, code: string, changed: boolean): string | undefined {
   if (code === 'Semicolon') return ';';
   const foreign = !/^[ -~]*$/.test(key);
   return (foreign ? MARKS[code] : undefined) ?? (foreign || changed ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined);
 }
 
-/** Which shortcut a key press is; null for none. */
+/** The shortcut of a key press; null if there is none. */
 export function shortcutOf(event: Pressed, apple: boolean, bindings: Bindings = {}): ShortcutName | null {
   const keys = pressedKeys(event, apple);
   return keys === null ? null : (NAMES.find((name) => boundKeys(name, bindings) === keys) ?? null);

@@ -18,8 +18,8 @@ function ownScript(url: string): string {
 let policy: Policy | undefined;
 
 /**
- * A script address that workers and service workers accept. Throws `TypeError` for another origin's address.
- * Where the browser knows no Trusted Types it is the checked address itself.
+ * A script address that workers and service workers accept. Throws `TypeError` for another origin's address. In browsers without Trusted
+ * Types, the checked address itself.
  */
 export function scriptURL(url: string): string {
   const factory = (globalThis as { trustedTypes?: Factory }).trustedTypes;

@@ -12,7 +12,7 @@ export interface AgentDraft {
   /** As in its field; empty for the model's own. */
   temperature: number | null;
   tools: 'all' | 'none' | 'some';
-  /** Patterns, one a line: what `some` are, and what is never used. */
+  /** Patterns, one per line: `allow` for the mode `some`, `deny` for tools that are never used. */
   allow: string;
   deny: string;
   /** Groups of tools in every message; null: the default tools. */

@@ -9,7 +9,7 @@ const CONTEXT = 3;
 /** Above this many comparisons all lines between the first and last change count as changed. */
 const MAX_CELLS = 4_000_000;
 
-/** The lines of a text with what was added and removed since another one; longer unchanged parts are skipped. */
+/** The lines of a text with additions and removals relative to another one; long unchanged parts are skipped. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   let start = 0;

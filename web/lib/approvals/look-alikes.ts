@@ -5,8 +5,8 @@ const LOOK_ALIKES =
 const SIGNS = /[\u2010-\u2015\u2212\uff0d\u2044\u2215\u29f8\uff0f\u2024\uff0e\u0589\u05c3\u2236\u00b7\u2027]/u;
 
 /**
- * The characters of a command's name that can be taken for others: letters that look like Latin ones in a name of Latin letters, or in one that has no other;
- * forms of other letters; signs like those of a path; marks that add to the letter before; and those without a shape. Each once.
+ * Characters of a command's name that can be mistaken for others: letters that look like Latin ones, in a Latin name or one without other
+ * letters; variants of letters; characters that look like those of a path; combining marks; and invisible ones. Each once.
  */
 export function findLookAlikes(name: string): string[] {
   const found = new Set<string>();

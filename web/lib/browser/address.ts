@@ -1,4 +1,4 @@
-/** The address that a person means: what has no scheme is `https`, and `http` where it is this machine or a number. Null where it is none. */
+/** Completes a typed address: without a scheme it is `https`, or `http` for this machine or an IP address. Null if it is invalid. */
 export function addressOf(typed: string): string | null {
   const text = typed.trim();
   if (text === '') return null;

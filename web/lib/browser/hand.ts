@@ -57,7 +57,7 @@ export class Hand {
     this.#end({ clientX, clientY });
   }
 
-  /** No button stays pressed: where the pointer was taken away, or the wheel given back. */
+  /** Releases pressed buttons when the pointer leaves or control is handed back. */
   letGo(): void {
     this.#end(this.#press ?? { clientX: 0, clientY: 0 });
   }

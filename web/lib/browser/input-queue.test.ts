@@ -4,7 +4,7 @@ import { type Input, InputQueue } from './input-queue.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A page that answers each input when it is told to. */
+/** A page that answers each input on demand. */
 function slowPage() {
   const got: Input[] = [];
   const failed: unknown[] = [];

@@ -12,8 +12,8 @@ const MAX_TEXT = 10_000;
 const APART_MS = 150;
 
 /**
- * Hands on what a person does, one after the other and in its order. Of moves that wait only the last goes, turns of the wheel are added up, and texts joined.
- * `send` rejects where it was not done; what waits then goes on.
+ * Sends user input in order, one at a time. Among queued inputs only the last move is kept, wheel deltas are added up, and texts are
+ * joined. If `send` rejects, the queue continues.
  */
 export class InputQueue {
   readonly #send: (input: Input) => Promise<unknown>;

@@ -9,7 +9,7 @@ type Frame = EventPayload<'browser.frame'>;
 /** One tab of a driven browser as it changes, drawn onto a canvas (`browser.watch`). */
 export class LiveView {
   state = $state<'off' | 'beginning' | 'live' | 'ended'>('off');
-  /** Why it ended by itself. */
+  /** Reason why it ended, if the user did not end it. */
   reason = $state<string | null>(null);
   problem = $state.raw<Problem | null>(null);
   /** Visible size of the page, in its own pixels. */
@@ -24,7 +24,7 @@ export class LiveView {
     this.#ondownload = ondownload;
   }
 
-  /** For an attachment: where the pictures go. */
+  /** An attachment for the canvas that shows the frames. */
   readonly drawOn = (canvas: HTMLCanvasElement): (() => void) => {
     this.#canvas = canvas;
     return () => (this.#canvas = null);

@@ -1,4 +1,6 @@
-/** A private place as the setting `browser.allow` has it, `host` or `host:port`, of what a person wrote or pasted; null where it is none. */
+/**
+ * Normalizes typed or pasted text to `host` or `host:port`, the form of the setting `browser.allow`; null if it is not a private address.
+ */
 export function privatePlace(typed: string): string | null {
   const [bare = ''] = typed
     .trim()

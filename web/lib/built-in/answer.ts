@@ -69,7 +69,7 @@ export function turnsOf(messages: GgufRequest['messages']): { before: Prompt[]; 
   const system: Prompt[] = instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') }] : [];
   const said = messages
     .filter(({ role, text }) => role !== 'system' && text !== '')
-    // The model has no tools: results of earlier calls become messages of the user.
+    // The model has no tools: results of earlier calls become user messages.
     .map(({ role, text }): Prompt => ({ role: role === 'assistant' ? 'assistant' : 'user', content: text }));
   const last = said.findLastIndex(({ role }) => role === 'user');
   if (last < 0) throw fault({ reason: 'unasked' });

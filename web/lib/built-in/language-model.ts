@@ -2,7 +2,7 @@
 export interface Prompt {
   role: 'system' | 'user' | 'assistant';
   content: string;
-  /** The answer goes on from here. */
+  /** The answer continues this text. */
   prefix?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Conversation {
 /** The part of the Prompt API (webmachinelearning.github.io/prompt-api) that is used; pages have it if the browser includes a model. */
 export interface LanguageModel {
   availability(wished?: Wished): Promise<Availability>;
-  /** Fetches the model first where it is not here yet: only at a person's click then. Rejects with a DOMException. */
+  /** Downloads the model first if necessary, which requires a user gesture. Rejects with a DOMException. */
   create(
     options: Wished & {
       initialPrompts?: Prompt[];
@@ -36,13 +36,13 @@ export interface LanguageModel {
   ): Promise<Conversation>;
 }
 
-/** The browser's own model; undefined where it has none. */
+/** The browser's own model; undefined if it has none. */
 export const languageModel = (): LanguageModel | undefined => (globalThis as { LanguageModel?: LanguageModel }).LanguageModel;
 
 /** Languages of Chrome's model (Chrome 156); it refuses others, with a warning in the console. */
 const SPOKEN = ['de', 'en', 'es', 'fr', 'ja'];
 
-/** How it can be had for a language: in that, or in English where it does not speak it. The browser wants to be told. */
+/** Options and availability for a language; English if the model does not support it. The browser requires the language. */
 export async function bestWish(model: LanguageModel, locale: string): Promise<{ wished: Wished; availability: Availability }> {
   const language = SPOKEN.find((each) => each === locale.split('-', 1)[0]) ?? 'en';
   const texts = [{ type: 'text' as const, languages: [language] }];

@@ -2,7 +2,10 @@ import type { WorkerLender } from '#shared/ports/host.ts';
 import { locale } from '#lib/i18n/locale.ts';
 import { bestWish, languageModel } from './language-model.ts';
 
-/** Has the browser's own model lent by `lend` once it can be asked; the result takes that back. What that needs is loaded where it can be had at all. */
+/**
+ * Offers the browser's own model with `lend` when it is available; the result withdraws it. The code for it is loaded only if there is a
+ * model.
+ */
 export async function lendBuiltIn(lend: (lender: WorkerLender) => Promise<void>): Promise<() => void> {
   const model = languageModel();
   if (!model || (await bestWish(model, locale)).availability === 'unavailable') return () => {};

@@ -7,7 +7,7 @@ import { locale } from '#lib/i18n/locale.ts';
 import { answerOf, fault } from './answer.ts';
 import { languageModel } from './language-model.ts';
 
-/** The browser's own model, as a page lends it to the gateway's worker: each start is a place for one more answer. */
+/** The browser's own model, as a page provides it to the gateway's worker: each start handles one more answer. */
 export const builtInLender: WorkerLender = {
   async start() {
     const { port1, port2 } = new MessageChannel();

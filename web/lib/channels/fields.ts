@@ -13,7 +13,7 @@ interface Field {
   usual?: number | boolean;
   /** Few people need it. */
   rare?: true;
-  /** A name as people write it, with an at-sign that is none of it. */
+  /** A user name that may be written with a leading at-sign, which is removed. */
   named?: true;
 }
 

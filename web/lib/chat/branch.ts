@@ -1,8 +1,8 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 
 /**
- * Puts a page that was just read (the newest messages of the active branch) in the place of what was shown: messages above it stay, where
- * the page joins on to them. The second value says whether it did.
+ * Replaces the shown messages by a newly read page (the newest messages of the active branch). Messages above it are kept if the page
+ * overlaps with them; the second value says whether it did.
  */
 export function joined(shown: readonly HistoryMessage[], page: readonly HistoryMessage[]): { messages: HistoryMessage[]; kept: boolean } {
   const first = page[0];

@@ -9,7 +9,7 @@ function startOfDay(time: number): number {
   return date.getTime();
 }
 
-/** The heading that a session of this time stands under, seen at `now`. */
+/** The heading for a session of this time, seen at `now`. */
 export function dayGroup(time: number, now: number): string {
   const days = Math.round((startOfDay(now) - startOfDay(time)) / DAY);
   if (days <= 0) return m.chat_day_today();

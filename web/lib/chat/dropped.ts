@@ -1,4 +1,4 @@
-/** The files of what was dropped or pasted; of a folder those within it. To be called while that happens: the browser forgets it afterwards. */
+/** The dropped or pasted files, including those within folders. Call it during the event: the browser releases the data afterwards. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
   const plain = [...files];
   const entries = [...items].map((item) => item.webkitGetAsEntry());

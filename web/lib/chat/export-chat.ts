@@ -4,7 +4,10 @@ import { fileName } from '#lib/save-file.ts';
 
 export type ChatFormat = 'markdown' | 'jsonl';
 
-/** A chat as a file: Markdown to read, JSON Lines with every branch to bring back. Rejects where the gateway refuses, or the chat changes meanwhile. */
+/**
+ * Exports a chat as a file: Markdown to read, JSON Lines with every branch to import. Rejects if the gateway refuses, or the chat changes
+ * during the export.
+ */
 export async function exportedChat({ path, title }: SessionEntry, format: ChatFormat): Promise<File> {
   const parts: string[] = [];
   let type = '';

@@ -1,7 +1,7 @@
 import type { SessionEntry } from '#shared/rpc/records.ts';
 import { type ChatFormat, exportedChat } from './export-chat.ts';
 
-/** Chats as a file: one as it is, several in a zip, each under a name of its own. */
+/** Exports chats as a file: one directly, several in a zip under unique names. */
 export async function exportedChats(chats: readonly SessionEntry[], format: ChatFormat): Promise<File> {
   const [first] = chats;
   if (first && chats.length === 1) return exportedChat(first, format);

@@ -1,11 +1,11 @@
 import { ATTACHMENT_LIMITS } from './limits.ts';
 
-/** One more than a message carries, so that it is told that there are more. */
+/** One more than a message carries, so that the excess is noticed. */
 const MOST = ATTACHMENT_LIMITS.count + 1;
 
 /**
- * The files that entries are, or that lie in the folders that they are, but for hidden ones; of a folder without any, an empty one of its
- * name. Where they cannot be read it is `plain`, of which it is told one by one.
+ * The files of entries, including those within folders but not hidden ones; for a folder without any, an empty file of its name. If they
+ * cannot be read, returns `plain`, whose errors are reported file by file.
  */
 export async function filesIn(entries: readonly (FileSystemEntry | null)[], plain: File[]): Promise<File[]> {
   const found: File[] = [];

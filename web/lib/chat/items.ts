@@ -10,7 +10,7 @@ export interface ToolUse {
   result: string | null;
   /** `pending`: the model is writing the call. */
   state: 'pending' | 'running' | 'done' | 'error' | 'denied';
-  /** Its result is too large for a history, and has not been fetched. */
+  /** Set if its result is too large for a history and has not been fetched. */
   leftOut?: { messageId: string; bytes: number };
 }
 
@@ -50,7 +50,7 @@ export interface ReplyItem {
   error?: { code: string; message: string } | undefined;
 }
 
-/** A line below which the conversation goes on from a summary, as models are told of it. */
+/** A line below which models see a summary instead of the earlier conversation. */
 export interface SummaryItem {
   kind: 'summary';
   key: string;
@@ -72,15 +72,15 @@ export async function wholeReplyText(segments: () => readonly Segment[], fetch: 
 }
 
 /**
- * Groups the messages of a branch into items. `keys` gives the key of a reply that was seen while it streamed, by the id of its last
- * message, so that what is on screen stays in place when the run ends.
+ * Groups the messages of a branch into items. `keys` maps the id of a reply's last message to its key while it streamed, so that its
+ * element stays in place when the run ends.
  */
 export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<string, string> = new Map()): Item[] {
   const items: Item[] = [];
   let group: HistoryMessage[] = [];
   /** Outside sources of the reply before. */
   let before: readonly string[] = [];
-  /** A reply that it falls into is not cut in two, and stays the last where it is. */
+  /** A reply around it is not split and keeps its position. */
   const mark = ({ id, compaction }: HistoryMessage): void => {
     if (compaction) items.push({ kind: 'summary', key: `summary:${id}`, compaction });
   };
@@ -163,7 +163,9 @@ function toldBy(message: HistoryMessage): Pick<ToolUse, 'result' | 'state' | 'le
   return { result, state: stateOf(result) };
 }
 
-/** A tool that fails answers with an object that has `error`, and `denied` where it was not let run. A command that ran and failed is told by its request. */
+/**
+ * A failed tool returns an object with `error`, and `denied` if it was not allowed to run. A failed command is recognized by its request.
+ */
 export function stateOf(result: string): 'done' | 'error' | 'denied' {
   if (/^\s*\{\s*"requestId"\s*:\s*"[^"]*"\s*,\s*"status"\s*:\s*"failed"/.test(result)) return 'error';
   if (!/^\s*\{\s*"error"\s*:/.test(result)) return 'done';

@@ -12,7 +12,7 @@ interface Sized {
   size: number;
 }
 
-/** Why a file cannot join those already attached, as a sentence; null where it can. */
+/** Why a file cannot be added to those already attached, as a sentence; null if it can. */
 export function refusal(file: Sized, attached: readonly { size: number }[]): string | null {
   const { each, image, all, count } = ATTACHMENT_LIMITS;
   const { name } = file;

@@ -5,7 +5,7 @@ interface Pages {
   loadOlder(): Promise<void>;
 }
 
-/** Reads pages above until a message is there, the top is reached, or reading fails. */
+/** Loads earlier pages until a message is found, the start is reached, or loading fails. */
 export async function loadUntil(chat: Pages, messageId: string): Promise<void> {
   while (chat.cursor !== null && !chat.messages.some(({ id }) => id === messageId)) {
     const before = chat.cursor;

@@ -1,4 +1,4 @@
-/** A text in pieces, of which those that were looked for are marked. `spans`: from and to, in order. */
+/** Splits a text into pieces with search hits marked. `spans`: start and end of each hit, in order. */
 export function marked(text: string, spans: readonly (readonly [start: number, end: number])[]): { text: string; mark: boolean }[] {
   const pieces: { text: string; mark: boolean }[] = [];
   let at = 0;

@@ -6,7 +6,10 @@ import type { PickedFile } from '#lib/state/page-db.ts';
 /** Image types that every browser decodes. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
-/** A file as a message carries it; or, as a sentence, why it cannot: it is not to be read, or is called a picture and is none. */
+/**
+ * A file in the form that a message carries; or a sentence that says why it cannot: it is unreadable, or not the picture that its type
+ * claims.
+ */
 export async function pickFile(file: File): Promise<PickedFile | string> {
   const filename = file.name === '' ? 'pasted' : fileNameOf(file.name);
   const content = await base64(file).catch(() => null);

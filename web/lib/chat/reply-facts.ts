@@ -18,7 +18,7 @@ export function spentWords({ usage }: Pick<ReplyItem, 'usage'>): string {
   return usage.cost ? `${tokens} · ${money(usage.cost)}` : tokens;
 }
 
-/** The same in full: what it is called, and how much. */
+/** Full details of a reply as pairs of name and value. */
 export function replyFacts({ usage, elapsedMs, timestamp }: Made, model: string | null): [name: string, value: string][] {
   const facts: [string, string][] = [];
   if (model !== null) facts.push([m.reply_fact_model(), model]);

@@ -45,7 +45,7 @@ export function withPicked(message: HistoryMessage, picked: readonly PickedFile[
   return { ...message, content: [{ type: 'text', text: textOf(message.content) }, ...parts] };
 }
 
-/** The text of a stored message, without the line that tells of what a history left out; empty where it left out the text. */
+/** The text of a stored message, without the line about content that a history left out; empty if the text itself was left out. */
 export function shownText({ content, leftOut }: HistoryMessage): string {
   if (typeof content !== 'string') return textOf(content);
   return leftOut ? content.replace(/(^|\n\n)\[[\d,.]+ KiB left out here\]$/, '') : content;

@@ -7,7 +7,7 @@ import { stopReply } from './stop.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A reply that goes on until the gateway has answered so often: `false`, it ended nothing; or with an error. */
+/** A reply that continues until the gateway has answered this often: with `false` (nothing was stopped) or an error. */
 function reply(...answers: (boolean | Error)[]) {
   const self = {
     goesOn: true,

@@ -12,8 +12,8 @@ export interface Stopping {
 }
 
 /**
- * Asks for the end of a reply until one ends by it, or is seen to have ended: a host that has only just taken over, or that has no line to the one which writes
- * the reply, ends nothing yet, and the page may lose its connection on the way. Rejects with what the gateway refused, and when it has asked often enough.
+ * Requests the end of a reply until it has ended: a host that has just taken over, or has no connection to the one that writes the reply,
+ * cannot end it yet, and the page may lose its connection in the meantime. Rejects with the gateway's error after the last attempt.
  */
 export async function stopReply({ abort, goesOn }: Stopping): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {

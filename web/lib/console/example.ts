@@ -35,7 +35,7 @@ function objectOf({ properties, required }: Json): Json {
 
 const numberOf = (value: unknown, other = 0): number => (typeof value === 'number' ? value : other);
 
-/** Ids are `main` where there is one by that name at first. */
+/** The default id is `main`, where it exists at first. */
 function textOf({ format, pattern, minLength }: Json): string {
   if (format === 'uri') return 'https://example.com';
   if (typeof pattern === 'string') return new RegExp(pattern).test('main') ? 'main' : '';

@@ -24,7 +24,7 @@ export function seenFrame(id: number, at: number, way: SeenFrame['way'], text: s
   return { ...{ id, at, way, size: text.length }, about: aboutOf(text), text: text.slice(0, MAX_TEXT) };
 }
 
-/** By the beginning of the text alone, for a frame may be large: ours begin with these members. */
+/** Reads only the beginning of the text, since a frame may be large: ours begin with these members. */
 function aboutOf(text: string): string {
   const member = (name: string): string => legible(new RegExp(`"${name}":"([^"]{1,100})"`).exec(text.slice(0, 400))?.[1] ?? '');
   const type = member('type');

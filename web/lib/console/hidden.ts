@@ -1,6 +1,6 @@
 import { HIDDEN, hideForms, isSecretName } from '#shared/redact.ts';
 
-/** A JSON value without what is a secret by its name or its form. */
+/** A JSON value without secrets, which are found by name or form. */
 export function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return hideForms(value);
   if (Array.isArray(value)) return value.map(withoutSecrets);

@@ -58,14 +58,14 @@
     } catch (error) {
       return {
         kind: 'mistake',
-        // From 0 on, and of where the parser stopped, as its words have it: `loc` is of what it read before.
+        // `hash.line` is counted from 0 and is where the parser stopped, as in its message; `loc` is the token read before.
         line: error?.hash?.line === undefined ? null : error.hash.line + 1,
         text: String(error?.message ?? error).slice(0, 2_000),
       };
     }
   }
 
-  /** A picture by itself: with a size of its own, in CSS pixels, and a ground. */
+  /** A standalone picture: with its own size in CSS pixels, and a background. */
   function sized(svg, background, mostPx) {
     const root = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg');
     const { width, height } = root.viewBox.baseVal;

@@ -26,7 +26,10 @@ export type Drawing = Exclude<Answer, { kind: 'loaded' }> | { kind: 'large' } | 
 const WIDTH_PX = 800;
 const LOADS_WITHIN_MS = 30_000;
 const DRAWS_WITHIN_MS = 5_000;
-/** Browsers keep the process of a document that is gone, and give it to the next: one whose script has no end must be gone before. Chromium keeps it 2 s. */
+/**
+ * Browsers keep the process of a removed document and reuse it for the next, so an endless script must have ended before. Chromium keeps it
+ * for 2 s.
+ */
 const PROCESS_ENDS_MS = 4_000;
 /** The place for drawing goes when nothing was drawn for so long: Mermaid takes some 50 MB of memory. */
 const IDLE_MS = 60_000;
@@ -73,7 +76,7 @@ class Workplace {
     if (kind !== 'loaded') throw new Error('the diagram renderer couldn’t be loaded');
   }
 
-  /** Rejects with `TooLong`, or where the answer is none. */
+  /** Rejects with `TooLong`, or if the answer is invalid. */
   async ask(question: unknown, withinMs: number): Promise<Answer> {
     const asked = (this.#asked = Promise.withResolvers<string>());
     this.#sandbox.ask(question);
@@ -99,7 +102,7 @@ let idle: ReturnType<typeof setTimeout> | undefined;
 /** Settles once there can be another place. */
 let over: Promise<unknown> = Promise.resolve();
 
-/** Draws a diagram, one after another. Rejects with the signal's reason where it is no longer wanted before its turn comes. */
+/** Draws diagrams one after another. Rejects with the signal's reason if it is aborted before its turn. */
 export function drawing(source: string, look: Look, signal: AbortSignal): Promise<Drawing> {
   if (source.length > MOST_CHARS) return Promise.resolve({ kind: 'large' });
   const key = `${JSON.stringify(look.variables)} ${source}`;

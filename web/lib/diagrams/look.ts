@@ -30,7 +30,7 @@ const COLOURS = {
   pieLegendTextColor: '--ink',
 } as const;
 
-/** Grounds of parts that stand beside each other, for words in the ink of their theme. */
+/** Background colours of adjacent parts, for text in the theme's colour. */
 const PARTS = {
   light: ['#cfe6ea', '#f3dcc0', '#d9e8cf', '#e9d3e3', '#d6d9f0', '#f1e4b8', '#f0cfcb', '#d9d7cf'],
   dark: ['#1f5561', '#6b4a22', '#3c5a33', '#5c3a55', '#3f4474', '#5f5420', '#6d3b36', '#4a4a45'],

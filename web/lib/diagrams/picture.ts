@@ -45,7 +45,7 @@ function removeOutsideReferences(root: SVGElement): void {
 
 function toInnerStyle(style: string): string {
   const plain = undoEscapes(style);
-  // Not by nothing, which could join what stands before and after to another address.
+  // Replaced by a space: removing it could join the text before and after to another address.
   const inner = plain.replace(OUTSIDE_STYLE, ' ');
   return inner === plain ? style : inner;
 }

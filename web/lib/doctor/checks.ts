@@ -24,5 +24,5 @@ export function summaryWords(checks: readonly DoctorCheck[]): string {
   return warnings === 0 ? m.doctor_faults({ count: faults }) : m.doctor_faults_and_warnings({ faults, warnings });
 }
 
-/** The command that a hint asks to run, where it is nothing but that. */
+/** The command that a hint asks to run, if the hint consists only of it. */
 export const commandIn = (hint: string): string | undefined => /^Run: `?([^`]+?)`?$/.exec(hint)?.[1];

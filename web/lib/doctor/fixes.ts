@@ -4,10 +4,10 @@ import { m } from '#lib/i18n/pages.ts';
 import { storage } from '#lib/state/storage.svelte.ts';
 import { newVersion } from '#lib/state/new-version.svelte.ts';
 
-/** Action next to a check: repairs the problem, or opens the page where that is done. */
+/** Action next to a check: repairs the problem, or opens the page for it. */
 export type Fix =
   | { label: string; href: string }
-  /** Rejects where it could not be mended. */
+  /** Rejects if the repair fails. */
   | { label: string; run: () => Promise<void> };
 
 const providers = (): Fix => ({ label: m.doctor_fix_providers(), href: '/models#providers' });

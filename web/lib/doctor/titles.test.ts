@@ -5,7 +5,7 @@ import { titleOf } from './titles.ts';
 
 const CHECKS = join(import.meta.dirname, '../../gateway/core/doctor');
 
-/** Every check of the gateway, as its source has it: `id` and `title` stand beside each other. */
+/** Every check in the gateway's source, where `id` and `title` are next to each other. */
 const checks = readdirSync(CHECKS).flatMap((file) =>
   [...readFileSync(join(CHECKS, file), 'utf8').matchAll(/\bid: ['`]([\w-]+)(?::\$\{\w+\})?['`],\s*title: ['`]([^'`]+)['`]/g)].map(
     ([, kind = '', title = '']) => ({ kind, title: title.replace(/\$\{\w+\}/, 'ana') }),

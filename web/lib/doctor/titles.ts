@@ -50,7 +50,7 @@ const TITLES: Readonly<Record<string, (about: string) => string>> = {
   'rate-limit': () => m.doctor_check_rate_limit(),
 };
 
-/** Title of a check in the app's language; the gateway's own if the app has none. Providers are named. */
+/** Title of a check in the app's language; the gateway's own if the app has none. Includes the provider's name. */
 export function titleOf({ id, title }: Pick<DoctorCheck, 'id' | 'title'>, nameOf: (providerId: string) => string): string {
   const [kind = ''] = id.split(':');
   const about = id.slice(kind.length + 1);

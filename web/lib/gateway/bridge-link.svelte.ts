@@ -3,10 +3,10 @@ import { connectBridge, probeBridge, redeemCode, rememberedMode } from './bridge
 import { type KeptLink, readLink } from './credentials.ts';
 import type { Situation } from './way.ts';
 
-/** Failed tries of a bridge that had answered, before this browser's own gateway takes over. */
+/** Failed attempts to reach a bridge that had answered before, until this browser's own gateway takes over. */
 const TRIES_BEFORE_FALLBACK = 2;
 
-/** This browser's link to the bridge: its credentials, and how the bridge stands as far as is known. */
+/** This browser's link to the bridge: its credentials, and the last known state of the bridge. */
 export class BridgeLink {
   state = $state<Situation['bridge']>('unknown');
   #kept = $state.raw<KeptLink>();
@@ -17,7 +17,7 @@ export class BridgeLink {
   #failures = 0;
   readonly #line: () => 'page' | 'worker' | null;
 
-  /** `line`: what keeps a line to the bridge that stands, the page's connection or its worker. */
+  /** `line`: whether the page's connection or its worker has an open connection to the bridge. */
   constructor(line: () => 'page' | 'worker' | null) {
     this.#line = line;
   }
@@ -69,12 +69,12 @@ export class BridgeLink {
     this.#failures = 0;
   }
 
-  /** Asks the bridge how it stands. */
+  /** Checks the state of the bridge. */
   async probe(): Promise<void> {
     const health = await probeBridge();
     if (health) rememberedMode.write(health.mode);
     const line = this.#line();
-    // A line that stands knows better than a question that went unanswered.
+    // An open connection is more reliable than an unanswered probe.
     if (line === 'page' || (line === 'worker' && !health)) return;
     this.state = health ? 'reachable' : 'stopped';
     this.#served = health === null || health.host !== null;

@@ -27,14 +27,14 @@ const CALL_WAIT_MS = 10_000;
 const SHOW_AFTER_MS = 1_000;
 /** And two of them in a row have this time between them. */
 const BETWEEN_HANDOVERS_MS = 500;
-/** By then the page's own worker starts also where the bridge has not answered. */
+/** Time after which the page's own worker starts even if the bridge has not answered. */
 const START_WORKER_MS = 1_500;
 /** WebSocket close code that tells the bridge's clients that another host serves from now on. */
 const RESTARTING = 1012;
 
 /**
- * The gateway as pages see it: typed calls and events over whichever way there is (way.ts). A linked page keeps its own worker attached to the bridge all the
- * while, so that both ways lead to the same data. Connections come and go; listeners stay.
+ * The gateway as pages use it: typed calls and events over the current route (way.ts). A linked page keeps its own worker attached to the
+ * bridge, so that both routes lead to the same data. Listeners survive reconnects.
  */
 export class GatewayConnection {
   state = $state<'connecting' | 'online' | 'waiting'>('connecting');
@@ -44,9 +44,9 @@ export class GatewayConnection {
   retryAt = $state<number | null>(null);
   /** Current problem, as a sentence. */
   problem = $state<string | null>(null);
-  /** There is no connection because this browser has no room left. */
+  /** There is no connection because this browser's storage is full. */
   full = $state(false);
-  /** Up by one at every new connection: what was read before may be stale. */
+  /** Incremented with every new connection: data read before may be stale. */
   generation = $state(0);
   /** This browser's own host; null before it is started. */
   host = $state.raw<HostStatus | null>(null);
@@ -102,8 +102,8 @@ export class GatewayConnection {
   }
 
   /**
-   * Calls a method; waits a little for a connection where there is none. A read that is cut because another host takes over is made again there, once.
-   * Rejects with `RpcError` or `ConnectionClosed`.
+   * Calls a method; waits briefly for a connection if there is none. A read that is interrupted because another host takes over is retried
+   * there once. Rejects with `RpcError` or `ConnectionClosed`.
    */
   async call<M extends MethodName>(method: M, params: MethodParams<M>, options: { signal?: AbortSignal } = {}): Promise<MethodResult<M>> {
     const client = await this.#connected();
@@ -158,13 +158,13 @@ export class GatewayConnection {
     });
   }
 
-  /** Another way than the one in use, where it is the one to take now. */
+  /** The route to switch to, if it is not the one in use. */
   #better(): Way | null {
     const way = this.#way();
     return way === 'ask' || way === this.via ? null : way;
   }
 
-  /** `quiet`: another host takes over, which is no fault to be shown. */
+  /** `quiet`: another host takes over, which is not an error to show. */
   async #connect({ quiet = false } = {}): Promise<void> {
     const attempt = ++this.#attempt;
     const outrun = (): boolean => attempt !== this.#attempt;

@@ -4,7 +4,7 @@ import { locale } from '../i18n/locale.ts';
 import url from '../../gateway/host/worker.ts?worker&url';
 import { scriptURL } from '../trusted.ts';
 
-/** A worker for one kind of work, as a page lends it to the gateway's: started when it is wanted, one at a time. */
+/** A worker for one kind of task that a page provides to the gateway's worker: started on demand, one at a time. */
 export class LentWorker implements WorkerLender {
   readonly work: LentWork;
   #worker: Worker | undefined;

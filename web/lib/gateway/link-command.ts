@@ -1,5 +1,5 @@
 import { DEFAULT_PORT } from '#shared/link/default-port.ts';
 
-/** What prints a new link to the bridge that this page is of. */
+/** The command that prints a new link to this page's bridge. */
 export const linkCommand = ({ port }: Pick<Location, 'port'> = location): string =>
   `perch open${port === '' || port === String(DEFAULT_PORT) ? '' : ` --port ${port}`}`;

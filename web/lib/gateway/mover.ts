@@ -7,9 +7,9 @@ const EVERY_MS = 2_000;
 const LAST_MS = 60_000;
 
 export interface MoverDeps {
-  /** The connection in use; null where there is none, which is not for the mover to mend. */
+  /** The connection in use; null if there is none, which the mover does not repair. */
   current(): GatewayClient | null;
-  /** The better way, where there is one now. */
+  /** The better route, if there is one now. */
   wanted(): Way | null;
   open(way: Way): Promise<GatewayClient>;
   /** Puts the new connection in the place of the one in use. */
@@ -17,8 +17,8 @@ export interface MoverDeps {
 }
 
 /**
- * Brings a page that is connected to a better way, without cutting anything: when no call is under way the next connection is made, and only then the
- * one in use is left. A try that fails changes nothing.
+ * Moves a connected page to a better route without interrupting calls: when no call is in progress the next connection is opened, and only
+ * then the current one is closed. A failed attempt changes nothing.
  */
 export class Mover {
   readonly #deps: MoverDeps;

@@ -24,7 +24,9 @@ export class OwnHost {
     this.#events = events;
   }
 
-  /** Starts it, or finds the one that other tabs use; from then on it keeps the line to the bridge, where there is a credential. */
+  /**
+   * Starts the worker, or attaches to the one that other tabs use; it then keeps the connection to the bridge, if there is a credential.
+   */
   start(): WorkerHost {
     if (this.#worker) return this.#worker;
     const worker = WorkerHost.start();
@@ -41,7 +43,7 @@ export class OwnHost {
       this.#worker = null;
       this.#events.died(performance.now() - startedAt < SETTLED_MS);
     });
-    // A page that talks to the bridge is here too: the worker keeps its line for it.
+    // A page that uses the bridge counts as present: the worker keeps its connection for it.
     worker.returning();
     this.#dial(worker);
     return worker;
@@ -57,7 +59,7 @@ export class OwnHost {
     return this.start().connect();
   }
 
-  /** Ends it, and starts no other one by itself. */
+  /** Ends the worker without starting another one. */
   async end(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;

@@ -100,5 +100,5 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'doctor.run',
 ]);
 
-/** Whether the method changes nothing: one that was cut because the page moved to another host may be called there again. */
+/** Whether the method changes nothing: if it was interrupted because the page moved to another host, it may be called again there. */
 export const isRead = (method: MethodName): boolean => READS.has(method);

@@ -3,7 +3,7 @@ import { contracts, type MethodName } from '#shared/rpc/methods/index.ts';
 import { isRead } from './reads.ts';
 import { type Situation, type Way, wayOf } from './way.ts';
 
-/** A linked page, whose bridge is there and has a host, and whose own worker has caught up and waits. */
+/** A linked page whose bridge is reachable and has a host, and whose own worker has caught up and waits. */
 const replica: Situation = {
   linked: true,
   bridge: 'reachable',

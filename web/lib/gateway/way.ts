@@ -22,8 +22,9 @@ export interface Situation {
 }
 
 /**
- * The way to take: this browser's own worker where it serves, where no bridge is there and where nobody serves behind it; else the bridge. While the worker
- * catches up its role is not decided, and what is in use stays. `ask`: nothing is known yet, and the bridge must say who may serve.
+ * Chooses the route: this browser's own worker if it serves, if there is no bridge, or if no host serves behind it; else the bridge. While
+ * the worker catches up its role is undecided, and the current route is kept. `ask`: nothing is known yet, and the bridge must say who may
+ * serve.
  */
 export function wayOf({ linked, bridge, served, mode, role, unfit, current }: Situation): Way | 'ask' {
   if (!linked || bridge === 'stopped' || role === 'holder') return 'browser';

@@ -8,16 +8,16 @@ import { inDemo, named } from '../demo.ts';
 import { scriptURL } from '../trusted.ts';
 import { LentWorker } from './lent-worker.ts';
 
-/** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
+/** Every tab must pass the same options, else the browser refuses to connect to the SharedWorker. */
 const OPTIONS = { type: 'module', name: named(`perch-${__PERCH_BUILD__}`), extendedLifetime: true } as const;
 
-/** A worker that has not identified itself by then was killed while starting; no event reports that. */
+/** Timeout for the worker to identify itself. One that was killed while starting reports no event. */
 const START_MS = 10_000;
 
 /** A heartbeat that is not answered in this time tells of a frozen worker. */
 const HEARTBEAT_MS = 3_000;
 
-/** Delay of work that nobody waits for. */
+/** Delay of low-priority work. */
 const LATER_MS = 2_000;
 
 /** The worker that hosts the gateway in this browser, seen from one page. */
@@ -44,7 +44,7 @@ export class WorkerHost {
     }, stop);
   }
 
-  /** Starts the worker, or finds the one that other tabs use. */
+  /** Starts the worker, or attaches to the one that other tabs use. */
   static start(): WorkerHost {
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => {});
@@ -63,7 +63,7 @@ export class WorkerHost {
     void this.api.watch(proxy(callback));
   }
 
-  /** A connection of protocol 3 over a port of its own. */
+  /** Opens a connection of protocol 3 over its own port. */
   async connect(): Promise<GatewayClient> {
     await this.#held;
     const { port1, port2 } = new MessageChannel();
@@ -95,7 +95,7 @@ export class WorkerHost {
   }
 
   returning(): void {
-    // Not before it is held: the worker takes a page whose lock it is granted for gone.
+    // Only once the lock is held: a page whose lock the worker can acquire counts as closed.
     void this.#held.then(() => this.api.returning(this.#tabLock));
     this.#lend();
     void this.#lendBuiltIn();
@@ -107,7 +107,7 @@ export class WorkerHost {
     });
   }
 
-  /** The browser's own model, where it brings one; not before the page can be used. */
+  /** Provides the browser's own model, if there is one, after the page is usable. */
   async #lendBuiltIn(): Promise<void> {
     if (!('LanguageModel' in globalThis) || inDemo) return;
     await new Promise((resolve) => setTimeout(resolve, LATER_MS));

@@ -2,8 +2,8 @@ import { directionOf, locale } from './locale.ts';
 import { apart } from './words.ts';
 
 /**
- * The gateway and the bridge name a setting by its path, in English: here it is called as its field is. `path` is global, and finds the path and the
- * setting's name in it; `label` is undefined where no field is for it.
+ * Replaces setting paths in English messages of the gateway and the bridge by the labels of their fields. `path` is a global pattern that
+ * captures the path and the setting's name; `label` returns undefined for a setting without a field.
  */
 export function byLabels(sentence: string, path: RegExp, label: (setting: string) => string | undefined): string {
   return sentence.replaceAll(path, (found: string, setting: string) => {

@@ -2,7 +2,7 @@ import { locale } from './locale.ts';
 
 const made = new Map<string, unknown>();
 
-/** Making one takes longer than what it is for. */
+/** Caches formatters: creating one takes longer than using it. */
 function once<T>(kind: string, options: object, make: () => T): T {
   const key = kind + JSON.stringify(options);
   const known = made.get(key) ?? make();

@@ -16,7 +16,7 @@ const OTHERS: Others<typeof english> = {
   'zh-CN': () => import('#words/later/messages/zh-CN.js'),
 };
 
-/** The words of what a chat shows beside its start, and those of the frame. */
+/** Messages of a chat that are not needed at its start, and those of the frame. */
 export let m = { ...frame, ...words(english) };
 
 /** After the frame's own. */

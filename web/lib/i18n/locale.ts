@@ -24,7 +24,7 @@ export const chosenLocale = (): Locale | null => {
   return isLocale(tag) ? tag : null;
 };
 
-/** The first of a browser's languages that the app speaks; a language's other regions are better than another language. */
+/** The first of a browser's languages that the app supports; another region of the same language is better than another language. */
 export function bestLocale(wanted: readonly string[]): Locale {
   for (const tag of wanted) {
     if (isLocale(tag)) return tag;
@@ -38,7 +38,7 @@ export function bestLocale(wanted: readonly string[]): Locale {
 /** Language of this page, until it is loaded again. */
 export const locale: Locale = chosenLocale() ?? bestLocale(globalThis.navigator?.languages ?? []);
 
-/** The page is loaded anew in it: what is on its way is kept, as at any reload. */
+/** Reloads the page in the language; unsent drafts are kept, as with any reload. */
 export function chooseLocale(tag: Locale | null): void {
   kept.write('locale', tag);
   location.reload();

@@ -16,7 +16,7 @@ const OTHERS: Others<typeof english> = {
   'zh-CN': () => import('#words/pages/messages/zh-CN.js'),
 };
 
-/** The words of the pages beside the chats, and all that a chat says. */
+/** Messages of the pages other than chats, and all messages of a chat. */
 export let m = { ...chat, ...words(english) };
 
 /** After the chat's own. */

@@ -1,6 +1,6 @@
 import { directionOf, type Locale } from './locale.ts';
 
-/** A part's messages by their keys, each a function of what its sentence has places for. */
+/** The messages of a part by key, each a function of its placeholders. */
 export type WordsOf<Compiled> = {
   readonly [Key in keyof Compiled]: Compiled[Key] extends (inputs: infer Inputs) => unknown ? Message<Inputs> : never;
 };
@@ -10,15 +10,15 @@ type Message<Inputs> = keyof Inputs extends never
   : (inputs: { readonly [Place in keyof Inputs]: string | number }) => string;
 type Inputs = Readonly<Record<string, string | number>>;
 
-/** The compiler's declarations want an argument where there is no place for anything. */
+/** The compiler's declarations require an argument even for messages without placeholders. */
 export const words = <Compiled extends object>(compiled: Compiled): WordsOf<Compiled> => compiled as unknown as WordsOf<Compiled>;
 
 /** Keeps its own direction within a sentence of the other. */
 export const apart = (name: string): string => `\u2068${name}\u2069`;
 
 /**
- * The same for a language from right to left: a name or a path within a sentence keeps its own direction, and moves no comma of the
- * sentence. A number stays as it is: the percent sign behind it belongs to it.
+ * Isolates placeholders for right-to-left languages: a name or a path within a sentence keeps its own direction without moving punctuation.
+ * Numbers are not isolated, since a percent sign after them belongs to them.
  */
 export function isolating<Compiled extends object>(compiled: Compiled): WordsOf<Compiled> {
   const placed = (value: string | number): string | number =>

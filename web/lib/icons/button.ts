@@ -5,7 +5,7 @@ type OnClick = ((event: MouseEvent) => void) | undefined;
 
 /** A button with an icon. */
 export interface IconButtonOptions extends Omit<IconOptions, 'label'> {
-  /** What the button does: shown on hover, and said by screen readers. */
+  /** Describes the action: shown on hover and read by screen readers. */
   tooltip: string;
   onClick?: OnClick;
 }

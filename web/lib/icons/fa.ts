@@ -57,7 +57,7 @@ import {
 } from '@fortawesome/free-solid-svg-icons';
 import { type Glyph, glyphOf, type IconLook, svgElement, toIconOptions } from './glyph.ts';
 
-/** The names of the interface document. */
+/** The documented icon names. */
 const NAMES = [
   'plus',
   'minus',
@@ -172,7 +172,7 @@ const NAMED: Readonly<Record<(typeof NAMES)[number], IconDefinition>> = {
   link: faLink,
 };
 
-/** A glyph of Font Awesome Free (solid), by its name in interface document 2, section 4.3. */
+/** An icon of Font Awesome Free (solid), by its name in `perch/ui`. */
 export type FaIconName = (typeof NAMES)[number] | 'triangle-exclamation' | 'pen-to-square' | 'floppy-disk' | 'house' | 'bars';
 
 function glyphFrom({ icon: [width, height, , , path] }: IconDefinition): Glyph {
@@ -180,7 +180,7 @@ function glyphFrom({ icon: [width, height, , , path] }: IconDefinition): Glyph {
   return { width, height, parts: paths.map((d) => ['path', { d }]) };
 }
 
-/** By the names of the document, and by those that the set itself has. */
+/** By the documented names and by Font Awesome's own. */
 export const FA_GLYPHS: ReadonlyMap<string, Glyph> = new Map(
   NAMES.flatMap((name) => {
     const definition = NAMED[name];

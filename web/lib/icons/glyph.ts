@@ -4,7 +4,7 @@ export interface IconOptions {
   color?: string | undefined;
   /** Height in CSS pixels; glyphs that are wider than high keep their shape. Default: 16. */
   size?: number | undefined;
-  /** What screen readers say. Left out, the icon is hidden from them, as beside a text that says the same. */
+  /** Label for screen readers. Without it the icon is hidden from them, as next to a text that says the same. */
   label?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ type Attributes = Readonly<Record<string, string | number | undefined>>;
 export interface Glyph {
   width: number;
   height: number;
-  /** Filled shapes, or lines of so many units. */
+  /** Stroke width of outlined shapes; undefined for filled shapes. */
   lines?: number;
   parts: readonly (readonly [tag: string, attributes: Attributes])[];
 }
@@ -45,8 +45,8 @@ function attributesOf({ width, height, lines }: Glyph, { color = 'currentColor',
 const isThere = (entry: [string, string | number | undefined]): entry is [string, string | number] => entry[1] !== undefined;
 
 /**
- * An icon as SVG text, for where there is no document.
- * @throws RangeError where the size is not a positive number.
+ * An icon as SVG text, for environments without a document.
+ * @throws RangeError if the size is not a positive number.
  */
 export function svgText(glyph: Glyph, options: IconOptions = {}): string {
   const open = (tag: string, attributes: Attributes): string =>
@@ -61,8 +61,8 @@ export function svgText(glyph: Glyph, options: IconOptions = {}): string {
 }
 
 /**
- * An icon as an element of the page. It is made without markup, so any content security policy allows it.
- * @throws RangeError where the size is not a positive number.
+ * An icon as an element of the page. It is created without markup, so any content security policy allows it.
+ * @throws RangeError if the size is not a positive number.
  */
 export function svgElement(glyph: Glyph, options: IconOptions = {}): SVGSVGElement {
   const svg = document.createElementNS(NAMESPACE, 'svg');

@@ -27,7 +27,7 @@ const iconMaker =
   };
 
 /**
- * Icons by meaning (interface document 2, section 4.3): `Icon.success('green', 20)` or `Icon.success({ color: 'green', size: 20, label: 'Saved' })`.
+ * Icons by meaning: `Icon.success('green', 20)` or `Icon.success({ color: 'green', size: 20, label: 'Saved' })`.
  * @throws RangeError for a size that is not a positive number.
  */
 export abstract class Icon {

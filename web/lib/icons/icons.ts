@@ -1,4 +1,4 @@
-/** Icons of `perch/ui` (interface document 2, section 4.3). */
+/** Icons of `perch/ui`. */
 export type { IconLook, IconOptions } from './glyph.ts';
 export { faIcon, type FaIconName } from './fa.ts';
 export { faIconButton, type IconButtonOptions } from './button.ts';

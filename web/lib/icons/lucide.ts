@@ -1,7 +1,7 @@
 import { Bot, Code, type IconNode, MessageSquare, Send, Sparkles, Terminal } from 'lucide';
 import { type Glyph, glyphOf, type IconLook, svgElement, toIconOptions } from './glyph.ts';
 
-/** A glyph of Lucide, the third set of interface document 2, section 4.3. */
+/** An icon of Lucide, the third icon set of `perch/ui`. */
 export type LucideIconName = 'send' | 'sparkles' | 'bot' | 'message-square' | 'terminal' | 'code';
 
 const NODES: Readonly<Record<LucideIconName, IconNode>> = {

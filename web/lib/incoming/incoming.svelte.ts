@@ -12,7 +12,10 @@ import { NewDrawing } from '#lib/studio/new-drawing.svelte.ts';
 import type { Shared } from './shared-form.ts';
 import { kindOf } from './kind-of.ts';
 
-/** Takes what comes from outside to where it belongs: pictures to new drawings, saved chats and exports of other programs to the list, the rest to a new message. */
+/**
+ * Routes incoming content: pictures to new drawings, saved chats and exports of other programs to the list of chats, everything else to a
+ * new message.
+ */
 export class Incoming {
   problem = $state.raw<Problem | null>(null);
   working = $state(false);
@@ -32,7 +35,7 @@ export class Incoming {
     this.#others = files.filter((file) => kindOf(file) === 'other');
   }
 
-  /** Whether all is where it belongs, and on screen. Called again it goes on with what failed. */
+  /** Resolves to whether everything was placed and is on screen. Calling it again retries what failed. */
   async open(): Promise<boolean> {
     this.problem = null;
     this.working = true;
@@ -122,7 +125,7 @@ export class Incoming {
       if (isOne) this.#reads.set(file, read);
       return isOne;
     } catch (error) {
-      // Nobody could read it where a message took it along, either.
+      // Such a file could not be read as an attachment either.
       if (error instanceof Unimportable) return error.refusal === 'brokenZip';
       throw error;
     }

@@ -1,6 +1,6 @@
 import { fileNameOf } from '#shared/file-name.ts';
 
-/** The file with a name that reads as what it is: a person decides by it, and drawings are called after it. */
+/** The file with a readable name: the user decides by it, and drawings are named after it. */
 export function plainlyNamed(file: File): File {
   const name = fileNameOf(file.name);
   return name === file.name ? file : new File([file], name, { type: file.type, lastModified: file.lastModified });

@@ -10,12 +10,14 @@ const addressOf = (id: string): string => `${SHARE}/${encodeURIComponent(id)}`;
 
 /** Content shared by another program. */
 export interface Shared {
-  /** Title, text and address, a line each; empty where there is none. */
+  /** Title, text and address, one per line; empty if there are none. */
   readonly text: string;
   readonly files: readonly File[];
 }
 
-/** Keeps a posted form until a page takes it; the id it has meanwhile. Rejects where it is no form, or there is no room. */
+/**
+ * Stores a posted form until a page takes it, and returns its temporary id. Rejects if the request is not a form or the quota is exceeded.
+ */
 export async function keepShared(request: Request): Promise<string> {
   const form = new Response(await request.formData());
   const cache = await caches.open(CACHE);

@@ -1,7 +1,7 @@
 import type { LogLine } from '#shared/rpc/methods/logs.ts';
 import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 
-/** A line as the page has it: numbered as it came, and all of its words in small letters, to search in. */
+/** A log line as the page shows it: with a number, and its text in lower case for searching. */
 export interface ShownLine extends LogLine {
   id: number;
   words: string;
@@ -12,7 +12,7 @@ export interface LogFilter {
   level: LogLevel;
   /** Empty: of all. */
   component: string;
-  /** Each of its words must be in a line. */
+  /** A line must contain each of these words. */
   text: string;
 }
 

@@ -3,7 +3,7 @@ import { fenceOf } from './fence.ts';
 import { type Footnote, isFootnote, numberFootnotes } from './footnotes.ts';
 import { isLargeTable, reader } from './reader.ts';
 
-/** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
+/** A part of a Markdown text that is rendered independently. The same object is returned while its source is unchanged. */
 export type Block = CodeText | MarkdownText | { kind: 'footnotes'; notes: readonly Footnote[] };
 
 /** `labels`: of the whole text's footnotes, by their numbers, if it refers to any. */
@@ -13,7 +13,7 @@ export interface MarkdownText {
   labels?: readonly string[];
 }
 
-/** `name`: what its first line calls it. */
+/** `name`: title from its opening line. */
 export interface CodeText {
   kind: 'code';
   language: string;
@@ -23,18 +23,18 @@ export interface CodeText {
 
 const LEXING = reader().defaults;
 
-/** What comes after so many blocks is one block, as it is written: each takes a page some milliseconds. */
+/** Maximum number of blocks, each of which takes some milliseconds to render. The rest becomes one block of plain text. */
 const MOST_BLOCKS = 1_000;
 
 /** A block of more lines, as a list without end, is shown as it is written: each line may be an element or more, and a block is laid out in one go. */
 const MOST_LINES = 3_000;
 
-/** Code in a line has a backtick or two around it. From each longer run that is alone the whole text is looked through for its other end. */
+/** Inline code has one or two backticks around it. For each longer unmatched run the whole text would be searched for its end. */
 const LONG_TICKS = /`{100}/;
 
 /**
- * Cuts a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads that one
- * and what is new, not the whole text.
+ * Splits a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads only that one
+ * and the new text.
  */
 export class Blocks {
   #settled: Token[] = [];
@@ -42,7 +42,7 @@ export class Blocks {
   #seen = '';
   #blocks: Block[] = [];
 
-  /** The blocks of a text. Where it does not begin with the text of the last call everything is read anew. */
+  /** The blocks of a text. If it does not start with the text of the last call, everything is parsed again. */
   update(written: string): Block[] {
     // As the parser of the whole does, which is passed by here.
     const text = written.replace(/\r\n?/g, '\n');
@@ -67,7 +67,7 @@ export class Blocks {
   }
 
   #blocksOf(tokens: readonly Token[]): Block[] {
-    // Links by reference need their definitions, which may stand in any block.
+    // Reference links need their definitions, which may be in any block.
     const definitions = tokens.flatMap((token) => (token.type === 'def' ? [token.raw.trimEnd()] : [])).join('\n');
     const notes = numberFootnotes(tokens);
     const labels = notes.map(({ label }) => label);

@@ -10,8 +10,8 @@ const PUNCTUATION_OR_SPACE = String.raw`(?!~|${MARK})[\s\p{P}\p{S}]`;
 const LETTER = String.raw`(?:[^\s\p{P}\p{S}]|~|${MARK})`;
 
 /**
- * Where a run of `sign` may end an emphasis. The groups are marked's: 1 and 2 only end one, 3 and 4 only begin one, 5 and 6 may do
- * either.
+ * Matches the positions where a run of `sign` may end an emphasis. The groups are marked's: 1 and 2 only end one, 3 and 4 only begin one, 5
+ * and 6 may do either.
  */
 const closing = (skip: string, sign: string, run: string): RegExp =>
   new RegExp(
@@ -28,8 +28,8 @@ const closing = (skip: string, sign: string, run: string): RegExp =>
   );
 
 /**
- * CommonMark's rules for `*` and `~` take a mark such as `。` or `「` for punctuation, so that `**「x」**の` is no emphasis: words of these
- * scripts have no spaces between them. Here such marks count as letters, and such letters may stand next to punctuation. As in
+ * CommonMark's rules for `*` and `~` treat a mark such as `。` or `「` as punctuation, so that `**「x」**の` is not emphasis: these scripts have
+ * no spaces between words. Here such marks count as letters, and such letters may be next to punctuation. As in
  * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md.
  */
 const EMPHASIS = {
@@ -48,7 +48,7 @@ export const withCjkEmphasis = (rules: Rules): Rules =>
 
 const URL_END = new RegExp(`${MARK}|[“”‘’]`, 'u');
 
-/** Characters of an address in running text up to the first mark of these scripts; the text has no space there. */
+/** Length of an address in running text up to the first mark of these scripts, since there is no space after it. */
 export function cjkUrlLength(address: string): number {
   const end = address.search(URL_END);
   return end === -1 ? address.length : end;

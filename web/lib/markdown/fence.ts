@@ -1,6 +1,6 @@
-/** What the line says that opens a code block. */
+/** Info string of a fenced code block. */
 export interface Fence {
-  /** As it is written; empty where there is none. */
+  /** As written; empty if there is none. */
   language: string;
   /** A file name or title, in the forms that models use: ```` ```html title="a.html" ````, ```` ```html a.html ```` and ```` ```html:a.html ````. */
   name?: string;

@@ -3,7 +3,10 @@ import { m } from '#lib/i18n/later.ts';
 /** Class of a reference in the text. */
 export const NOTE_REFERENCE = 'footnote-ref';
 
-/** Makes a reference such as `[2]` act as a link. It has no address: several texts of a page number their footnotes alike. */
+/**
+ * Makes a reference such as `[2]` behave like a link. It has no address, since several texts of a page may have footnotes of the same
+ * number.
+ */
 export function makeNoteLink(reference: HTMLElement): void {
   const number = /\d+/.exec(reference.textContent)?.[0] ?? '';
   reference.dataset['note'] = number;

@@ -14,7 +14,7 @@ const DEFINITION = /^ {0,3}\[\^([^\]\s]{1,200})\]:[ \t]*/;
 const OTHER_BLOCK = /^ {0,3}(?:[-*+#>|]|\d+[.)]|```|~~~|\$\$|\[\^)/;
 const REFERENCE = /^\[\^([^\]\s]{1,200})\](?!\()/;
 
-/** The footnote at the start of a text: its first paragraph, and what is indented below it. */
+/** The footnote at the start of a text: its first paragraph, and the indented lines below it. */
 function readDefinition(source: string): { raw: string; label: string; text: string } | undefined {
   const [head, label] = DEFINITION.exec(source) ?? [];
   if (head === undefined || label === undefined) return undefined;

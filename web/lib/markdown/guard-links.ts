@@ -1,8 +1,8 @@
 import { isComposed, type LinkPolicy } from '#lib/trust/composed-links.ts';
 
 /**
- * Takes the address off links that the model composed, and puts it back where a later policy knows it. Without `href` a browser neither opens the link nor looks
- * its host up ahead of a click.
+ * Removes the address of links that the model composed, and restores it if a later policy knows it. Without `href` a browser neither opens
+ * the link nor resolves its host ahead of a click.
  */
 export function guardLinks(element: HTMLElement, policy: LinkPolicy | undefined): void {
   for (const link of element.querySelectorAll('a')) {

@@ -2,10 +2,13 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { problemOf } from '#lib/errors.ts';
 import { m } from '#lib/i18n/later.ts';
 
-/** Whether pictures from elsewhere can be fetched: by the bridge, for pages may ask nobody else. */
+/** Whether external pictures can be fetched: by the bridge, since pages may not contact other servers. */
 export const fetchesPictures = (): boolean => gateway.bridge.linked && gateway.bridge.state !== 'stopped';
 
-/** Puts the picture into the link that has its address. Where it cannot be had, what is behind the link says why. It leads there from then on. */
+/**
+ * Replaces the text of the link by the picture at its address. If it cannot be fetched, shows the reason behind the link, which then opens
+ * the address.
+ */
 export async function loadPicture(link: HTMLAnchorElement): Promise<void> {
   link.dataset['asked'] = '';
   link.setAttribute('aria-busy', 'true');

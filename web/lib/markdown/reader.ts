@@ -3,7 +3,7 @@ import { cjkUrlLength, withCjkEmphasis } from './cjk.ts';
 import { footnoteExtensions } from './footnotes.ts';
 import { mathExtensions } from './math/formula.ts';
 
-/** Quotes, lists and emphasis within each other that are read as such; what is deeper stays as it is written. More would be no use to a reader. */
+/** Maximum nesting of quotes, lists and emphasis; deeper levels stay as written. */
 export const MOST_LEVELS = 30;
 
 /** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
@@ -11,7 +11,10 @@ export const BARE = new Set(
   'abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '),
 );
 
-/** What holds others is read by recursion, in a time that grows with a power of the levels: a few lines would end the stack, or keep a page busy for minutes. */
+/**
+ * Nested elements are parsed recursively, in a time that grows as a power of the depth: without a limit a few lines could overflow the
+ * stack or block a page for minutes.
+ */
 class LevelTokenizer extends Tokenizer {
   #level = 0;
 
@@ -52,8 +55,8 @@ class LevelTokenizer extends Tokenizer {
 }
 
 /**
- * A hundred signs of emphasis in a row are none, but a line; and nobody writes a word of five thousand letters with signs in between. Looking from each sign for where
- * it ends, or for the rest of an address, takes the square of their number.
+ * Treats a hundred emphasis signs in a row as plain text, and so a word of five thousand letters with signs in between. Searching from each
+ * sign for its end, or for the rest of an address, takes quadratic time.
  */
 const signLine: TokenizerExtension = {
   name: 'signLine',

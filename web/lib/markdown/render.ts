@@ -13,10 +13,10 @@ const PLAIN = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|
 
 const WITHOUT_END = new Set(['br', 'hr']);
 
-/** How many elements of raw HTML are open where the text is being read. */
+/** Number of raw HTML elements that are open at the current position. */
 let levels = 0;
 
-/** Closing what is half open takes the square of its brackets: with more of them it stays open. */
+/** Maximum number of brackets up to which half-open elements are closed, which takes quadratic time. */
 const MOST_BRACKETS = 500;
 
 /** Labels of the text's footnotes by their numbers. */
@@ -50,7 +50,7 @@ function noteReference(label: string): string | undefined {
   return number === 0 ? undefined : `<sup class="${NOTE_REFERENCE}">[${number}]</sup>`;
 }
 
-/** Whether one more element may begin, or this one end, here: what is deeper than anyone nests it is text. */
+/** Whether one more element may begin or end here; elements that are nested too deeply become text. */
 function fits(name: string, ends: boolean): boolean {
   if (WITHOUT_END.has(name)) return true;
   if (ends ? levels === 0 : levels >= MOST_LEVELS) return false;
@@ -59,8 +59,9 @@ function fits(name: string, ends: boolean): boolean {
 }
 
 /**
- * Markdown as nodes that are safe to insert: sanitized, links that open elsewhere, and no picture from elsewhere (its address stands
- * there instead, so that reading an answer asks no other server). `growing` closes what is still half open; `labels` are those of the text's footnotes by their numbers.
+ * Renders Markdown as nodes that are safe to insert: sanitized, with links that open in a new tab, and without external pictures (their
+ * addresses are shown instead, so that reading a reply contacts no other server). `growing` closes half-open elements; `labels` are the
+ * labels of the text's footnotes by number.
  */
 export function render(written: string, growing: boolean, labels: readonly string[] = []): DocumentFragment {
   const source = withoutOverrides(written);

@@ -31,7 +31,7 @@ export function sourceWords(source: string, category: string): string {
   return isCategory(category) ? written[category]() : m.memory_words_source_kind({ source, kind: category });
 }
 
-/** How many there are of each category, in their order; those of which there is none are left out. */
+/** The number of memories per category, in order; empty categories are omitted. */
 export const countsOf = (counts: Partial<Record<MemoryCategory, number>>): { category: MemoryCategory; count: number }[] =>
   categoryNames.flatMap((category) => {
     const count = counts[category];

@@ -12,7 +12,7 @@ const timeOf = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 /** The day that many days after another, or before it. */
 export const daysAfter = (date: string, days: number): string => dateOf(timeOf(date) + days * DAY_MS);
 
-/** `count` days in a row, oldest first, of which `last` is the last; a day of which memory has nothing counts 0. */
+/** `count` consecutive days ending with `last`, oldest first; a day without memories counts 0. */
 export function inARow(days: readonly MemoryDay[], last: string, count: number): MemoryDay[] {
   const known = new Map(days.map((day) => [day.date, day]));
   return Array.from({ length: count }, (_, at) => {
@@ -21,7 +21,7 @@ export function inARow(days: readonly MemoryDay[], last: string, count: number):
   });
 }
 
-/** A day for a person, seen on the day `today`: `Today`, `Fri, Nov 20`, with the year where it is another. */
+/** Formats a day relative to `today`: `Today`, `Fri, Nov 20`, with the year if it differs. */
 export function dayName(date: string, today: string): string {
   if (date === today) return m.memory_today();
   if (date === daysAfter(today, -1)) return m.memory_yesterday();

@@ -1,4 +1,7 @@
-/** A list that was read anew, with those of the earlier one that `stays` says yes to: they keep their places, so that what was done can be undone there. */
+/**
+ * Merges a reloaded list with the items of the earlier one for which `stays` returns true: they keep their positions, so that an action can
+ * be undone there.
+ */
 export function keptGone<T extends { id: string }>(before: readonly T[], after: readonly T[], stays: (item: T) => boolean): T[] {
   const there = new Set(after.map(({ id }) => id));
   const merged = [...after];

@@ -4,7 +4,7 @@ import type { RecalledMemory } from './types.ts';
 
 const quoted = (words: readonly string[]): string => list(words.map((word) => m.memory_words_quoted({ word })));
 
-/** Why a memory was found, a short sentence for each kind of reason. One that is like better ones in other words has no reason of its own. */
+/** Why a memory was found: a short sentence for each kind of reason. A memory that only resembles better ones has none. */
 export function reasonsOf({ words, beside, timely, alike }: RecalledMemory['why']): string[] {
   const reasons = [
     ...(words.length > 0 ? [m.memory_words_reason_words({ words: quoted(words) })] : []),

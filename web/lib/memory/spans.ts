@@ -4,7 +4,7 @@ const folded = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}
 /** Scripts that put nothing between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** Letters that two forms of a word share, and those that an ending may have. */
+/** Minimum shared letters of two forms of a word, and maximum letters of an ending. */
 const STEM = 4;
 const SHORT_STEM = 3;
 const ENDING = 3;

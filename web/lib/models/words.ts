@@ -3,7 +3,7 @@ import { m } from '#lib/i18n/pages.ts';
 import { money } from '#lib/i18n/money.ts';
 import { number } from '#lib/usage/measures.ts';
 
-/** Tokens as people say them: `128k`, `1M`; a dash where nobody says. */
+/** Formats a number of tokens: `128k`, `1M`; a dash if it is unknown. */
 export function tokenWords(tokens: number | null): string {
   if (tokens === null) return '–';
   if (tokens < 1000) return number(tokens);

@@ -60,7 +60,7 @@
   addEventListener('pagehide', () => post('leaving'));
   parent.postMessage('guard', '*', [port2]);
 
-  // A frame without an origin has no storage: many small programs would stop at their first line. This one ends with the page.
+  // A frame without an origin has no storage, so many small programs would fail at their first line. This one lasts until the page closes.
   for (const name of ['localStorage', 'sessionStorage']) {
     const kept = new Map();
     const storage = {

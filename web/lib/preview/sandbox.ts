@@ -20,7 +20,7 @@ const message = z.discriminatedUnion('kind', [
 /** Message from a sandboxed document. Untrusted. */
 export type SandboxMessage = z.infer<typeof message>;
 
-/** The frame itself is a small file of this app: where it has not come by then, it does not come. */
+/** Timeout for loading the frame, which is a small file of this app. */
 const OPENS_WITHIN_MS = 15_000;
 /** The app's own frames send it far fewer. */
 const MOST_PER_SECOND = 500;
@@ -36,39 +36,39 @@ export class Sandbox {
   #frame: HTMLIFrameElement | undefined;
   #port: MessagePort | undefined;
 
-  /** Opens it within `host`. `hear` gets what the document says, as long as the sandbox is there. */
+  /** Opens it within `host`. `hear` is called with the messages of the document. */
   constructor(host: HTMLElement, title: string, hear: (said: SandboxMessage) => void) {
     this.#hear = hear;
     this.#opening.promise.catch(() => {});
     setTimeout(() => this.#opening.reject(new Error('the preview frame couldn’t be loaded')), OPENS_WITHIN_MS);
     this.#load(host, title, () => {
-      // A file host sends no headers of ours: once the service worker is there, it does.
+      // A static file host sends none of our headers; once the service worker is active, it does.
       void navigator.serviceWorker?.ready.then(() => this.#load(host, title, () => {}));
     });
     this.#endFloods();
   }
 
-  /** Resolves once documents can be shown; rejects where the frame cannot be loaded, or comes without its headers. */
+  /** Resolves when documents can be shown; rejects if the frame cannot be loaded or lacks its headers. */
   get open(): Promise<void> {
     return this.#opening.promise;
   }
 
-  /** Shows a document in the place of the one before, whose scripts end: what is heard after `begun` is of the new one. */
+  /** Replaces the document, ending its scripts: messages after `begun` belong to the new one. */
   show(html: string, title: string): void {
     this.#port?.postMessage({ do: 'show', html, title });
   }
 
-  /** Ends what is shown, also where its script runs without an end. */
+  /** Removes the document, even if its script is in an endless loop. */
   clear(): void {
     this.#port?.postMessage({ do: 'clear' });
   }
 
-  /** Asks for a `pong`, which does not come from a document whose script is busy. */
+  /** Requests a `pong`, which a document with a busy script does not send. */
   ping(): void {
     this.#port?.postMessage({ do: 'ping' });
   }
 
-  /** Asks the document something; it gives one `answer`. Not before it said that it is `employed`. */
+  /** Sends the document a question; it replies with one `answer`. Wait until it has sent `employed`. */
   ask(question: unknown): void {
     this.#port?.postMessage({ do: 'ask', question });
   }
@@ -99,7 +99,7 @@ export class Sandbox {
     host.append(frame);
   }
 
-  /** A document reaches the app's own window too, with messages that nobody reads. */
+  /** A document can also post messages to the app's own window, which ignores them. */
   #endFloods(): void {
     let heard = 0;
     let since = 0;

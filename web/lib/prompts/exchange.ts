@@ -31,8 +31,8 @@ export const exportPrompts = (prompts: readonly Prompt[]): string =>
   )}\n`;
 
 /**
- * Reads an export of Perch or Open WebUI (whose newer ones have the title under `name`, and the command without its slash). Names that cannot be are made
- * such. Throws, with a sentence, where the file is no such list.
+ * Reads an export of Perch or Open WebUI (newer ones have the title under `name`, and the command without its slash). Invalid names are
+ * corrected. Throws a sentence if the file is not such a list.
  */
 export function readPrompts(json: string): ReadPrompts {
   if (json.length > MAX_BYTES) throw new Error(m.prompts_file_too_long());

@@ -1,7 +1,7 @@
 import { isPromptName, type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 import { m } from '#lib/i18n/frame.ts';
 
-/** Why it cannot be a prompt's name, as a sentence; null where it can. */
+/** Why it cannot be a prompt's name, as a sentence; null if it is valid. */
 export function nameProblem(name: string): string | null {
   if (name.length > PROMPT_LIMITS.name) return m.slash_name_too_long({ count: PROMPT_LIMITS.name });
   return isPromptName(name) ? null : m.slash_name_wrong();

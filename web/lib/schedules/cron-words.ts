@@ -13,7 +13,7 @@ const monthName = (month: number): string => dateTime(Date.UTC(2023, month - 1, 
 const english = new Intl.ListFormat('en-GB');
 const listed = (words: readonly string[]): string => (locale === 'en' ? english.format(words) : list(words));
 
-/** A five-field schedule as people say it: `every day at 03:00`. What has no such words, and what cannot be read, stays as it is written. */
+/** Describes a five-field schedule: `every day at 03:00`. A schedule that has no such description or is invalid is returned as written. */
 export function cronInWords(text: string): string {
   const shape = cronShape(text);
   if (!shape) return locale === 'en' ? text.trim() : `\u2066${text.trim()}\u2069`;

@@ -14,7 +14,7 @@ export interface JobDraft {
   sessionTarget: Job['sessionTarget'];
   catchUp: boolean;
   when: When;
-  /** Of `every`; null where nothing that is a number is written. */
+  /** Number of units for `every`; null if the input is not a number. */
   count: number | null;
   unit: Unit;
   /** Of `daily` and `weekly`: `07:30`. */
@@ -27,7 +27,7 @@ export interface JobDraft {
   expr: string;
   /** Of `daily`, `weekly` and `cron`; empty: the configured one. */
   zone: string;
-  /** The changes that are allowed after reading from outside: none, files of a folder, all, or those that were set elsewhere. */
+  /** Changes allowed after reading outside content: none, files of a folder, all, or a custom set. */
   outside: 'ask' | 'files' | 'all' | 'custom';
   /** Of `files`. */
   outsideFolder: string;
@@ -101,7 +101,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** The schedule that the form says, or what is wrong with it, as a sentence. */
+/** The schedule of the form, or an error as a sentence. */
 export function scheduleOf(draft: JobDraft, now: number): Schedule | string {
   const zone = draft.zone.trim();
   const inZone = (expr: string): Schedule | string =>

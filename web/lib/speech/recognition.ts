@@ -52,13 +52,13 @@ const REASONS: Record<string, () => string> = {
 export interface Hearing {
   language: string;
   local: boolean;
-  /** `settled`: words that do not change any more, once each; `interim`: those that may. */
+  /** `settled`: final words, each reported once; `interim`: words that may still change. */
   onwords: (settled: string, interim: string) => void;
-  /** The end. `why`: a sentence, where nobody asked for it. */
+  /** Called at the end. `why`: a sentence if it was not requested. */
   onend: (why: string | null) => void;
 }
 
-/** Begins to hear. `stop` waits for the last words; `abort` does not. Throws where the browser cannot. */
+/** Starts speech recognition. `stop` waits for the last words; `abort` does not. Throws if the browser does not support it. */
 export function hear({ language, local, onwords, onend }: Hearing): { stop(): void; abort(): void } {
   const Recogniser = recognisers();
   if (!Recogniser) throw new Error(m.chat_dictate_cannot());

@@ -5,12 +5,12 @@ const LEXING = reader().defaults;
 /** Voices of the network go silent in the middle of longer texts. UTF-16 units. */
 const MOST_CHARS = 300;
 
-/** A Markdown text as it is said, in pieces of a sentence or several: without mark-up, code, formulas and addresses. */
+/** Converts Markdown to speech, in pieces of one or more sentences: without mark-up, code, formulas and addresses. */
 export function spokenPieces(markdown: string): string[] {
   return blocksOf(new Lexer(LEXING).lex(markdown), false).flatMap((block) => cut(block.replace(/\s+/g, ' ').trim()));
 }
 
-/** A Markdown text as a screen reader is told it: without mark-up and addresses, with code and formulas as they are written. */
+/** Converts Markdown to text for screen readers: without mark-up and addresses, with code and formulas as written. */
 export function readable(markdown: string): string {
   return blocksOf(new Lexer(LEXING).lex(markdown), true).join('\n');
 }

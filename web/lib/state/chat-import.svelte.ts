@@ -23,13 +23,13 @@ export class ChatImport {
   all = $state(0);
   done = $state(0);
   result = $state.raw<ImportResult>(emptyResult());
-  /** What could not be imported, and why. */
+  /** Items that could not be imported, with the reasons. */
   problems = $state<string[]>([]);
   ended = $state(false);
   /** Chats that were added, and those that an earlier import added. */
   readonly added = $derived(this.result.chats.added);
   readonly known = $derived(this.result.chats.known);
-  /** What was imported, for a person. */
+  /** Summary of the import for the user. */
   readonly outcome = $derived.by(() => {
     const { added, known } = this;
     if (added > 0) return known > 0 ? m.sessions_import_added_and_known({ added, known }) : m.sessions_import_added({ count: added });

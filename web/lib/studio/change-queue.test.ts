@@ -5,7 +5,7 @@ import { ChangeQueue } from './change-queue.ts';
 
 const change = (id: string, text = ''): Change => ({ id, at: '000000000001000-0000-here', set: { text } });
 
-/** A gateway that answers when it is told to, and what a browser keeps. */
+/** A gateway that answers on demand, and the storage of a browser. */
 function parts() {
   const calls: { ids: string[]; answer: (error?: Error) => void }[] = [];
   const kept = new Set<readonly Change[]>();
@@ -32,7 +32,7 @@ function parts() {
   return { queue, calls, call, kept, states };
 }
 
-/** Lets what was answered take its course. */
+/** Waits until all reactions to answers have run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('changes go in order, one call at a time, and those made meanwhile go together', async () => {

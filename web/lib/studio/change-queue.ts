@@ -1,10 +1,13 @@
 import type { Change } from '#shared/canvas/change.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 
-/** Characters of JSON in one call; a change that is longer goes alone. Beyond a million the gateway counts what a frame is made of. */
+/**
+ * Maximum characters of JSON per call; a longer change is sent on its own. The gateway also counts the values of frames above a million
+ * characters.
+ */
 const BATCH_CHARS = 800_000;
 const BATCH_COUNT = 2_000;
-/** Before what may be tried again is, where the gateway does not say how long. */
+/** Delay before a retry if the gateway does not specify one. */
 const AGAIN_MS = 1_000;
 
 /** Storage for changes that wait, over a reload, until the gateway has them. */
@@ -27,9 +30,8 @@ interface QueueOptions {
 }
 
 /**
- * One person's changes on their way to the gateway: in order, one call at a time, none lost. What fails stays in line until `flush`, or is
- * tried again by itself where the gateway says that it may be.
- * Sending a change twice does no harm: that of the later time wins.
+ * Sends one person's changes to the gateway: in order, one call at a time, without loss. Failed changes stay queued until `flush`, or are
+ * retried automatically if the gateway marks the error as retryable. Sending a change twice is harmless: the later time wins.
  */
 export class ChangeQueue {
   readonly #options: QueueOptions;

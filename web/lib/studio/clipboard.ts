@@ -6,28 +6,28 @@ import { clipboardPicture, filesOf } from './take-picture.ts';
 
 export const nothingToPaste = (): Problem => ({ message: m.annotate_nothing_to_paste(), code: null });
 
-/** Whether the element is a text field, where copy and paste belong to the text. */
+/** Whether the element is a text field, which handles copy and paste itself. */
 export const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.closest('textarea, select, [contenteditable], dialog, input:not([type=radio], [type=checkbox], [type=color], [type=range])') !==
     null;
 
-/** Copies or cuts what is selected: as JSON for other drawings, and as a picture for other programs. */
+/** Copies or cuts the selection: as JSON for other drawings, and as a picture for other programs. */
 export function copied(event: ClipboardEvent, studio: Studio): void {
   if (isField(event.target) || studio.selection.length === 0 || !event.clipboardData || getSelection()?.toString()) return;
   const { text, item } = taken(studio, event.type === 'cut');
   event.clipboardData.setData('text/plain', text);
   event.preventDefault();
-  // A picture cannot be set within the event. Where the browser refuses it, the JSON is there.
+  // A picture cannot be set within the event. If the browser refuses it, the JSON remains.
   navigator.clipboard.write([item]).catch(() => {});
 }
 
-/** As `copied`, without an event of the browser's. Rejects where it does not allow it. */
+/** Copies the selection without a browser event. Rejects if the browser does not allow it. */
 export const copySelection = (studio: Studio): Promise<void> => navigator.clipboard.write([taken(studio, false).item]);
 
 /**
- * Pastes the shapes that are on the clipboard, their middle at a point of the drawing, or hands on the picture that is there. False where
- * there is neither. Rejects where the browser does not allow it.
+ * Pastes the shapes on the clipboard centred on a point of the drawing, or passes a picture on it to `onpicture`. Returns false if there is
+ * neither. Rejects if the browser does not allow it.
  */
 export async function pasteAt(studio: Studio, at: { x: number; y: number }, onpicture: (picture: Blob) => unknown): Promise<boolean> {
   if (studio.paste(await navigator.clipboard.readText(), at)) return true;
@@ -42,7 +42,7 @@ function taken(studio: Studio, cut: boolean): { text: string; item: ClipboardIte
   return { text, item: new ClipboardItem({ 'text/plain': new Blob([text], { type: 'text/plain' }), 'image/png': selectionPng(shapes) }) };
 }
 
-/** Pastes shapes; what was copied elsewhere as files is given back, to be read. Null where there is neither, as with other text. */
+/** Pastes shapes, or returns pasted files to be read. Null if there is neither, as with other text. */
 export function pasted(event: ClipboardEvent, studio: Studio): File[] | null {
   if (isField(event.target) || !event.clipboardData) return [];
   // Shapes come with a picture of themselves.

@@ -16,7 +16,7 @@ export const EXPORTS = {
 } as const;
 export type ExportKind = keyof typeof EXPORTS;
 
-/** Bytes of a picture that a message may carry (limits.ts), less what its frame needs. */
+/** Maximum bytes of a picture in a message (limits.ts), minus the overhead of its frame. */
 const CHAT_BYTES = 6 * 1024 * 1024;
 
 /** The drawing as a file. In all but JSON what a redaction hides is gone. Rejects with an Error that says why it cannot be made. */
@@ -35,7 +35,7 @@ async function content(drawing: Drawing, kind: ExportKind): Promise<BlobPart> {
 /** Whether something is hidden that a drawing’s JSON still tells. */
 export const hasRedaction = ({ shapes }: Picture): boolean => shapes.some(({ kind, hidden }) => kind === 'redaction' && !hidden);
 
-/** A picture for a message: a PNG where that is small enough, else a JPEG, made smaller until it is. */
+/** A picture for a message: a PNG if that is small enough, else a JPEG, scaled down until it is. */
 export async function pictureForChat(drawing: Drawing, title: string): Promise<File> {
   const name = fileName(title, m.annotate_file_name());
   const png = await exportImage(drawing);
@@ -46,7 +46,7 @@ export async function pictureForChat(drawing: Drawing, title: string): Promise<F
   }
 }
 
-/** Some shapes alone, as a PNG of what they span. */
+/** Exports some shapes as a PNG of their bounds. */
 export async function selectionPng(shapes: readonly Shape[]): Promise<Blob> {
   const boxes = shapes.map((shape) => boundsOf(shape, measureText));
   const x = Math.floor(Math.min(...boxes.map((box) => box.x)));

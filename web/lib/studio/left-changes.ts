@@ -7,8 +7,8 @@ import { keptChanges, waitingDrawings } from './kept-changes.ts';
 const KEPT_MS = 30 * 86_400_000;
 
 /**
- * Sends what was drawn without a connection, of drawings that are not looked at any more: those that are open do it themselves, and
- * twice does no harm. What fails is left for the next connection.
+ * Sends offline changes of drawings that are closed: open ones send their own, and sending twice is harmless. Failed changes wait for the
+ * next connection.
  */
 export async function sendLeftChanges(): Promise<void> {
   for (const [drawingId, since] of await waitingDrawings()) {

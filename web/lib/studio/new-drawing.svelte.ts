@@ -22,7 +22,7 @@ export class NewDrawing {
 
   readonly fromPicture = (picture: Blob, name: string): Promise<void> => this.#make([() => this.#ofPicture(picture, name)]);
 
-  /** Each becomes a drawing, the last one is opened. What is none is told by its name, and the others are made. */
+  /** Creates a drawing from each file and opens the last one. Invalid files are reported by name; the others are still created. */
   readonly fromFiles = (files: readonly File[]): Promise<void> =>
     this.#make(files.map((file) => async () => (isDrawingFile(file) ? this.#ofJson(file) : this.#ofPicture(file, file.name))));
 

@@ -12,7 +12,7 @@ export function markersOf(shapes: readonly Shape[]): Shape<'marker'>[] {
     });
 }
 
-/** The notes of markers that are seen, as text beside a picture; empty where there is none. */
+/** The notes of visible markers as text for a picture; empty if there are none. */
 export function notesOf(title: string, shapes: readonly Shape[]): string {
   const lines = markersOf(shapes)
     .filter(({ hidden, note }) => !hidden && note.trim() !== '')

@@ -8,26 +8,29 @@ import { m } from '#lib/i18n/pages.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { keptChanges } from './kept-changes.ts';
 
-/** How often others are told of a stroke under way, milliseconds: one connection may make 600 calls a minute, and what is drawn must be saved too. */
+/**
+ * Interval in milliseconds at which a stroke in progress is broadcast: a connection may make 600 calls a minute, and shapes must be saved
+ * too.
+ */
 const DRAFT_EVERY_MS = 200;
 
 /**
- * A drawing of the gateway, open in this page: what is done here goes there as it is done, what others do comes here.
- * Without a connection one goes on; all that was drawn is sent once it is back, also by a later visit.
+ * A drawing of the gateway that is open in this page: sends local changes at once and applies those of others. It works offline: all
+ * changes are sent after reconnecting, or on a later visit.
  */
 export class OpenDrawing {
   readonly id: string;
   /** Undefined until the gateway has answered for the first time. */
   drawing = $state.raw<Drawing>();
   title = $state('');
-  /** `gone`: there is none, or it was deleted meanwhile. */
+  /** `gone`: it does not exist or was deleted. */
   phase = $state<'opening' | 'open' | 'gone'>('opening');
   /** Why it could not be opened. */
   problem = $state<Problem | null>(null);
   saving = $state<'saved' | 'saving' | 'offline' | 'failed'>('saved');
   /** Why changes are not saved. */
   saveProblem = $state<Problem | null>(null);
-  /** Called with strokes of others that are under way; undefined where one has ended. */
+  /** Called with strokes of others in progress; undefined when one has ended. */
   onDraft: ((who: string, shape: Shape | undefined) => void) | undefined;
 
   readonly #kept: ReturnType<typeof keptChanges>;
@@ -67,7 +70,7 @@ export class OpenDrawing {
     ];
   }
 
-  /** Reads it, also anew after the connection was lost, and sends what waits. */
+  /** Loads it, also after a reconnect, and sends queued changes. */
   async open(): Promise<void> {
     try {
       const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId: this.id });

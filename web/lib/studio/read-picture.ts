@@ -38,8 +38,8 @@ export function fitted(width: number, height: number): { width: number; height: 
 }
 
 /**
- * Reads a picture: turned as its EXIF says, made smaller where it has too many pixels.
- * Throws a PictureError where it is none, or one of text (SVG), which could hold more than pixels.
+ * Reads a picture, with its EXIF orientation applied, and scales it down if it has too many pixels. Throws a PictureError if it is not a
+ * picture, or is an SVG, which could contain more than pixels.
  */
 export async function readPicture(file: Blob, name = m.annotate_the_picture()): Promise<ReadPicture> {
   if (file.size === 0) throw new PictureError(m.annotate_file_empty({ name }));
@@ -82,7 +82,7 @@ async function decode(file: Blob, name: string): Promise<ImageBitmap> {
   }
 }
 
-/** Whether a picture is more than one; false where the browser cannot tell. */
+/** Whether a picture is animated; false if the browser cannot tell. */
 async function moves(file: Blob): Promise<boolean> {
   if (!('ImageDecoder' in globalThis)) return false;
   let decoder: ImageDecoder | undefined;

@@ -1,7 +1,7 @@
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import { exportImage } from '../../paint/export.ts';
 
-/** Puts the picture on the clipboard. Rejects where the browser does not allow it, or it cannot be made. */
+/** Copies the picture to the clipboard. Rejects if the browser does not allow it, or the picture cannot be created. */
 export async function copyPicture(drawing: Drawing): Promise<void> {
   const png = exportImage(drawing).then((bytes) => new Blob([bytes], { type: 'image/png' }));
   // Given as a promise: some browsers allow it only while the press that asked for it is fresh.

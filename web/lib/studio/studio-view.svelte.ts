@@ -1,7 +1,7 @@
 import type { Shape } from '#shared/canvas/fields.ts';
 import type { Studio, StudioTool } from '#lib/canvas/studio.ts';
 
-/** A studio’s state for components: what they show follows it. */
+/** Reactive state of a studio, for components. */
 export class StudioView {
   readonly studio: Studio;
   tool = $state<StudioTool>('select');

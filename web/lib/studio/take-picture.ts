@@ -4,7 +4,7 @@ import { m } from '#lib/i18n/pages.ts';
 
 const png = (base64: string): Blob => new Blob([fromBase64(base64)], { type: 'image/png' });
 
-/** The desktop of the bridge's machine: its main display. Rejects with an RpcError where there is none. */
+/** Captures the main display of the bridge's machine. Rejects with an RpcError if it has none. */
 export async function desktopPicture(): Promise<Blob> {
   return png((await gateway.call('desktop.screenshot', {})).screenshotB64);
 }
@@ -55,10 +55,10 @@ export async function frameOf(video: HTMLVideoElement): Promise<Blob> {
   return canvas.convertToBlob({ type: 'image/png' });
 }
 
-/** Pictures and drawings among what was pasted or dropped. */
+/** The files that were pasted or dropped. */
 export const filesOf = (data: DataTransfer | null): File[] => [...(data?.files ?? [])];
 
-/** The picture on the clipboard, after the browser has asked; null where there is none. */
+/** The picture on the clipboard, after the browser's permission prompt; null if there is none. */
 export async function clipboardPicture(): Promise<Blob | null> {
   const items = await navigator.clipboard.read().catch((error: unknown) => {
     throw error instanceof DOMException && error.name === 'NotAllowedError'

@@ -11,7 +11,7 @@ const made = new Map<string, Promise<string>>();
 /** One after the other: each is a whole drawing for a moment. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** The address of a small picture of a drawing as it is now. Rejects where it cannot be had; the next call tries again. */
+/** The URL of a thumbnail of a drawing in its current state. Rejects if it cannot be created; the next call tries again. */
 export function thumbnail(entry: DrawingEntry): Promise<string> {
   const key = `${entry.id} ${entry.updatedAt}`;
   let address = made.get(key);

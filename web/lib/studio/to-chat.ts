@@ -11,8 +11,8 @@ import { notesOf } from './notes.ts';
 export type ChatKey = string;
 
 /**
- * Lays the drawing into the draft of a chat as one card, the picture and what its numbers stand for, in the place of an earlier one of the
- * same drawing, and goes there. Rejects with an Error that says why the message cannot carry it.
+ * Adds the drawing to the draft of a chat as one card with its picture and notes, replacing an earlier one of the same drawing, and opens
+ * the chat. Rejects with an Error that says why the message cannot carry it.
  */
 export async function sendToChat(key: ChatKey, { id, title, drawing }: { id: string; title: string; drawing: Drawing }): Promise<void> {
   const file = await pictureForChat(drawing, title);

@@ -1,7 +1,7 @@
 import type { StudioTool } from '#lib/canvas/studio/tools.ts';
 import { m } from '#lib/i18n/pages.ts';
 
-/** Behind “More tools” where there is little room. */
+/** Tools behind “More tools” on narrow screens. */
 export const RARE_TOOLS: ReadonlySet<StudioTool> = new Set([
   'highlighter',
   'ellipse',

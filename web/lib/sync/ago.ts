@@ -9,7 +9,10 @@ const STEPS = [
   ['minute', 60_000],
 ] as const;
 
-/** `5 minutes ago`, seen at `now`; both in milliseconds since 1970. Clocks of two devices may differ a little: what is to come is now. */
+/**
+ * `5 minutes ago`, seen at `now`; both in milliseconds since 1970. Future times count as now, since the clocks of two devices may differ a
+ * little.
+ */
 export function ago(at: number, now: number): string {
   for (const [unit, ms] of STEPS) if (now - at >= ms) return relativeTime(-Math.floor((now - at) / ms), unit, { numeric: 'auto' });
   return m.kit_just_now();

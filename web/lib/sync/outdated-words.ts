@@ -3,7 +3,7 @@ import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { tooNew } from './standing.ts';
 
-/** Why this browser reads only, in plain words, and what becomes of what was made here. */
+/** Explains why this browser is read-only, and what happens to changes made here. */
 export function outdatedWords(host: HostStatus | null, sync: SyncState | null): { what: string; waiting: string } {
   if (tooNew(host)) return { what: m.outdated_too_new_data(), waiting: m.outdated_nothing_lost() };
   return {

@@ -2,7 +2,7 @@ import type { HostStatus } from '#shared/ports/host.ts';
 import type { AttachedHost } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 
-/** As long as nothing was said: no bridge. */
+/** Sync state before the first report: no bridge. */
 export const NO_SYNC: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
 
 /** The worker could not open its data because a newer build wrote it. */

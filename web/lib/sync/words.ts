@@ -26,7 +26,10 @@ export interface Standing {
   problem: string | null;
 }
 
-/** How this browser stands with the bridge's disk. `linked`: it knows a bridge. `sync`: of its own host; null where that is not known. */
+/**
+ * State of this browser relative to the bridge's disk. `linked`: it is paired with a bridge. `sync`: state of its own host; null if
+ * unknown.
+ */
 export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncState | null): Standing {
   const { state, problem } = { problem: null, ...sync };
   if (outdated(host)) return { name: 'older', tone: 'bad', title: m.shell_sync_older_title(), problem: null };
@@ -55,7 +58,7 @@ export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncS
   }
 }
 
-/** Of the records that it has to read, how many it has, in percent; null where that is not known. */
+/** Progress of reading records in percent; null if unknown. */
 export function percentOf({ progress }: SyncState): number | null {
   return progress && progress.total > 0 ? Math.min(100, Math.floor((100 * progress.done) / progress.total)) : null;
 }

@@ -40,8 +40,8 @@ export function formOf(schema: Json): ToolForm {
 }
 
 /**
- * The arguments as they were filled in, `written` being the JSON of those that the form has no field for. What was left empty, and switches and lists that were left
- * as they were, are left out where the tool does not want them. Throws a sentence where something is no JSON.
+ * Converts the form to arguments. `written` is the JSON of arguments without a field. Empty fields and unchanged switches and lists are
+ * omitted if they are optional. Throws a sentence if a value is invalid JSON.
  */
 export function argsOf(
   { fields, rest }: ToolForm,
@@ -72,7 +72,7 @@ const FITS: Readonly<Record<FormField['kind'], (value: unknown) => value is Fiel
   choices: (value): value is string[] => Array.isArray(value) && value.every((each) => typeof each === 'string'),
 };
 
-/** The other way round: what `args` are in the form. Undefined where it has no field for something of them. */
+/** Converts arguments to the values of the form. Undefined if one of them has no field. */
 export function filledBy(
   { fields, rest }: ToolForm,
   args: unknown,

@@ -9,7 +9,7 @@ export function toMatcher(lines: string): (name: string) => boolean {
   return (name) => patterns.some((pattern) => matchesWildcard(pattern, name));
 }
 
-/** The lines with one more at their end, unless it is there. */
+/** Appends a line unless it is already there. */
 export function withLine(lines: string, line: string): string {
   const own = lines.split('\n').filter((each) => each.trim() !== '');
   return own.some((each) => each.trim() === line) ? lines : [...own, line].join('\n');

@@ -2,13 +2,13 @@ import type { HistoryMessage } from '#shared/rpc/records.ts';
 
 /** How addresses in a text of a model are followed. */
 export interface LinkPolicy {
-  /** Addresses in the text that stood in what was read or typed; empty while it is being written. */
+  /** Addresses in the text that was read or typed; empty while the reply streams. */
   sources: readonly string[];
-  /** Addresses that stood in what was read or typed. All others were composed by the model. */
+  /** Addresses that occurred in the text that was read or typed. All others were composed by the model. */
   quoted: ReadonlySet<string>;
 }
 
-/** For a reply that is being written: which of its addresses were read is known at its end. */
+/** Policy for a reply that is still streaming: which of its addresses were read is known when it ends. */
 export const UNFINISHED: LinkPolicy = { sources: [], quoted: new Set() };
 
 /** Undefined if nothing from outside was read: no link asks before it opens. */
@@ -16,11 +16,11 @@ export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMess
   return outside.length === 0 ? undefined : { sources: outside, quoted: new Set(quotedUrls) };
 }
 
-/** True if the model composed the address, which may carry what it read to whoever has the address, on the web, by mail or by any other scheme. */
+/** True if the model composed the address, which could then leak text to its recipient, over the web, mail or any other scheme. */
 export function isComposed(url: string, { quoted }: LinkPolicy): boolean {
   const parsed = URL.parse(url);
   if (!parsed) return false;
-  // An empty fragment is none; another one is read by the scripts of the page.
+  // An empty fragment does not count; any other one can be read by the scripts of the page.
   if (parsed.hash === '') parsed.hash = '';
   return !quoted.has(parsed.href);
 }

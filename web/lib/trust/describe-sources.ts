@@ -4,7 +4,7 @@ import { m } from '#lib/i18n/later.ts';
 
 /** Sources that are named in a line; the rest are counted. */
 const MAX_NAMED = 3;
-/** Names are chosen by whoever wrote the content: a long one must not pass for a sentence of the app. */
+/** Names are chosen by the author of the content: a long one must not pass for a sentence of the app. */
 const MAX_NAME_CHARS = 40;
 
 const CHANNELS: Readonly<Record<string, string>> = { telegram: 'Telegram', x: 'X' };
@@ -22,7 +22,7 @@ const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
   unknown: () => m.trust_unknown(),
 };
 
-/** The id of a conversation stands behind its channel's name. */
+/** The name of the channel is followed by the id of a conversation. */
 function describeChannel(source: string): string {
   return m.trust_channel({ name: toChannelName(source.replace(/ .*/, '')) });
 }
@@ -35,7 +35,7 @@ export function describeSource(source: string): string {
   if (source.includes('*')) return shorten(source);
   const at = source.indexOf(':');
   const kind = source.slice(0, at);
-  // The id of a key stands before its name.
+  // The name of a key is preceded by its id.
   const name = shorten(source.slice(at + 1).replace(kind === 'key' ? /^\S+ / : '', ''));
   return Object.hasOwn(DESCRIBED, kind) ? (DESCRIBED[kind]?.(name) ?? name) : shorten(source) || m.trust_unknown();
 }

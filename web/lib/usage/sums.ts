@@ -16,7 +16,7 @@ export interface Measure {
   of(sums: UsageSums): number;
   /** Exactly. */
   words(sums: UsageSums): string;
-  /** A value, where there is little room. */
+  /** Formats a value in short form. */
   short(value: number): string;
   /** The end of the scale, if it is not the greatest value. */
   max?: number;

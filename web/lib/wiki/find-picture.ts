@@ -9,7 +9,10 @@ export interface WikiFile {
   mimeType: string;
 }
 
-/** The file of a picture: beside the page, from the top of the wiki, or as Obsidian does, anywhere by its name, the nearest to the top first. */
+/**
+ * The file of a picture: next to the page, from the root of the wiki, or as in Obsidian anywhere by its name, the one closest to the root
+ * first.
+ */
 export function findPicture(files: readonly WikiFile[], from: string, name: string): WikiFile | undefined {
   const pictures = files.filter(({ mimeType }) => /^image\/(png|jpeg|gif|webp|avif)$/.test(mimeType));
   const byPath = new Map(pictures.map((file) => [file.path.slice(WIKI_FOLDER.length + 1).toLowerCase(), file]));

@@ -17,7 +17,7 @@ export interface Drawn {
   active: string | null;
 }
 
-/** Names of nodes are drawn where there is room for them: no more than so many, of lines so high, in pixels. */
+/** Maximum number of node names, which are drawn if there is room, and their line height in pixels. */
 const MOST_NAMES = 60;
 const LINE = 14;
 

@@ -61,7 +61,7 @@ export function laidOut(
     )
     .force('x', forceX(0).strength(0.05))
     .force('y', forceY(0).strength(0.05));
-  // Among thousands it costs more than all the rest, and nobody sees it.
+  // With thousands of nodes this costs more than everything else, without a visible effect.
   if (nodes.length <= MANY)
     simulation.force(
       'apart',

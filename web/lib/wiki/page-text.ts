@@ -12,7 +12,7 @@ const IS_PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
 export interface PageLinks {
   /** The path of the page. */
   from: string;
-  /** Where a target leads, and whether there is such a page. */
+  /** Address of a link target, and whether that page exists. */
   href: (target: string) => { href: string; there: boolean };
   /** The address of a picture of the wiki by its name as written; undefined if there is none. */
   picture?: (name: string) => string | undefined;
@@ -72,7 +72,7 @@ export interface Heading {
   text: string;
 }
 
-/** The headings of a page, in their order; none of those that stand in code. */
+/** The headings of a page in their order, without those within code. */
 export function headingsOf(content: string): Heading[] {
   const plain = content.replace(CODE_OR_LINK, (whole: string, fence?: string) => (fence === undefined ? whole : ''));
   return [...plain.matchAll(/^ {0,3}(#{1,6})[ \t]+(\S.*)$/gm)].map(([, marks = '', text = '']) => ({

@@ -9,7 +9,7 @@ const MOST_CHARS = 50_000;
 export class ColouredCode {
   readonly #element: HTMLElement;
   readonly #runsOf: (asked: Asked) => Promise<readonly Run[] | null>;
-  /** What has its colours: one node per run, then the rest as one text. */
+  /** The highlighted part: one node per run, then the rest as one text. */
   #runs: readonly Run[] = [];
   readonly #rest = new Text();
   #code = '';
@@ -38,7 +38,7 @@ export class ColouredCode {
     this.#element.replaceChildren(this.#rest);
   }
 
-  /** Asks for the colours of what is there by now, one question at a time, until nothing was added meanwhile. */
+  /** Requests highlighting of the current text, one request at a time, until no text was added in the meantime. */
   async #colour(): Promise<void> {
     if (this.#asking) return;
     this.#asking = true;

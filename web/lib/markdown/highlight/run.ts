@@ -1,4 +1,4 @@
-/** What a piece of code looks like. */
+/** Syntax class of a piece of code. */
 export type Kind = 'comment' | 'keyword' | 'string' | 'number' | 'name' | 'type' | 'attribute' | 'meta' | 'added' | 'removed';
 
 /** So many characters (UTF-16 units) of one look; `null`: plain. */

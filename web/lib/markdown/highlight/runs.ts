@@ -16,7 +16,7 @@ import type { Kind, Run } from './run.ts';
 const more = { clojure, dart, dockerfile, elixir, haskell, http, julia, latex, nginx, powershell, protobuf, scala };
 for (const [name, grammar] of Object.entries(more)) hljs.registerLanguage(name, grammar);
 
-/** Scopes of highlight.js (its documentation, "Scopes Reference") by what they look like here. Others look like what they are within. */
+/** Maps scopes of highlight.js (its documentation, "Scopes Reference") to our kinds. Other scopes inherit the kind around them. */
 const KINDS = new Map<string, Kind>(
   Object.entries({
     comment: 'comment quote',
@@ -40,7 +40,7 @@ export function runsOf(code: string, language: string): Run[] | null {
   const { value } = hljs.highlight(code, { language, ignoreIllegals: true });
   const runs: Run[] = [];
   const within: (Kind | null)[] = [null];
-  // Spans, and text in which those characters alone are escaped.
+  // Spans, and text in which only those characters are escaped.
   for (const piece of value.split(/(<span class="[^"]*">|<\/span>)/)) {
     if (piece === '</span>') within.pop();
     else if (piece.startsWith('<span')) within.push(KINDS.get(/hljs-([\w-]+)/.exec(piece)?.[1] ?? '') ?? within.at(-1) ?? null);

@@ -1,6 +1,6 @@
 import type { Token, TokenizerAndRendererExtension } from 'marked';
 
-/** A formula as TeX, and whether it stands in lines of its own. */
+/** A formula as TeX, and whether it is displayed as a block. */
 export interface Formula {
   tex: string;
   display: boolean;
@@ -15,7 +15,7 @@ const FORMS = {
   parentheses: /^\\\(((?:\\[^()]|[^\\])+?)\\\)/,
 };
 
-/** What `raw` says, which is one formula with its signs; null where it is none. */
+/** Parses `raw` as one formula with its delimiters; null if it is not one. */
 export function formulaOf(raw: string): Formula | null {
   const text = raw.trim();
   for (const form of [FORMS.dollars, FORMS.brackets, FORMS.dollar, FORMS.parentheses]) {
@@ -27,7 +27,7 @@ export function formulaOf(raw: string): Formula | null {
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** To the end of its paragraph: a formula whose end has not come yet is kept from being read as Markdown. */
+/** Up to the end of its paragraph: keeps an unfinished formula from being parsed as Markdown. */
 const PARAGRAPH = /^(?:[^\n]|\n(?![ \t]*(?:\n|$)))+\n?/;
 
 /** So far a text is looked through for the next formula. It is asked at each line, and at each sign in it: looking to the end of a long text would take the square of its length. */

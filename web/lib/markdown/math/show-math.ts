@@ -3,11 +3,11 @@ import { formulaOf, type Formula } from './formula.ts';
 
 /** Longer formulas are shown as they are written. UTF-16 units. */
 const MOST_CHARS = 10_000;
-/** So are those with more cells, of matrices and lines: each is set as a box of its own. */
+/** Maximum cells of matrices and lines in a formula, each of which becomes a box; formulas with more stay as source. */
 const MOST_CELLS = 400;
-/** Those after so many in one block too: each is some fifty elements. */
+/** Maximum formulas per block, each of which has some fifty elements; later ones stay as source. */
 const MOST_FORMULAS = 500;
-/** Formulas that are kept as set, since a growing paragraph shows them again and again. */
+/** Maximum rendered formulas to cache, since a growing paragraph shows them again and again. */
 const KEPT = 300;
 
 type Typeset = (formula: Formula) => HTMLElement | null;
@@ -23,7 +23,7 @@ const load = (): Promise<void> =>
     () => void (loading = undefined),
   ));
 
-/** Sets the formulas in `fragment`, whose elements hold their source: at once where KaTeX is there, or when it has come. */
+/** Renders the formulas in `fragment`, whose elements contain their source: at once if KaTeX is loaded, otherwise when it has loaded. */
 export function showMath(fragment: DocumentFragment): void {
   const elements = [...fragment.querySelectorAll<HTMLElement>('span.math')].slice(0, MOST_FORMULAS);
   const formulas = elements.flatMap((element) => {
@@ -44,7 +44,7 @@ function set(element: HTMLElement, formula: Formula): void {
   element.replaceChildren(set.cloneNode(true));
   if (!formula.display) return;
   element.classList.add('display');
-  // What scrolls must be reachable by keyboard.
+  // Scrollable content must be reachable by keyboard.
   element.tabIndex = 0;
   element.setAttribute('role', 'group');
   element.setAttribute('aria-label', m.reply_formula());

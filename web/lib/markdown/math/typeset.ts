@@ -21,7 +21,7 @@ function isDeep(element: Element): boolean {
   return false;
 }
 
-/** A formula as elements; null where it is none that KaTeX can set, defines macros, or nests without end. */
+/** Renders a formula as elements; null if KaTeX cannot render it, it defines macros, or it is nested too deeply. */
 export function typeset({ tex, display }: Formula): HTMLElement | null {
   if (DEFINES.test(tex)) return null;
   const element = document.createElement('span');
