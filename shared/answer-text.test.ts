@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { verifies } from '../tests/requirements.ts';
 import { AnswerText } from './answer-text.ts';
 
-/** What is said of a text that comes in pieces of `size`. */
+/** Thought and answer of a text that arrives in pieces of `size`. */
 function said(text: string, stops: string[] = [], size = text.length) {
   const out = { thought: '', answer: '' };
   const answer = new AnswerText(stops, (piece) => (out[piece.thought ? 'thought' : 'answer'] += piece.text));

@@ -1,4 +1,4 @@
-/** A piece of what a model says: its answer, or what it thinks before. */
+/** A piece of a model's output: its answer, or its reasoning before it. */
 export interface Piece {
   text: string;
   thought: boolean;
@@ -9,17 +9,17 @@ export const THINK = '<think>';
 export const THOUGHT = '</think>';
 
 /**
- * Tells a model's thoughts from its answer, and ends the answer before a text at which it is to stop. What may be the beginning of such a text is held
- * back. Thoughts are marked only in front of the answer; `<think>` within it is text.
+ * Separates a model's reasoning from its answer, and ends the answer before a stop sequence. Text that may be the beginning of one is held
+ * back. Reasoning is marked only before the answer; `<think>` within it is text.
  */
 export class AnswerText {
   readonly #stops: readonly string[];
   readonly #say: (piece: Piece) => void;
-  /** Thoughts that may turn out to be the answer. */
+  /** Reasoning that may turn out to be the answer. */
   #unmarked: string | undefined;
   #held = '';
   #thought: boolean;
-  /** Thoughts have ended, or the answer speaks of the mark. */
+  /** Reasoning has ended, or the answer mentions the mark. */
   #isMarkText = false;
   /** Said so far, of the answer itself. */
   #answered = false;
@@ -34,12 +34,15 @@ export class AnswerText {
     this.#unmarked = thinksFirst ? '' : undefined;
   }
 
-  /** It is to stop: nothing is said any more. */
+  /** Whether a stop sequence was found; no more text is emitted. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** The closing mark came without an opening one: the model's next answers think first. What was said before stays the answer. */
+  /**
+   * The closing mark came without an opening one: the model's next answers begin with reasoning. The text emitted before remains the
+   * answer.
+   */
   get isUnopened(): boolean {
     return this.#isUnopened;
   }
@@ -79,7 +82,7 @@ export class AnswerText {
     }
   }
 
-  /** Nothing more comes: what was held back is said. */
+  /** Ends the text: emits what was held back. */
   end(): void {
     if (this.#stopped) return;
     this.#tell(this.#held.length);

@@ -1,2 +1,2 @@
-/** Drops the final full stop of a sentence, so that it can stand inside another one. */
+/** Removes the final full stop of a sentence, to use it within another one. */
 export const toClause = (text: string): string => text.replace(/\.$/, '');

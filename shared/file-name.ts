@@ -9,8 +9,8 @@ const MOST_CHARS = 255;
 const MOST_OF_ENDING = 20;
 
 /**
- * The name of a file that came from outside, as it is kept and shown: what would make it read otherwise is left out, one that nobody sees is `file`,
- * and one that is too long is cut before its ending.
+ * A safe form of an external file name: misleading characters are removed, an invisible name becomes `file`, and a long one is cut before
+ * its extension.
  */
 export function fileNameOf(name: string): string {
   const plain = name.replace(MISLEADING, '').toWellFormed();
@@ -21,6 +21,6 @@ function cut(name: string): string {
   if (name.length <= MOST_CHARS) return name;
   const dot = name.lastIndexOf('.');
   const ending = dot > 0 && name.length - dot <= MOST_OF_ENDING ? name.slice(dot) : '';
-  // Half of a character is none.
+  // Drops half of a surrogate pair.
   return `${name.slice(0, MOST_CHARS - 1 - ending.length).replace(/[\ud800-\udbff]$/, '')}…${ending}`;
 }

@@ -2,7 +2,7 @@
 const MAX_CHARS = 256 * 1024;
 const HEAD = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
 
-/** A page's text taken apart: the YAML between the lines of `---` as it stands (undefined: none), and what follows. */
+/** Splits a page's text into the raw YAML between the lines of `---` (undefined if there is none) and the rest. */
 export function splitHead(text: string): { yaml: string | undefined; body: string } {
   // Most pages are small; of a large one only the beginning can be front matter.
   const match = HEAD.exec(text.slice(0, MAX_CHARS));

@@ -1,7 +1,10 @@
-/** Levels of lists and objects within one another: far more than anything has, and far from what uses up the stack where it is written again. */
+/**
+ * Maximum nesting of arrays and objects: more than any real value has, and well below the depth that overflows the stack when it is
+ * serialized.
+ */
 const MOST_LEVELS = 500;
 
-/** `JSON.parse` of a text from outside. Throws a `SyntaxError` also for what is nested deeper than it could be written again. */
+/** `JSON.parse` for external text. Also throws a `SyntaxError` for values that are nested too deeply to be serialized again. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   // Each level takes two brackets.

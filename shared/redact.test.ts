@@ -99,7 +99,7 @@ verifies('logs/redacted', 'a secret at the place where a long text is cut is not
   const secret = `q${'uvwxyz'.repeat(600)}`;
   redactor.learn([secret]);
   for (let before = 19_000; before < 20_010; before += 101) {
-    // What stands before shrinks, so that the place is within what is kept.
+    // The text before it shrinks, so that the position is within the kept part.
     const shown = redactor.text(`${`api_key=${'x'.repeat(191)} `.repeat(before / 200)}${secret} end`);
     expect(shown.length).toBeLessThanOrEqual(8_001);
     expect(shown).not.toContain('uvwxyz');
@@ -139,7 +139,7 @@ test.each([
   expect(withoutSecret(text, 'demo')).toBe(shown);
   const redactor = new Redactor();
   redactor.learn(['demo']);
-  // Logs are read by more than whoever has the key: there it stays nowhere.
+  // Logs are also read by people who do not have the key, so it is removed everywhere.
   expect(redactor.text(text)).not.toContain('demo');
 });
 

@@ -1,10 +1,10 @@
-/** What a secret reads as. */
+/** Replacement for a secret. */
 export const HIDDEN = '***';
 
-/** Characters of a text that are looked at; what is longer is cut. */
+/** Maximum characters of a text to examine; longer texts are cut. */
 const LOOKED_AT = 20_000;
 const KEPT = 8_000;
-/** As long as a secret may be (settings): the rest of one that a cut went through is cut off too. */
+/** Maximum length of a secret (settings): the rest of a secret that was cut is removed too. */
 const LONGEST_SECRET = 4_096;
 /** Shorter ones are no secrets, and would make holes in every text. */
 const SHORTEST_SECRET = 4;
@@ -13,7 +13,7 @@ const UNMISTAKABLE = 8;
 const DEPTH = 6;
 const MEMBERS = 100;
 
-/** Forms that secrets have, whoever they belong to, and what takes their place. Each is linear in the text's length. */
+/** Known forms of secrets and their replacements. Each is linear in the text's length. */
 const FORMS: readonly (readonly [form: RegExp, shown: string])[] = [
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, HIDDEN],
   // A name and password in an address.
@@ -24,7 +24,7 @@ const FORMS: readonly (readonly [form: RegExp, shown: string])[] = [
   [/\b(?:sk|rk|xox[abprs])-[\w-]{8,}/g, HIDDEN],
   [/\b(?:gsk_|xai-|hf_|npm_|gh[posur]_|github_pat_|glpat-|AIza|AKIA)[\w-]{16,}/g, HIDDEN],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
-  // What an address carries to be used once.
+  // One-time parameters of an address.
   [/([?&#](?:link|code|state|otp|sig|signature|key)=)[^\s&"'<>]+/gi, `$1${HIDDEN}`],
   // A named value: `api_key=…`, `"token": "…"`, `x-api-key: …`.
   [
@@ -38,18 +38,18 @@ const FORMS: readonly (readonly [form: RegExp, shown: string])[] = [
 const SECRET_NAME =
   /api.?key|access.?key|private.?key|secret|passw|passphrase|tokens?$|authorization|cookie|credential|bearer|(?:pairing|link|auth).?code/i;
 
-/** Whether what is called so is a secret as a rule. */
+/** Whether a value of this name is usually a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
 /** The text without what has the form of a secret. */
 export const hideForms = (text: string): string => FORMS.reduce((seen, [form, hidden]) => seen.replace(form, hidden), text);
 
-/** Whether no letter, digit or underscore touches what stands from `start` to `end`. A character may be two units long. */
+/** Whether the text from `start` to `end` has no adjacent letter, digit or underscore. A character may be two units long. */
 const standsAlone = (text: string, start: number, end: number): boolean =>
   !/[\p{L}\p{N}_]$/u.test(text.slice(Math.max(0, start - 2), start)) && !/^[\p{L}\p{N}_]/u.test(text.slice(end, end + 2));
 
 /**
- * The text without a secret. One under 4 characters leaves it as it is; one of 4 to 7 is hidden where it stands alone as a word, a longer one
+ * Removes a secret from the text. One under 4 characters is not removed; one of 4 to 7 is hidden as a separate word, a longer one
  * everywhere.
  */
 export function withoutSecret(text: string, secret: string): string {
@@ -57,12 +57,12 @@ export function withoutSecret(text: string, secret: string): string {
   if (secret.length < UNMISTAKABLE)
     return text.replaceAll(secret, (found, at: number) => (standsAlone(text, at, at + found.length) ? HIDDEN : found));
   let shown = text;
-  // What stood around one may make another with the stars in between.
+  // The text around one may form another together with the stars in between.
   while (shown.includes(secret)) shown = shown.replaceAll(secret, HIDDEN);
   return shown;
 }
 
-/** The text without a secret, and without the beginning of one that the text, ending in `…`, was cut off within. */
+/** Removes a secret from the text, and the beginning of one if the text, ending in `…`, was cut within it. */
 export function withoutCutSecret(text: string, secret: string): string {
   const shown = withoutSecret(text, secret);
   if (!shown.endsWith('…')) return shown;
@@ -72,12 +72,12 @@ export function withoutCutSecret(text: string, secret: string): string {
   return shown;
 }
 
-/** The ways in which a secret may stand in a text. */
+/** The encodings in which a secret may occur in a text. */
 function writings(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
 }
 
-/** Takes secrets out of what is to be written down: those that it is told of, and all that look like one. */
+/** Removes secrets from text to be written down: the given ones, and everything that looks like one. */
 export class Redactor {
   /** The longest first, for one may be a part of another. */
   #known: string[] = [];
@@ -89,7 +89,7 @@ export class Redactor {
     if (known.size > this.#known.length) this.#known = [...known].sort((a, b) => b.length - a.length);
   }
 
-  /** The text without secrets, and cut where it is long. */
+  /** The text without secrets, shortened if it is long. */
   text(text: string): string {
     let seen = text.slice(0, LOOKED_AT);
     for (const secret of this.#known) seen = seen.replaceAll(secret, HIDDEN);
@@ -98,7 +98,7 @@ export class Redactor {
     return seen.length > KEPT || text.length > LOOKED_AT ? `${seen.slice(0, KEPT)}…` : seen;
   }
 
-  /** A value as plain JSON without secrets: by what it holds, and by the names of its members. Errors are told with their stack. */
+  /** A value as plain JSON without secrets, which are found by value or by name. Errors include their stack. */
   value(value: unknown, depth = 0): unknown {
     if (typeof value === 'string') return this.text(value);
     if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;

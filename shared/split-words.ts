@@ -9,8 +9,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Splits a command into its words, as a shell does: by white space, with '…', "…" and \. A backslash before a letter or digit stays, for paths of Windows. Throws
- * `NeedsShell` for operators, patterns and expansions that are not quoted, and for a quote that is not closed.
+ * Splits a command into words as a shell does: at white space, with '…', "…" and \. A backslash before a letter or digit is kept, for
+ * Windows paths. Throws `NeedsShell` for unquoted operators, patterns and expansions, and for an unclosed quote.
  */
 export function splitWords(command: string): string[] {
   const words: string[] = [];

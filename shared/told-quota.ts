@@ -1,10 +1,11 @@
 const GIB = 1024 ** 3;
-/** What Chromium adds at the most. */
+/** Maximum that Chromium adds. */
 const MOST = 10 * GIB;
 
 /**
- * The bytes that a browser gives this origin, of `navigator.storage.estimate()`; null where it does not say. Chromium tells every site the same, so that none is known by its
- * disk: what it uses and 10 GiB more, or the disk's size in whole GiB where that is less, whatever room there is (seen in 156; its feature `StaticStorageQuota`).
+ * Quota of this origin in bytes, from `navigator.storage.estimate()`; null if the browser does not reveal it. Chromium reports the same to
+ * every site, so that none is identified by its disk: its usage plus 10 GiB, or the disk's size in whole GiB if that is less, regardless of
+ * free space (observed in 156; its feature `StaticStorageQuota`).
  */
 export function toldQuota({ usage, quota }: { usage: number; quota: number }): number | null {
   const rest = quota - usage;

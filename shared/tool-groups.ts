@@ -1,4 +1,4 @@
-/** Groups of Perch's own tools. An agent's `toolGroups` names those that its model gets at once. */
+/** Groups of Perch's own tools. An agent's `toolGroups` names those that its model gets in every message. */
 export const TOOL_GROUPS = ['general', 'files', 'web', 'memory', 'automation', 'plans', 'wiki', 'drawings', 'browser', 'computer'] as const;
 export type ToolGroup = (typeof TOOL_GROUPS)[number];
 

@@ -9,7 +9,7 @@ export class Turns {
     return done;
   }
 
-  /** The same, but it rejects with the reason of `signal` where that fires while it waits: `work` is not begun then. */
+  /** The same, but rejects with the reason of `signal` if it aborts while waiting; `work` then does not start. */
   async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#tail;
     const turn = Promise.withResolvers<void>();

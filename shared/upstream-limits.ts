@@ -2,7 +2,7 @@
 export interface UpstreamLimits {
   /** Milliseconds until a stream's answer begins. */
   firstByteMs: number;
-  /** Milliseconds until an answer begins that was asked for whole: it comes when all of it is there. */
+  /** Timeout in milliseconds for a response that is not streamed: it arrives only when it is complete. */
   wholeMs: number;
   /** Milliseconds without a byte within an answer. */
   idleMs: number;
@@ -12,7 +12,7 @@ export interface UpstreamLimits {
   pauseMs: number;
 }
 
-/** What a person may set: milliseconds of the times, and the failures. */
+/** Allowed ranges of the settings: times in milliseconds, and the number of failures. */
 export const UPSTREAM_RANGES = { ms: { min: 1000, max: 3_600_000 }, failures: { min: 0, max: 1000 } } as const;
 
 /** Decisions, "Chat": a silent provider ends after 60 s. */

@@ -1,4 +1,4 @@
-/** What a voice of the network is called: `<language>-<REGION>-<name>Neural`; some have a script or a dialect between. */
+/** Id of a network voice: `<language>-<REGION>-<name>Neural`; some have a script or a dialect in between. */
 export const VOICE_ID = /^[a-z]{2,3}(-[A-Z][a-z]{3})?-[A-Z]{2}(-[A-Za-z]+)*-[A-Za-z]+Neural$/;
 
 /** A voice of the system’s speech engine: `system:<engine>:<voice>`. */

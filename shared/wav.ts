@@ -43,7 +43,7 @@ export function parseWav(bytes: Uint8Array): Wav {
   throw new WavUnreadable('it has no sound');
 }
 
-/** A WAV file whose header states its true sizes. */
+/** Creates a WAV file whose header states its true sizes. */
 export function writeWav({ channels, sampleRate, data }: Wav): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(HEADER_BYTES + data.length);
   const view = new DataView(bytes.buffer);

@@ -20,7 +20,10 @@ export function toPageTarget(destination: string, from: string): PageTarget | nu
   };
 }
 
-/** A target that begins with `./` or `../` as a path from the top of the wiki; others as they are. Of one that leads out of the wiki only the name counts. */
+/**
+ * Resolves a target that begins with `./` or `../` to a path from the root of the wiki; others are returned unchanged. If it leads out of
+ * the wiki, only its name is used.
+ */
 export function resolveRelative(target: string, from: string): string {
   if (!/^\.\.?\//.test(target)) return target;
   const names = from.split('/').slice(0, -1);

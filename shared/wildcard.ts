@@ -1,4 +1,4 @@
-/** Whether a name matches a pattern, in which `*` stands for any characters. Takes linear time. */
+/** Whether a name matches a pattern, in which `*` matches any characters. Takes linear time. */
 export function matchesWildcard(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

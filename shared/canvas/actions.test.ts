@@ -23,7 +23,7 @@ const small = fc.integer({ min: -40, max: 40 });
 const axis = fc.constantFrom('x' as const, 'y' as const);
 const on = fc.boolean();
 
-/** Every action, with what it is done to. */
+/** Every action, with its arguments. */
 const action = fc.oneof(
   anyKind.map((kind) => ({ name: `add ${kind}`, do: ({ editor }: Bench) => void editor.add(kind, SAMPLES[kind]) })),
   some.map((nth) => ({ name: 'remove', do: (at: Bench) => at.actions.remove(pick(at, nth)) })),
@@ -250,7 +250,7 @@ verifies('canvas.studio/clipboard', 'what was copied is put elsewhere under new 
   expect(to.drawing.shapes.map(({ kind }) => kind)).toEqual([...kinds, ...kinds]);
   expect(to.drawing.shapes.every(({ locked }) => !locked)).toBe(true);
   const strip = ({ id: _, order: __, locked: ___, ...shape }: Shape): unknown => shape;
-  // Beside where it was, so that both are seen.
+  // Next to its original, so that both are visible.
   const moved = bench();
   moved.actions.paste(text);
   moved.actions.nudge(ids(moved), -16, -16);

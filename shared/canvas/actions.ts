@@ -90,7 +90,7 @@ export class Actions {
     return this.#set(free, (shape) => turnedAbout(shape, about, degrees, this.#measure), gesture);
   }
 
-  /** Turns the sheet and all on it clockwise by so many quarters; its left upper corner stays. */
+  /** Rotates the sheet and its shapes clockwise by quarters; its left upper corner stays. */
   turnSheet(quarters: number): void {
     const { page, shapes } = this.#editor.drawing;
     const times = ((quarters % 4) + 4) % 4;
@@ -107,7 +107,7 @@ export class Actions {
     });
   }
 
-  /** Makes the sheet that box, in whole pixels. What lies beside it stays, unseen. False where that is what it was. */
+  /** Crops the sheet to the box, in whole pixels. Shapes outside are kept but hidden. Returns false if nothing changes. */
   crop(box: Box): boolean {
     const { page } = this.#editor.drawing;
     const [x, y] = [Math.round(box.x), Math.round(box.y)];
@@ -134,7 +134,7 @@ export class Actions {
     return this.#set(there, () => ({ [flag]: on }));
   }
 
-  /** Puts copies on top, moved. Returns their ids; none where there is no room for them. */
+  /** Adds moved copies on top. Returns their ids; none if the drawing is full. */
   copies(shapes: readonly Shape[], dx: number, dy: number): string[] {
     const { drawing } = this.#editor;
     if (shapes.length === 0 || drawing.shapes.length + shapes.length > LIMITS.shapes) return [];
@@ -149,7 +149,7 @@ export class Actions {
     return ids;
   }
 
-  /** Puts the shapes of a clipboard's text on top, their middle at a point or moved a little. Undefined where the text is something else. */
+  /** Adds the shapes of a clipboard's text on top, centred on a point or slightly moved. Undefined if the text is something else. */
   paste(text: string, at?: Point): string[] | undefined {
     const shapes = shapesFromText(text);
     if (!shapes) return undefined;

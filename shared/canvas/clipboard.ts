@@ -13,7 +13,7 @@ const clip = z.strictObject({
 /** Shapes as text for the clipboard, the lowest first. */
 export const shapesToText = (shapes: readonly Shape[]): string => JSON.stringify({ format: FORMAT, version: 1, shapes });
 
-/** Shapes from a clipboard's text; undefined where it is anything else, or damaged. */
+/** Parses shapes from a clipboard's text; undefined if it is anything else, or damaged. */
 export function shapesFromText(text: string): Shape[] | undefined {
   if (text.length > LIMITS.fileLength) return undefined;
   try {

@@ -6,7 +6,7 @@ export function squareTo([x, y]: Point, [toX, toY]: Point): Point {
   return [x + (toX < x ? -side : side), y + (toY < y ? -side : side)];
 }
 
-/** The point as far off in the nearest direction of so many degrees. */
+/** The point at the same distance in the nearest direction that is a multiple of `degrees`. */
 export function angledTo([x, y]: Point, [toX, toY]: Point, degrees = 15): Point {
   const step = (degrees * Math.PI) / 180;
   const angle = Math.round(Math.atan2(toY - y, toX - x) / step) * step;

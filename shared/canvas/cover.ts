@@ -8,7 +8,7 @@ export interface Picture {
   readonly shapes: readonly Shape[];
 }
 
-/** The shapes that are seen at all: neither hidden nor wholly beside the sheet. */
+/** The visible shapes: neither hidden nor completely outside the sheet. */
 export function shownOf({ page, shapes }: Picture, measure?: Measure): Shape[] {
   const sheet = sheetOf(page);
   return shapes.filter((shape) => !shape.hidden && touches(boundsOf(shape, measure), sheet));
@@ -20,7 +20,7 @@ function touches(box: ReturnType<typeof boundsOf>, sheet: ReturnType<typeof shee
 }
 
 /**
- * How many of the lowest shapes must become pixels for a vector file not to give away what is not seen: all up to the last redaction or
+ * Number of the lowest shapes that must become pixels so that a vector file does not reveal hidden content: all up to the last redaction or
  * blur, and up to the last picture that the sheet cuts off.
  */
 export function pixelsBelow(page: Page, shown: readonly Shape[]): number {

@@ -28,8 +28,8 @@ export interface DrawingOptions {
 }
 
 /**
- * A list of shapes that several may change at once. Each field of each shape is a register: the last write wins, and what was removed
- * keeps its fields, so all who have had the same changes, in any order, show the same drawing.
+ * A list of shapes that several people may edit at once. Each field of each shape is a register: the last write wins, and removed shapes
+ * keep their fields, so all replicas with the same changes, in any order, show the same drawing.
  */
 export class Drawing {
   readonly origin: string;
@@ -58,7 +58,7 @@ export class Drawing {
     return (this.#sorted ??= [...this.#shapes.values()].sort(above));
   }
 
-  /** How many shapes lie under one; -1 where there is no such shape. */
+  /** Index of a shape from the bottom; -1 if it does not exist. */
   placeOf(id: string): number {
     const shape = this.#shapes.get(id);
     return shape ? placeIn(this.shapes, shape) : -1;
@@ -68,7 +68,7 @@ export class Drawing {
     return this.#shapes.get(id);
   }
 
-  /** A field's value, of what was removed too. */
+  /** A field's value, also of removed shapes. */
   value(id: string, field: RegisterName): unknown {
     return this.#records.get(id)?.get(field)?.value;
   }
@@ -78,7 +78,7 @@ export class Drawing {
     return this.#records.get(id)?.get(field)?.at.endsWith(`-${this.origin}`) ?? false;
   }
 
-  /** Writes fields, which the caller has parsed. Several in one call are told together. */
+  /** Writes fields, which the caller has parsed. Several in one call are reported together. */
   write(writes: Iterable<readonly [id: string, set: FieldValues]>): Change[] {
     const changes = [...writes].map(([id, set]): Change => ({ id, at: this.#clock.tick(), set }));
     this.#take(changes, true);
@@ -119,7 +119,7 @@ export class Drawing {
       }
     }
     if (ids.size === 0) return;
-    // Few changes are put into the list that is there; many are sorted when somebody asks.
+    // A few changes are inserted into the sorted list; many are sorted on the next access.
     const list = ids.size <= FEW && this.#sorted ? [...this.#sorted] : undefined;
     for (const id of ids) {
       const before = this.#shapes.get(id);

@@ -19,7 +19,7 @@ export type Move = 'front' | 'back' | 'forward' | 'backward';
 
 const STEPS = 10_000;
 
-/** Changes a drawing for one person, and takes that person's steps back: never what another did meanwhile. */
+/** Edits a drawing for one person and undoes only that person's steps, never the changes of others. */
 export class Editor {
   readonly drawing: Drawing;
   #done: Step[] = [];
@@ -38,7 +38,7 @@ export class Editor {
     return this.#undone.length > 0;
   }
 
-  /** Puts a shape on top of all others. Throws a ZodError where a field does not fit, a RangeError where there is no room for more. */
+  /** Adds a shape on top of all others. Throws a ZodError if a field is invalid, a RangeError if the drawing is full. */
   add<K extends Kind>(kind: K, given: NewShape<K>, gesture?: string): Shape<K> {
     const { shapes } = this.drawing;
     if (shapes.length >= LIMITS.shapes) throw new RangeError(`A drawing can have at most ${LIMITS.shapes} shapes`);
@@ -49,8 +49,8 @@ export class Editor {
   }
 
   /**
-   * Changes fields of a shape. What is written with the same `gesture` in a row is one step.
-   * Throws a ZodError for a field that its kind has not or that does not fit, a RangeError where there is no such shape.
+   * Changes fields of a shape. Consecutive changes with the same `gesture` are one step. Throws a ZodError for a field that is invalid or
+   * unknown to its kind, a RangeError if the shape does not exist.
    */
   set<K extends Kind>(id: string, fields: Partial<Omit<NewShape<K>, 'kind'>>, gesture?: string): void {
     const shape = this.drawing.shape(id);
@@ -73,7 +73,7 @@ export class Editor {
     this.#write([[PAGE, someFields('page', fields)]]);
   }
 
-  /** Takes shapes away; those that are not there are let be. Returns how many went. */
+  /** Removes shapes; unknown ids are ignored. Returns the number of removed shapes. */
   remove(ids: Iterable<string>): number {
     const there = [...new Set(ids)].filter((id) => this.drawing.shape(id));
     if (there.length > 0) this.#write(there.map((id) => [id, { removed: true }]));
@@ -114,12 +114,12 @@ export class Editor {
     }
   }
 
-  /** Takes the last step back; false where there is none. */
+  /** Undoes the last step. Returns false if there is none. */
   undo(): boolean {
     return this.#turn(this.#done, this.#undone, 'before');
   }
 
-  /** Does again what was taken back last; false where there is nothing. */
+  /** Redoes the last undone step. Returns false if there is none. */
   redo(): boolean {
     return this.#turn(this.#undone, this.#done, 'after');
   }

@@ -56,7 +56,9 @@ function isOrder(key: string): boolean {
   }
 }
 
-/** Every field that a shape may have, once: wherever a name is used it means the same, so that changes to fields merge whatever the shape. */
+/**
+ * All fields of shapes, each declared once: a name has the same meaning in every kind, so that changes to fields merge whatever the shape.
+ */
 export const FIELDS = {
   x: coordinate,
   y: coordinate,
@@ -199,7 +201,7 @@ export const fieldsOf: (kind: keyof typeof KINDS) => readonly string[] = (
     known[name]
 )(Object.fromEntries(Object.entries(KINDS).map(([name, { shape }]) => [name, Object.keys(shape)])) as Record<keyof typeof KINDS, string[]>);
 
-/** A shape's fields with all defaults. Throws a ZodError that names what is missing or does not fit. */
+/** A shape's fields with all defaults. Throws a ZodError that names missing or invalid fields. */
 export function shapeFields<K extends Kind>(name: K, given: NewShape<K>, order: string): ShapeFields<K> {
   const defaults: Record<string, unknown> = { ...DEFAULTS, ...OWN_DEFAULTS[name] };
   const wanted = Object.fromEntries(fieldsOf(name).map((field) => [field, defaults[field]]));
@@ -213,5 +215,5 @@ const SOME = new Map(
   }),
 );
 
-/** Some of a kind's fields, parsed. Throws a ZodError for one that the kind has not, or that does not fit. */
+/** Parses some of a kind's fields. Throws a ZodError for one that is unknown or invalid. */
 export const someFields = (name: keyof typeof KINDS, given: unknown): object => SOME.get(name)?.parse(given) ?? {};

@@ -19,7 +19,7 @@ const file = z.strictObject({
     .refine((shapes) => shapes.every(({ id }) => id !== PAGE), `must not contain a shape with the reserved id ${PAGE}`),
 });
 
-/** A file that is no drawing, or one that Perch does not read; the message says where and why. */
+/** Thrown for a file that is not a drawing, or one that Perch cannot read; the message says where and why. */
 export class DrawingFileError extends Error {
   override readonly name = 'DrawingFileError';
 }
@@ -29,7 +29,7 @@ export function drawingToJson(drawing: Drawing): string {
   return JSON.stringify({ format: FORMAT, version: VERSION, page: drawing.page, shapes: drawing.shapes });
 }
 
-/** A drawing from JSON, which may be anybody's. Throws a DrawingFileError. */
+/** Parses a drawing from untrusted JSON. Throws a DrawingFileError. */
 export function drawingFromJson(json: string, options: Pick<DrawingOptions, 'origin' | 'now'> = {}): Drawing {
   if (json.length > LIMITS.fileLength)
     throw new DrawingFileError(`The drawing is too large. The maximum is ${LIMITS.fileLength} characters.`);

@@ -6,7 +6,7 @@ import { type Box, boundsOf, fitted, frameOf, isHit, shapeAt, within } from './g
 import { marksOf, readableOn } from './marks.ts';
 import { anyKind, kinds, shapeOf } from './testing.ts';
 
-// No `-0`: what is nearly nothing is 0, from either side.
+// Avoids `-0` when rounding from below.
 const rounded = ({ x, y, width, height }: Box): number[] => [x, y, width, height].map((value) => Math.round(value) + 0);
 
 verifies('canvas.list/geometry', 'what each kind spans, and what it paints beyond that', () => {

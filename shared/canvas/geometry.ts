@@ -163,7 +163,7 @@ export function shapeAt(shapes: readonly Shape[], at: Point, reach = 0, measure:
   return shapes.findLast((shape) => !shape.hidden && !shape.locked && isHit(shape, at, reach, measure));
 }
 
-/** The fields that bring a shape from one box to another: moved, scaled, and flipped where a length of `to` is negative. */
+/** The fields that fit a shape from one box to another: moved, scaled, and flipped if a length of `to` is negative. */
 export function fitted(shape: Shape, from: Box, to: Box): FieldValues {
   const [sx, sy] = [from.width === 0 ? 1 : to.width / from.width, from.height === 0 ? 1 : to.height / from.height];
   const px = (x: number): number => to.x + (x - from.x) * sx;

@@ -48,7 +48,7 @@ verifies('canvas.studio/select', 'a box never turns over, and keeps its proporti
   expect(dragged(box, 'n', [99, 0])).toEqual({ x: 10, y: 0, width: 40, height: 30 });
   expect(dragged(box, 'se', [90, 20], true)).toEqual({ x: 10, y: 10, width: 80, height: 40 });
   expect(dragged(box, 'nw', [10, -10], true)).toEqual({ x: -30, y: -10, width: 80, height: 40 });
-  // A level line has no height to grow.
+  // A horizontal line has no height to scale.
   expect(dragged({ ...box, height: 0 }, 'e', [90, 50])).toEqual({ ...box, width: 80, height: 0 });
 });
 
@@ -82,7 +82,7 @@ verifies('canvas.studio/select', 'the handles of each kind, and which one is mea
   expect(names(shapeOf('rect', { locked: true }))).toBe('');
   expect(names(shapeOf('rect'), shapeOf('line'))).toBe('nw ne se sw n e s w turn');
   const hold = holdOf([shapeOf('rect', { rotation: 90 })], 20) ?? expect.fail();
-  // Of 30 × 40 about (25, 40), turned: what was its left upper corner is the right upper one.
+  // A rotated box of 30 × 40 around (25, 40): its left upper corner is now the right upper one.
   expect(handleAt(hold, [46, 24], 5)).toBe('nw');
   expect(handleAt(hold, [25, 40], 5)).toBeUndefined();
   expect([isHeld(hold, [44, 40]), isHeld(hold, [25, 58])]).toEqual([true, false]);

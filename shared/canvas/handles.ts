@@ -95,7 +95,7 @@ export function endMoved({ box, rotation, handles }: Hold, end: End, at: Point):
   return { x1, y1, x2, y2, ...(rotation === 0 ? {} : { rotation: 0 }) };
 }
 
-/** Whether a point is within what is held. */
+/** Whether a point is within the held box. */
 export function isHeld(hold: Hold, at: Point): boolean {
   const [x, y] = turned(at, hold.box, -hold.rotation);
   const { box } = hold;
@@ -105,7 +105,7 @@ export function isHeld(hold: Hold, at: Point): boolean {
 /** The least that something is made by dragging a side, in CSS pixels. */
 const LEAST = 1;
 
-/** A box whose corner or side is dragged to a point; `ratio`: it keeps its proportions. It never turns over. */
+/** The box after dragging a corner or side to a point; `ratio` keeps its proportions. It is never mirrored. */
 export function dragged(box: Box, handle: Handle, [x, y]: Point, ratio = false): Box {
   const [right, bottom] = [box.x + box.width, box.y + box.height];
   const [west, east, north, south] = ['w', 'e', 'n', 's'].map((side) => handle.includes(side));

@@ -2,7 +2,7 @@ import { getStroke } from 'perfect-freehand';
 import type { Shape } from './fields.ts';
 import { ellipsePath, lineTo, moveTo, type PathElement, type Point, polygonPath, polylinePath, rectPath } from './path.ts';
 
-/** How wide a line of text is, in CSS pixels, where its letters are `size` high. */
+/** Measures the width of a line of text in CSS pixels, with letters `size` high. */
 export type Measure = (text: string, size: number) => number;
 
 /** Estimate for environments without text measurement: the width of sans-serif letters, a full square for wider ones. */
@@ -31,7 +31,7 @@ export type Mark =
       readonly elements: readonly PathElement[];
       readonly color: string;
       readonly fill: boolean;
-      /** 0 where it is filled alone. */
+      /** 0 if it is only filled. */
       readonly strokeWidth: number;
       /** Darkens what lies under it rather than covering it. */
       readonly multiply?: boolean;
@@ -82,7 +82,7 @@ const path = (
   elements,
   color,
   fill,
-  // A filled shape has no outline: `drawRect` with a stroke gives one with `fill` off.
+  // A filled shape has no outline: `drawRect` with a stroke draws one with `fill` off.
   strokeWidth: fill ? 0 : strokeWidth,
 });
 
@@ -142,7 +142,7 @@ export function readableOn(color: string): '#000000' | '#ffffff' {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
-/** The shaft ends where the head begins, so that its tip stays sharp. */
+/** The shaft ends at the base of the head, so that the tip stays sharp. */
 function arrow(shape: Shape<'arrow'>): Mark[] {
   const { x1, y1, x2, y2, color, strokeWidth } = shape;
   const length = Math.hypot(x2 - x1, y2 - y1);
@@ -176,7 +176,7 @@ function penOutline({ trace, strokeWidth }: Shape<'pen'>): PathElement[] {
   return polygonPath(edge);
 }
 
-/** A path through points; one point alone is a dot. */
+/** A path through points; a single point is a dot. */
 function dotted(points: readonly Point[]): PathElement[] {
   const [only] = points;
   return polylinePath(only && points.length === 1 ? [only, only] : points);
@@ -233,7 +233,7 @@ function calloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): Pat
   return polygonPath([...corners.slice(0, side + 1), ...(tails[side] ?? []), ...corners.slice(side + 1)]);
 }
 
-/** Text in lines no wider than `width`, broken at spaces. A word that is wider has a line of its own. */
+/** Wraps text to lines of at most `width`, at spaces. A wider word gets its own line. */
 function wrapped(text: string, width: number, size: number, measure: Measure): string[] {
   return text.split('\n').flatMap((line) => {
     const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** A step of a path; lengths are CSS pixels, and (x, y) is where the pen is after it. Interface document 2, section 4.3. */
+/** A step of a path; lengths are CSS pixels, and (x, y) is the position of the pen after it. */
 export type PathElement =
   | { readonly type: 'move'; readonly x: number; readonly y: number }
   | { readonly type: 'line'; readonly x: number; readonly y: number }
@@ -32,7 +32,7 @@ export function cubicTo(x1: number, y1: number, x2: number, y2: number, x: numbe
 export function quadraticTo(x1: number, y1: number, x: number, y: number): PathElement {
   return { type: 'quadratic', x1, y1, x, y };
 }
-/** A straight line back to where the pen was put down last. */
+/** A straight line back to the start of the subpath. */
 export function closePath(): PathElement {
   return { type: 'close' };
 }
@@ -94,7 +94,7 @@ export function rectPath(x: number, y: number, width: number, height: number, ra
 /** Into how many straight pieces a curve is cut where its shape is asked for. */
 const PIECES = 24;
 
-/** The path's parts as corners of straight lines. A closed part ends where it began. */
+/** The subpaths as corners of straight lines. A closed one ends where it began. */
 export function flattened(elements: readonly PathElement[]): Point[][] {
   const parts: Point[][] = [];
   let part: Point[] = [];

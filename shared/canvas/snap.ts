@@ -1,7 +1,7 @@
 import type { Box } from './geometry.ts';
 import type { Axis } from './transform.ts';
 
-/** A line to show between what is snapped and what it is snapped to. */
+/** A line to show between the snapped box and its target. */
 export interface Guide {
   /** `x`: an upright line at that x. */
   readonly axis: Axis;
@@ -10,7 +10,7 @@ export interface Guide {
   readonly to: number;
 }
 
-/** Where something snaps to along an axis, and from where to where that reaches on the other. */
+/** A snap position along an axis, and its extent along the other. */
 interface Line {
   readonly at: number;
   readonly from: number;
@@ -28,7 +28,7 @@ export function snapLines(boxes: readonly Box[]): SnapLines {
   };
 }
 
-/** What of a box snaps: all its edges and middles, or those that are dragged. */
+/** Parts of a box that snap: all its edges and middles, or the dragged ones. */
 export type Snapping = Readonly<Record<Axis, readonly ('start' | 'middle' | 'end')[]>>;
 export const WHOLE: Snapping = { x: ['start', 'middle', 'end'], y: ['start', 'middle', 'end'] };
 

@@ -11,8 +11,8 @@ export interface SvgOptions {
 }
 
 /**
- * The drawing as an SVG of its own, sized like the sheet. Nothing that a redaction or a blur hides is in it: with `pixels` they are part of
- * those; without, shapes that they touch are left out whole, and so are pictures that the sheet cuts off.
+ * Exports the drawing as a standalone SVG of the sheet's size. It contains nothing that a redaction or a blur hides: with `pixels` they are
+ * part of those; without, shapes that they touch are omitted completely, and so are pictures that the sheet cuts off.
  */
 export function drawingToSvg(picture: Picture, { measure = estimateWidth, pixels }: SvgOptions = {}): string {
   const { x, y, width, height, background } = picture.page;
@@ -91,7 +91,7 @@ function step(element: PathElement): string {
 const boxed = ({ x, y, width, height }: { x: number; y: number; width: number; height: number }): string =>
   `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${rounded(height)}"`;
 
-/** A colour as SVG 1.1 has it, whose colours are never see-through. */
+/** A colour for SVG 1.1, which has no alpha in colours. */
 function paint(what: 'fill' | 'stroke', color: string): string {
   const digits = color.slice(1);
   const full = digits.length <= 4 ? [...digits].map((digit) => digit + digit).join('') : digits;

@@ -6,7 +6,7 @@ import { type Kind, type NewShape, type Shape, shapeFields } from './fields.ts';
 export const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** One of each kind, as a caller would give it. */
+/** A sample of each kind, as a caller would pass it. */
 export const SAMPLES: { readonly [K in Kind]: NewShape<K> } = {
   rect: { x: 10, y: 20, width: 30, height: 40 },
   ellipse: { cx: 50, cy: 50, rx: 20, ry: 10 },

@@ -9,7 +9,7 @@ export type Axis = 'x' | 'y';
 
 export const middleOf = ({ x, y, width, height }: Box): Point => [x + width / 2, y + height / 2];
 
-/** Only what is another than before: what is not written again, others may change meanwhile. */
+/** Only the changed fields: others may be edited concurrently. */
 function changed(shape: Shape, set: FieldValues): FieldValues {
   return Object.fromEntries(Object.entries(set).filter(([field, value]) => Reflect.get(shape, field) !== value));
 }
@@ -43,12 +43,15 @@ export function mirroredAt(shape: Shape, axis: Axis, at: number, measure: Measur
     return changed(shape, { ...moved(shape, to.x - x, to.y - y), rotation: angleOf(-shape.rotation) });
   const across = axis === 'x' ? { ...to, x: to.x + width, width: -width } : { ...to, y: to.y + height, height: -height };
   const set = { ...fitted(shape, frame, across), ...('rotation' in shape ? { rotation: angleOf(-shape.rotation) } : {}) };
-  // What is alike on both sides, or has one mirror alone, is turned over instead.
+  // Shapes that are symmetric, or have only one mirror field, are rotated instead.
   const over = axis === 'y' && (shape.kind === 'star' || shape.kind === 'image') ? { rotation: angleOf(180 - shape.rotation) } : {};
   return changed(shape, { ...set, ...over, ...(shape.kind === 'image' ? { mirrored: !shape.mirrored } : {}) });
 }
 
-/** The fields of one of several shapes that are brought together from one box to another. What is turned askew keeps its proportions. */
+/**
+ * The fields of one of several shapes that are scaled together from one box to another. Shapes rotated by other than right angles keep
+ * their proportions.
+ */
 export function resizedWith(shape: Shape, from: Box, to: Box, measure: Measure = estimateWidth): FieldValues {
   const [sx, sy] = [from.width === 0 ? 1 : to.width / from.width, from.height === 0 ? 1 : to.height / from.height];
   const frame = frameOf(shape, measure);
@@ -61,7 +64,7 @@ export function resizedWith(shape: Shape, from: Box, to: Box, measure: Measure =
   return changed(shape, fitted(shape, frame, { x: x - width / 2, y: y - height / 2, width, height }));
 }
 
-/** The fields of a shape whose frame becomes another, as it is seen before it is turned. The side that is not dragged stays where it is seen. */
+/** The fields of a shape whose frame changes, as seen before its rotation. The opposite side stays in place on the screen. */
 export function reframed(shape: Shape, to: Box, measure: Measure = estimateWidth): FieldValues {
   const from = frameOf(shape, measure);
   const [cx, cy] = middleOf(to);

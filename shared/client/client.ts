@@ -12,7 +12,7 @@ export type ConnectParams = Omit<MethodParams<'connect'>, 'minProtocol' | 'maxPr
 export type Challenge = EventPayload<'connect.challenge'>;
 
 export interface ConnectOptions {
-  /** What goes into `connect` beside the protocol range; may depend on the challenge (its nonce, milliseconds). */
+  /** Params of `connect` in addition to the protocol range; may depend on the challenge (its nonce, milliseconds). */
   params: ConnectParams | ((challenge: Challenge) => ConnectParams | Promise<ConnectParams>);
   /** Looks at the answer before the connection counts as made; throwing refuses it (the mutual proof). */
   verify?: (result: ConnectResult, challenge: Challenge) => void | Promise<void>;
@@ -30,8 +30,8 @@ type Listener = (payload: never, event: EventFrame) => void;
 export type FrameWatcher = (way: 'sent' | 'received', text: string) => void;
 
 /**
- * Protocol 3 over any link of texts: typed calls and events. A call that fails rejects with `RpcError`; one that is under way when the
- * link closes rejects with `ConnectionClosed`.
+ * Client of protocol 3 over any text link: typed calls and events. A failed call rejects with `RpcError`; a pending one rejects with
+ * `ConnectionClosed` when the link closes.
  */
 export class GatewayClient {
   readonly #link: Link<string>;
@@ -45,7 +45,7 @@ export class GatewayClient {
   #settleClosed!: (end: ConnectionClosed) => void;
   /** Resolves when the connection is gone; never rejects. */
   readonly closed: Promise<ConnectionClosed>;
-  /** What the server said of itself. */
+  /** Result of `connect`. */
   hello!: ConnectResult;
 
   private constructor(link: Link<string>) {
@@ -90,7 +90,7 @@ export class GatewayClient {
     return this.#waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve));
   }
 
-  /** Calls a method. `signal` stops the waiting, not what was begun: use `chat.abort` for that. */
+  /** Calls a method. `signal` stops waiting, not the operation: use `chat.abort` for that. */
   call<M extends MethodName>(method: M, params: MethodParams<M>, { signal }: { signal?: AbortSignal } = {}): Promise<MethodResult<M>> {
     return this.request(method, params, signal) as Promise<MethodResult<M>>;
   }
@@ -130,7 +130,7 @@ export class GatewayClient {
     return () => set.delete(listener as Listener);
   }
 
-  /** Sees every frame from now on, what is no frame included; the result stops it. A watcher does not throw. */
+  /** Calls `watcher` with every message from now on, even invalid ones; the result removes it. A watcher must not throw. */
   watch(watcher: FrameWatcher): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);

@@ -12,8 +12,8 @@ const isResponse = (frame: Fields): boolean =>
 const isEvent = (frame: Fields): boolean => typeof frame.event === 'string' && Number.isInteger(frame.seq) && isObject(frame.payload);
 
 /**
- * A frame from the server; null for kinds that a newer server may have added. Throws where it is none. By hand, for a schema would copy every
- * delta's payload; what is in the payload is the contract's matter.
+ * Parses a frame from the server; null for unknown kinds, which a newer server may have added. Throws if it is invalid. Written by hand,
+ * since a schema would copy every delta's payload; the payload is checked by the contract.
  */
 export function readFrame(text: string): ResponseFrame | EventFrame | null {
   const frame: unknown = JSON.parse(text);

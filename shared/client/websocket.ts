@@ -1,6 +1,6 @@
 import type { Link, LinkEvents } from '../link/link.ts';
 
-/** Each WebSocket has event types of its own, all with these members; a method's parameters are compared both ways. */
+/** Each WebSocket implementation has its own event types, all with these members; parameters of methods are compared bivariantly. */
 type Handler<E> = { handle(event: E): void }['handle'];
 
 /** The part of a WebSocket that both browsers and the `ws` package have. */
@@ -17,10 +17,10 @@ interface Socket {
 
 const OPEN = 1;
 const CLOSED = 3;
-/** What a WebSocket says that ended without a closing handshake. */
+/** Close code of a WebSocket that ended without a closing handshake. */
 const ABNORMAL = 1006;
 
-/** An open WebSocket as a link of texts. Binary messages are passed over: the protocol has none. */
+/** An open WebSocket as a text link. Binary messages are ignored: the protocol has none. */
 export const socketLink = (socket: Socket): Link<string> => linkOf<string>(socket, (data) => (typeof data === 'string' ? data : undefined));
 
 /** An open WebSocket as a link of bytes, for the multiplexer. */
@@ -30,7 +30,7 @@ export function binarySocketLink(socket: Socket): Link<Uint8Array> {
 }
 
 function linkOf<M extends string | Uint8Array>(socket: Socket, read: (data: unknown) => M | undefined): Link<M> {
-  // What comes before anyone listens is kept: who makes the link may await something first.
+  // Buffers events until there is a listener: the creator of the link may await something first.
   let early: ((events: LinkEvents<M>) => void)[] = [];
   let tell = (event: (events: LinkEvents<M>) => void): void => void early.push(event);
   let ended = false;

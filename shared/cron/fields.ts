@@ -1,4 +1,4 @@
-/** A field of a schedule: all values, or those that are listed, in order. */
+/** A field of a schedule: all values, or listed ones in order. */
 export type CronField = { all: true; step: number } | { all: false; values: readonly number[] };
 
 /** The five fields of a schedule. Weekdays count from Sunday, 0. */
@@ -27,7 +27,7 @@ const RANGES = {
 type FieldName = keyof typeof RANGES;
 const NAMES = ['minute', 'hour', 'day', 'month', 'weekday'] as const;
 
-/** What is wrong with a schedule, for whoever puts it in words. */
+/** Error in a schedule, for callers that phrase it themselves. */
 export type CronFault =
   { kind: 'fields' } | { kind: 'never' } | { kind: 'range'; field: FieldName; text: string; least: number; most: number };
 
@@ -40,7 +40,7 @@ class CronError extends Error {
   }
 }
 
-/** What is wrong with a five-field schedule; undefined where nothing is. */
+/** The error in a five-field schedule; undefined if it is valid. */
 export function cronFault(text: string): CronFault | undefined {
   try {
     parseCron(text);
@@ -51,7 +51,10 @@ export function cronFault(text: string): CronFault | undefined {
   }
 }
 
-/** What is wrong with a five-field schedule, in words that follow its name; undefined where nothing is. It looks at the form alone, without the calendar of any zone. */
+/**
+ * The error in a five-field schedule, phrased to follow its name; undefined if it is valid. Checks only the syntax, without the calendar of
+ * any zone.
+ */
 export function cronProblem(text: string): string | undefined {
   try {
     parseCron(text);
@@ -61,7 +64,7 @@ export function cronProblem(text: string): string | undefined {
   }
 }
 
-/** The fields of a schedule; undefined where one of them has a form beyond the classic one. Throws an Error with words that follow its name. */
+/** The fields of a schedule; undefined if one of them has a form beyond the classic one. Throws an Error phrased to follow its name. */
 export function parseCron(text: string): CronFields | undefined {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== 5) throw new CronError('must have five fields: minute, hour, day, month, weekday', { kind: 'fields' });

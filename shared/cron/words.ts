@@ -3,12 +3,12 @@ import { type CronField, parseCron } from './fields.ts';
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 const WORKDAYS = '1,2,3,4,5';
-/** More times than these are told by what they have in common. */
+/** Maximum number of times to list one by one. */
 const MOST_TIMES = 4;
 
-/** What a schedule comes to, for whoever puts it in words. */
+/** Structure of a schedule, for callers that phrase it themselves. */
 export interface CronShape {
-  /** Every so many minutes; every so many hours, `past` minutes past; or at times of a day, as `03:00`. */
+  /** Every `step` minutes; every `step` hours, `past` minutes past; or at times of a day, such as `03:00`. */
   time: { every: 'minutes'; step: number } | { every: 'hours'; step: number; past: number } | { every: 'day'; at: string[] };
   /** Weekdays count from Sunday, 0; dates from 1. */
   days:
@@ -17,7 +17,7 @@ export interface CronShape {
   months: readonly number[] | null;
 }
 
-/** Undefined where the words for it would be longer than what is written, and where it cannot be read. */
+/** Undefined if the description would be longer than the expression, or the expression is invalid. */
 export function cronShape(text: string): CronShape | undefined {
   let fields;
   try {
@@ -33,7 +33,7 @@ export function cronShape(text: string): CronShape | undefined {
   return { time, days, months: month.all ? null : month.values };
 }
 
-/** A five-field schedule as people say it: `every day at 03:00`. What has no such words, and what cannot be read, stays as it is written. */
+/** Describes a five-field schedule: `every day at 03:00`. A schedule that has no such description or is invalid is returned as written. */
 export function cronInWords(text: string): string {
   const shape = cronShape(text);
   if (!shape) return text.trim();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { editsOf } from './body-edits.ts';
 
-/** The text with what `editsOf` says; undefined where it says nothing. */
+/** The text with the edits of `editsOf`; undefined if there are none. */
 function edited(text: string, change: object): string | undefined {
   const own = JSON.parse(text) as Record<string, unknown>;
   const edits = editsOf(text, own, { ...own, ...change });

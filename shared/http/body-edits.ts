@@ -4,8 +4,8 @@ import type { Edit } from '../link/splice.ts';
 const MAY_HIDE_KEYS = /\\u00[46]/i;
 
 /**
- * What must be changed in the text of `own` to have it say what `wanted` does, which has some keys of its own or with another value. In bytes of
- * UTF-8. Undefined where that cannot be told from a glance at the text: a key that is there twice, or one within another object.
+ * Edits that turn the text of `own` into `wanted`, which has other keys or values at the top level. Positions are in bytes of UTF-8.
+ * Undefined if a key occurs twice or within another object, so that its position is ambiguous.
  */
 export function editsOf(text: string, own: Record<string, unknown>, wanted: object): Edit[] | undefined {
   const edits: Edit[] = [];
@@ -22,7 +22,7 @@ export function editsOf(text: string, own: Record<string, unknown>, wanted: obje
     .map(({ at, drop, put }) => ({ at: bytesOf(text.slice(0, at)), drop: bytesOf(text.slice(at, at + drop)), put }));
 }
 
-/** Where the one value of a key is, which is a text. What looks like a key within a string has a backslash before its quote. */
+/** Position of the only value of a key, which is a string. Text that looks like a key within a string has a backslash before its quote. */
 function placeOf(text: string, key: string, value: unknown): { at: number; drop: number } | undefined {
   const [found, ...others] = text.matchAll(new RegExp(`(?<=[{,\\s])"${key}"\\s*:\\s*`, 'g'));
   if (!found || others.length > 0) return undefined;

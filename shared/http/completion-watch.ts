@@ -33,7 +33,7 @@ const isFailure = (value: unknown): boolean => isRecord(value) && Boolean(value[
 /** OpenRouter and others report that the model broke off in the choice. */
 const isFailedChoice = (value: unknown): boolean => isRecord(value) && (Boolean(value['error']) || value['finish_reason'] === 'error');
 
-/** A piece that may pass; undefined for what is no piece of a completion, and for one that tells of an error. */
+/** A chunk that may be passed on; undefined if it is not a chunk of a completion, or contains an error. */
 export function glanceAt(data: string): Glance | undefined {
   let value: unknown;
   try {
@@ -59,11 +59,11 @@ function isChoice(value: unknown): boolean {
   return (index == null || Number.isFinite(index)) && (finish_reason == null || typeof finish_reason === 'string');
 }
 
-/** A piece that has figures of usage and nothing else, as the one that `include_usage` brings. */
+/** Whether a chunk has only usage figures, like the one that `include_usage` adds. */
 export const isUsageAlone = ({ choices, usage }: Glance): boolean =>
   (choices?.length ?? 0) === 0 && typeof usage === 'object' && usage !== null;
 
-/** Characters that a model has written in one piece, its thoughts and the arguments of its calls included, wherever the vendors put them. */
+/** Number of characters that a model has written in one chunk, including reasoning and arguments of tool calls in every vendor's fields. */
 function writtenIn(piece: unknown): number {
   if (!isRecord(piece)) return 0;
   const { content, refusal, reasoning_content, reasoning, tool_calls } = piece;
@@ -80,7 +80,7 @@ const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.len
 const NONE: readonly Record<string, unknown>[] = [];
 const recordsIn = (list: unknown): readonly Record<string, unknown>[] => (Array.isArray(list) ? list.filter(isRecord) : NONE);
 
-/** What has been seen of a stream that passes. */
+/** Collects facts about a completion stream that is passed through. */
 export class CompletionWatch {
   readonly #choices: number;
   readonly #finished = new Set<number>();

@@ -1,6 +1,6 @@
 import { listOf, z } from '../rpc/zod.ts';
 
-/** What every completions request must be, whoever answers it. Everything else is passed on or read below. */
+/** Schema that every completions request must match, whichever model it is for. Other fields are passed on or read below. */
 export const envelope = z.looseObject({
   model: z.string().min(1).max(300),
   messages: listOf(z.looseObject({ role: z.string() }), 1),

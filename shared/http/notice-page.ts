@@ -22,7 +22,7 @@ export interface Notice {
   headers?: Record<string, string>;
 }
 
-/** A page that says one thing to whoever looks at it: plain text, no script, and nothing that is loaded. */
+/** A page with a single message: plain text, no script, and no external resources. */
 export function noticePage({ status, title, text, headers = {} }: Notice): {
   status: number;
   headers: Record<string, string>;

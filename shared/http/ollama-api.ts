@@ -3,7 +3,7 @@
 /** `url` is a path. */
 export const isOllamaApi = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);
 
-/** The release of Ollama whose API this is: programs check it before they use newer features. */
+/** The release of Ollama whose API this implements: programs check it before they use newer features. */
 export const OLLAMA_VERSION = '0.13.5';
 
 export const ollamaError = (message: string): { error: string } => ({ error: message });

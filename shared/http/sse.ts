@@ -1,4 +1,4 @@
-/** One server-sent event. Only what was sent is there; `data` has its lines joined by `\n`. */
+/** One server-sent event. Contains only the fields that were sent; `data` has its lines joined by `\n`. */
 export interface SseEvent {
   event?: string;
   data: string;
@@ -52,7 +52,7 @@ export class SseScanner {
   readonly #limit: number;
   readonly #splits: boolean;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** The line that has no end yet. */
+  /** The unfinished line. */
   #pending = new Uint8Array(1024);
   #pendingLength = 0;
   /** Bytes counted for `MAX_LARGE`. */
@@ -74,17 +74,17 @@ export class SseScanner {
     this.#splits = splits;
   }
 
-  /** Where each event that the last chunk completed ended in it: bytes from its beginning. */
+  /** End offsets, in bytes, of the events that the last chunk completed. */
   get ends(): readonly number[] {
     return this.#ends;
   }
 
-  /** Where the last empty line ended in the last chunk; 0 where there was none. What follows belongs to an event that is not whole yet. */
+  /** End offset of the last empty line in the last chunk; 0 if there was none. The bytes after it belong to an unfinished event. */
   get boundary(): number {
     return this.#boundary;
   }
 
-  /** Whether the last chunk ended where an event did, and the next may be passed over by whoever knows that it begins and ends with one. */
+  /** Whether the last chunk ended at an event boundary; a caller may skip the next chunk if it knows that it consists of whole events. */
   get between(): boolean {
     return this.#pendingLength === 0 && this.#data === undefined && this.#eventBytes === 0 && !this.#skipLf && !this.#firstLine;
   }
@@ -117,7 +117,7 @@ export class SseScanner {
     let nextLf = -2;
     let nextCr = -2;
     for (;;) {
-      // Each search goes on from where it last found something, so that a chunk is walked once per kind of line end.
+      // Each search continues from its last match, so that a chunk is scanned once per kind of line end.
       if (nextLf !== -1 && nextLf < at) nextLf = chunk.indexOf(LF, at);
       if (nextCr !== -1 && nextCr < at) nextCr = chunk.indexOf(CR, at);
       const end = nextCr === -1 ? nextLf : nextLf === -1 ? nextCr : Math.min(nextLf, nextCr);
@@ -137,7 +137,7 @@ export class SseScanner {
     return out;
   }
 
-  /** What is left when the stream has ended: an event whose last empty line was never sent, as many servers end theirs. */
+  /** Returns the rest after the end of the stream: an event without its final empty line, as many servers end theirs. */
   end(): SseEvent[] {
     const out: SseEvent[] = [];
     if (this.#pendingLength > 0) this.#line(this.#take(new Uint8Array(0)), out);
@@ -237,7 +237,7 @@ function toErrorData(data: string): string {
   return JSON.stringify({ error: 'detail' in value && typeof value.detail === 'string' ? { message: value.detail } : value });
 }
 
-/** One event as it is written: each line of `data` on a line of its own. */
+/** Serializes one event: each line of `data` on its own line. */
 export function writeSse(data: string): string {
   return data.includes('\n') || data.includes('\r') ? `data: ${data.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n` : `data: ${data}\n\n`;
 }

@@ -12,7 +12,7 @@ interface Split {
 
 type Attention = 'all' | 'marks' | 'none';
 
-/** An event as it came, or the data of one that was changed. */
+/** An event as it came, or the data of a changed one. */
 export type PassingEvent<T> = { event: T } | { data: string };
 
 /** An event that waits until it is known whether its text begins a mark. */
@@ -46,7 +46,7 @@ export class ThinkMarks<T> {
     return [...this.#choices.values()].some(({ isUnopened }) => isUnopened);
   }
 
-  /** Events to look at: all, those whose text may have a mark, or none. */
+  /** Events to examine: all, those whose text may contain a mark, or none. */
   get attention(): Attention {
     return this.#attention;
   }
@@ -60,7 +60,9 @@ export class ThinkMarks<T> {
     return attention;
   }
 
-  /** The events that are to be sent now: unchanged, or the data of a changed one. Undefined: this one, unchanged. `event`: the caller's own form of it. */
+  /**
+   * The events to send now: unchanged, or the data of a changed one. Undefined: this one, unchanged. `event`: the caller's own form of it.
+   */
   see(chunk: Glance, event: T): PassingEvent<T>[] | undefined {
     if (this.#queue.length === 0 && this.#attention === 'none') return undefined;
     const queued: QueuedEvent<T> = { event, chunk, isChanged: false, held: new Map() };
@@ -105,7 +107,7 @@ export class ThinkMarks<T> {
   }
 }
 
-/** What waited in an event stays there, or is taken out because it goes on in a later one. */
+/** Keeps the held text in its event, or removes it because it continues in a later one. */
 function settleHeld(event: QueuedEvent<unknown>, index: number, isTaken: boolean): void {
   for (const [choice, held] of event.held) {
     if ((choice.index ?? 0) !== index || !isRecord(choice.delta)) continue;
@@ -133,7 +135,7 @@ class ChoiceText {
     if (thinksFirst) this.#text = this.#read(thinksFirst);
   }
 
-  /** What the content is to be instead; undefined if it stays, with what waited. `isLast`: nothing more comes. */
+  /** Splits the content; undefined if it stays unchanged, including held text. `isLast`: no more content follows. */
   add(delta: Json, isLast: boolean): Split | undefined {
     const { content } = delta;
     const piece = typeof content === 'string' ? content : '';
@@ -205,7 +207,7 @@ class ChoiceText {
   }
 }
 
-/** A whole completion with its thoughts apart; undefined if there are none in its text. `isUnopened` as in `ThinkMarks`. */
+/** A complete completion with its reasoning separated; undefined if its text contains none. `isUnopened` as in `ThinkMarks`. */
 export function splitThoughts(completion: Glance): { completion: Glance; isUnopened: boolean } | undefined {
   let isUnopened = false;
   let isChanged = false;

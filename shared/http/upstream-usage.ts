@@ -14,7 +14,7 @@ export const upstreamUsage = z.object({
   cached_tokens: z.number().nullish().catch(null),
   /** Tokens written to the cache, as proxies of Anthropic's models name them. */
   cache_creation_input_tokens: z.number().nullish().catch(null),
-  /** USD, where the provider bills by the call. */
+  /** USD, if the provider bills by the call. */
   cost: z.number().nullish().catch(null),
 });
 
@@ -28,7 +28,7 @@ const MOST_COST = 1_000_000;
 /** A figure of tokens, within what can be. */
 export const count = (value: number | null | undefined): number => Math.min(MOST_TOKENS, Math.max(0, Math.round(value ?? 0)));
 
-/** Our usage from the `usage` object of a completion, and the `timings` beside it; undefined if it has no figures. */
+/** Converts the `usage` object of a completion, and its `timings`, to our usage; undefined if it has no figures. */
 export function readUsage(value: unknown, beside?: unknown): Usage | undefined {
   const parsed = upstreamUsage.safeParse(value);
   if (!parsed.success || (parsed.data.prompt_tokens == null && parsed.data.completion_tokens == null)) return undefined;
@@ -36,7 +36,7 @@ export function readUsage(value: unknown, beside?: unknown): Usage | undefined {
   const inputTokens = count(prompt_tokens);
   const completion = count(completion_tokens);
   const thought = count(completion_tokens_details?.reasoning_tokens);
-  // xAI counts the thoughts beside the completion, the others within it.
+  // xAI counts reasoning in addition to the completion, the others within it.
   const outputTokens = thought > 0 && count(total_tokens) === inputTokens + completion + thought ? completion + thought : completion;
   const { prompt_cache_hit_tokens, cached_tokens, cache_creation_input_tokens } = parsed.data;
   const cached = details?.cached_tokens ?? prompt_cache_hit_tokens ?? cached_tokens ?? timings.safeParse(beside).data?.cache_n;

@@ -18,7 +18,7 @@ export interface ImportFile {
   path: string;
   /** Bytes; of a file within a zip what the zip says, which need not be true. */
   size: number;
-  /** Whether it was chosen by itself, not within a folder or a zip. */
+  /** Whether it was chosen directly, not within a folder or a zip. */
   isAlone: boolean;
   stream(): ReadableStream<Uint8Array>;
 }
@@ -56,7 +56,7 @@ async function listEntries(zip: ZipReader<Blob>): Promise<FileEntry[]> {
   try {
     const entries = (await zip.getEntries()).filter((entry) => !entry.directory);
     if (entries.length > MAX_FILES) throw new Unimportable('innerTooLarge');
-    // What a Mac adds is no content.
+    // Skips metadata that macOS adds.
     return entries.filter(({ filename }) => !/(^|\/)(__MACOSX\/|\._|\.DS_Store$)/.test(filename));
   } catch (error) {
     if (error instanceof Unimportable) throw error;

@@ -6,7 +6,7 @@ export type GatewayCall = <M extends MethodName>(method: M, params: MethodParams
 
 const DEFAULT_WAIT_MS = 1000;
 
-/** The same call, repeated after the time that the gateway asks for whenever it comes too fast. Rejects once `signal` is aborted. */
+/** A call that is retried after the requested delay when it is rate limited. Rejects once `signal` aborts. */
 export const toPatientCall =
   (call: GatewayCall, signal?: AbortSignal): GatewayCall =>
   async (method, params) => {

@@ -48,6 +48,6 @@ export class PictureIndex {
   }
 }
 
-/** The media type of a picture by its first bytes; undefined if it is none that chats show. */
+/** The media type of a picture by its first bytes; undefined if chats cannot show it. */
 export const getPictureType = (bytes: Uint8Array): string | undefined =>
   SIGNATURES.find(([, signature, offset]) => signature.every((byte, at) => bytes[offset + at] === byte))?.[0];

@@ -14,7 +14,7 @@ const file = (content: unknown, name = 'export.json'): File =>
 const readExport = (given: File) => readImport([{ path: given.name, blob: given }]);
 const others = async (content: unknown, name?: string): Promise<ImportedChat[]> =>
   (await readExport(file(content, name))).chats.map((each) => (each.kind === 'other' ? each.chat : expect.fail('is one of Perch')));
-/** What the gateway reads. */
+/** The messages as the gateway reads them. */
 const written = async (chat: ImportedChat | undefined) => readJsonLines(chat ? (await toJsonLines(chat, new PictureIndex())).content : '');
 
 const node = (id: string, parent: string | null, role?: string, parts?: unknown[], more: object = {}) => [
@@ -104,7 +104,7 @@ verifies('chats.app/import', 'of Open WebUI and LibreChat: the pictures in it co
     [picture('BBBB')],
     '[Picture]',
   ]);
-  // What a history without their bytes tells of them.
+  // Attachments as a history without their bytes lists them.
   expect(messages[0]?.attachments).toEqual([{ filename: 'picture.png', mimeType: 'image/png', size: 3 }]);
   expect((await written(second)).map(({ content }) => content)).toEqual(['And this?\n\n[Picture]']);
 });
@@ -274,7 +274,7 @@ verifies('chats.app/import-bad', 'as large and as deep as it likes: no step take
   const about = { conversationId: 'l-1', title: 'It' };
   const [tree] = await others({ ...about, messages: [{ messageId: 'q', isCreatedByUser: true, text: 'All?', children: wide }] });
   expect(tree?.messages).toHaveLength(most + 1);
-  // Nobody was shown any of what is between the two.
+  // Nothing between the two was shown to anyone.
   const chain = Array.from({ length: most }, (_, at) => node(`n${at}`, at === 0 ? 'q' : `n${at - 1}`));
   const mapping = Object.fromEntries([node('q', null, 'user', ['First']), ...chain, node('a', `n${most - 1}`, 'assistant', ['Last'])]);
   const [long] = await others({ ...chatGpt, current_node: 'a', mapping });

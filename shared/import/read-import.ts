@@ -92,7 +92,7 @@ class Reading {
     await this.#addAll(this.#folder);
   }
 
-  /** Files of a folder or zip: those that cannot be read are named, the others are read. */
+  /** Adds the files of a folder or zip: unreadable ones are reported, the others are read. */
   async #addAll(files: readonly ImportFile[]): Promise<void> {
     const skills = new Set(files.flatMap(({ path }) => /^(?:.*\/)?SKILL\.md$/.exec(path)?.[0].slice(0, -'SKILL.md'.length) ?? []));
     for (const file of files) {
@@ -185,7 +185,7 @@ class Reading {
     this.#addPerch(text, path);
   }
 
-  /** What to do with a value of a known format; undefined if it is of none. */
+  /** Returns the action for a value of a known format; undefined if the format is unknown. */
   #recognise(value: unknown, path: string): (() => void) | undefined {
     for (const { format, chats } of this.#chats) {
       const found = format.fromValue?.(value, path);

@@ -30,7 +30,7 @@ export interface ImportResult {
   skills: { added: number; known: number };
   /** Names of attachments and files that were left out. */
   leftOut: string[];
-  /** What the gateway refused, by the title of the chat, the file or the memory. */
+  /** Items that the gateway refused, by the title of the chat, the file or the memory. */
   problems: { name: string; error: unknown }[];
 }
 
@@ -90,7 +90,7 @@ export async function writeImport(
   return result;
 }
 
-/** An export of Perch is known by its file: its title says nothing about where it comes from. */
+/** An export of Perch is reported by its file, since its title does not show its origin. */
 const toName = (each: Importable): string => (each.kind === 'perch' ? each.file : each.chat.title);
 
 class ImportWriter {

@@ -20,7 +20,9 @@ export class IncomingBody {
     this.#onleave = onleave;
   }
 
-  /** To be taken once. Bytes where all of them are there, for a web stream costs more than all else about a short body. */
+  /**
+   * Takes the body, once. Returns bytes if all of them have arrived, since a web stream costs more than everything else about a short body.
+   */
   take(): Bytes | ReadableStream<Bytes> {
     const early = this.#early;
     this.#early = [];

@@ -102,8 +102,8 @@ export interface Answerer<E extends EventSchemas> {
 }
 
 /**
- * Answers calls on a link. What is no call, or has params that the contract refuses, gets `INVALID_PARAMS`; what a handler throws and is no
- * `RpcError` is told to `fault` and becomes `INTERNAL_ERROR`. A message without a readable id closes the link.
+ * Answers calls on a link. An invalid call, or params that the contract refuses, get `INVALID_PARAMS`; an exception of a handler that is
+ * not an `RpcError` is passed to `fault` and becomes `INTERNAL_ERROR`. A message without a readable id closes the link.
  */
 export function answer<C extends Contracts, E extends EventSchemas>(
   link: Link<string>,

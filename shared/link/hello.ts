@@ -4,7 +4,7 @@ import { z } from '../rpc/zod.ts';
 /** Version 2 puts several frames into one link message; version 1 sends one each. Both are read. */
 export const MUX_VERSION = 2;
 export const MIN_MUX_VERSION = 1;
-/** Version of the ports that the two sides lend each other. */
+/** Version of the ports that the two sides offer each other. */
 export const PORTS_VERSION = 1;
 /** Version of the stored data's schema, as the vault's sync will compare it. */
 export const SCHEMA_VERSION = 11;
@@ -43,7 +43,7 @@ export const opening = z.object({
 /** First message of a stream. */
 export type Opening = z.infer<typeof opening>;
 
-/** In the opening of a client that is to be paired: the code that it has shown. The bridge cannot tell whether it is one. */
+/** In the opening of an unpaired client: the pairing code that it presented. The bridge cannot check it. */
 export const PAIRING_CODE_HEADER = 'x-perch-pairing-code';
 
 export const ending = z.object({ code: z.number().int(), reason: z.string().max(1000) });

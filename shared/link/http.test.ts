@@ -6,7 +6,7 @@ import { MuxPair } from './testing.ts';
 const never = new AbortController().signal;
 const encoder = new TextEncoder();
 
-/** An exchange with `handler` at the far end, over links that move by themselves. */
+/** An exchange with `handler` at the far end, over links that deliver automatically. */
 function exchange(handler: (request: Request) => Promise<Response> | Response) {
   const pair = new MuxPair({
     onstream: ({ stream, opening }) => serveHttp(stream, opening, 'http://127.0.0.1:7333', async (request) => handler(request)),
@@ -32,7 +32,7 @@ function exchange(handler: (request: Request) => Promise<Response> | Response) {
   return { pair, ask, during };
 }
 
-/** A body that counts what was taken of it. */
+/** A body that counts the bytes read from it. */
 function source(total: number, chunk = 32 * 1024) {
   const state = { pulled: 0, cancelled: undefined as unknown };
   const body = new ReadableStream<Uint8Array>(

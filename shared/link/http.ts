@@ -23,9 +23,9 @@ export type ResponseHead = z.infer<typeof responseHead>;
 const NO_BODY = new Set([204, 205, 304]);
 
 /**
- * Answers one exchange with a fetch handler. The request's signal aborts when the caller hangs up. A request that is none is a 400, a handler
- * that throws a 500 without details (it logs what it has to say); on the way out (`:url`), where these would pass for the upstream's
- * answers, both reset the stream with the reason. So does, everywhere, a body that fails midway.
+ * Answers one exchange with a fetch handler. The request's signal aborts when the caller disconnects. An invalid request is a 400, an
+ * exception of the handler a 500 without details (it logs them itself); on the way out (`:url`), where these would pass for the upstream's
+ * answers, both reset the stream with the reason. So does a body that fails midway.
  */
 export function serveHttp(stream: Stream, opened: Opening, base: string, handler: (request: Request) => Promise<Response>): void {
   const { ':method': method = 'GET', ':path': path = '/', ':url': url, ...headers } = opened.headers;
@@ -38,7 +38,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
     data: (chunk) => body.push(chunk),
     end: () => body.end(),
     reset(code, reason) {
-      // Nobody left: what is still under way here only keeps the books.
+      // The client did not leave: the handler continues only to record usage.
       if (code === CLOSE.spliced) return gate.open();
       const error = new DOMException(reason || 'the client disconnected', 'AbortError');
       gone.abort(error);
@@ -108,8 +108,8 @@ export interface OutgoingRequest {
 }
 
 /**
- * Asks the other side to do an exchange: `kind` names what answers there. Rejects with a `TypeError`, as `fetch` does, when no answer comes,
- * and with the signal's reason when it aborts. Once the answer is complete, what is left of the request's body is not sent any more.
+ * Sends an exchange to the other side: `kind` names its handler. Rejects with a `TypeError`, like `fetch`, if there is no answer, and with
+ * the signal's reason if it aborts. Once the answer is complete, the rest of the request's body is not sent.
  */
 export async function fetchOver(
   mux: Pick<Mux, 'open'>,
@@ -203,7 +203,7 @@ class HeadReader {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #text = '';
 
-  /** The head once it is whole; throws where it is none. */
+  /** The head when it is complete; throws if it is invalid. */
   read(chunk: Uint8Array, fin: boolean, text: boolean): ResponseHead | undefined {
     if (!text) throw new TypeError('received a body before its head');
     this.#text += this.#decoder.decode(chunk, { stream: !fin });

@@ -15,13 +15,13 @@ export interface LinkEvents<M> {
 export interface Link<M> {
   /** Queues a message; after close it does nothing. */
   send(message: M): void;
-  /** Bytes accepted by `send` that the transport has not taken yet; 0 where it cannot tell. */
+  /** Bytes accepted by `send` that the transport has not taken yet; 0 if unknown. */
   readonly buffered: number;
   close(code?: number, reason?: string): void;
   receive(events: LinkEvents<M>): void;
 }
 
-/** A link whose client can be taken to another host without hearing of it (docs/decisions/0010-hand-over.md). */
+/** A link whose client can be moved to another host unnoticed (docs/decisions/0010-hand-over.md). */
 export interface MovableLink extends Link<string> {
   /** Asks the other side to hold back what the client sends from here on; `left` tells when. */
   leave(): void;
@@ -78,8 +78,8 @@ class MemoryEnd<M> implements Link<M> {
 type PortMessage<M> = { m: M } | { close: { code: number; reason: string } };
 
 /**
- * A MessagePort as a link. A port tells nobody when its other end dies: who must know holds a Web Lock
- * (facts.md, "SharedWorker"). Closing sends a last word, so that an orderly close is told.
+ * A MessagePort as a link. A port does not report when its other end dies: hold a Web Lock to detect it. Closing sends a final message, so
+ * that an orderly close is reported.
  */
 export function portLink<M>(port: MessagePort): Link<M> {
   let events: LinkEvents<M> | undefined;

@@ -137,7 +137,7 @@ interface End {
 class Model {
   readonly #pair: MuxPair;
   readonly #ends: End[] = [];
-  /** Faults that listeners found: a stream treats what they throw as its own failure. */
+  /** Errors that listeners found: a stream treats their exceptions as its own failure. */
   readonly #faults: string[] = [];
   #counter = 0;
 
@@ -210,7 +210,7 @@ class Model {
     this.#ends.push(newEnd(mux.open({ kind: 'any' })));
   }
 
-  /** Joins what was accepted to the end that opened it. */
+  /** Pairs accepted streams with the ends that opened them. */
   #meet(): void {
     for (const { stream } of this.#pair.accepted.splice(0)) {
       const opener = this.#ends.find((end) => end.stream.id === stream.id);

@@ -294,7 +294,7 @@ describe('credit', () => {
     const at = order.indexOf('small');
     expect(at).toBeLessThanOrEqual(LINK_WINDOW / CHUNK_BYTES);
     expect(order.filter((what) => what.startsWith('done'))).toHaveLength(32);
-    // In turns: the bulk window alone has 16 chunks, so streams 16 to 31 come before any stream's second chunk.
+    // Round robin: the bulk window has 16 chunks, so streams 16 to 31 come before any stream's second chunk.
     expect(
       order
         .filter((what) => what.startsWith('bulk'))

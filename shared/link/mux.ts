@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const NOTHING = new Uint8Array(0);
 const MAX_STREAMS = 4096;
-/** Milliseconds that what is unhurried waits for company. */
+/** Milliseconds that low-priority frames wait to be batched. */
 const LATER_MS = 10;
 const LAST_ID = 0xffff_ffff;
 
@@ -20,8 +20,8 @@ export interface MuxOptions {
   /** A stream that the other side opened. */
   onstream(stream: Stream, opening: Opening): void;
   /**
-   * When to write what was queued: later in the same turn by default, so that answers of one turn share a message. `bulk`: it is a part of a
-   * body, which may wait for more.
+   * When to write what was queued: later in the same turn by default, so that answers of one turn share a message. `bulk`: it is a part of
+   * a body, which may wait for more.
    */
   schedule?: (flush: () => void, bulk: boolean) => void;
 }
@@ -113,7 +113,7 @@ export class Mux {
   }
 
   /**
-   * Resolves when the other side's code has answered: a frozen page does not, though its socket still would. Pends for good when the link
+   * Resolves when the other side's code has answered: a frozen page does not, though its socket still would. Never settles if the link
    * closes first: race it with `closed`.
    */
   ping(): Promise<void> {
@@ -152,8 +152,8 @@ export class Mux {
   }
 
   /**
-   * Control frames are in the writer already; then the streams in turn, a chunk each, while credit and the bulk window last. Who was served
-   * goes to the end of the line; who waits for the bulk window keeps its place, so that it is first when the window opens.
+   * Control frames are already written; then the streams take turns, one chunk each, while credit and the bulk window last. A served stream
+   * goes to the end of the queue; one that waits for the bulk window keeps its position, so that it is first when the window opens.
    */
   #flush(): void {
     clearTimeout(this.#later);
@@ -223,7 +223,7 @@ export class Mux {
     }
   }
 
-  /** The stream of that number; undefined where it is gone already, for the other side may not know that yet. */
+  /** The stream of that number; undefined if it is already closed, which the other side may not know yet. */
   #known(id: number): Stream | undefined {
     const stream = this.#streams.get(id);
     if (stream) return stream;
@@ -281,7 +281,7 @@ export class Mux {
 
 const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
 
-/** A control frame's content; throws a `RangeError` where it is not what it should be. */
+/** Parses a control frame; throws a `RangeError` if it is invalid. */
 function read<S extends z.ZodType>(schema: S, payload: Uint8Array): z.output<S> {
   try {
     return schema.parse(JSON.parse(decoder.decode(payload)));

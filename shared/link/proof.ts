@@ -21,13 +21,13 @@ export const bridgeHealth = z.object({
   status: z.enum(['ok', 'no-host']),
   version: z.string(),
   build: z.string(),
-  /** Allowed hosts by the owner's choice: a tab's worker before the managed Chromium (`auto`), or one of them alone. */
+  /** Hosts that the owner allows: a tab's worker before the managed Chromium (`auto`), or only one of them. */
   mode: z.enum(['auto', 'tab', 'headless']),
   /** Active host; `remote`: a host attached to another bridge of the vault (`--cluster`). */
   host: z.enum(['tab', 'headless', 'remote']).nullable(),
   /** How many hosts are attached. */
   hosts: z.number().default(0),
-  /** To this machine alone: the socket's addresses that other machines can try, `ws://…/ws`; missing where there are none. */
+  /** Reported only to this machine: the socket's addresses for other machines, `ws://…/ws`; missing if there are none. */
   reach: z.array(z.string()).optional(),
 });
 export type BridgeHealth = z.infer<typeof bridgeHealth>;

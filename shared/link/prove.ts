@@ -6,7 +6,7 @@ export type ProofPurpose = 'app' | 'uplink';
 const encoder = new TextEncoder();
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const;
 
-/** Makes a credential's secret (base64url, 32 bytes) into a key that cannot be exported. Rejects where it is not 32 bytes. */
+/** Imports a credential's secret (base64url, 32 bytes) as a non-exportable key. Rejects if it is not 32 bytes. */
 export async function importSecret(secret: string): Promise<CryptoKey> {
   const bytes = fromBase64(secret);
   if (bytes.byteLength !== 32) throw new Error('a credential must have 32 bytes');

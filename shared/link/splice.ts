@@ -5,9 +5,9 @@ import { z } from '../rpc/zod.ts';
 // caller that gets a successful answer; every other answer returns to the host. None of this is in HTTP headers: callers and upstreams
 // cannot trigger it.
 
-/** A call of a model whose usage is to be recorded. */
+/** A model call whose usage is to be recorded. */
 export const splicedCall = z.object({
-  /** The usage record's: what is told twice counts once. */
+  /** Id of the usage record: duplicates count once. */
   id: z.string().max(100),
   provider: z.string().max(300),
   model: z.string().max(1000),
@@ -23,9 +23,12 @@ export type SplicedCall = z.infer<typeof splicedCall>;
 export const edit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
 export type Edit = z.infer<typeof edit>;
 
-/** The port of the bridge, a way out as `egress` is, whose good answers go to a caller. */
+/** The bridge's port for outgoing requests like `egress` whose successful responses go directly to a caller. */
 export const FORWARD_PORT = 'forward';
-/** In the opening of a request that came by way of another bridge, to whose caller this one cannot give an upstream's answer: the host answers it itself. */
+/**
+ * In the opening of a request that came through another bridge, whose caller this one cannot send an upstream's response to: the host
+ * answers it itself.
+ */
 export const AFAR_HEADER = 'x-perch-afar';
 /** In the opening of its streams, a `Forward`. */
 export const FORWARD_HEADER = ':forward';
@@ -64,7 +67,7 @@ export const forward = z.object({
 });
 export type Forward = z.infer<typeof forward>;
 
-/** A stream that a host opens, and ends, to take back all that it has let stand. */
+/** A stream that a host opens and ends to withdraw all its standing routes. */
 export const WITHDRAW_PORT = 'withdraw';
 
 /** Bytes of a caller’s body that the bridge keeps, so that it need not come back from the host. */
@@ -95,17 +98,17 @@ export type Receipt = z.infer<typeof receipt>;
 /** Reports sent together. Each is examined separately. */
 export const receipts = z.array(z.unknown()).max(1000);
 
-/** Streams that the bridge opens to ask what a caller is told behind events that a host has let stand and that ended badly: an `Ended`, answered with events. */
+/** Streams in which the bridge asks how to complete a response over a standing route that failed: an `Ended`, answered with events. */
 export const ENDED_KIND = 'ended';
 export const ended = z.object({ call: splicedCall, end: spliceEnd, wire: forward.shape.wire });
 export type Ended = z.infer<typeof ended>;
 
 type ResponseInputs = ConstructorParameters<typeof Response>;
-// Sets, not classes of their own: to make those is to load the whole of Node's `fetch` into a bridge that may never use it.
+// Sets instead of subclasses: a subclass would load all of Node's `fetch` into a bridge that may never use it.
 const held = new WeakSet<Response>();
 const spliced = new WeakSet<Response>();
 
-/** An answer that went past the host; its body is the `SpliceEnd`, once it is over. */
+/** Response whose body bypassed the host; resolves to the `SpliceEnd` when it has ended. */
 export function heldResponse(...inputs: ResponseInputs): Response {
   const response = new Response(...inputs);
   held.add(response);

@@ -29,7 +29,7 @@ export interface StreamEvents {
   data(chunk: Uint8Array, fin: boolean, text: boolean): void;
   /** The other side sends no more; all it had sent has been delivered. */
   end(code: number, reason: string): void;
-  /** Cut off: what was under way is lost. Nothing comes after it. */
+  /** Aborted: pending data is lost. No event follows. */
   reset(code: number, reason: string): void;
   /** All that was queued has been handed to the link. */
   drain?(): void;
@@ -52,7 +52,7 @@ interface Queued {
 /** One stream of a multiplexer: messages both ways, each side ends its own direction, either can reset both. */
 export class Stream {
   readonly id: number;
-  /** Nobody waits for what is sent from now on: it may go along with something else that is sent soon. */
+  /** Low priority: later data may be batched with other frames that are sent soon. */
   unhurried = false;
   readonly #host: StreamHost;
   #events: StreamEvents | undefined;
@@ -61,7 +61,7 @@ export class Stream {
   #last: Queued | undefined;
   #queued = 0;
   #credit = STREAM_WINDOW;
-  /** Bytes that the peer may still send, and bytes taken that it has not been told of. */
+  /** Bytes that the peer may still send, and bytes taken that were not credited to it yet. */
   #granted = STREAM_WINDOW;
   #released = 0;
   #ending: { code: number; reason: string } | undefined;
@@ -74,7 +74,7 @@ export class Stream {
     this.#host = host;
   }
 
-  /** Bytes queued here that the other side's credit has not let through yet. */
+  /** Bytes queued here for lack of credit. */
   get buffered(): number {
     return this.#queued;
   }
@@ -104,14 +104,14 @@ export class Stream {
     this.#enqueue(bytes, (fin ? FLAG_FIN : 0) | FLAG_TEXT | (bulk ? FLAG_BULK : 0));
   }
 
-  /** Sends no more; what is queued still goes. */
+  /** Ends sending; queued data is still sent. */
   end(code: number = CLOSE.normal, reason = ''): void {
     if (this.#dead || this.#ending) return;
     this.#ending = { code, reason: reason.slice(0, MAX_REASON) };
     this.#host.wake(this, false);
   }
 
-  /** Cuts both directions at once; what is queued is dropped, and nothing more is heard. */
+  /** Aborts both directions at once; queued data is dropped, and no event follows. */
   reset(code: number = CLOSE.internal, reason = ''): void {
     if (this.#dead) return;
     this.#host.control(TYPE.reset, this, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON) })));
@@ -119,7 +119,7 @@ export class Stream {
     this.#die();
   }
 
-  /** Tells the sender that `bytes` of what it sent have been dealt with, so that it may send as many more. */
+  /** Credits the sender with `bytes` that were processed, so that it may send as many more. */
   release(bytes: number): void {
     if (this.#dead || this.#gotEnd) return;
     // Never more than was received: the sender takes that for a breach.
@@ -131,7 +131,7 @@ export class Stream {
     this.#host.control(TYPE.credit, this, uint32(credit));
   }
 
-  // What follows is the multiplexer's side.
+  // Methods for the multiplexer.
 
   /** The next frame to send: `idle` with nothing to send or no credit, `blocked` where only the link's bulk window (`bulkLeft` bytes) is in the way. */
   take(bulkLeft: number): OutgoingChunk | 'idle' | 'blocked' {
@@ -171,13 +171,13 @@ export class Stream {
     this.#guard((events) => events.drain?.(), this.#events);
   }
 
-  /** Throws a `RangeError` where the other side breaks the rules; so do `ended` and `credited`. */
+  /** Throws a `RangeError` if the other side violates the protocol; so do `ended` and `credited`. */
   arrived(chunk: Uint8Array, fin: boolean, text: boolean): void {
     if (this.#dead) return;
     if (this.#gotEnd) throw new RangeError('received data after the end');
     this.#granted -= chunk.byteLength;
     if (this.#granted < 0) throw new RangeError('received more data than credit');
-    // Says nothing and costs no credit: nobody need hold any number of them.
+    // An empty chunk has no effect and costs no credit, so it is not queued.
     if (chunk.byteLength === 0 && !fin) return;
     if (this.#events) return this.#data(this.#events, chunk, fin, text);
     if (this.#early.length >= MAX_EARLY) return this.#cut(CLOSE.policy, 'received too many messages before a listener was attached');
@@ -243,7 +243,7 @@ export class Stream {
     this.#cut(CLOSE.internal, error instanceof Error ? error.message : 'the stream listener failed');
   }
 
-  /** Resets from within: both sides hear of it. */
+  /** Resets from within: both sides are notified. */
   #cut(code: number, reason: string): void {
     if (this.#dead) return;
     this.reset(code, reason);

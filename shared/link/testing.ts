@@ -4,11 +4,14 @@ import { Mux } from './mux.ts';
 import type { Stream } from './stream.ts';
 import { FrameWriter, readFrames, type WireFrame } from './wire.ts';
 
-// For tests: everything under way stands still until the test moves it, so that order and amounts can be looked at.
+// For tests: nothing moves until the test steps it, so that order and amounts can be checked.
 
 export const greeting: Omit<Hello, 'muxVersion'> = { portsVersion: 1, schemaVersion: 1, build: 'test', capabilities: [] };
 
-/** One end of a link whose messages arrive when `step` is called. Overwrites each message's bytes afterwards: who keeps them unasked shows it. */
+/**
+ * One end of a link whose messages arrive when `step` is called. Overwrites each message's bytes afterwards, to reveal receivers that keep
+ * them.
+ */
 export class StepLink implements Link<Uint8Array> {
   peer!: StepLink;
   readonly buffered = 0;
@@ -42,7 +45,7 @@ export class StepLink implements Link<Uint8Array> {
     this.#events = events;
   }
 
-  /** Delivers the next message sent by the other end; false when there is none. */
+  /** Delivers the next message sent by the other end; returns false if there is none. */
   step(): boolean {
     const message = this.#inbox.shift();
     if (message === undefined) return false;
@@ -71,7 +74,7 @@ export interface Accepted {
   opening: Opening;
 }
 
-/** Two multiplexers whose writing and delivery the test moves. */
+/** Two multiplexers whose writing and delivery the test controls. */
 export class MuxPair {
   readonly dialer: Mux;
   readonly acceptor: Mux;
@@ -104,7 +107,7 @@ export class MuxPair {
     });
   }
 
-  /** Writes what is queued; false when nothing was. */
+  /** Writes queued frames; returns false if there were none. */
   flush(): boolean {
     const due = this.#flushes;
     this.#flushes = [];

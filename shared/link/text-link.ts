@@ -20,7 +20,7 @@ export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
     events?.close(code, reason);
   };
   const close = (code: number, reason: string): void => {
-    // Behind so much that nobody takes, an end would never arrive.
+    // Behind that much untaken data an end would never arrive.
     if (code !== CLOSE.normal && code !== CLOSE.goingAway && stream.buffered > STREAM_WINDOW) stream.reset(code, reason);
     else stream.end(code, reason);
     finish(code, reason);

@@ -60,7 +60,7 @@ export class FrameWriter {
     this.#length = needed;
   }
 
-  /** The message so far, as bytes of its own; the writer starts anew. */
+  /** Returns a copy of the message so far and resets the writer. */
   take(): Uint8Array<ArrayBuffer> {
     const message = this.#buffer.slice(0, this.#length);
     this.#length = 0;

@@ -17,12 +17,12 @@ export const grant = z.object({
     .max(4 * AREAS.length)
     .optional(),
 });
-/** A token of 256 bits that is no one's but the principal's, and what it allows. */
+/** A token of 256 bits that belongs only to the principal, and what it allows. */
 export type Grant = z.infer<typeof grant>;
 
 /**
- * Principals that the bridge admits besides the owner and the app. The vault knows them; the bridge mirrors the list, as it is the one that
- * admits.
+ * Principals that the bridge admits in addition to the owner and the app. The vault stores the list; the bridge mirrors it, since it admits
+ * connections.
  */
 export const accessPort = port({
   kind: 'access',

@@ -16,7 +16,7 @@ export const keptModel = z.object({
   dtype: browserDtype,
   /** The name of its graph's file without folder, precision and ending: `model`. */
   graph: z.string(),
-  /** How many files of weights lie beside the graph's. */
+  /** Number of weight files next to the graph's. */
   dataFiles: z.number().int(),
   files: z.array(z.object({ path: z.string(), size: z.number().int() })),
   /** Tokens; null where its configuration does not tell. */
@@ -24,7 +24,7 @@ export const keptModel = z.object({
   /** Milliseconds since 1970; null as long as something is missing. */
   keptAt: z.number().nullable(),
 });
-/** A model in this browser's storage, as it is kept beside its files. */
+/** A model in this browser's storage, as recorded next to its files. */
 export type KeptModel = z.infer<typeof keptModel>;
 
 /** Calls of the gateway's worker to a page's worker for models, one after the other. Requests and answers are those of GGUF models. */

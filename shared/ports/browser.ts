@@ -31,7 +31,7 @@ export const browserPort = port({
     }),
   },
   events: {
-    /** A view has begun; null where there is no tab as yet. */
+    /** A view has started; null if there is no tab yet. */
     'browser.viewing': z.object({ viewId: z.string(), tabId: z.string().nullable() }),
     'browser.frame': z.object({ viewId: z.string(), ...frame }),
     /** A page has downloaded a file. */

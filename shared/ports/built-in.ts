@@ -5,7 +5,10 @@ import { port } from './port.ts';
 
 /** Why a page's model does not answer, in the `details` of its `INTERNAL_ERROR`: the gateway makes a sentence of it. */
 export const builtInFault = z.object({
-  /** Nobody asks; the conversation has more `tokens` than the model `takes`; it cannot do what is wished; it is gone; it failed. */
+  /**
+   * `unasked`: there is no user message; `too-long`: the conversation has more `tokens` than the model `takes`; `unfit`: unsupported options;
+   * `gone`: the model is not available any longer; `failed`: any other error.
+   */
   reason: z.enum(['unasked', 'too-long', 'unfit', 'gone', 'failed']),
   tokens: z.number().optional(),
   takes: z.number().optional(),
@@ -15,8 +18,8 @@ export const builtInFault = z.object({
 export type BuiltInFault = z.infer<typeof builtInFault>;
 
 /**
- * Calls of the gateway's worker to a page whose browser has a model of its own (`LanguageModel`, which workers lack). Requests and answers
- * are those of GGUF models.
+ * Calls of the gateway's worker to a page whose browser has its own model (`LanguageModel`, which workers lack). Requests and answers are
+ * those of GGUF models.
  */
 export const builtInPort = port({
   kind: 'built-in',

@@ -6,7 +6,7 @@ const follower = z.object({
   /** Has everything that the leader has. */
   current: z.boolean(),
   offline: z.boolean(),
-  /** Operations that it has not yet; 0 where that is not said. */
+  /** Operations that it has not applied yet; 0 if unknown. */
   lag: z.number(),
 });
 
@@ -15,16 +15,16 @@ const clusterStream = z.object({
   /** On how many servers it lies, as it was made; bytes on each. */
   replicas: z.number().int(),
   bytes: z.number(),
-  /** The most that it takes; null where nothing limits it. */
+  /** Maximum size; null if unlimited. */
   maxBytes: z.number().nullable(),
   messages: z.number(),
-  /** Null on a single server, and where no server leads. */
+  /** Null on a single server, and if there is no leader. */
   leader: z.string().nullable(),
   followers: z.array(follower),
 });
 export type ClusterStream = z.infer<typeof clusterStream>;
 
-/** How a vault stands that several machines share (docs/decisions/0063), as its bridge finds it: for the doctor. */
+/** State of a vault that several machines share (docs/decisions/0063), as its bridge sees it: for the doctor. */
 export const clusterFacts = z.object({
   /** Servers of the setting. */
   servers: z.array(z.string()),
@@ -40,9 +40,9 @@ export const clusterFacts = z.object({
       server: z.string(),
       cluster: z.string().nullable(),
       streams: z.array(clusterStream),
-      /** On how many servers each record is to lie. */
+      /** Wanted number of replicas of each record. */
       wantedReplicas: z.number().int(),
-      /** Sequence numbers of the stream that this bridge has not read yet. */
+      /** Number of stream messages that this bridge has not read yet. */
       behind: z.number().int(),
       /** Storage that the account uses, and its limit; in bytes, replicas counted each. Null: unlimited. */
       storage: z.object({ used: z.number(), limit: z.number().nullable() }),
@@ -50,7 +50,7 @@ export const clusterFacts = z.object({
       skew: z.number(),
       /** The user may listen to everything in its account. */
       hearsAll: z.boolean(),
-      /** How many streams of others it may list; null where it may list none. */
+      /** Number of other owners' streams that the account may list; null if it may list none. */
       othersStreams: z.number().int().nullable(),
     })
     .nullable(),

@@ -3,7 +3,7 @@ import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
 
 const document = z.record(z.string(), z.unknown());
-/** SHA-256 of the file's text, in hex; null where there is no file. */
+/** SHA-256 of the file's text, in hex; null if there is no file. */
 const hash = z.string().nullable();
 
 /** The user's own configuration file next to the bridge. */
@@ -48,7 +48,7 @@ export const configFilePort = port({
         document,
         /** The hash of the file that the document was made from. */
         base: hash,
-        /** A version that lost against the file, to be kept beside it. */
+        /** A version that lost against the file, to be saved next to it. */
         lost: document.optional(),
       }),
       result: z.object({ /** False: the file has changed since, and nothing was written. */ written: z.boolean(), hash }),

@@ -4,13 +4,13 @@ import { port } from './port.ts';
 
 /** Bytes of each of standard output and standard error that are kept of a command; what comes after is read and dropped. */
 export const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** How long a command may take where nothing else is set: ten minutes. */
+/** Default timeout of a command: ten minutes. */
 export const COMMAND_MS = 600_000;
 /** Longer scripts are hashed and run, but not shown to the person who approves. */
 export const MAX_SHOWN_SCRIPT_BYTES = 256 * 1024;
 export const MAX_COMMAND_MS = 24 * 3_600_000;
 
-// The kernel ends a text there: what is shown would not be what runs.
+// The kernel ends a text at NUL: the displayed text would differ from what runs.
 const withoutNul = (text: string): boolean => !text.includes('\0');
 
 export const commandName = z.string().min(1).max(4096).refine(withoutNul, 'must not contain NUL characters');
@@ -57,7 +57,7 @@ export const execPort = port({
         earlierHash: z.string().optional(),
         scripts: z.array(execScript).optional(),
         files: z.array(execFile).optional(),
-        /** Workspaces in whose folders the command, or a file that it names, lies: it may load code from there. */
+        /** Workspaces whose folders contain the command, or a file that it names: it may load code from there. */
         workspaces: z.array(z.string()).optional(),
         /** Whether the program is an interpreter or runs other programs: it may load more than is hashed. */
         isInterpreter: z.boolean().optional(),
@@ -74,7 +74,7 @@ export const execPort = port({
         timeoutMs: z.number().int().min(1).max(MAX_COMMAND_MS).default(COMMAND_MS),
       }),
       result: z.object({
-        /** Null where a signal ended it. */
+        /** Null if a signal ended it. */
         exitCode: z.number().int().nullable(),
         signal: z.string().nullable(),
         timedOut: z.boolean(),

@@ -12,19 +12,19 @@ export const agreement = z.object({ hash, size: z.number().int().nonnegative(), 
 export type Agreed = z.infer<typeof agreement>;
 
 const entry = z.object({
-  /** As the vault names it. What cannot be named so is told by its name on disk. */
+  /** As the vault names it. A file with an invalid name is reported by its name on disk. */
   path: z.string(),
   /** Null: there is no file. */
   hash: hash.nullable(),
   agreed: agreement.nullable(),
-  /** Why the file is left alone; then `hash` says nothing. */
+  /** Why the file is skipped; `hash` then has no meaning. */
   problem: z.string().optional(),
 });
 export type FolderEntry = z.infer<typeof entry>;
 
 const encoding = z.enum(['utf8', 'base64']);
 const content = z.string().max(Math.ceil((WORKSPACE_LIMITS.fileBytes * 4) / 3) + 4);
-/** The file as it must be still: its hash, null where none must be. */
+/** Expected hash of the file, null if it must not exist. */
 const base = hash.nullable();
 
 const step = z.discriminatedUnion('do', [
@@ -35,15 +35,15 @@ const step = z.discriminatedUnion('do', [
 ]);
 export type FolderStep = z.infer<typeof step>;
 
-/** Most files of a call that carries contents, and bytes of one that has more than one. */
+/** Maximum number of files in a call that carries contents, and maximum bytes of one that has more than one. */
 export const FOLDER_BATCH = { files: 1000, bytes: 4 * 1024 * 1024 } as const;
 
-/** Of systems and tools, and nobody's work; what stands in `.git` can make programs run. */
+/** Files of systems and tools; files in `.git` can make programs run. */
 const IGNORED = new Set(['.git', 'node_modules', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
-/** The index of an agent's memory, SQLite's files beside it, and the lock file of the process that changes files there. */
+/** The index of an agent's memory, SQLite's files next to it, and the lock file of the process that changes files there. */
 const OF_MEMORY = /^(memory\.db(-wal|-shm|-journal)?|\.perch\.lock(\..*)?)$/;
 
-/** Whether a file of that path is mirrored at all; others are left where they are, and told of to nobody. */
+/** Whether a file of that path is mirrored; others are ignored. */
 export const isMirrored = (path: string): boolean => !OF_MEMORY.test(path) && !path.split('/').some((part) => IGNORED.has(part));
 
 /** Folders on the bridge's machine, one for each workspace: `workspaces/<name>` in its home. */
@@ -56,7 +56,7 @@ export const filesPort = port({
         workspace: workspaceName,
         /** The `mark` of the folder as it is known. */
         known: z.string().nullable(),
-        /** Makes the folder anew where it has vanished. */
+        /** Creates the folder again if it has vanished. */
         make: z.boolean().default(false),
       }),
       result: z.object({
@@ -80,7 +80,7 @@ export const filesPort = port({
     'files.apply': call({
       params: z.strictObject({ workspace: workspaceName, steps: z.array(step).max(2 * WORKSPACE_LIMITS.files) }),
       result: z.object({
-        /** One for each step; `changed`: the file was not as it must be, and was left alone. */
+        /** One for each step. `changed`: the file was not in the expected state and was not touched. */
         outcomes: z.array(z.object({ outcome: z.enum(['done', 'changed', 'refused']), why: z.string().optional() })),
       }),
       docs: 'Writes and deletes files, each atomically, and records what is agreed on.',

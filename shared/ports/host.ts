@@ -21,16 +21,19 @@ export interface HostApi {
    * each other's locks any more. It ends, and makes room for a worker of the new data.
    */
   end(): Promise<void>;
-  /** The page is being hidden for good or for the back-forward cache; and it is back. */
+  /** The page is being closed or enters the back/forward cache; `returning`: it is back. */
   leaving(tabLock: string): Promise<void>;
   returning(tabLock: string): Promise<void>;
-  /** The 24 words of a vault that is to be new; nothing is kept of them. */
+  /** 24 words for a new vault; they are not stored. */
   newVaultWords(): Promise<string>;
-  /** Shares the vault of these words over the cluster from now on, where no bridge is there. Rejects with a sentence, and changes nothing, where that cannot be. */
+  /**
+   * Shares the vault of these words over the cluster, if there is no bridge. If that is impossible, rejects with a sentence and changes
+   * nothing.
+   */
   share(way: BrowserWay, words: string): Promise<void>;
   /** Shares it no longer; everything that is here stays. */
   shareNoLonger(): Promise<void>;
-  /** The page lends workers for this work, or does it itself, for as long as it lives and is not leaving. */
+  /** The page provides workers for this work, or does it itself, while it is open. */
   lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export const LENT_WORKERS = ['documents', 'models'] as const;
 /** Work that pages provide; `built-in` is the browser's own model, which only pages have. */
 export type LentWork = (typeof LENT_WORKERS)[number] | 'built-in';
 
-/** The name by which a dedicated worker knows what it is for, and that it is not to host the gateway. */
+/** Name of a dedicated worker: tells it its purpose, and that it does not host the gateway. */
 export const lentName = (work: LentWork): string => `perch-${work}`;
 
 /** A page's dedicated worker for one kind of work: one at a time, started on demand. */
@@ -55,7 +58,7 @@ export interface HostIdentity {
   lock: string;
 }
 
-/** A credential whose key cannot be exported. */
+/** A credential with a non-exportable key. */
 export interface HostCredential {
   id: string;
   key: CryptoKey;
@@ -66,9 +69,9 @@ export interface ClusterStatus {
   servers: string[];
   /** Source of the setting: the bridge, or a person here. */
   from: 'bridge' | 'here';
-  /** `resting`: a bridge is there, whose journal goes before it. */
+  /** `resting`: there is a bridge, whose journal takes precedence. */
   state: 'resting' | 'connecting' | 'attached';
-  /** A sentence for the person, where it cannot be used now. */
+  /** A sentence for the user if it cannot be used now. */
   problem: string | null;
 }
 
@@ -76,12 +79,12 @@ export interface HostStatus {
   /** `superseded`: a newer build has taken over, and the page should reload once. */
   state: 'starting' | 'serving' | 'draining' | 'superseded' | 'failed';
   uplink: 'off' | 'connecting' | 'attached';
-  /** A sentence for the person, where something is wrong. */
+  /** A sentence for the user if there is a problem. */
   problem: string | null;
   sync: SyncState;
   /** All parts are cached, so that it works without the server that it came from. */
   complete?: boolean;
-  /** Null: there is none; undefined: not known yet. */
+  /** Null if there is none; undefined if not known yet. */
   cluster?: ClusterStatus | null;
   /** Id of the worker among the attached hosts, once its data is open. */
   origin?: string;

@@ -1,2 +1,2 @@
-/** Records that one `push` or `pull` carries at the most, and their payloads' length together (one record alone may be longer). */
+/** Maximum number of records in one `push` or `pull`, and maximum total length of their payloads (a single record may be longer). */
 export const BATCH = { records: 1000, chars: 4 * 1024 * 1024 } as const;

@@ -74,18 +74,19 @@ export const journalCalls = {
       position: position.nullable(),
     }),
     result: z.object({
-      /** From where to pull: 0 where all must be read anew. */
+      /** Position to pull from: 0 if everything must be read again. */
       position,
       head: z.number().int().nonnegative(),
-      /** The newest schema among those who wrote. A host of an older one must neither pull nor push. */
+      /** Newest schema among all writers. A host with an older one must neither pull nor push. */
       schema: z.number().int(),
       /** All of the replica's own records are wanted, tombstones too: the journal is new, or an older copy of itself. */
       wantsAll: z.boolean(),
       /**
-       * The replica was away for longer than tombstones are kept: what it has, had pushed, and does not find in the journal is deleted.
+       * The replica was away for longer than tombstones are kept: records that it had pushed and that are missing from the journal were
+       * deleted.
        */
       stale: z.boolean(),
-      /** The key that secrets are sealed with in this vault: 256 bit, base64url. Absent where the host has it, and can use it but not say it. */
+      /** Key that seals secrets in this vault: 256 bit, base64url. Absent if the host has it in a form that it can use but not export. */
       vaultKey: z.string().optional(),
       /** How a browser reaches the cluster that the vault is shared over, for when this bridge is not there (`BrowserWay`); null: not at all. */
       cluster: z.unknown().optional(),
@@ -147,14 +148,17 @@ export const journalCalls = {
   'lease.take': call({
     params: z.object({
       name: leaseName,
-      /** Holder of a lease that nobody ever took, while that host is present. */
+      /** Holder of a lease that was never taken, while that host is present. */
       presumed: origin.optional(),
       ttlMs: z.number().int().min(1).max(3_600_000),
       /** Only once all that the host has stored is with the vault's other machines too. */
       settled: z.boolean().optional(),
     }),
     result: z.object({
-      /** Higher than every earlier one of this name; null: somebody else has it. Of a tick of a job (`cron:…`) it is 1 where nobody had it before. */
+      /**
+       * Higher than every earlier one of this name; null if another host holds it. For a tick of a job (`cron:…`) it is 1 if nobody held it
+       * before.
+       */
       fence: fence.nullable(),
     }),
     docs: 'Acquires a lease for the calling host. It ends after its time, or some seconds after its holder disconnects.',
@@ -168,7 +172,7 @@ export const journalCalls = {
   }),
   'host.signal': call({
     params: z.object({
-      /** An attached host; absent: the one that serves. */
+      /** An attached host; if absent, the active one. */
       to: origin.optional(),
       payload: z.unknown(),
     }),
@@ -194,7 +198,7 @@ export type JournalEvents = typeof journalEvents;
 
 /** The stream's kind: calls and events as JSON texts. */
 export const JOURNAL_PORT = 'journal';
-/** One HTTP exchange a stream (shared/link/http.ts): `PUT` and `GET` of `/<hash>`, 404 where there is none. */
+/** One HTTP exchange per stream (shared/link/http.ts): `PUT` and `GET` of `/<hash>`, 404 if it does not exist. */
 export const BLOBS_PORT = 'blobs';
 /** In a stream's opening: what the host must have read before it answers. */
 export const HEAD_HEADER = 'x-perch-head';

@@ -7,7 +7,7 @@ import { port } from './port.ts';
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Bytes of lines that may be under way to the host; no more is read of the server until it has taken some. */
 export const LINES_WINDOW = 1024 * 1024;
-/** Lines of a server that are read in a second: one that writes without end is held up, not followed. */
+/** Maximum lines of a server that are read per second: one that writes endlessly is throttled. */
 export const LINES_PER_SECOND = 5000;
 /** Bytes that may wait for a server that does not read them. */
 export const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
@@ -57,9 +57,9 @@ export const mcpPort = port({
       result: z.object({
         exitCode: z.number().int().nullable(),
         signal: z.string().nullable(),
-        /** Why the bridge has ended it; null where it ended by itself. */
+        /** Why the bridge ended it; null if it exited on its own. */
         fault: z.string().nullable(),
-        /** The end of what it wrote to its standard error. */
+        /** The last part of its standard error. */
         stderr: z.string(),
       }),
       docs: 'Starts an approved server without a shell, and resolves when it ends. All its processes end with it or when the caller disconnects.',
@@ -88,7 +88,7 @@ export const mcpPort = port({
   },
   events: {
     'mcp.began': z.object({ pid: z.number().int() }),
-    /** `bytes`: what they count towards the window. */
+    /** `bytes`: how much they count towards the window. */
     'mcp.lines': z.object({ lines: z.array(z.string()), bytes: z.number().int() }),
   },
 });

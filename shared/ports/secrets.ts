@@ -13,9 +13,9 @@ export const secretsPort = port({
     'secrets.resolve': call({
       params: z.strictObject({ names: z.array(secretName).max(1000) }),
       result: z.object({
-        /** By name; what is in none of the places is not here. */
+        /** By name; secrets that were found in no place are missing. */
         values: z.record(z.string(), z.string()),
-        /** The file of secrets, and why it is not used though it is there; null where nothing is wrong with it. */
+        /** The file of secrets, and why it is ignored although it exists; null if there is no problem. */
         file: z.string(),
         problem: z.string().nullable(),
       }),

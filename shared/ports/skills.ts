@@ -7,7 +7,7 @@ export const SKILL_LIMITS = { chars: 256 * 1024, files: 200, skills: 200 } as co
 
 const folder = z.string().min(1).max(255);
 
-/** The skills in the bridge's folder, as texts: nothing here knows what they say (decisions: inert until an agent reads them). */
+/** The skills in the bridge's folder, as uninterpreted texts: they have no effect until an agent reads them. */
 export const skillsPort = port({
   kind: 'skills',
   what: 'Reading skills from disk',
@@ -19,7 +19,7 @@ export const skillsPort = port({
           z.object({
             folder: z.string(),
             path: z.string(),
-            /** `SKILL.md`; null where it cannot be read, and then `problem` says why. */
+            /** `SKILL.md`; null if it cannot be read, and then `problem` says why. */
             text: z.string().nullable(),
             problem: z.string().optional(),
             /** The other files, `/` between names. */

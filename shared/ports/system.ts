@@ -20,7 +20,7 @@ export const systemPort = port({
         build: z.string(),
         node: z.string(),
         platform: z.string(),
-        /** Null where there is no Python. */
+        /** Null if Python is not installed. */
         python: z.string().nullable(),
       }),
       docs: 'Returns the versions and the time of the bridge.',
@@ -35,15 +35,15 @@ export const systemPort = port({
         vaultKey: z.enum(['file', 'keyring']).nullable(),
         /** Why these modes cannot be told; null where they can. */
         modesUnknown: z.string().nullable(),
-        /** The managed Chromium has no sandbox, for the bridge runs as root. */
+        /** Whether the managed Chromium runs without a sandbox, because the bridge runs as root. */
         unsandboxed: z.boolean(),
         /** User that runs the bridge, and each command that it starts. */
         user: z.object({ name: z.string(), root: z.boolean() }),
         /** Allowed hosts of the gateway. */
         hostMode: z.enum(['auto', 'tab', 'headless']),
-        /** The program that can host it without a tab; null where there is none. */
+        /** The program that can host it without a tab; null if there is none. */
         browser: z.string().nullable(),
-        /** Why there is none. */
+        /** Why there is no such program. */
         noBrowser: z.string().nullable(),
       }),
       docs: 'Returns problems with the bridge’s files and programs.',
@@ -81,10 +81,10 @@ export const logsPort = port({
          */
         ring: z.string().max(100).default(''),
         after: z.number().int().nonnegative().optional(),
-        /** The newest lines in front of this one of that ring; none where it is another ring. */
+        /** Return the lines before this one of that ring; none if the ring has changed. */
         before: z.number().int().nonnegative().optional(),
         limit: z.number().int().min(1).max(MAX_LOG_LINES),
-        /** This one and what is graver. */
+        /** This level and higher ones. */
         level: logLevel.default('debug'),
       }),
       result: z.object({

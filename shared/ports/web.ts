@@ -14,7 +14,7 @@ export const webPort = port({
         url: z.string().max(4096),
         /** Private places that the person has named: `nas.local` or `127.0.0.1:8080`. */
         allow: z.array(z.string().max(300)).max(1000).default([]),
-        /** Anything else than what is wanted is refused before it is read. */
+        /** Any other type of content is refused before it is read. */
         wants: z.enum(['text', 'picture']).default('text'),
       }),
       result: z.object({

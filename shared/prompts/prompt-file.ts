@@ -15,7 +15,7 @@ const head = z.object({ title: words, description: words });
 
 export const promptPath = (name: string): string => `${PROMPTS_FOLDER}/${name}.md`;
 
-/** The name of a prompt's file; null for a file that is none. */
+/** The name of a prompt's file; null for any other file. */
 export function promptName(path: string): string | null {
   const name = /^prompts\/([^/]+)\.md$/.exec(path)?.[1];
   return name !== undefined && isPromptName(name) ? name : null;

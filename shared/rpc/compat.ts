@@ -3,7 +3,7 @@ import type { MethodName, MethodResult } from './methods/index.ts';
 
 /** Response of a method before protocol 3. */
 export interface EarlierShape {
-  /** The method whose result the older one is made from; null if the method did not exist. */
+  /** The method that the older one's result is derived from; null if the method did not exist. */
   method: MethodName | null;
   shape(payload: unknown): unknown;
 }

@@ -3,7 +3,8 @@ import type { MethodName } from './methods/index.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * The one scope that each method requires. A method of the level `admin` is for people, so no area includes it; `connect` presents the credential itself.
+ * Scope that each method requires. Methods of the level `admin` are for people, so no area includes them; `connect` presents the credential
+ * itself.
  */
 export const METHOD_SCOPES = {
   'agents.add': 'admin',
@@ -216,7 +217,7 @@ export const METHOD_SCOPES = {
   'workspace.write': 'files',
 } as const satisfies Record<Exclude<MethodName, 'connect'>, Scope>;
 
-/** The scope without which `events: "all"` and broadcasts leave an event out; null for those that every connection receives. */
+/** Scope that `events: "all"` and broadcasts require for an event; null for events that every connection receives. */
 export const EVENT_SCOPES = {
   'chat.delta': 'chat',
   'chat.tool_pending': 'chat',

@@ -27,7 +27,7 @@ verifies(
     }
     expect(keepsCopy(apart, last)).toBe(true);
     expect(keepsCopy(last, apart)).toBe(true);
-    // Neither the version merged with it nor those that either was made from are conflicts any more.
+    // Neither the merged version nor the versions before it are conflicts any longer.
     const merged = over(apart, last);
     expect([apart, ...chain].map((seen) => keepsCopy(seen, over(merged, written(9, 'e'))))).not.toContain(true);
   },

@@ -2,7 +2,7 @@ import type { SyncRecord } from './record.ts';
 import { SYNC_STORES } from './stores.ts';
 import { ANCESTORS, originOf, wins } from './version.ts';
 
-/** A version that lost against one that was written apart from it, kept for the person to look at. */
+/** A version that lost against a concurrent one, kept for the person to look at. */
 export interface ConflictCopy {
   /** `<store>/<key>/<clock>` of the version that lost: the same on every replica. */
   id: string;
@@ -17,13 +17,13 @@ export interface ConflictCopy {
 export interface Merged {
   /** Null: the journal stays as it is. */
   stored: SyncRecord | null;
-  /** A copy of the version that lost, as a record of its own. */
+  /** A copy of the losing version, as a separate record. */
   copy: SyncRecord | null;
 }
 
 /**
- * Last writer wins, by `wins`. Where neither version was made from the other, and their store keeps copies, the loser becomes a record of `conflicts` with
- * the loser's own reading, so that whoever makes it makes the same. One writer's versions always follow one another.
+ * Last writer wins, by `wins`. If the versions are concurrent and their store keeps copies, the loser becomes a record of `conflicts` with
+ * the loser's own clock, so that every replica creates the same record. Versions of one writer are never concurrent.
  */
 export function mergeInto(current: SyncRecord | undefined, incoming: SyncRecord): Merged {
   if (!current) return { stored: incoming, copy: null };
@@ -34,15 +34,15 @@ export function mergeInto(current: SyncRecord | undefined, incoming: SyncRecord)
   return { stored: newer ? incoming : null, copy: apart ? copyOf(loser, winner) : null };
 }
 
-/** The versions that one includes beside itself, the latest first, as far as it remembers. */
+/** The known ancestors of a version, latest first. */
 export const included = ({ base, ancestors = [] }: Pick<SyncRecord, 'base' | 'ancestors'>): string[] => [
   ...(base ? [base] : []),
   ...ancestors,
 ];
 
 /**
- * A version as others are to take it: made from the one that is there, with which it was merged. `there`: its clock (empty where that cannot be read), and what it
- * includes; undefined where there is none.
+ * Rebases a version on the existing one with which it was merged. `there`: its clock (empty if it cannot be read) and its ancestors;
+ * undefined if there is none.
  */
 export function onTop(record: SyncRecord, there: { clock: string; included: readonly string[] } | undefined): SyncRecord {
   if (!SYNC_STORES[record.store].conflicts) return record;
@@ -54,7 +54,7 @@ export function onTop(record: SyncRecord, there: { clock: string; included: read
   return { ...own, base: there.clock, ...(ancestors.length > 0 && { ancestors }) };
 }
 
-/** Whether `one` was made from a version, or from what was made from that, as far as it remembers. */
+/** Whether `one` was derived from a version or its successors, as far as its ancestors are known. */
 const includes = (one: SyncRecord, { clock }: SyncRecord): boolean =>
   [one.clock, ...included(one)].some((known) => originOf(known) === originOf(clock) && known >= clock);
 

@@ -2,8 +2,8 @@ const FORM = /^(\d{15})-([0-9a-z]{4})-(.+)$/;
 const COUNTER_LIMIT = 36 ** 4;
 
 /**
- * A hybrid logical clock: readings follow the wall clock, but never go back and never repeat, also where the wall
- * clock jumps. A reading is a string that sorts as it should: `<wall ms, 15 digits>-<counter, 4 in base 36>-<origin>`.
+ * A hybrid logical clock: readings follow the wall clock, but never go back or repeat, even if the wall clock jumps. A reading is a
+ * sortable string: `<wall ms, 15 digits>-<counter, 4 in base 36>-<origin>`.
  */
 export class HybridClock {
   readonly #now: () => number;
@@ -30,12 +30,12 @@ export class HybridClock {
     return `${String(this.#wall).padStart(15, '0')}-${this.#counter.toString(36).padStart(4, '0')}-${this.#origin}`;
   }
 
-  /** By how many milliseconds the newest reading, whoever made it, lies in the future of the wall clock here. */
+  /** Milliseconds by which the newest reading of any host is ahead of the local wall clock. */
   ahead(): number {
     return this.#wall - Math.floor(this.#now());
   }
 
-  /** Takes note of a reading of another host (or of an earlier life of this one). Throws on a string that is none. */
+  /** Records a reading of another host (or of an earlier run of this one). Throws if the string is invalid. */
   receive(reading: string): void {
     const [, wallText, counterText] = FORM.exec(reading) ?? [];
     if (wallText === undefined || counterText === undefined) throw new RangeError(`Invalid hybrid clock reading: "${reading}"`);

@@ -2,11 +2,11 @@
 export interface LeaseWanted {
   name: string;
   holder: string;
-  /** Holder of a lease that nobody ever took. */
+  /** Holder of a lease that was never taken. */
   presumed?: string;
   ttlMs: number;
-  /** Only once all that was stored here before is with the vault's other machines; else nobody has it, for now. */
+  /** Grant it only once all earlier local records have reached the vault's other machines; otherwise to nobody for now. */
   settled?: boolean;
-  /** Present hosts; null if none can be said to be gone. */
+  /** Present hosts; null if absence cannot be determined. */
   present: readonly string[] | null;
 }

@@ -1,4 +1,4 @@
-/** Work that is done once for each key at a time: who wants the same meanwhile waits for what is on its way. */
+/** Runs work once per key at a time: concurrent callers share the pending result. */
 export class OnceEach<T> {
   readonly #running = new Map<string, Promise<T>>();
 

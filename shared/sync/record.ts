@@ -17,9 +17,9 @@ export const syncRecord = z.object({
   store: z.enum(SYNC_STORE_NAMES),
   key: z.string().min(1).max(600),
   clock: reading,
-  /** The fencing number under which it was written, where it was (runs): a higher one wins whatever the clocks say. */
+  /** Fencing number under which it was written, if any (runs): a higher one wins regardless of the clocks. */
   fence: z.number().int().nonnegative().optional(),
-  /** The clock of the journal's version that this one was made from; null where there was none. Only where the store has conflicts. */
+  /** Clock of the journal's version that this one was derived from; null if there was none. Only in stores with conflicts. */
   base: reading.nullable().optional(),
   /** Other ancestors: the newest version of each other writer that `base` was made from, latest first (docs/decisions/0008). */
   ancestors: z.array(reading).max(ANCESTORS).optional(),

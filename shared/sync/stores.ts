@@ -30,7 +30,7 @@ export const SYNC_STORES = {
   systemEvents: { conflicts: false },
   /** Descriptions of MCP tools at the time they were approved. */
   mcpTools: { conflicts: false },
-  /** How far channels have read, what waits there for an answer, and what they have counted. */
+  /** Read positions of channels, messages that wait for an answer, and counters. */
   channelStates: { conflicts: false },
   drawings: { conflicts: false },
   /** Changes of drawings' shapes: only added, and removed when none of their fields counts any more. */

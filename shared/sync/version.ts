@@ -8,8 +8,8 @@ export interface Version {
 }
 
 /**
- * Whether `a` wins over `b`, versions of one record: the higher fence, then the later reading. Readings of two writers are never equal, so this is a total
- * order, and replicas agree whatever the order in which they hear of changes, and how often.
+ * Whether version `a` of a record wins over `b`: by the higher fence, then the later reading. Readings of two writers are never equal, so
+ * this is a total order, and replicas converge whatever the order and repetition of changes.
  */
 export function wins(a: Version, b: Version): boolean {
   const [fenceA, fenceB] = [a.fence ?? 0, b.fence ?? 0];

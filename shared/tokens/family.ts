@@ -1,8 +1,8 @@
-/** Whose tokenizer a model has: texts have about the same number of tokens in all models of a family. */
+/** Tokenizer families: texts have about the same number of tokens in all models of a family. */
 export const TOKEN_FAMILIES = ['o200k', 'cl100k', 'claude', 'gemini', 'llama', 'mistral', 'qwen', 'deepseek', 'other'] as const;
 export type TokenFamily = (typeof TOKEN_FAMILIES)[number];
 
-/** By a model's own name, the first that fits: a distilled model has the tokenizer of the one that it was made from. */
+/** Families by model name, first match: a distilled model has the tokenizer of its base model. */
 const NAMES: readonly (readonly [RegExp, TokenFamily])[] = [
   [/gpt-?oss|gpt-4o|gpt-4\.[15]|gpt-[5-9]|chatgpt|codex|(^|\/)o[1-9](-|$)|computer-use/, 'o200k'],
   [/gpt-4|gpt-3\.5|gpt-35|text-embedding-(3|ada)/, 'cl100k'],
@@ -13,7 +13,7 @@ const NAMES: readonly (readonly [RegExp, TokenFamily])[] = [
   [/mistral|mixtral|ministral|codestral|devstral|magistral|pixtral/, 'mistral'],
   [/deepseek/, 'deepseek'],
 ];
-/** Of providers whose models all have one. */
+/** Providers whose models all have one tokenizer. */
 const PROVIDERS: ReadonlyMap<string, TokenFamily> = new Map([
   ['openai', 'o200k'],
   ['anthropic', 'claude'],

@@ -1,4 +1,4 @@
-/** What of a text costs tokens, whatever the tokenizer: how much there is of each kind. */
+/** Traits of a text that determine its token count, whatever the tokenizer: the amount of each kind. */
 export const TRAITS = [
   /** Words of Latin letters; a capital behind a small letter begins another one. */
   'words',
@@ -13,7 +13,7 @@ export const TRAITS = [
   'signs',
   /** Runs of signs. */
   'signRuns',
-  /** Line breaks and spaces, where there are more of them together. */
+  /** Runs of line breaks and spaces. */
   'gaps',
   'han',
   'kana',

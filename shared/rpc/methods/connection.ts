@@ -31,7 +31,7 @@ export const connection = {
       /** Accepted and ignored. */
       caps: z.array(z.string().max(100)).max(100).optional(),
       auth: z.looseObject({}).optional(),
-      /** Which events to receive: those of the connection's own sessions (default), or all. */
+      /** Events to receive: those of the connection's own sessions (default), or all. */
       events: z.enum(['all', 'own']).optional(),
     }),
     result: z.object({

@@ -54,10 +54,10 @@ function streamSeen({ config, state, cluster }: StreamInfo): ClusterStream {
   };
 }
 
-/** Servers date what they store. */
+/** Measures the clock skew by the timestamp that a server gives a message. */
 async function skewOf({ jsm, here }: Pick<Places, 'jsm' | 'here'>, seal: VaultSeal, stream: string): Promise<number> {
   const before = Date.now();
-  // Said by no bridge: those who listen to it know nothing from it.
+  // Not a bridge's key, so it has no meaning to listeners.
   const seq = await here.put(await seal.name('clock'), '');
   const after = Date.now();
   const message = await jsm.streams.getMessage(stream, { seq });

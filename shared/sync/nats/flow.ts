@@ -1,7 +1,10 @@
 import { type ConsumerMessages, DeliverPolicy, type StoredMsg } from '@nats-io/jetstream';
 import { isAlone, type Places } from './places.ts';
 
-/** Of a stream of which nothing comes for so long its leader is asked whether there is more; and again, while there was and the server that sends had nothing of it. */
+/**
+ * After this time without messages, the stream's leader is asked whether there are more; and again after the shorter one while there were
+ * some that the sending server had not delivered.
+ */
 export const SILENT_MS = 15_000;
 export const SILENT_AGAIN_MS = 3_000;
 /** So many are fetched before the server that sends gets another chance. */
@@ -30,16 +33,16 @@ function afterTimeout(ms: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** The first message at `seq` or behind it, from the server that leads the stream; null: there is none. */
+/** The first message at or after `seq`, from the stream's leader; null if there is none. */
 export function fetchNext({ jsm, stream, prefix }: Pick<Stream, 'jsm' | 'stream' | 'prefix'>, seq: number): Promise<Streamed | null> {
   const next = { seq, next_by_subj: `${prefix}>` };
   return jsm.streams.getMessage(stream, next);
 }
 
 /**
- * The stream's messages from a sequence number on, as they come, until `signal` is aborted; resolves when a server sends. What it does not send is fetched from the one
- * that leads: a server may forget whom it was to send to, a client to ask again, and a server (2.9) that was killed may never have what the others have. Where numbers
- * were left out, the one that leads is asked whether they are replaced by now, or missing only there.
+ * Yields the stream's messages from a sequence number on until `signal` aborts; resolves when a server sends. Messages that it does not
+ * send are fetched from the leader: a server may forget its consumer, a client may fail to request more, and a killed server (2.9) may
+ * never receive what the others have. If numbers were skipped, the leader is asked whether they are superseded or missing only there.
  */
 export async function messagesFrom(places: Stream, first: number, reading: Reading): Promise<AsyncIterable<Streamed>> {
   return following(places, first, await consume(places, first, reading), reading);

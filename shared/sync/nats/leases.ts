@@ -10,7 +10,7 @@ type Kept = z.infer<typeof kept>;
 /** How often a lease is tried that others take at the same time. */
 const TRIES = 5;
 
-/** The rule of bridge/journal/leases.ts: the fence that `wanted` gets over what is kept; null: somebody else's. */
+/** The rule of bridge/journal/leases.ts: the fence for `wanted` given the stored lease; null if another host holds it. */
 export function fenceOver(lease: Kept | undefined, { holder, presumed, present }: LeaseWanted, now: number): number | null {
   const isThere = (origin: string): boolean => present === null || present.includes(origin);
   if (!lease) {
@@ -23,8 +23,8 @@ export function fenceOver(lease: Kept | undefined, { holder, presumed, present }
 }
 
 /**
- * Takes a lease among all of the vault, by comparing and setting its key. `own`: takes it of what is here, whose earlier fences count too; null: it is not to be
- * had.
+ * Takes a lease in the whole vault, by compare-and-set of its key. `own`: takes the local lease, whose earlier fences count too; null if it
+ * is not available.
  */
 export async function takeShared(
   places: Pick<Places, 'leases' | 'info'>,
@@ -53,8 +53,9 @@ export async function takeShared(
 }
 
 /**
- * Whether what was written is what the key holds. Servers of a cluster (2.9) compare a revision only with what they have stored, so two who write at once may
- * both be told that they have it. Both are on their way before either is answered: once something later is stored both are, and the second one stands.
+ * Whether the key still holds what was written. Servers of a cluster (2.9) compare a revision only with what they have stored, so two
+ * concurrent writers may both succeed. Both writes are in progress before either is acknowledged: once a later message is stored both are,
+ * and the second one wins.
  */
 export async function stands(
   { leases, info }: Pick<Places, 'leases' | 'info'>,

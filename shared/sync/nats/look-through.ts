@@ -14,8 +14,8 @@ type Streaming = Pick<Places, 'jsm' | 'stream' | 'prefix'>;
 type Take = (batch: readonly Streamed[]) => Promise<void>;
 
 /**
- * After trouble: looks through the stream at once, and again when its servers, where there are several, had time to agree with each other. Rejects where the stream
- * does not come; resolves early where `signal` is aborted.
+ * After a failure: reads the whole stream at once, and again when its servers, if there are several, had time to converge. Rejects if the
+ * stream does not arrive; resolves early if `signal` aborts.
  */
 export async function lookAgain(
   places: Streaming & Pick<Places, 'info'>,
@@ -34,8 +34,8 @@ export const leaderOf = (places: Pick<Places, 'info' | 'nc'>, { cluster }: Pick<
   (isAlone(places) ? places.nc.info?.server_id : cluster?.leader) ?? '';
 
 /**
- * Gives all that the stream has to `take`, some at a time, in no order. Servers of a cluster (2.9) that lost one another may number messages differently, or never have what
- * the others have: so all of it comes from the one that leads, whose word counts.
+ * Passes the whole stream to `take` in batches, in no order. Servers of a cluster (2.9) that were partitioned may number messages
+ * differently, or miss some for ever: so everything comes from the leader, whose state counts.
  */
 export async function lookThrough(places: Streaming, signal: AbortSignal, take: Take): Promise<void> {
   const { jsm, stream, prefix } = places;

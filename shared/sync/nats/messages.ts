@@ -7,16 +7,16 @@ import { openJson, sealJson, type VaultSeal } from './seal.ts';
 /** Last known state of a subject. */
 export interface Known {
   seq: number;
-  /** Empty where it cannot be opened. */
+  /** Empty if it cannot be decrypted. */
   clock: string;
   /** The versions that this one includes (`included`). */
   included: string[];
-  /** The object that holds the record, where it was too large for a message. */
+  /** The object that contains the record, if it was too large for a message. */
   object: string | null;
 }
 
 const envelope = z.object({
-  /** The schema of the vault whose record it is. */
+  /** Schema of the record's vault. */
   schema: z.number().int().min(0),
   clock: reading,
   /** The record itself, or the object that it lies in. */
@@ -29,7 +29,7 @@ export interface Received {
   name: string;
   known: Known;
   schema: number;
-  /** Undefined where it cannot be opened, or where a newer build wrote it. */
+  /** Undefined if it cannot be decrypted, or a newer build wrote it. */
   record: SyncRecord | undefined;
   /** Not sealed with the vault's key for this subject. */
   foreign: boolean;
@@ -41,7 +41,7 @@ type Holds = Pick<Places, 'prefix' | 'objects' | 'maxBytes'>;
 export const nameOf = async (seal: VaultSeal, { store, key }: Pick<SyncRecord, 'store' | 'key'>): Promise<string> =>
   seal.name('record', store, key);
 
-/** A record as a message; what is too large for one is put among the objects first. */
+/** Converts a record to a message; one that is too large is stored as an object first. */
 export async function writeMessage(
   { objects, maxBytes }: Holds,
   seal: VaultSeal,
@@ -57,7 +57,7 @@ export async function writeMessage(
 const openEnvelope = async (seal: VaultSeal, data: Uint8Array, name: string): Promise<z.infer<typeof envelope> | undefined> =>
   envelope.safeParse(await openJson(seal, data, name)).data;
 
-/** When the version in a message was written, wherever that lies; empty where it cannot be opened. */
+/** Clock of the version in a message or its object; empty if it cannot be decrypted. */
 export async function clockOf(
   { prefix }: Pick<Holds, 'prefix'>,
   seal: VaultSeal,
@@ -80,7 +80,7 @@ export async function readMessage(
   if (object !== null) {
     const bytes = await objects.getBlob(object);
     body = bytes && (await openJson(seal, bytes, object));
-    // Its sender has replaced it by now: what it put there comes as a message of its own; or it was taken away, and the record is sent anew.
+    // Its sender has replaced it, and the new version arrives as a separate message; or it was removed, and the record is sent again.
     if (body === undefined) return { ...nothing, known: { ...nothing.known, object }, foreign: true };
   }
   const { data: record } = syncRecord.safeParse(body);
@@ -100,7 +100,7 @@ export async function currentMessage(
 /** The object of an attachment. */
 export const blobObject = async (seal: VaultSeal, hash: string): Promise<string> => `b.${await seal.name('blob', hash)}`;
 
-/** Puts an attachment among the objects, where it is not there yet, or is older than `renew` ms. */
+/** Stores an attachment as an object, if it is missing or older than `renew` ms. */
 export async function sendBlob(
   { objects }: Pick<Places, 'objects'>,
   seal: VaultSeal,

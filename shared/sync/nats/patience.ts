@@ -1,11 +1,11 @@
 import { type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 
-/** Behind what comes an answer is waited for so long at the most. */
+/** Maximum wait for an answer behind other data. */
 const MOST_MS = 60_000;
 
 /**
- * Has the connection's requests wait longer than their time where the answer may be behind other things on a narrow line: until what the server had to send
- * by then has come. Where nothing comes at all, or the answer is not among that, they fail with a `TimeoutError`, as ever.
+ * Extends the timeout of the connection's requests while the answer may be queued behind other data on a slow connection: until the data
+ * that the server had to send by then has arrived. If nothing arrives at all, or not the answer, they fail with a `TimeoutError` as usual.
  */
 export function bePatient(nc: NatsConnection): void {
   const request = nc.request.bind(nc);

@@ -17,11 +17,11 @@ import type { VaultSeal } from './seal.ts';
 
 /** An answer is waited for so long. */
 export const CONNECT_MS = 5000;
-/** Leases are remembered for so long after they were last taken; whoever says nothing for so long is gone. */
+/** Leases expire this long after they were last taken, and hosts after this long without a heartbeat. */
 const LEASE_TTL_MS = 7 * 24 * 60 * 60 * 1000;
 export const HERE_TTL_MS = 12_000;
 const STREAM_NOT_FOUND = 10059;
-/** So one server of a cluster can be lost, and the vault goes on. */
+/** A cluster can then lose one server. */
 const REPLICAS = 3;
 
 /** A vault's places in the cluster. */
@@ -40,13 +40,13 @@ export interface Places {
   leases: KV;
   /** Hosts attached to each bridge, and browsers that are present without one. */
   here: KV;
-  /** On how many servers each record is to lie; the streams that are there may say otherwise. */
+  /** Wanted number of replicas of each record; existing streams may have another. */
   wantedReplicas: number;
   /** The most bytes of one message. */
   maxBytes: number;
 }
 
-/** Whether one server has the stream: nobody it could disagree with. */
+/** Whether only one server has the stream, so that replicas cannot diverge. */
 export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.num_replicas === 1;
 
 /**
@@ -55,7 +55,7 @@ export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.
  */
 export const inboxOf = (vault: string): string => `_INBOX_${vault}`;
 
-/** The streams of a vault, by what is in them (docs/decisions/0063). */
+/** The streams of a vault by content (docs/decisions/0063). */
 export const streamsOf = (vault: string): Record<'records' | 'objects' | 'leases' | 'here', string> => ({
   records: `PERCH_${vault}`,
   objects: `OBJ_PERCH_${vault}_blobs`,
@@ -63,7 +63,10 @@ export const streamsOf = (vault: string): Record<'records' | 'objects' | 'leases
   here: `KV_PERCH_${vault}_here`,
 });
 
-/** Makes of the vault's places what is not there, over a connection that stands. `replicas`: of a stream that is made. Rejects with the client's errors. */
+/**
+ * Creates the missing streams and buckets of the vault, over an open connection. `replicas`: of streams that are created. Rejects with the
+ * client's errors.
+ */
 export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 'vault'>, replicas?: number): Promise<Places> {
   bePatient(nc);
   try {
@@ -77,15 +80,15 @@ export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 
     const kvm = new Kvm(js);
     const [objects, leases, here] = await Promise.all([
       new Objm(js).create(`${stream}_blobs`, { storage: StorageType.File, replicas: count }),
-      // Asked of whoever leads: a replica may be behind.
+      // Reads from the leader, since a replica may be behind.
       kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas: count, allow_direct: false }),
-      // On disk, though it is of the moment: servers (2.9) whose memory was lost in trouble may never agree on it again.
+      // On disk although it is transient: servers (2.9) that lost their memory in a failure may never agree on it again.
       kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.File, replicas: count }),
     ]);
     const maxBytes = (nc.info?.max_payload ?? 1_048_576) - 4096;
     return { nc, js, jsm, stream, prefix, info, objects, leases, here, wantedReplicas, maxBytes };
   } catch (error) {
-    // A single server that answers for itself, and says in its greeting that it has none.
+    // A single server that answers for itself and reports in its greeting that it has no JetStream.
     if (isWithoutJetStream(error) && nc.info?.cluster === undefined && !(nc.info && 'jetstream' in nc.info && nc.info.jetstream))
       throw new ClusterProblem('unfit', 'The server doesn’t have JetStream', { cause: error });
     throw error;

@@ -22,7 +22,7 @@ export class Presence {
     this.#own = own;
   }
 
-  /** The others' hosts; null while nobody can be said to be gone, for they may not have been heard yet. */
+  /** The hosts of others; null while absence cannot be determined, because they may not have been heard yet. */
   others(): readonly string[] | null {
     const now = performance.now();
     if (this.#since === 0 || now - this.#since < HERE_TTL_MS) return null;
@@ -30,13 +30,13 @@ export class Presence {
     return [...this.#others.values()].flatMap((other) => other.hosts);
   }
 
-  /** Takes back what was said, so that nobody waits for these hosts: they are gone for good. */
+  /** Withdraws the announcement, so that nobody waits for these hosts: they have left permanently. */
   async leave({ here }: Pick<Places, 'here'>): Promise<void> {
     this.#isLeaving = true;
     await here.delete(await this.#seal.name('bridge', this.#id));
   }
 
-  /** Says and listens until `signal` is aborted. Rejects where the cluster does not take it. */
+  /** Announces and listens until `signal` aborts. Rejects if the cluster refuses. */
   async run({ here }: Pick<Places, 'here'>, signal: AbortSignal): Promise<void> {
     const key = await this.#seal.name('bridge', this.#id);
     const updates = await here.watch();
@@ -58,7 +58,7 @@ export class Presence {
     } finally {
       this.#since = 0;
       updates.stop();
-      // It may be waiting on a closed connection.
+      // The iterator may be waiting on a closed connection.
       listening.catch(() => {});
     }
   }

@@ -2,9 +2,9 @@ import { AuthorizationError, ConnectionError, NoRespondersError, TimeoutError, U
 import { JetStreamApiError } from '@nats-io/jetstream';
 
 /**
- * Why the cluster is of no use now. `unreachable`: no server answers, or too few. `refused`: it does not let us in, or do what we must, or is not
- * whom we trust. `unfit`: it has no
- * JetStream, or the stream is none that Perch made. `full`: it takes nothing more. `failed`: anything else.
+ * Why the cluster cannot be used. `unreachable`: no server answers, or too few. `refused`: access or a required permission is denied, or
+ * the server is not trusted. `unfit`: it has no JetStream, or the stream was not created by Perch. `full`: it is out of storage. `failed`:
+ * anything else.
  */
 export type ProblemCode = 'unreachable' | 'refused' | 'unfit' | 'full' | 'failed';
 
@@ -25,10 +25,10 @@ const NO_LEADER = new Set([10008, 10009, 10118]);
 const TOO_FEW = new Set([10005, 10074]);
 const WRONG_SEQUENCE = new Set([10071, 10164]);
 
-/** Somebody else has written that subject meanwhile. */
+/** The subject was written by another host in the meantime. */
 export const isWrongSequence = (error: unknown): boolean => error instanceof JetStreamApiError && WRONG_SEQUENCE.has(error.code);
 
-/** Nobody answers for JetStream, or whoever does has none for this account (then that is the cause). */
+/** No server provides JetStream, or not for this account (then that is the cause). */
 export const isWithoutJetStream = (error: unknown): error is Error => error instanceof Error && error.name === 'JetStreamNotEnabled';
 
 /** The connecting side, and how errors of its transport are classified: a sentence for a refusal, or true for a network failure. */

@@ -5,7 +5,7 @@ import { fromBase64, toBase64url } from '../../base64.ts';
 /** The vault's key (256 bit, base64url) as 24 words, of which the last holds a checksum (BIP-39, English). */
 export const phraseOf = (vaultKey: string): string => entropyToMnemonic(fromBase64(vaultKey), wordlist);
 
-/** The key of a phrase, however it is spaced and written. Throws, and says what is wrong, naming a place and never a word. */
+/** Derives the key of a phrase, ignoring spacing and case. Throws an error that names the position of a mistake, never a word. */
 export function keyOfPhrase(phrase: string): string {
   const words = phrase
     .normalize('NFKD')

@@ -10,7 +10,7 @@ export interface VaultSeal {
   /** A name of 22 letters, digits, `-` and `_`: the same for the same parts. */
   name(...parts: readonly string[]): string | Promise<string>;
   seal(bytes: Uint8Array, place: string): Uint8Array | Promise<Uint8Array>;
-  /** Undefined where it was not sealed with this key for this place, or was changed since. */
+  /** Undefined if it was not sealed with this key for this place, or was changed since. */
   open(sealed: Uint8Array, place: string): Uint8Array | undefined | Promise<Uint8Array | undefined>;
 }
 
@@ -18,7 +18,7 @@ export interface VaultSeal {
 export const PURPOSE = { sealing: 'perch sync sealing', names: 'perch sync names' } as const;
 export const VAULT_NAME = 'vault';
 
-/** Sealed bytes: the form, the nonce, what is sealed, and its tag. */
+/** Sealed bytes: the format version, the nonce, the ciphertext and its tag. */
 export const FORM = 1;
 export const NONCE = 12;
 export const TAG = 16;

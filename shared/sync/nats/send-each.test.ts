@@ -4,7 +4,7 @@ import { sendEach } from './send-each.ts';
 const records = (count: number, payload: string, blobs?: string[]) =>
   Array.from({ length: count }, (_, at) => ({ name: at, payload, ...(blobs && { blobs }) }));
 
-/** Sends that end when they are told to. */
+/** Sends that complete on demand. */
 function held() {
   const under = new Map<number, PromiseWithResolvers<number>>();
   const most = { value: 0 };

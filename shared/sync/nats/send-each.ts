@@ -1,6 +1,6 @@
 import type { SyncRecord } from '../record.ts';
 
-/** So many records are on their way at once, and so much: on a narrow line too each is to be acknowledged in time. */
+/** Maximum number and size of records in flight, so that each is acknowledged in time even on a slow connection. */
 const MOST = { count: 200, chars: 256 * 1024 };
 /** Attachments, and records too large for a message, go out in pieces of so much. */
 const PIECE = 128 * 1024;
