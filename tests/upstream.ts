@@ -15,7 +15,7 @@ export interface UpstreamRequest {
 }
 
 export interface UpstreamOptions {
-  /** What `GET /v1/models` lists. */
+  /** Models in the response of `GET /v1/models`. */
   models?: string[];
   /** Wanted in `Authorization`; without it no key is asked for. */
   apiKey?: string;
@@ -39,7 +39,7 @@ export interface Upstream extends AsyncDisposable {
 export const UPSTREAM_TEXT = ['Hel', 'lo ', 'wörld', ' 漢字', ' 😀', '!'];
 export const UPSTREAM_USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, prompt_tokens_details: { cached_tokens: 3 } };
 
-/** What every text is embedded as. */
+/** Embedding of every text. */
 export const UPSTREAM_VECTOR = [0.5, -0.25, 2];
 
 const ID = 'chatcmpl-upstream';
@@ -100,7 +100,7 @@ const sse = (res: ServerResponse): void => {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What a mode does. A mode is chosen by the model's name, with its argument behind the last dash. */
+/** Behaviour of each mode. The model's name selects it, with its argument after the last dash. */
 const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> | void> = {
   async normal({ model, body, res, send }) {
     if (body['stream'] !== true) return json(res, 200, completion(model, UPSTREAM_TEXT.join('')));

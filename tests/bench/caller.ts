@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 export class Caller implements Disposable {
   readonly #socket: WebSocket;
   readonly #waiting: { resolve(text: string): void; reject(error: Error): void }[] = [];
-  /** What is no answer: events. */
+  /** Called with messages that are not responses: events. */
   onevent: (text: string) => void = () => {};
 
   private constructor(socket: WebSocket, isAnswer: (text: string) => boolean) {

@@ -15,7 +15,7 @@ const MOVES = 120;
 
 type Calls = { [M in keyof BenchPage]: (...args: Parameters<BenchPage[M]>) => Promise<Awaited<ReturnType<BenchPage[M]>>> };
 
-/** What the page offers, to be called from here. */
+/** Functions of the page, callable from here. */
 function callsOf(page: Page): Calls {
   const call =
     (method: string) =>

@@ -39,7 +39,7 @@ export async function chat({ quick }: { quick: boolean }): Promise<Figure[]> {
     await page.waitForURL(`${perch.url}/`);
     opened.push(await openLong(page));
   }
-  // What nine openings left behind is cleared away while a person would write.
+  // Garbage of nine openings is collected while a person would type.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   await page.evaluate(() => {
     const marks = globalThis as Marks;

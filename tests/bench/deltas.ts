@@ -132,7 +132,7 @@ async function piped(socket: WebSocket, count: number): Promise<Streamed> {
   return { rate: (count / (monotonic() - firstAt)) * 1000, firstAt, frames };
 }
 
-/** What the upstream itself delivers to a reader that only keeps it. */
+/** Rate at which the upstream itself delivers to a reader that only stores the text. */
 async function direct(url: string, count: number): Promise<Streamed> {
   const body = JSON.stringify({ model: `deltas-${count}`, stream: true, messages: [{ role: 'user', content: 'go' }] });
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

@@ -86,7 +86,7 @@ async function measure(
 
 async function readOurs(path: string, kind: DocumentRequest['kind'], bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const texts: string[] = [];
-  // What follows, and the sheets that are hidden, which are read if they are named.
+  // The following parts, and hidden sheets, which are read if they are named.
   const parts: NonNullable<DocumentText['next']>[] = [{}];
   try {
     for (const part of parts) {
@@ -124,7 +124,7 @@ class OfficeParserThread {
     });
     thread.removeAllListeners();
     if (answer === undefined) await this.end();
-    // It names the files of pictures, which are no text of the document.
+    // Removes the file names of pictures, which are not text of the document.
     return (answer ?? '').replaceAll(/\[Image: [^\]]*\]/g, '');
   }
 

@@ -15,7 +15,7 @@ const AT_ONCE = 12;
 export async function documents({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 1 : 5;
   const content = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));
-  // What it does with requests of megabytes must not hold up who measures here.
+  // A separate process, so that its handling of requests of megabytes does not block the measurement.
   await using model = await startChild('reader');
   await using perch = await startGateway({ upstream: `http://127.0.0.1:${model.port}/v1` });
   using reader = await Caller.connect(perch.wsUrl, perch.token);
@@ -33,7 +33,7 @@ export async function documents({ quick }: { quick: boolean }): Promise<Figure[]
     took.push(performance.now() - since);
     idle.push(await longest(asker, new Promise((resolve) => setTimeout(resolve, took.at(-1)))));
   }
-  // What reading holds up it holds up in each round; what the machine does it does in some.
+  // Delays by reading occur in each round, those by the machine only in some.
   const usual = median(waits);
   return [
     {

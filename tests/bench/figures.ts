@@ -4,11 +4,11 @@ export interface Figure {
   /** `ms`, `/s`, `KB`, `MB`, … */
   unit: string;
   ours: number;
-  /** What the same thing costs without us, or a peer, in the same run. */
+  /** Cost of the same operation without Perch, or of a peer, in the same run. */
   floor?: { name: string; value: number };
   /** Ours by the floor's; measured as pairs, so not always the quotient of the two figures. */
   ratio?: number;
-  /** What quality.md, "Speed", or the issue promises, and whether this run kept it. */
+  /** The promised limit (docs/promises.md), and whether this run met it. */
   bar?: { text: string; met: boolean };
 }
 

@@ -22,7 +22,7 @@ const FEW = 20;
 export const KINDS = { deltas: 'deltas, a hundred a write', writes: 'deltas, each a write', singles: 'deltas one by one' } as const;
 type Kind = keyof typeof KINDS;
 
-/** Where completions are asked for. */
+/** An endpoint for completions. */
 export interface Target {
   url: string;
   headers?: Record<string, string>;

@@ -83,7 +83,7 @@ async function start(home: string, settleMs: number): Promise<Started> {
   }
 }
 
-/** What npm and Node take to do nothing. */
+/** Time for npm and Node to do nothing. */
 async function nodeAlone(): Promise<number> {
   const since = performance.now();
   await once(spawn('npm', ['exec', '--silent', '--', 'node', '-e', '0'], { cwd: ROOT, stdio: 'ignore' }), 'exit');

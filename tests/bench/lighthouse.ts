@@ -6,13 +6,13 @@ import { atLeast, atMost, type Figure } from './figures.ts';
 import { startGateway } from './gateway.ts';
 import { median } from './stats.ts';
 
-/** What each category has to reach, of 100. */
+/** Minimum score of each category, of 100. */
 const BARS = { performance: 95, accessibility: 100, 'best-practices': 100, seo: 100 } as const;
 type Category = keyof typeof BARS;
 
 interface Report {
   readonly scores: Record<Category, number>;
-  /** What is not whole, with what the audit says of it. */
+  /** Audits below the maximum, with their explanations. */
   readonly faults: string[];
   readonly layoutShift: number;
 }

@@ -8,14 +8,14 @@ import { dateOf, dialogFile } from '../../web/gateway/core/memory/layout.ts';
 import { formatMemory } from '../../web/gateway/core/memory/long-term.ts';
 import { atMost, type Figure } from './figures.ts';
 
-/** What was said, in the order of its conversations. */
+/** Messages, in the order of their conversations. */
 export interface Said {
   session: string;
   speaker: string;
   text: string;
 }
 
-/** What a process that opens the memory tells: milliseconds, and megabytes by which it has grown. */
+/** Report of a process that opens the memory: milliseconds, and growth in megabytes. */
 interface Opened {
   size: number;
   ready: number;

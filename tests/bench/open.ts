@@ -114,7 +114,7 @@ async function firstLoad(context: BrowserContext, url: string): Promise<{ usable
   const ms = await usable(page);
   const began = await page.evaluate(() => performance.timeOrigin);
   const isLater = (request: Request): boolean => isScript(request) && request.timing().startTime - began > ms;
-  // What shows messages comes once the page can be used.
+  // The code that shows messages loads after the page is usable.
   if (!requests.some(isLater)) await page.waitForEvent('requestfinished', isLater);
   // The network is never idle for the page: Chromium does not tell it that the worker's script has come.
   for (let before = -1; before !== requests.length; await page.waitForTimeout(1_000)) before = requests.length;

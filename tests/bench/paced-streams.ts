@@ -7,7 +7,7 @@ import { monotonic, percentile } from './stats.ts';
 
 const STREAMS = 100;
 const PER_SECOND = 50;
-/** They begin one after the other, as people do. */
+/** Interval between the starts of streams. */
 const APART_MS = 10;
 
 /** Milliseconds from the upstream's write of each delta to its reader. */

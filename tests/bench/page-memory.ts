@@ -6,7 +6,7 @@ const MB = 1024 * 1024;
 /** After these many chats. The first ones fill what a page keeps on purpose: the sidebar, prepared code, the last chats. */
 const SETTLED = 20;
 const OPENED = 200;
-/** What a page of 200 chats may hold beyond one of 20: what it keeps on purpose, not chats. */
+/** Maximum megabytes by which a page of 200 chats may exceed one of 20: deliberate caches, not chats. */
 const MOST_MORE_MB = 5;
 
 interface Held {
@@ -16,7 +16,7 @@ interface Held {
   listeners: number;
 }
 
-/** What a page holds after many chats have been opened in it, one after the other, beside what it held when it had settled. */
+/** Memory of a page after many chats were opened in it one after the other, compared with its settled state. */
 export async function pageMemory(page: Page, caller: Caller): Promise<Figure[]> {
   const ids = Array.from({ length: OPENED }, (_, i) => `held-${i}`);
   for (let at = 0; at < ids.length; at += 20) await Promise.all(ids.slice(at, at + 20).map((sessionId) => converse(caller, sessionId)));
@@ -73,7 +73,7 @@ async function openChat(page: Page, id: string): Promise<void> {
 }
 
 async function held(devtools: CDPSession, page: Page): Promise<Held> {
-  // What waits for a moment with nothing to do is done, and what only finalizers hold on to is gone by the second time.
+  // Idle work is done, and objects that only finalizers hold are collected by the second pass.
   await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
   for (let time = 0; time < 3; time++) await devtools.send('HeapProfiler.collectGarbage');
   const { metrics } = await devtools.send('Performance.getMetrics');

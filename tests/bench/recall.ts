@@ -14,7 +14,10 @@ const BAR_MS = 30;
 /** Characters of a memory, so that 50,000 fit into a file. */
 const LONGEST = 100;
 
-/** What recall adds before a reply, without a model: in the managed Chromium's worker, as the gateway itself measures it, with so much remembered for good. */
+/**
+ * Time that recall adds before a reply, without a model: in the managed Chromium's worker, as the gateway itself measures it, for long-term
+ * memories of several sizes.
+ */
 export async function recall({ quick }: { quick: boolean }): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const entries of quick ? [500, 5000] : [500, 5000, 50_000]) {

@@ -1,6 +1,6 @@
-// `npm run bench`: how fast it is, each figure beside its floor or a peer in the same run (quality.md, "Speed").
-// `--only rpc,http` measures some of it, `--quick` with fewer repetitions. Bars are reported, not asserted: it
-// fails only if something broke, or a proof missed its bar.
+// `npm run bench`: measures speed, each figure next to its floor or a peer in the same run (docs/promises.md). `--only rpc,http` runs some
+// sections, `--quick` with fewer repetitions. Limits are reported, not asserted: it fails only if something broke, or a proof missed its
+// limit.
 import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
 import { canvas } from './canvas.ts';

@@ -22,8 +22,8 @@ const MINUTES = 5 * 60_000;
 const newKey = (): string => randomBytes(32).toString('base64url');
 
 /**
- * What one more of each thing costs (docs/scale.md): a call, an answer, a turn of a chat, a record, a vault in the cluster. Processor time by /proc, which
- * other work on the machine changes little; where there is no /proc the section breaks.
+ * Marginal cost of each unit (docs/scale.md): a call, a response, a turn of a chat, a record, a vault in the cluster. CPU time from /proc,
+ * which other load on the machine hardly affects; without /proc the section fails.
  */
 export async function scale({ quick }: { quick: boolean }): Promise<Figure[]> {
   if (!hasNats) throw new Error('nats-server is not installed here');

@@ -8,7 +8,7 @@ import { atMost, type Figure } from './figures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODEL = 'openai/gpt-5';
-/** Nothing else waits longer (quality.md, "Speed"). */
+/** Longest acceptable delay of other work. */
 const LONGEST_MS = 50;
 
 interface Text {
@@ -24,7 +24,7 @@ const filesIn = (folder: string, ending: string, most: number): string =>
     .map((file) => readFileSync(join(ROOT, folder, file), 'utf8'))
     .join('\n');
 
-/** What people and models write, and what tools give: the repository's own texts, and the conversations of the memory benchmark. */
+/** Texts of people, models and tools: the repository's own texts, and the conversations of the memory benchmark. */
 const texts = (): Text[] => [
   ...readdirSync(join(ROOT, 'tests/bench/conversations')).map((file) => ({
     kind: `talk ${file.replace('.json', '')}`,

@@ -5,7 +5,7 @@ const changedId = (results: Results): string => results['memory.update']?.memory
 const agentId = 'none';
 const date = '2026-11-22';
 
-/** What agents remember. */
+/** Steps for agents' memories. */
 export const MEMORY_STEPS: readonly Step[] = [
   step('memory.add', { text: 'The kayak is in the barn', category: 'fact', createdAt: 1_763_800_000_000 }),
   step('memory.add', { text: 'Nothing', agentId }, 'NOT_FOUND'),

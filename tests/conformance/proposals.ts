@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What dreaming has proposed, as it keeps it: a step writes it, for a gateway that is new has none. */
+/** Proposals of dreaming in stored form: a step writes them, since a new gateway has none. */
 export const PROPOSED = ['tea is preferred to coffee', 'the rent is due on fridays'] as const;
 export const hashOf = (content: string): string => createHash('sha256').update(content).digest('hex');
 const components = { frequency: 0.5, relevance: 0.8, diversity: 0.4, recency: 0.9, consolidation: 0.2, conceptual: 0 };

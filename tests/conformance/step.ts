@@ -8,9 +8,9 @@ type Params<M extends Method> = z.input<AllContracts[M]['params']>;
 export interface Step {
   method: Method;
   params(results: Results): Record<string, unknown>;
-  /** What it is refused with; else its result is to be of the contract's form. */
+  /** Expected error code; without it the result must match the contract. */
   code?: string;
-  /** It may be refused so, where the machine lacks something. */
+  /** Error codes that are accepted if the machine lacks something. */
   lacking?: readonly string[];
   /** Asked right after it, before its answer. */
   beside?: Step;

@@ -320,7 +320,7 @@ export const STEPS: readonly Step[] = [
   step('device.revoke', (results) => ({ deviceId: results['device.complete']?.deviceId ?? 'none' })),
   step('device.revoke', { deviceId: 'none' }, 'NOT_FOUND'),
   step('device.browsers', {}),
-  // The one that a real browser has is not taken from it.
+  // A real browser's link is not removed.
   perhaps('device.unlink', { browserId: 'app-Wm3kX9a2LqTz' }, 'NOT_FOUND'),
   step('device.unlink', { browserId: 'app-none' }, 'NOT_FOUND'),
   step('keys.create', { name: 'Script', limits: { requestsPerMinute: 60, monthlyBudget: 5 } }),

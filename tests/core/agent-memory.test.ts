@@ -188,7 +188,7 @@ verifies('memory.agents/brought-over', 'what earlier versions kept for all agent
   await using gw = await testGateway();
   await gw.vault.memories.add({ id: 'a', text: 'From before', category: 'fact', createdAt: 60_000 });
   await gw.vault.memories.add({ id: 'b', text: 'Of no known kind', category: 'mystery', createdAt: 120_000 });
-  // It had come as far as writing the file.
+  // As if the interrupted run had already written the file.
   await remembered(gw.vault).add([{ text: 'From before', category: 'fact', createdAt: 60_000 }]);
   const { client } = await gw.client();
   expect((await client.call('memory.list', {})).memories).toMatchObject([

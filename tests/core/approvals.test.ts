@@ -27,7 +27,7 @@ async function asked(client: GatewayClient): Promise<Approval> {
   return found;
 }
 
-/** What the model was told of its calls. */
+/** Results of tool calls as the model received them. */
 const told = (gw: TestGateway, at = -1): string[] =>
   ((gw.calls.at(at) as ModelCall).body.messages as { role: string; content: string }[]).flatMap(({ role, content }) =>
     role === 'tool' ? [content] : [],
@@ -208,7 +208,7 @@ describe('a tool', () => {
     const [one, two] = await pending(client);
     await client.call('approvals.resolve', { id: one?.id ?? '', decision: 'deny', reason: 'Not now' });
     await client.call('approvals.resolve', { id: two?.id ?? '', decision: 'deny' });
-    // One that was denied stays so.
+    // A denied approval stays denied.
     expect((await client.call('approvals.resolve', { id: one?.id ?? '', decision: 'approve', always: true })).approval.status).toBe(
       'denied',
     );

@@ -49,7 +49,7 @@ const steps =
     return [next ?? 'done'];
   };
 
-/** What the model was told of its calls. */
+/** Results of tool calls as the model received them. */
 const results = (messages: readonly { role: string; content: unknown }[]): string[] =>
   messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
 

@@ -73,7 +73,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
   expect(channels.filter(({ startable }) => startable).map(({ id }) => id)).toEqual(['webchat', 'x', 'telegram']);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();
-    // Whatever the catalogue calls a secret, the configuration keeps as one.
+    // Every setting that the catalogue marks as secret is also a secret in the configuration.
     const given = Object.fromEntries(settings.filter(({ secret }) => secret).map(({ name }) => [name, `secret-of-${id}`]));
     if (Object.keys(given).length === 0) continue;
     await client.call('config.patch', { patch: { channels: { [id]: given } } });

@@ -284,7 +284,7 @@ describe('runs', () => {
         await client.call('chat.send', { message: 'hi' });
         client.request(began, began === 'chat.edit' ? { message: 'hello' } : {}).catch(() => {});
         await until(() => gw.calls.length === 3);
-        // That host is left as it is: dead, nothing closed.
+        // The first host stays as after a crash, with nothing closed.
         await using next = await testGateway({ vault: gw.vault, model: script(['done']) });
         await (await next.client()).client.request(then, then === 'chat.resend' ? {} : { message: 'go on' });
         const { messages } = next.calls[0]?.body ?? { messages: [] };
@@ -410,7 +410,7 @@ describe('branches', () => {
     expect(await shown()).toEqual(['one', 'reply 1', 'go on', 'reply 2']);
     expect(await gw.vault.sessions.get('main/main')).toMatchObject({ headId, preview: 'reply 2' });
     expect(other.events).toMatchObject([{ event: 'sessions.changed', payload: { agentId: 'main', sessionId: 'main' } }]);
-    // It goes on there, also with the earlier of two replies.
+    // The chat continues there, also with the earlier of two replies.
     await client.call('chat.branch', { messageId: elsewhere?.id ?? '' });
     expect(await shown()).toEqual(['one', 'reply 1', 'go elsewhere', 'reply 4']);
     await client.call('chat.branch', { messageId: edited });

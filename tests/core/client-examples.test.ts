@@ -15,7 +15,7 @@ const page = readFileSync(join(root, 'docs/client.md'), 'utf8');
 interface Example {
   file: string;
   code: string;
-  /** What the page says that it prints; undefined for a module. */
+  /** Output that the page documents; undefined for a module. */
   output: string | undefined;
 }
 

@@ -186,7 +186,7 @@ verifies('compaction.run/branches', 'a branch from before the summary has none; 
   expect(textOf(gw.turns().at(-1)!)).not.toContain(MARK);
   await gw.say('Hm', 'behind');
   expect(textOf(gw.turns().at(-1)!)).toContain(MARK);
-  // It is carried along by an export too.
+  // Exports include it too.
   const { content } = await gw.owner.call('sessions.export', { path: PATH });
   await gw.owner.call('sessions.import', { content, sessionId: 'again' });
   await gw.say('Hm', 'again');
@@ -263,7 +263,7 @@ verifies('compaction.run/crash', 'whatever it was at; the next host begins again
         return [{ wait: new Promise(() => {}) }];
       },
     });
-    // What is said after that may fill the context, and would wait for the summary.
+    // Further messages may fill the context and would wait for the summary.
     while (!first.calls.some(isFacts)) await first.say();
     await reached.promise;
     const before = await first.history();
@@ -336,7 +336,7 @@ verifies('compaction.run/too-long', 'summarised once and asked again, with all o
   expect(refused!.body.messages.at(-1)).toEqual(taken!.body.messages.at(-1));
   expect(history.at(-1)?.content).toBe('Aye.');
   expect(history.filter(({ role }) => role === 'user').every(({ content }) => content === LONG)).toBe(true);
-  // What fits from now on is asked once.
+  // From now on a message that fits takes a single call.
   const before = gw.turns().length;
   await gw.say('Go on');
   expect(gw.turns()).toHaveLength(before + 1);

@@ -34,7 +34,7 @@ function filesOf({ home }: There): Map<string, string> {
     try {
       files.set(name, readFileSync(join(home, name), 'utf8'));
     } catch {
-      // It is not there.
+      // The file does not exist.
     }
   }
   return files;
@@ -100,7 +100,7 @@ verifies(
     const noted = (): string => filesOf(there).get('config.synced.json') ?? '';
     await until(() => file().includes('first') && noted().includes('first'));
     void host.client.call('config.set', { key: 'chat.systemPrompt', value: 'second' });
-    // What a bridge leaves that is killed between the two.
+    // State of the files after a bridge was killed between the two writes.
     let left = filesOf(there);
     while (!(left.get('config.json')?.includes('second') && left.get('config.synced.json')?.includes('first'))) {
       await new Promise(setImmediate);
@@ -128,7 +128,7 @@ verifies('config-file/agreed', 'a host whose copy is behind writes the file at t
   const serving = await hostAt(there, 'now', new FakeSync());
   const fileSays = (prompt: string): boolean => filesOf(there).get('config.json')?.includes(`"${prompt}"`) ?? false;
   await until(() => fileSays('now'));
-  // It was frozen while the other one wrote, and thaws: for a moment both count as the one that serves.
+  // This host was frozen while the other one wrote, and resumes: for a moment both count as the active host.
   const behind = await hostAt(there, 'long ago', new FakeSync());
   const changes = (): number => serving.events.filter(({ event }) => event === 'config.changed').length;
   const before = changes();

@@ -37,7 +37,7 @@ async function withFile(text?: string, options: Partial<Parameters<typeof testGa
   const get = async (): Promise<unknown> => (await client.call('config.get', {})).value;
   return {
     ...{ there, gw, client, events, clock, path, state, read, get },
-    /** What a person saves; the next look sees it. */
+    /** Saves the file as a person would; the next poll sees it. */
     save(next: unknown) {
       writeFileSync(path, typeof next === 'string' ? next : JSON.stringify(next));
       clock.advance(3_000);

@@ -54,7 +54,7 @@ describe('config', () => {
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'ftp://x.test' } } }, 'providers.x.baseUrl'],
       [{ chat: { model: 'a/b' }, providers: { x: {} } }, 'providers.x.baseUrl'],
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: SECRET, more: 1 } } }, 'more'],
-      // It cannot be sent, which looked as if the server were away.
+      // Such a value cannot be sent, which looked like an unreachable server.
       [
         { chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: 'sk-\u200bcopied' } } },
         '`providers.x.apiKey` contains an invalid character',
@@ -203,7 +203,7 @@ describe('config', () => {
       message: 'Unknown setting "chat.modle". The nearest is "chat.model".',
     });
     expect(await client.call('config.get', {})).toEqual(before);
-    // What was read can be written back, hidden parts too.
+    // A value that was read can be written back, hidden parts included.
     await client.call('config.patch', { patch: before.value as Record<string, unknown> });
     await client.call('config.set', { key: 'chat', value: { colour: 'red', model: 'a/c' } });
     expect(await gw.vault.config.read()).toEqual({ ...stored, chat: { model: 'a/c', colour: 'red' } });
@@ -345,7 +345,7 @@ describe('config', () => {
       for (const [method, params] of ways) {
         const answer = await askRaw(gw, method, params(name));
         expect(answer, `${method} ${params(name)}`).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
-        // Which name it was is told.
+        // The error names the name.
         if (!answer.ok) expect(answer.error.message).toContain(JSON.parse(`"${name}"`));
       }
     }

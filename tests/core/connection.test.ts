@@ -216,7 +216,7 @@ describe('frames', () => {
           self.send(JSON.stringify(value));
           await until(() => self.closed !== null || self.frames.some((got) => got.type === 'res'), 'an answer or an end');
           for (const got of self.frames) {
-            // What a bridge would lend is not here.
+            // Without a bridge, methods that need one fail.
             if (got.type !== 'res' || got.ok || got.error.details?.reason === 'needs-bridge') continue;
             expect(got.error.code).not.toBe('INTERNAL_ERROR');
           }

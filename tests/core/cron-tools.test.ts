@@ -13,7 +13,7 @@ verifies('cron/tools', 'in a run, and what it is told when the time has come', a
   );
   await gw.api.call('agents.add', { agent_id: 'helper' });
   await gw.api.call('config.set', { key: 'tools.policies', value: { cron_add: 'auto', cron_remove: 'auto' } });
-  /** What the tool says when the model of an agent calls it. */
+  /** Result of the tool when an agent's model calls it. */
   const tell = async (agentId: string, tool: string, args: unknown): Promise<unknown> => {
     asked.push([{ tool, args }]);
     await gw.api.call('chat.send', { agentId, message: 'Go on' });

@@ -170,7 +170,7 @@ describe('over real sockets', () => {
     );
     const grant: Grant = { principal: 'device:a', tokenHash: await sha256('t'.repeat(43)), scopes: ['read'] };
     expect(await port.call(accessPort, 'access.mirror', { grants: [grant] })).toEqual({ taken: true });
-    // It connects while its host is away, and the next one says that it is out.
+    // The device connects while its host is away, and the next host reports that it was revoked.
     bridge.bridge.hosts.expectHost(10_000);
     host.die();
     await until(() => bridge.bridge.hosts.holder === null);
@@ -239,7 +239,7 @@ describe('over real sockets', () => {
     gw.detach();
     await gw.attach(second);
     expect(await client.next()).toMatchObject({ ok: true });
-    // One that is damaged lets nobody in, and nothing fails.
+    // A damaged file admits nobody, and nothing fails.
     const home = await Home.open({ dir: join(bridge.home.dir, 'other') });
     await writeFile(home.accessFile, '{"version":1,"grants":[{"principal":"owner"}]}', { mode: 0o600 });
     await using third = await startTestBridge({ home });
@@ -254,7 +254,7 @@ describe('over real sockets', () => {
     gw.detach();
     await revoke(gw, deviceId);
     await gw.attach(bridge);
-    // One that came in a moment before is cut off.
+    // A connection that was admitted a moment before is closed.
     const isDenied = () =>
       connect(bridge, { deviceToken }).then(
         ({ answer }) => answer.error?.code === 'AUTH_REQUIRED',

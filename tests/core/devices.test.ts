@@ -53,7 +53,7 @@ describe('pairing', () => {
     const device = await testDevice();
     const code = await initiate(client);
     const typed = `${code.slice(0, 4)}-${code.slice(4)} `.toLowerCase();
-    // What the device signs may be the code as it was made, or as it was typed.
+    // The device may sign the code as generated or as typed.
     expect(await client.call('device.complete', { code: typed, response: await device.response(code) })).toMatchObject({ paired: true });
     const other = (await initiate(client)).toLowerCase();
     expect(await client.call('device.complete', { code: other, response: await device.response(other) })).toMatchObject({ paired: true });

@@ -46,7 +46,7 @@ async function examine(gw: TestGateway): Promise<MethodResult<'doctor.run'> & { 
   return { ...result, by: (id) => result.checks.find((check) => check.id === id) };
 }
 
-/** What the doctor of a gateway like this says of one thing. */
+/** Runs one check of the doctor on such a gateway. */
 async function diagnose(
   id: string,
   options: Parameters<typeof testGateway>[0],
@@ -257,7 +257,7 @@ verifies('doctor/checks', 'faults of the browser’s storage', async () => {
     [99, 'error'],
   ] as const)
     expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage, quota: 100 }) }))).toMatchObject({ severity });
-  // What Chromium tells every site, whatever room there is, is no sign that there is room.
+  // The fixed figure that Chromium reports to every site does not prove that there is free space.
   const GIB = 1024 ** 3;
   for (const more of [10 * GIB, 3 * GIB])
     expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota: 5000 + more }) }))).toMatchObject({

@@ -112,7 +112,7 @@ describe('drawings', () => {
     there.editor.add('rect', { ...rect, x: 9 });
     await Promise.all([here.send(), there.send()]);
     await Promise.all([one.synced(), two.synced()]);
-    // Who has it open there is told.
+    // Clients that have it open there are notified.
     await until(() => changesOf(a.events).length === 2 && changesOf(b.events).length === 1);
     const [left, right] = [await tab(a.client, id), await tab(b.client, id)];
     expect(left.drawing.shapes).toEqual(right.drawing.shapes);
@@ -179,7 +179,7 @@ describe('drawings', () => {
     const tooMuch = { code: 'INVALID_PARAMS', message: 'A drawing can have at most 48000000 characters of JSON.' };
     await expect(client.call('drawings.change', { drawingId, changes: [picture('c')] })).rejects.toMatchObject(tooMuch);
     expect(await gw.vault.collection('drawingChanges').keys()).toHaveLength(2);
-    // What was refused does not count against what comes later.
+    // Refused changes do not affect later ones.
     expect(await client.call('drawings.change', { drawingId, changes: [{ ...good, id: 'd' }] })).toEqual({ stored: 1 });
     expect(gw.faults).toEqual([]);
   });

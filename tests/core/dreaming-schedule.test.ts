@@ -178,7 +178,7 @@ verifies('dreaming.schedule/words', 'in words where it has some; the same forms 
     ', * * * *',
   ])
     expect(cronProblem(text), text).toBeDefined();
-  // What is let through ticks.
+  // Schedules that pass the check do run.
   for (const text of [
     '0 3 * * *',
     '*/15 * * * *',
@@ -203,7 +203,7 @@ verifies('dreaming.doctor/schedule', 'nothing where it is off; a fault where it 
   await api.call('config.patch', { patch: on });
   await goesOn(clock, async () => (await api.call('cron.list', {})).count === 1);
   expect(await look()).toMatchObject({ severity: 'ok' });
-  // What only the keeper of schedules can tell.
+  // An error that only the scheduler can detect.
   await api.call('config.set', { key: 'dreaming.cron', value: '0 0 W * *' });
   expect(await look()).toMatchObject({ severity: 'error', message: expect.stringContaining('schedule is invalid') as string });
   expect((await api.call('dreaming.status', {})).schedule).toMatchObject({

@@ -115,7 +115,7 @@ verifies('dreaming.review/methods', 'accepted, edited, rejected and taken back; 
   });
   await expect(api.call('dreaming.reject', { contentHash: dog })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
   expect(await api.call('dreaming.review', { state: 'settled' })).toMatchObject({ count: 3 });
-  // It is not proposed again, but where the person takes the rejection back.
+  // A rejected text is not proposed again unless the rejection is undone.
   expect((await dreamt(api)).deep).toMatchObject({ proposed: 0 });
   const { proposal } = await api.call('dreaming.restore', { contentHash: dog });
   expect(proposal.state).toBe('proposed');

@@ -127,7 +127,7 @@ describe('two hosts', () => {
       await until(async () => (await status(b.client, agents)) === 'cancelled', 'the end of what an agent asked');
       await until(async () => (await two.vault.collection('execRequests').get(waits))?.origin === two.origin, 'the one that waits');
       await b.client.call('exec.approve', { requestId: waits });
-      // It is bound to the first bridge's environment and workspace, so this one refuses it: a clear end, and nothing that was not approved.
+      // The request is bound to the first bridge's environment and workspace, so this one refuses it: it ends, and nothing unapproved runs.
       await until(async () => !['pending', 'approved', 'running'].includes((await status(b.client, waits)) ?? ''));
       expect(await counted(exec)).toBe(1);
       expect(two.faults).toEqual([]);

@@ -4,7 +4,7 @@ import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { type TestHost, TestHosts } from '../support/hosts.ts';
 
-/** What two hosts do while they do not hear of each other; the first one serves. */
+/** Actions of two partitioned hosts; the first one is active. */
 async function apart(
   hosts: TestHosts,
   [one, two]: [TestHost, TestHost],

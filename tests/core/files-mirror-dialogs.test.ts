@@ -9,7 +9,7 @@ const CHAT = 'main/chat';
 const TODAY = 'dialog/2026-11-20.jsonl';
 const MINUTE = 60_000;
 
-/** What is said, and a mirror that looks at it from `begin` on: it looks for what is new every five minutes only. */
+/** Sessions, and a mirror that reads them from `begin` on: it polls for changes only every five minutes. */
 async function talking(options: Parameters<typeof mirrored>[0] = {}) {
   const at = await mirrored(options);
   at.mirror.stop();

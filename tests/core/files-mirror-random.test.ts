@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts';
 import { mirrored } from '../support/mirrored.ts';
 
 const PATHS = ['a', 'b.md', 'c', 'd/e', 'd/f', 'c/g'];
-/** They stay, so that no accident is suspected. */
+/** Files that are never deleted, so that the mirror suspects no accident. */
 const STAYING = ['s1', 's2', 's3', 's4', 's5', 's6', 's7'];
 
 interface Edit {
@@ -24,7 +24,7 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   path,
   to: path,
 });
-/** What both sides do before they are compared, and at which change of the disk that is cut off. */
+/** Edits of both sides before they are compared, and the number of the disk change at which syncing is interrupted. */
 const round = fc.record({ edits: fc.array(edit, { maxLength: 6 }), cutAt: fc.option(fc.nat({ max: 12 }), { nil: null }) });
 
 verifies(
@@ -46,7 +46,7 @@ verifies(
         await at.settle();
         let count = 0;
         for (const { edits, cutAt } of rounds) {
-          /** What each side wrote last in this round and has itself not taken back, by side and path. */
+          /** Last version that each side wrote in this round and has not undone itself, by side and path. */
           const last = new Map<string, string>();
           for (const each of edits) {
             const content = `${each.side} ${++count}`;

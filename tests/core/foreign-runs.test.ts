@@ -167,7 +167,7 @@ describe('a session in which another host executes a run', () => {
     expect(lost()).toEqual([]);
     clock.advance(1_000);
     expect((await sent).completed).toBe(true);
-    // Who reads along is told, once: it would stand there as being written for ever.
+    // Readers are notified once; otherwise the reply would be shown as streaming for ever.
     expect(lost()).toMatchObject([{ payload: { sessionId: 'main', runId: 'run-q', error: { details: { reason: 'interrupted' } } } }]);
     expect((await client.call('sessions.list', {})).sessions[0]).not.toHaveProperty('running');
     // With the line back the other host is heard of again.

@@ -36,7 +36,7 @@ describe('another host serves', () => {
     gw.gateway.handOver();
     await until(() => idle.closed.length === 1);
     expect(idle.closed).toEqual([CLOSE.handingOver]);
-    // It goes on as before, also with other calls, for as long as one is under way.
+    // The connection works as before, also for other calls, while one is in progress.
     expect((await busy.client.call('sessions.list', {})).sessions).toMatchObject([{ running: true }]);
     expect(busy.closed).toEqual([]);
     gate.resolve();

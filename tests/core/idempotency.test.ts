@@ -112,7 +112,7 @@ describe('an idempotency key', () => {
     await once('large', 20 * mega);
     await once('k19', mega);
     expect(done.slice(23)).toEqual(['large', 'k19']);
-    // What has no answer yet is not begun again.
+    // A pending call is not started again.
     expect(idempotency.once('under way', () => expect.unreachable())).toBe(idempotency.once('under way', () => expect.unreachable()));
     slow.resolve('done');
   });

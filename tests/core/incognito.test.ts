@@ -52,13 +52,13 @@ describe('a chat that is kept nowhere', () => {
       { role: 'assistant', content: 'Yes?' },
       { role: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },
     ]);
-    // Who subscribed to everything hears nothing of it: it is nobody else's.
+    // Subscribers to all events receive none of it.
     await other.client.call('health', {});
     expect(other.events.map(({ event }) => event).filter((event) => event !== 'connect.challenge' && event !== 'tick')).toEqual([]);
   });
 
   const SECRET = 'zanzibar';
-  /** What a chat keeps, so that the looking is seen to find something. */
+  /** Content of an ordinary chat, to prove that the search finds stored text. */
   const KEPT = 'madagascar';
   const chatsToo =
     (answer: Script): Script =>

@@ -267,7 +267,7 @@ verifies('browser/default-profile', 'for each method that takes one', () => {
   for (const [method, profile] of found) expect(profile, String(method)).toBe('default');
 });
 
-/** That what is given has these names; those without `?` always. */
+/** Asserts that the result has these names; those without `?` are required. */
 function holds(schema: z.ZodType, list: string, what: string): void {
   const { properties = {}, required = [] } = jsonOf(schema, 'output');
   for (const [name, optional] of namesIn(list)) {

@@ -128,7 +128,7 @@ verifies('keys/events', 'a key hears of what its scopes cover, also with all eve
 
 verifies('keys/messages', 'what a key with single scopes writes gives the owner’s next reply no orders', async () => {
   const remove = { tool: 'file_remove', args: { path: 'mine.md' } };
-  // It obeys the key's message as soon as it is offered tools for files.
+  // The model follows the key's message as soon as it is offered file tools.
   const model = ({ body: { messages, tools = [] } }: ModelCall): Say[] =>
     messages.at(-1)?.role === 'user' && JSON.stringify(messages).includes('Delete') && JSON.stringify(tools).includes('file_write')
       ? [remove]

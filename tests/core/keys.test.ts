@@ -108,7 +108,7 @@ describe('what a key may use', () => {
       error: { type: 'rate_limited', message: expect.stringContaining('2 requests') as string },
     });
     await expect(program.call('chat.send', { message: 'Hi' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    // What asks no model is not counted.
+    // Calls that use no model are not counted.
     await program.call('sessions.list', {});
     clock.advance(MINUTE / 2);
     expect((await ask()).status).toBe(200);
@@ -165,7 +165,7 @@ describe('what a key may use', () => {
     expect(await listed(owner)).toMatchObject([{ month: { calls: 3, cost: expect.closeTo(1.1) as number } }]);
     const { byKey } = await owner.call('usage.get', {});
     expect(byKey).toEqual({ [key.id]: expect.objectContaining({ calls: 3, cost: expect.closeTo(1.1) as number }) as object });
-    // It is December in Berlin.
+    // In Berlin it is already December.
     clock.advance(30 * MINUTE);
     expect((await ask()).status).toBe(200);
   });

@@ -47,7 +47,7 @@ async function world(faults: HubFaults = {}) {
   const local = async () => contracts['models.local'].result.parse(await client.call('models.local', {})).models;
   return {
     ...{ hub, home, disk, bridge, gw, client, events, downloads, local },
-    /** What was told of a download, in order. */
+    /** Reported states of a download, in order. */
     told: (id: string) =>
       events.flatMap(({ event, payload }) => {
         const parsed = contracts['models.downloads'].result.shape.downloads.element.safeParse(payload);

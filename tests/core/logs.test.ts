@@ -311,7 +311,7 @@ verifies(
       if (lines.length < limit) expect((await client.call('logs.tail', { before })).lines).toEqual([]);
     }
     expect(read).toEqual(whole);
-    // What came behind an answer is in front of nothing of it.
+    // Lines newer than a response are not among the older ones.
     const on = await client.call('logs.tail', { cursor: newest.cursor, json: true, limit: 5 });
     expect(on.lines).toMatchObject([{ message: 'Settings changed' }, { message: 'bridge later 0' }, {}, {}, {}]);
     expect((await client.call('logs.tail', { before: on.before, limit: 10, json: true })).lines).toEqual(whole.slice(-10));

@@ -228,7 +228,7 @@ describe('a server', () => {
       expect((await stateOf(at.client, 'hand'))?.state).toBe('failed');
       clock.advance(1);
     }
-    // It says why it is being tried again.
+    // The status says why it is being restarted.
     expect(await standing(at.client, 'hand', 'starting')).toMatchObject({ error });
   });
 
@@ -331,7 +331,7 @@ describe('the configuration file', () => {
       clock.advance(3000);
       await until(async () => ((await stateOf(client, 'typed'))?.command ?? '').endsWith('more'));
       await standing(client, 'typed', 'ready');
-      // What was changed by a call meanwhile is not approved with what was typed.
+      // A command that was changed by a call in the meantime is not approved with the typed one.
       await client.call('config.set', { key: 'tools.mcpServers.typed.args', value: [...byHand().args, 'evil'] });
       await standing(client, 'typed', 'waiting');
     },

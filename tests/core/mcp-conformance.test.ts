@@ -17,7 +17,10 @@ const SCENARIOS = [
   ...['auth/pre-registration', 'auth/resource-mismatch', 'auth/2025-03-26-oauth-endpoint-fallback'],
 ];
 
-/** Those that are not met, with what is left undone there, and why. Scenarios of extensions (`client-credentials-*`, `cross-app-access-*`) are for clients without a person. */
+/**
+ * Scenarios that fail, with the missing checks and the reason. Scenarios of extensions (`client-credentials-*`, `cross-app-access-*`) are
+ * for clients without a person.
+ */
 const UNMET: readonly [scenario: string, said: RegExp, why: string][] = [
   [
     'auth/basic-cimd',
@@ -33,7 +36,7 @@ const UNMET: readonly [scenario: string, said: RegExp, why: string][] = [
 
 async function run(scenario: string): Promise<string> {
   const client = `"${process.execPath}" "${join(ROOT, 'tests/support/mcp-conformance-client.ts')}"`;
-  // It ends with 1 where something is not met.
+  // The suite exits with 1 if a check fails.
   const told = await promisify(execFile)(process.execPath, [SUITE, 'client', '--command', client, '--scenario', scenario]).catch(
     (error: unknown) => error as { stdout: string; stderr: string },
   );

@@ -19,7 +19,7 @@ async function guarded(settings: Record<string, unknown> = {}) {
     ...at,
     server,
     link,
-    /** What a person sees who follows a link to its end. */
+    /** The final page for a person who follows a link. */
     follow: (url: string) => follow(url),
     async use(): Promise<unknown> {
       const before = resultsOf(events).length;
@@ -118,7 +118,7 @@ describe('a tool server that wants permission', () => {
       expect(await at.secret()).not.toMatch(/at-|rt-/);
       await at.follow(await at.link());
       await standing(at.client, 'far', 'ready');
-      // It is known there already.
+      // The client is already registered there.
       expect(at.server.lines('issuer').filter((line) => line === 'POST /register')).toHaveLength(1);
     },
     40_000,

@@ -12,7 +12,7 @@ interface Expected {
   /** Why it failed. */
   error?: RegExp;
   tools?: number;
-  /** What is said of its list. */
+  /** Problems reported about its list. */
   problems?: RegExp;
   /** The result, or failure, of a call, as JSON. */
   call?: RegExp;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { testGateway, until } from '../support/gateway.ts';
 
-/** What means the same has the same direction: cars, animals, and the rest. */
+/** Texts of the same meaning get the same direction: cars, animals, and the rest. */
 const KINDS = [/\b(car|vehicle|automobile|peugeot)\b/i, /\b(dog|terrier|bruno)\b/i];
 const vectorOf = (text: string): number[] => {
   const kind = KINDS.findIndex((each) => each.test(text));
@@ -39,7 +39,7 @@ verifies('memory.vectors/gateway', 'what means the same is found by none of its 
   expect(first?.why.alike).toBeGreaterThan(0.9);
   const remembered = embedded.filter((text) => !text.startsWith('Which'));
   expect(remembered.sort()).toEqual(['Bruno is a terrier', 'The Peugeot is parked behind the church', 'The rent is due on Monday']);
-  // One that is added later has its vector too.
+  // A memory that is added later gets a vector too.
   await client.call('memory.add', { text: 'A second vehicle is in the garage' });
   await until(async () => (await find()).some(({ text, why }) => text.startsWith('A second') && (why.alike ?? 0) > 0.9), 'the second');
   const usage = await gw.vault.usage.since(0);

@@ -74,7 +74,7 @@ verifies('memory/updates', 'changes that are made of what a file has, many at on
       meanwhile ??= past('MEMORY.md', 'Theirs, whole\n'.repeat(20));
       return `${text}Ours\n`;
     };
-    // Where a change is one step there is nothing between.
+    // An update in a single step has no intermediate state.
     if (name !== 'memory' && name !== 'database') {
       await at.update('MEMORY.md', edit);
       expect(await at.read('MEMORY.md'), name).toBe(`${'Theirs, whole\n'.repeat(20)}Ours\n`);

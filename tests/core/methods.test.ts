@@ -18,7 +18,7 @@ describe('connections', () => {
     const { client } = await gw.client();
     const { tools: catalog } = await client.call('tools.catalog', {});
     expect(tools.ok && tools.payload).toEqual(catalog.map(({ name, description }) => ({ name, description })));
-    // What has no earlier shape is answered as ever, and so are failures.
+    // Methods without an earlier shape respond as before, and so do errors.
     expect(await askRaw(gw, 'health', '{}', 2)).toMatchObject({ ok: true, payload: { status: 'ok' } });
     expect(await askRaw(gw, 'models.list', '{"extra":1}', 2)).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
     expect(await askRaw(gw, 'models.list', '{}', 3)).toMatchObject({ ok: true, payload: { models: expect.any(Array) } });

@@ -48,7 +48,7 @@ describe('a stored value that does not fit', () => {
       /: (agents\.helper\.workspace, agents\.helper\.later|agents\.helper\.later, agents\.helper\.workspace)\.$/,
     );
 
-    // What is written beside it, also into the same agent, leaves it as it is.
+    // Writes to other settings, also of the same agent, leave it unchanged.
     await client.call('config.patch', { patch: { agents: { helper: { name: 'Renamed' } }, chat: { timeZone: 'UTC' } } });
     await client.call('agents.add', { agent_id: 'third' });
     expect(await gw.vault.config.read()).toMatchObject({ agents: { ...agents, helper: { ...agents.helper, name: 'Renamed' }, third: {} } });
@@ -85,7 +85,7 @@ describe('a stored value that does not fit', () => {
     expect(offered(gw)).toContain('file_read');
     expect((await client.call('agents.list', {})).agents[1]?.config.tools).toEqual({ allow: [] });
     expect((await client.call('config.get', { key: 'browser' })).value).toEqual({});
-    // Whatever was meant, it does not run unasked.
+    // The tool does not run without approval, whatever the invalid policy meant.
     const model = () => [{ tool: 'current_time', args: {} }];
     await using asking = await stored({ tools: { policies: { current_time: 'never' } } }, undefined, model);
     const { client: person, events } = await asking.client();

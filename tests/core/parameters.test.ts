@@ -4,8 +4,8 @@ import { verifies } from '../requirements.ts';
 import { vendors } from '../support/vendors.ts';
 
 /**
- * What becomes of a public parameter with a model of another format: it is told in that format's words, dealt with here, taken as a hint that
- * changes no answer, ignored and named, or refused. `beside`: what it needs.
+ * How a public parameter is handled for a model of another format: translated to that format, handled here, treated as a hint that does not
+ * change the response, ignored with a warning, or refused. `beside`: parameters that it requires.
  */
 interface Fate {
   told?: unknown[];

@@ -95,7 +95,7 @@ describe('a plan', () => {
       const paused = await onlyPlan(client);
       expect(states(paused)).toBe('paused: completed pending pending @1');
       expect(paused.steps[1]).not.toHaveProperty('result');
-      // It is to begin anew.
+      // The step starts again.
       expect(paused.steps[1]).not.toHaveProperty('startedAt');
       const resumed = await client.call('plan.resume', { planId: paused.id });
       expect([resumed.resumed, states(resumed.plan)]).toEqual([true, 'running: completed running pending @1']);

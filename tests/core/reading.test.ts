@@ -17,7 +17,7 @@ const attachment = (filename: string, bytes: Uint8Array, mimeType = 'application
 });
 const PDF_TYPE = 'application/pdf';
 
-/** What the model was told as the result of its last tool call. */
+/** Result of the last tool call as the model received it. */
 const lastResult = (gw: TestGateway): Record<string, unknown> =>
   JSON.parse(String(gw.calls.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')?.content)) as Record<string, unknown>;
 

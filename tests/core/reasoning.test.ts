@@ -37,14 +37,14 @@ describe('what a model thinks', () => {
     clock.advance(3000);
     gates[0]?.resolve();
     await until(() => thoughts(events).length === 3);
-    // Who comes in the middle learns what was called.
+    // A client that joins in the middle learns of the calls.
     expect((await client.call('chat.history', { sessionId: 'main' })).runs).toMatchObject([
       { calls: [{ tool: 'current_time', args: {}, at: 0, result: expect.stringContaining(':') as unknown }] },
     ]);
     clock.advance(12_000);
     gates[1]?.resolve();
     await until(() => events.some(({ event }) => event === 'chat.delta'));
-    // What is written from here on is no thinking.
+    // From here on the text is no longer reasoning.
     clock.advance(4000);
     gates[2]?.resolve();
     const { messageId } = await sent;

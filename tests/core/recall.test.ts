@@ -82,13 +82,13 @@ verifies('recall.run/shown', 'with the reply in history, and to readers before i
   expect((await replyOf(edited.messageId))?.recalled).toMatchObject([{ id: memoryId(DRINK), why: { words: ['tea'] } }]);
   const again = await client.call('chat.resend', { sessionId: 'main' });
   expect((await replyOf(again.messageId))?.recalled).toMatchObject([{ id: memoryId(DRINK) }]);
-  // Where nothing bears on it, nothing is said of it.
+  // If no memory is relevant, none is mentioned.
   const count = events.length;
   const other = await client.call('chat.send', { message: 'Explain the TCP handshake', sessionId: 'other' });
   expect(events.slice(count).map(({ event }) => event)).not.toContain('chat.recalled');
   const { messages } = await client.call('chat.history', { sessionId: 'other' });
   expect(messages.find(({ id }) => id === other.messageId)).not.toHaveProperty('recalled');
-  // What was forgotten is not told again.
+  // Forgotten memories are not recalled again.
   await remembered(gw.vault).forget(memoryId(DRINK));
   expect(await replyOf((await client.call('chat.resend', { sessionId: 'main' })).messageId)).not.toHaveProperty('recalled');
 });

@@ -65,7 +65,7 @@ verifies('http.chat/refusal', 'of a model of any format, and of an agent, with a
     expect((await stream.finalChatCompletion()).choices).toMatchObject([{ finish_reason, message }]);
     expect(told.join('')).toBe(whole.choices[0]?.message.refusal);
   }
-  // What a chat shows of it is what was said.
+  // The chat shows the original text.
   const { messages } = await gw.client().then(({ client }) => client.call('chat.history', { sessionId: 'ann' }));
   expect(messages.map(({ content }) => content)).toEqual(['Hi', 'I am sorry, no.', 'Hi', 'I am sorry, no.']);
 });
@@ -143,7 +143,7 @@ verifies('http.responses/refusal', 'is a part of the message, with events of its
       'response.refusal.done',
       'response.content_part.done',
     ]);
-    // What is kept can be gone on from.
+    // A stored response can be continued.
     const next = await openai.responses.create({ model, input: 'Why?', previous_response_id: whole.id });
     expect(next.status).toBe(status);
   }

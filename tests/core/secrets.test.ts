@@ -39,7 +39,7 @@ async function withSecrets(file: Record<string, string>, options: Partial<Parame
     ...{ gw, bridge, client, events, path, save },
     provide: (apiKey: string | null, more: object = {}) =>
       client.call('config.patch', { patch: { providers: { test: { apiKey, ...more } } } }),
-    /** What the model's server was sent as a key. */
+    /** The key that the model's server received. */
     async key(): Promise<string | undefined> {
       await client.call('chat.send', { message: 'Hi' });
       await until(() => gw.calls.length > 0);

@@ -71,7 +71,7 @@ describe('skills', () => {
       },
       { ...base, name: 'on-disk', description: 'Lies on the disk', source: 'bridge', path: join(lent.dir, 'on-disk') },
     ]);
-    // One that is made whole is ready at once.
+    // A repaired skill is available at once.
     await client.call('workspace.write', { path: 'skills/none/SKILL.md', content: skill('none', 'Now there') });
     expect((await client.call('skills.list', {})).skills[0]).toMatchObject({ name: 'none', state: 'ready' });
     lent.bridge.detach();
@@ -154,7 +154,7 @@ describe('skills', () => {
     expect(told[3]).toMatch(/"error":"No file .* in the skill report/);
     expect(told[4]).toMatch(/"error":"Skill bad can’t be used: SKILL.md must start/);
     expect(told[5]).toMatch(/"error":"No skill with name \\"none\\"\. Available: tea, report/);
-    // What a skill asks for it does not get.
+    // A skill does not get the tools that it requests.
     expect(told[6]).toMatch(/"error":"Unknown tool \\"file_write\\"/);
     const offered = (gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
     expect(offered).not.toContain('file_write');

@@ -216,7 +216,7 @@ describe('a streamed answer', () => {
     response.write(chunk('one'));
     const reader = (await asked).body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).toBe(chunk('one'));
-    // What is not whole yet waits for its rest.
+    // An incomplete event waits for its rest.
     response.write(chunk('two') + chunk('three').slice(0, 20));
     expect((await reader?.read())?.value).toBe(chunk('two'));
     response.write(chunk('three').slice(20));
@@ -304,7 +304,7 @@ describe('a whole answer', () => {
       `{ "messages" : [{"role":"user","content":"Hé \\"model\\": \\"own/x\\" 😀"}],\n "top_p": 1.0, "model"\t: ${model} , "x": {"deep": [1e2]} }`;
     expect((await sent(of('"own\\/x"'))).status).toBe(200);
     expect(asked).toEqual([of('"x"')]);
-    // Where the name\u2019s place cannot be told, what is asked says the same.
+    // If the position of the name is ambiguous, the upstream request still contains the same.
     const hidden = '{"mod\\u0065l":"own/x","messages":[{"role":"user","content":"a","model":"own/x"}]}';
     expect((await sent(hidden)).status).toBe(200);
     expect(JSON.parse(asked[1] ?? '')).toEqual({ ...(JSON.parse(hidden) as object), model: 'x' });

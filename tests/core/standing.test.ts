@@ -115,7 +115,7 @@ verifies(
   },
 );
 
-/** What a stream of that kind is as the core has it, or by a decision that stands. */
+/** A stream of that kind as the core processes it, or by a standing decision. */
 async function withQueue(mode: string, alike: boolean): Promise<string> {
   for (;;) {
     if (alike) await unheard('normal');
@@ -178,7 +178,7 @@ verifies('http.chat/standing', 'what is not good goes to the core, which judges 
   const { status, heard, text } = await asked('normal');
   expect([status, heard]).toEqual([400, true]);
   expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error' } });
-  // It was asked once: the core has judged the answer that had come.
+  // There was one request: the core has evaluated the response that had arrived.
   expect(upstream.requests.length).toBe(before + 1);
   expect((await asked('normal')).heard).toBe(true);
 });
@@ -196,7 +196,7 @@ verifies('http.chat/standing', 'an error that breaks off, an answer that takes i
   await decided('normal');
   answer = (response) => void response.writeHead(400, { 'content-length': 99 }).write('half of it', () => response.destroy());
   expect((await asked('normal')).status).toBeGreaterThanOrEqual(400);
-  // What takes its time goes on as the core's own, and is not asked for twice.
+  // A slow response is continued by the core, without a second request.
   answer = good;
   await decided('normal');
   const slow = Promise.withResolvers<ServerResponse>();

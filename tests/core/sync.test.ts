@@ -112,7 +112,7 @@ describe('conflicts', () => {
     two.replicator.attach(hosts.journal.line());
     const conflicts = async () => (await a.client.call('sync.conflicts', {})).conflicts;
     await until(async () => (await conflicts()).length === 1);
-    // Which one is the later depends on the clocks.
+    // The clocks decide which one is later.
     const [found] = await conflicts();
     const [kept, aside] = found?.kept === 'Herons' ? ['Herons', 'Storks'] : ['Storks', 'Herons'];
     const origin = aside === 'Herons' ? two.origin : one.origin;
@@ -206,7 +206,7 @@ describe('what other hosts change', () => {
     const { hash } = await client.call('config.get', {});
     await base.vault.config.write({ ...(await base.vault.config.read()), agents: { other: { name: 'Other' } } });
     fails = 1;
-    // What could not be read then is read before anything is written.
+    // Records that could not be read then are read before anything is written.
     tell(foreign('config', 'agents.other'));
     await expect(client.call('config.patch', { patch: { chat: { timeZone: 'UTC' } }, baseHash: hash })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',

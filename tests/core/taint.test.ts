@@ -49,7 +49,7 @@ verifies('injection/links', 'pages and notes say which of their addresses were r
   const origins = { outside: ['web:pages.test'], quotedUrls: ['https://pages.test/tulips'] };
   expect(await client.call('wiki.page', { path: 'tulips' })).toMatchObject(origins);
   expect(await client.call('memory.day', { date: '2026-11-01' })).toMatchObject(origins);
-  // What a person has approved asks no more.
+  // Content that a person has approved requires no further approval.
   for (const { id } of (await client.call('review.list', {})).items) await client.call('review.approve', { id });
   expect(await client.call('wiki.page', { path: 'tulips' })).not.toHaveProperty('outside');
   expect(await client.call('memory.day', { date: '2026-11-01' })).not.toHaveProperty('outside');

@@ -372,7 +372,7 @@ describe('a platform that goes wrong', () => {
     await at.passes(async () => (await at.status()).metrics?.messages_sent === 2);
     expect(at.said()).toEqual(['You said: one', 'You said: two']);
     expect(at.gw.calls).toHaveLength(2);
-    // Whoever has blocked it gets nothing, and holds up nobody.
+    // A person who has blocked the bot gets nothing, without delaying others.
     at.server.fault = () => undefined;
     at.server.write('three', { id: 403 });
     await at.passes(async () => (await at.status()).metrics?.messages_failed === 1);

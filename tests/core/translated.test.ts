@@ -14,7 +14,7 @@ const wanted = {
   response_format: { type: 'json_schema' as const, json_schema: { name: 'sum', schema } },
 };
 const reasoned = z.object({ reasoning_content: z.string() });
-/** What neither changes an answer nor is told to other vendors. */
+/** Parameters that neither change a response nor are sent to other vendors. */
 const harmless = {
   logprobs: false,
   n: 1,

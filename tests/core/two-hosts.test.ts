@@ -169,7 +169,7 @@ describe('two hosts', () => {
     hosts.serve(two);
     await expect(b.client.call('chat.history', { sessionId: 'main' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     gate.resolve();
-    // It is followed here although nothing of it can be read here yet.
+    // Its events are followed here although its records cannot be read here yet.
     await until(() => textOf(b.events) === 'half more');
     await b.client.call('chat.abort', { sessionId: 'main' });
     expect(await ends).toMatchObject([{ reason: { code: 'ABORTED' } }, { reason: { code: 'ABORTED' } }]);
@@ -198,7 +198,7 @@ describe('two hosts', () => {
       await until(() => b.events.some(({ event }) => event === 'chat.error'));
       const after = async () => (await b.client.call('chat.history', { sessionId: 'main' })).messages;
       expect(await after()).toMatchObject([{ content: 'hi' }, { interrupted: true }]);
-      // It was not gone, but cut off: it goes on, and comes back.
+      // The host was not dead but disconnected: it continues and comes back.
       gate.resolve();
       const { messageId } = await sent;
       one.replicator.attach(hosts.journal.line());

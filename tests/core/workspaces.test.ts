@@ -29,7 +29,7 @@ describe('workspaces', () => {
     const { file } = await client.call('workspace.write', { path: 'notes/Ägypten.md', content: '# Grüße\r\n' });
     expect(file).toMatchObject({ workspace: 'main', path: 'notes/Ägypten.md', mimeType: 'text/markdown', size: 11 });
     expect(await client.call('workspace.read', { path: 'notes/Ägypten.md' })).toEqual({ file, content: '# Grüße\r\n', encoding: 'utf8' });
-    // What is text is kept as text, byte by byte, also where it came as base64.
+    // Text is stored as text, byte by byte, even if it was sent as base64.
     const bom = [0xef, 0xbb, 0xbf, 0x68, 0x69];
     await client.call('workspace.write', { path: 'bom', content: base64(bom), encoding: 'base64' });
     const text = await client.call('workspace.read', { path: 'bom' });
@@ -193,7 +193,7 @@ describe('tools for files', () => {
         content: 'done\nYour report\n\n[391 KiB left out here]',
         attachments,
       });
-      // What was sent is what it was then.
+      // An attachment keeps the content that it had when it was sent.
       await client.call('workspace.remove', { path: 'out/report.csv' });
       const fetched = await Promise.all([0, 1].map((index) => client.call('chat.attachment', { sessionId: 'main', messageId, index })));
       expect(fetched.map(({ filename, content }) => [filename, Buffer.from(content, 'base64').length])).toEqual([

@@ -36,7 +36,7 @@ describe('direct messages', () => {
         'x-2001',
         'x-dm-2001',
       ]);
-      // It is used as it ends, and renewed once for all who want it.
+      // The token is used until it expires, and renewed once for all callers.
       at.server.write('hours later');
       await at.gw.passes(() => at.server.ownDirect().length === 2, 'hours later', MINUTE);
       const before = at.server.grants.count;
@@ -122,7 +122,7 @@ describe('direct messages', () => {
     expect(await others).toEqual(['access-2-of-the-account', 'access-2-of-the-account']);
     expect([at.server.grants.count, await account.token(signal)]).toEqual([2, 'access-2-of-the-account']);
     expect(hidden).toEqual(expect.arrayContaining(['access-2-of-the-account', 'refresh-2-of-the-account']));
-    // One that looked before, and goes on when another one has renewed it.
+    // A host that looked before, and continues when another has renewed the token.
     at.clock.advance(2 * 3_600_000);
     const gate = Promise.withResolvers<void>();
     const looking = Promise.withResolvers<void>();
@@ -133,7 +133,7 @@ describe('direct messages', () => {
       secrets: {
         set: (name, value) => secrets.set(name, value),
         async get(name) {
-          // Whoever looks first is held up, whoever is answered first.
+          // The first to look is held up, regardless of the order of the responses.
           const held = gates.shift();
           looking.resolve();
           const text = await secrets.get(name);

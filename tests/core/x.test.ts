@@ -73,7 +73,7 @@ describe('the budget', () => {
     await at.runs();
     const { budget } = await at.status();
     expect(budget).toEqual({ used: 1, limit: 40, resets_at: Date.UTC(2026, 11, 1), interval_seconds: expect.any(Number) as number });
-    // What is left of ten and a half days for 39 searches.
+    // The remaining ten and a half days for 39 searches.
     expect(budget?.interval_seconds).toBeGreaterThan(6 * 3600);
     const until = (at: number) => (): boolean => at <= clock.now();
     const { clock } = at;

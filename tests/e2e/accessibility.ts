@@ -19,7 +19,7 @@ const OPERABLE = new Set([
   'textbox',
 ]);
 
-/** What a person operates on the page, as the browser tells it to assistive technology: `role "name"`, in order. */
+/** The controls of the page in the browser's accessibility tree: `role "name"`, in order. */
 export async function operable(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   try {
@@ -32,7 +32,7 @@ export async function operable(page: Page): Promise<string[]> {
   }
 }
 
-/** What the keyboard is on: its role-like tag and its name, by `aria-label`, label or text. */
+/** The focused element: its role-like tag and its name, by `aria-label`, label or text. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const at = document.activeElement;
@@ -80,7 +80,7 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
         .join(' / ');
     };
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    // What the keyboard has left fades: how it looks at rest counts.
+    // Waits for transitions of elements that lost the focus: their final look counts.
     const fading = document.getAnimations().filter((each) => each instanceof CSSTransition);
     await Promise.allSettled(fading.map(({ finished }) => finished));
     const name = (element: HTMLElement): string =>
@@ -124,7 +124,7 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
   return { reached, missed, unseen };
 }
 
-/** What is wider than its place: the page itself, and every area that scrolls by itself, code and tables aside. */
+/** Elements that overflow: the page itself, and every scrollable area except code and tables. */
 export const overflowing = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const root = document.documentElement;
@@ -159,7 +159,7 @@ export const lowContrast = (page: Page): Promise<string[]> =>
     const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     if (!context) throw new Error('no canvas');
     const known = new Map<string, Colour>();
-    // Whatever notation: the browser itself makes a pixel of it.
+    // Converts any notation by having the browser paint a pixel.
     const colourOf = (text: string): Colour => {
       const seen = known.get(text);
       if (seen) return seen;
@@ -226,7 +226,7 @@ export const lowContrast = (page: Page): Promise<string[]> =>
     return found;
   });
 
-/** What is still found after a while, each with where it was. */
+/** Problems that remain after a while, each with its location. */
 export async function remaining(look: () => Promise<string[]>, where: string): Promise<string[]> {
   let found: string[] = [];
   await until(async () => (found = await look()).length === 0, where, 2000).catch(() => {});

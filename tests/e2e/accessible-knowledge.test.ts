@@ -11,7 +11,7 @@ import { shoot } from './shoot.ts';
 const LONG = 'unbreakable'.repeat(12);
 const ARABIC = 'القطة ميسو تنام على الطابعة كل مساء';
 
-/** What each page shows once it is there. */
+/** Text that each page shows when it has loaded. */
 const PAGES: readonly [path: string, sign: string][] = [
   ['/wiki', 'Select a page, or search'],
   ['/wiki?page=entities%2FMiso.md', 'Add claim'],

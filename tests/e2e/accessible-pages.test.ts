@@ -4,7 +4,7 @@ import { axe } from './axe.ts';
 import { launchBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
 
-/** Those that no link of the sidebar's groups leads to. */
+/** Pages without a link in the sidebar's groups. */
 const BESIDE = ['/', '/settings', '/devices', '/compare', '/incognito'];
 
 verifies(
@@ -23,7 +23,7 @@ verifies(
       for (const path of paths) {
         await page.goto(`${perch.url}${path}?demo`);
         await page.getByText('This is a demo.').waitFor();
-        // What comes later has its own place in the order of headings, and colours that fade in.
+        // Content that loads later is also checked for its heading order, and colours fade in.
         await expect.poll(() => axe(page), { message: `${path} ${colorScheme}`, timeout: 10_000 }).toEqual([]);
       }
     }

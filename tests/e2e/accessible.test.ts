@@ -28,7 +28,7 @@ async function none(look: () => Promise<string[]>, what: string): Promise<void> 
   await until(async () => (found = await look()).length === 0, what, 3000).catch(() => expect(found, what).toEqual([]));
 }
 
-/** What memory has is on its page. */
+/** Waits until the page shows the memories. */
 const shown = (page: Page): Promise<void> =>
   page
     .getByText(/kayak|French|4 memories/)
@@ -105,7 +105,7 @@ describe('accessible', () => {
       const { reached, missed, unseen } = await tabAround(page);
       expect(reached.length, path).toBeGreaterThanOrEqual(least - 2);
       expect({ path, missed, unseen }).toEqual({ path, missed: [], unseen: [] });
-      // What opens over the page, too.
+      // Also checks dialogs over the page.
       for (const [key, dialog] of beside(path)
         ? ([['Control+/', 'Keyboard']] as const)
         : ([['Control+Shift+M', 'Choose a model']] as const)) {
@@ -202,7 +202,7 @@ describe('accessible', () => {
     await keyboard.press('Control+/');
     const help = page.getByRole('dialog');
     await help.getByText('New chat').waitFor();
-    // It keeps the keyboard to itself.
+    // The dialog traps the focus.
     for (let presses = 0; presses < 5; presses++) {
       await keyboard.press('Tab');
       expect(

@@ -16,7 +16,7 @@ const PAGE = `<!doctype html><title>Orders</title><label>Name <input></label>
 <button onclick="document.querySelector('p').textContent = confirm('Order for ' + document.querySelector('input').value + '?') ? 'Ordered' : 'Left'">Order</button>
 <a href="/bill.txt" download>The bill</a><p>Nothing yet</p>`;
 
-/** What the model was told of its last call. */
+/** Result of the last tool call as the model received it. */
 const lastResult = ({ body }: ModelCall): string => String(body.messages.filter(({ role }) => role === 'tool').at(-1)?.content ?? '');
 /** The ref of an element in the last snapshot, as a model reads it. */
 const refOf = ({ body }: ModelCall, element: string): string => {

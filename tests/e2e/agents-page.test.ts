@@ -20,7 +20,7 @@ describe('agents in the app', () => {
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'New agent' });
-    // What is half written is not dropped without a question: by Escape, beside the form, by its button.
+    // An unfinished form is not discarded without confirmation: by Escape, a click outside, or its button.
     await page.getByRole('button', { name: 'New agent' }).click();
     await page.keyboard.press('Escape');
     await form.waitFor({ state: 'detached' });
@@ -83,7 +83,7 @@ describe('agents in the app', () => {
     await editor.getByText('1 chat', { exact: false }).waitFor();
     await editor.getByRole('button', { name: 'Edit…' }).click();
     const change = page.getByRole('dialog', { name: 'Edit agent' });
-    // What is as it was before is no loss.
+    // A form that was changed back has nothing to lose.
     await change.getByLabel('Name').fill('Another');
     await change.getByLabel('Name').fill('Editor');
     await page.keyboard.press('Escape');
@@ -114,7 +114,7 @@ describe('agents in the app', () => {
     expect(await configOf('editor')).toMatchObject({ tools: { allow: ['file_*'], deny: ['file_remove'] }, temperature: 0.3 });
     expect((await configOf('editor'))?.fallbacks).toEqual(['local/spare', 'local/slow']);
     expect((await configOf('editor'))?.toolGroups).toEqual(['general', 'files', 'web', 'browser']);
-    // What is taken out again goes by what holds for everyone.
+    // A removed override falls back to the setting for all agents.
     await editor.getByRole('button', { name: 'Edit…' }).click();
     await change.getByLabel('Tools', { exact: true }).selectOption('All tools');
     await change.getByLabel('Blocked tools').fill('');
@@ -135,7 +135,7 @@ describe('agents in the app', () => {
     await form.waitFor({ state: 'detached' });
     expect(await configOf('proofreader')).toEqual({ ...(await configOf('editor')), name: 'Proofreader' });
     await client.call('agents.remove', { agent_id: 'proofreader' });
-    // What the gateway refuses is said in the form.
+    // The form shows the gateway's error.
     await client.call('agents.remove', { agent_id: 'editor' });
     await page.getByText('Start from an example').waitFor();
     await client.call('agents.add', { agent_id: 'editor', config: { name: 'Editor' } });

@@ -12,7 +12,7 @@ import { startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
 import { pixelsOf } from './pictures.ts';
 
-/** What a drawing exports. */
+/** Exports the drawing. */
 async function exported(page: Page): Promise<Buffer> {
   await page.getByRole('button', { name: 'Export' }).click();
   const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'PNG', exact: true }).click()]);

@@ -31,7 +31,7 @@ describe('what does not go as it was meant', () => {
     await page.mouse.up();
     await page.keyboard.press('Control+z');
     await page.keyboard.press('Control+Shift+z');
-    // It has been answered once the list, asked for after it, is there.
+    // The call has been answered once the list, which is requested after it, has loaded.
     await page.getByRole('link', { name: 'All drawings' }).click();
     await page.getByRole('heading', { name: 'Drawings', exact: true }).waitFor();
     await page.goBack();

@@ -107,7 +107,7 @@ export const layer = (page: Page, name: string): Locator => layers(page).getByRo
 
 export const idOf = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
 
-/** What the gateway has of the drawing that a page shows. */
+/** The gateway's changes of the drawing that a page shows. */
 export async function changesOf({ outside }: Annotated, page: Page): Promise<Change[]> {
   return (await outside.client.call('drawings.open', { drawingId: idOf(page) })).changes;
 }
@@ -116,7 +116,7 @@ export async function changesOf({ outside }: Annotated, page: Page): Promise<Cha
 export const kindsOf = async (at: Annotated, page: Page): Promise<string[]> =>
   (await changesOf(at, page)).flatMap(({ set }) => (set.kind && set.kind !== 'page' ? [set.kind] : []));
 
-/** What a drawing exports. */
+/** Exports a drawing. */
 export async function download(page: Page, name: string): Promise<{ name: string; bytes: Buffer }> {
   await page.getByRole('button', { name: 'Export' }).click();
   const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name, exact: true }).click()]);

@@ -101,7 +101,7 @@ describe('the Annotate page', () => {
     await page.keyboard.press('Escape');
     await large.waitFor({ state: 'detached' });
 
-    // What is none, as another program may send it, stands by its name.
+    // A file that is not a drawing, as another program may send it, is shown by its name.
     const client = await all.at.perch.client();
     const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     const broken = { filename: 'broken.png', mimeType: 'image/png', content: btoa('no pixels') };

@@ -57,7 +57,7 @@ describe('behind the bridge', () => {
     await page.close();
   });
 
-  // It loops, or stays empty, where the build gives SvelteKit's client its address too late.
+  // The page would loop or stay empty if the build gave SvelteKit's client its address too late.
   test('an address that is no page says so, and leads back', async () => {
     const page = await browser.page(`${perch.url}/no/such/page`);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();

@@ -42,7 +42,7 @@ describe('the page of approvals', () => {
     await until(async () => (await composer.inputValue()) === '/tool exec {"command":"uptime"}', 'the draft');
     await composer.press('Enter');
     await waiting(page).getByRole('button', { name: 'Deny' }).waitFor();
-    // It is there too, and leads back to its chat.
+    // The page shows it too, with a link to its chat.
     await link(page).click();
     await waiting(page).getByRole('link', { name: 'a chat' }).waitFor();
     await waiting(page).getByRole('button', { name: 'Deny' }).click();

@@ -104,7 +104,7 @@ describe('a tool that waits for a person', () => {
     const before = await lines();
     await until(async () => (await lines()) > before + 1, 'the next lines');
     await shoot(page, 'output');
-    // Who comes in the middle sees it too.
+    // A page that is opened in the middle shows it too.
     await page.reload();
     await until(async () => (await output.isVisible()) && (await lines()) > before + 1, 'its lines after a reload');
     await page.getByRole('button', { name: 'Stop' }).click();

@@ -7,9 +7,9 @@ import { FINDS_ELSEWHERE, type Listening, listening } from './listening.ts';
 
 interface Attempt {
   html: (to: Listening) => string;
-  /** What is heard of it where nothing forbids it. */
+  /** Requests that arrive if nothing blocks them. */
   heard: string[];
-  /** What the pane then says of it; else it goes on. */
+  /** Message of the pane if it ends the document; otherwise the document continues. */
   ends?: string;
 }
 

@@ -31,7 +31,7 @@ describe('artifacts', () => {
 
     place.model.answer(`Other things.\n\n${fenced('html', '<p>another</p>')}\n\n${clock('three')}`);
     await ask(page);
-    // Who reads an older one is left there.
+    // A reader of an older version stays there.
     await pane(page).getByText('Version 1 of 3').waitFor();
     await inside(page).getByRole('heading', { name: 'one' }).waitFor();
     await pane(page).getByRole('button', { name: 'Next version' }).click();
@@ -65,7 +65,7 @@ describe('artifacts', () => {
     await told.click();
     await pane(page).getByText('hello {"a":1}').waitFor();
     await pane(page).getByText('Uncaught Error: late').waitFor();
-    // What goes on in the chat leaves it running.
+    // New messages in the chat leave it running.
     place.model.answer('Anything else?');
     await ask(page);
     await replies(page).getByText('Anything else?').waitFor();
@@ -164,7 +164,7 @@ describe('artifacts', () => {
     await inside(page).getByRole('heading', { name: 'here' }).waitFor();
     await preview(page).last().click();
     await pane(page).getByText('tried to open another page').waitFor();
-    // What was not heard before this is, was not on its way.
+    // Requests that have not arrived before this one were never sent.
     control.page = html(control.url);
     const free = await place.browser.page(`${control.url}/page`);
     await expect.poll(() => control.heard).toContain('GET /self');

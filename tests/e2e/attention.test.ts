@@ -145,7 +145,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
       await click(at.browser.context, at.perch.url, 'approval');
       await until(() => [page, other].some((each) => each.url().endsWith('/chat/main/asks')), 'the chat that asks');
 
-      // The one of the reply leads to its chat, from whatever page, and is gone then.
+      // The notification of the reply opens its chat from any page, and then disappears.
       await page.goto(`${at.perch.url}/settings`);
       await other.goto(`${at.perch.url}/usage`);
       await connected(page, LINKED);
@@ -159,7 +159,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
       await outside.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
       await waits.catch(() => {});
 
-      // What is read without a click is told no longer, either.
+      // The notification also disappears if the chat is read without a click on it.
       await until(async () => (await notifications(page)).length === 1, 'the end of the chat that asked to be told');
       const reader = await open();
       expect(await notifications(reader)).toHaveLength(1);
@@ -200,7 +200,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
     async () => {
       using outside = await connectOutside(at.perch);
       await outside.client.call('chat.send', { message: 'first', sessionId: 'badge' });
-      // One that has not looked before: what is there counts as read.
+      // In a new browser, existing messages count as read.
       await using browser = await launchBrowser();
       const page = await browser.page(await at.perch.open());
       await connected(page, LINKED);
@@ -219,7 +219,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
       await outside.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
       await waits.catch(() => {});
       await setVisible(page, 'visible');
-      // What is left is the other chat, which nobody has looked at.
+      // The other chat remains, which was not opened.
       await until(async () => (await badge()) === 1, 'the chat on screen to be read');
       await page.goto(`${at.perch.url}/chat/main/asks-too`);
       await until(async () => (await badge()) === 0, 'all to be read');

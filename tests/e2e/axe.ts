@@ -11,7 +11,10 @@ interface Axe {
   ): Promise<{ violations: { id: string; help: string; nodes: { target: unknown[]; failureSummary?: string }[] }[] }>;
 }
 
-/** What axe finds on the page, WCAG 2.2 A and AA and best practices; `rules`: more of axe's rules. Frames of other origins are not looked into. */
+/**
+ * Violations that axe finds on the page, WCAG 2.2 A and AA and best practices; `rules`: more of axe's rules. Frames of other origins are
+ * not examined.
+ */
 export async function axe(page: Page, rules: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await script);
   return page.evaluate(async (more) => {

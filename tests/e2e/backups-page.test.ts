@@ -33,7 +33,7 @@ describe('backups in the app', () => {
     await list.getByText(/\d+ records?/).waitFor();
     expect(await client.call('backup.status', {})).toMatchObject({ count: 1, backups: [{ secrets: false }] });
 
-    // What was lost since comes back, what was made since stays.
+    // Data lost since is restored, data created since is kept.
     await client.call('drawings.delete', { drawingId });
     await client.call('drawings.create', { title: 'Made since', ...sheet });
     await list.getByRole('button', { name: 'Restore…' }).click();

@@ -15,7 +15,7 @@ const GRAPH = 'onnx/model_quantized.onnx';
 const REPOS = {
   'perch/words': chatModel('Hello from this very tab'),
   'perch/circle': chatModel('round and', { endless: true, context: 100_000 }),
-  // Which of its graphs has answered is heard: the one for graphics processors begins again.
+  // The response reveals which of its graphs ran: the one for graphics processors is endless.
   'perch/both': { ...chatModel('Hello you'), 'onnx/model_q4.onnx': chatModel('Hello you', { endless: true })[GRAPH] ?? new Uint8Array() },
   'perch/vectors': vectorModel({ red: [1, 0, 0], green: [0, 1, 0], scarlet: [0.9, 0.1, 0] }),
 };
@@ -111,7 +111,7 @@ verifies(
     const reader = endless.body?.getReader();
     await reader?.read();
     leave.abort();
-    // It leaves off, and the next one has its turn in the same worker.
+    // The first one stops, and the next one runs in the same worker.
     const next = completion.parse(await (await ask(perch, 'browser/perch/circle', { max_tokens: 3 })).json());
     expect(next.choices[0]?.message.content).toBe('round and round');
     expect(page?.workers()).toHaveLength(1);

@@ -299,7 +299,7 @@ describe('the browser that agents drive, on its page', () => {
       await page.getByRole('button', { name: 'Watch again' }).waitFor();
       await status(page).getByText('The browser was stopped.').waitFor();
       expect(await page.getByRole('button', { name: 'Take control' }).isDisabled()).toBe(true);
-      // What is seen is how it was, and looks like it.
+      // The picture shows the last state and is faded.
       expect(await page.locator('canvas').evaluate((canvas) => Number(getComputedStyle(canvas).opacity))).toBeLessThan(0.5);
       await shoot(page, 'ended');
       await page.getByRole('button', { name: 'Watch again' }).click();

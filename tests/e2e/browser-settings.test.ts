@@ -60,7 +60,7 @@ describe('the settings of the browser that agents drive', () => {
       await added.fill(place);
       await added.press('Enter');
       await part.getByText(`${place} is already listed.`).waitFor();
-      // What is set elsewhere shows here, and is kept.
+      // Settings changed elsewhere are shown here, and kept.
       await outside.client.call('config.set', { key: 'browser.allow', value: [place, 'nas.local'] });
       await list.getByText('nas.local').waitFor();
       await shoot(page, 'settings');

@@ -22,7 +22,7 @@ export interface BrowserOptions {
 export interface TestBrowser extends AsyncDisposable {
   readonly context: BrowserContext;
   readonly profile: string;
-  /** What pages complained about: uncaught errors, `console.error`, violated policies. */
+  /** Problems of pages: uncaught errors, `console.error`, policy violations. */
   readonly complaints: string[];
   /** Requests that pages made to another origin than they are of. */
   readonly foreignRequests: string[];

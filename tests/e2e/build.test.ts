@@ -26,7 +26,7 @@ verifies('walls/imports', 'the built worker has nothing of Node or Svelte in it'
 verifies('walls/imports', 'the built worker paints drawings in a part of its own, without what only a page has', () => {
   const workers = readdirSync(app, { recursive: true, encoding: 'utf8' }).filter((file) => /workers?[\\/].*\.js$/.test(file));
   const texts = workers.map((file) => readFileSync(join(app, file), 'utf8'));
-  // What the painter says of a size that it cannot make.
+  // Error message of the painter for an unsupported size.
   const painting = texts.filter((text) => text.includes('Can’t export an image of'));
   expect(painting).toHaveLength(1);
   expect(painting[0]).not.toContain('chat.send');

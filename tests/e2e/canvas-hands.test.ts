@@ -20,7 +20,7 @@ async function showing(made: string): Promise<Page> {
   return page;
 }
 
-/** What is drawn: the kinds. */
+/** Kinds of the drawn shapes. */
 const drawn = (page: Page): Promise<unknown> =>
   run(page, 'return (shown.canvas ?? shown).drawing.shapes.filter(({ locked }) => !locked).map(({ kind }) => kind)');
 /** The last shape. */

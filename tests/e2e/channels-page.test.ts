@@ -24,7 +24,7 @@ describe('channels in the app', () => {
     await page.getByRole('link', { name: 'Channels', exact: true }).click();
     await page.getByRole('button', { name: 'Set up Telegram…' }).click();
     const form = page.getByRole('dialog', { name: 'Set up Telegram' });
-    // It begins at its first field, and not at the buttons below the others.
+    // The first field gets the focus, not the buttons below the others.
     await page.waitForFunction(() => document.activeElement?.matches('dialog input[type=password]'));
     await form.getByLabel('Bot token').fill('1:wrong');
     await form.getByText('More', { exact: true }).click();
@@ -35,7 +35,7 @@ describe('channels in the app', () => {
     await row.getByText('Failed', { exact: true }).waitFor();
     await shoot(page, 'wrong');
 
-    // Whose server says nothing is switched on all the same.
+    // A channel whose server does not respond is switched on all the same.
     await using silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     await row.getByRole('button', { name: 'Edit…' }).click();
@@ -87,7 +87,7 @@ describe('channels in the app', () => {
     await row.getByText('Anyone can write').waitFor({ state: 'detached' });
     expect((await client.call('config.get', { key: 'channels.telegram' })).value).not.toHaveProperty('allowedUsers');
 
-    // What is stored stays where the field is left empty.
+    // An empty field keeps the stored value.
     await row.getByRole('button', { name: 'Edit…' }).click();
     await form.getByLabel('Allowed senders').selectOption('listed');
     await form.getByRole('button', { name: 'Connect' }).click();
@@ -156,7 +156,7 @@ describe('channels in the app', () => {
       await form.getByLabel('Allowed senders').selectOption('everyone');
       await form.getByLabel('Reply to direct messages').check();
       await form.getByRole('button', { name: 'Connect' }).click();
-      // What still wants the owner's word, with the name of the button for it.
+      // Shows which authorization is missing, with the name of its button.
       await row.getByText('Direct messages need authorization').waitFor();
       await shoot(page, 'x-wants');
       const [allowed] = await Promise.all([page.waitForEvent('popup'), row.getByRole('button', { name: 'Authorize…' }).click()]);
@@ -168,7 +168,7 @@ describe('channels in the app', () => {
       await row.getByText('Connected', { exact: true }).waitFor();
       expect(await row.getByText('Direct messages need authorization').count()).toBe(0);
 
-      // It looks once when it is switched on, for what came meanwhile.
+      // The channel polls once when it is switched on, for messages sent in the meantime.
       x.write('Hello, in private');
       x.mention('hello');
       await row.getByRole('button', { name: 'Turn off' }).click();

@@ -24,7 +24,7 @@ describe('the managed Chromium hosts', () => {
       await using x = await xServer(systemClock);
       await using perch = await startPerch({ env: { MY_BOT: TOKEN } });
       let client = await perch.client();
-      // It is asked how it is more often than people ask.
+      // The test polls the status more often than people do.
       await client.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
       client.close();
       client = await perch.client();
@@ -52,7 +52,7 @@ describe('the managed Chromium hosts', () => {
       expect(await visit(back)).toContain('connected');
       await until(async () => (await status('x')).status === 'running', 'x runs', 30_000);
 
-      // It looks every two minutes, and once when it starts.
+      // The channel polls every two minutes, and once when it starts.
       x.write('And after a restart?');
       await perch.restart();
       client = await perch.client();

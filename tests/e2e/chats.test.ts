@@ -127,7 +127,7 @@ describe('chats in order', () => {
 
     await page.getByLabel(/^\s*Tag\b/).selectOption('birds');
     await until(async () => (await titles(page)).join() === 'Beta', 'what has the tag');
-    // What is not in sight any more is not chosen either.
+    // Chats that are no longer visible are deselected.
     await page.getByRole('group', { name: 'Selected chats' }).getByText('1 selected').waitFor();
     await page.getByLabel(/^\s*Tag\b/).selectOption('');
     await page.getByLabel('Find chats').fill('gamm');
@@ -191,7 +191,7 @@ describe('chats in order', () => {
     await give(file('gpj.\u202egnp.json', '{}'));
     await page.getByText('gpj.\\u{202e}gnp.json wasn’t imported').waitFor();
     await shoot(page, 'import');
-    // What the gateway does not read is said in the words of the page, too.
+    // Errors of the gateway about an import are translated too.
     await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));
     await page.getByText('cut.jsonl wasn’t imported: line 2 isn’t a chat message').waitFor();
     // In a zip each file stands for itself.
@@ -208,7 +208,7 @@ describe('chats in order', () => {
     await until(async () => (await titles(page)).slice(-2).sort().join() === 'Cats <b>,Dogs', 'those brought in, at their time');
     expect(await rows(page).last().locator('time').getAttribute('datetime')).toMatch(/^2020-09-13/);
 
-    // What was brought in is nothing new.
+    // Imported chats do not count as unread.
     const listed = page
       .getByRole('navigation', { name: 'Chats' })
       .getByRole('listitem')
@@ -408,7 +408,7 @@ describe('chats in order', () => {
     await connected(page, LINKED);
     await until(async () => (await listed(page, 'Today').allInnerTexts()).includes('fir'), 'the chats by date');
     expect(await listed(page, 'Today').allInnerTexts()).toEqual(expect.arrayContaining(['tea', 'oak', 'elm', 'fir']));
-    // Who puts a chat into a folder is offered to see it there.
+    // After a chat is moved to a folder, a link to the folder is offered.
     await menu(page, 'fir', 'Folder and tags…');
     await page.getByRole('combobox', { name: /^Folder / }).fill('Forest');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -433,7 +433,7 @@ describe('chats in order', () => {
     expect(await remaining(() => lowContrast(page), 'low contrast')).toEqual([]);
     await folder('Home 2').getByText('oak', { exact: true }).click();
     await page.waitForURL(/\/chat\/main\/oak$/);
-    // It is kept, and what others do comes in.
+    // The state is kept, and changes by others appear.
     await page.reload();
     await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'the folder as it was left');
     expect(await folder('Forest').getByText('Unread', { exact: true }).count()).toBe(1);

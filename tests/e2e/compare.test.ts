@@ -91,14 +91,14 @@ describe('models side by side', () => {
       await field.press('Enter');
       for (const region of [third, first, second]) await region.getByText('birds.txt').waitFor();
       await third.getByText(/first token/).waitFor();
-      // Who has ended before says nothing of the others' times.
+      // A reply that has ended does not wait for the others.
       await second.getByText(/first token .* total .* tokens/).waitFor();
       const bodies = (): string[] =>
         upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
       expect(bodies().map((body) => body.includes('Herons fish alone.'))).toEqual([true, true, true]);
       await shoot(page, 'compare-three');
 
-      // Where there is no room for them one is in sight, and the others say what goes on in them.
+      // On a narrow screen one is visible, and the tabs show the state of the others.
       await page.setViewportSize({ width: 390, height: 800 });
       const tab = (name: RegExp) => page.getByRole('tab', { name });
       await second.waitFor({ state: 'hidden' });

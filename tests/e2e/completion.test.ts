@@ -30,7 +30,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retry
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-/** What a shell offers for the last word of a line. */
+/** Completions that a shell offers for the last word of a line. */
 const OFFERS = {
   bash: (words: readonly string[]): string[] =>
     lines(

@@ -22,7 +22,7 @@ describe('the protocol console', () => {
     await send.click();
     expect(JSON.parse(await answer.innerText())).toMatchObject({ status: 'ok' });
 
-    // What is refused is an answer; what is no JSON is not sent.
+    // An error is a response too; invalid JSON is not sent.
     await page.getByLabel('Search methods').fill('sessions.rename');
     await page.getByText(/^1 of \d+ methods$/).waitFor();
     await methods.selectOption('sessions.rename');

@@ -7,7 +7,7 @@ import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
-/** What each page shows once it is there. */
+/** Text that each page shows when it has loaded. */
 const PAGES: readonly [path: string, sign: string][] = [
   ['/chat/main/seen', 'How do I add a model?'],
   ['/settings', 'Contrast'],

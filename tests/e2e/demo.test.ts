@@ -54,7 +54,7 @@ const pointedOut = (page: Page, words: string): Promise<unknown> =>
     words,
   );
 
-/** What the demo has kept in this browser. */
+/** Data that the demo has stored in this browser. */
 const traces = (page: Page): Promise<string[]> =>
   page.evaluate(async () =>
     [
@@ -100,7 +100,7 @@ describe('the demo, from a plain file server', () => {
     await ask(page, 'Draft a friendly note that declines a meeting');
     await replies(page).getByText('I can’t make it on Thursday').waitFor();
 
-    // What it makes runs beside the chat, and has versions.
+    // An artifact runs next to the chat, and has versions.
     await ask(page, 'Make a web page, please.');
     await replies(page).getByRole('button', { name: 'Preview' }).click();
     await inside(page).getByRole('button', { name: 'One more' }).click();
@@ -109,7 +109,7 @@ describe('the demo, from a plain file server', () => {
     await pane(page).getByText('Version 2 of 2').waitFor();
     await inside(page).getByRole('status').getByText('0').waitFor();
 
-    // One of the first chats waits for a person, and goes on once they say so.
+    // A chat of the demo waits for an approval, and continues after it.
     await page.goto(`${site.url}#/approvals`);
     const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
     await waiting.filter({ hasText: 'npm test' }).getByRole('button', { name: 'Allow once' }).click();
@@ -161,7 +161,7 @@ describe('the demo, from a plain file server', () => {
     await page.getByText('Decline politely').waitFor();
     await page.goto(`${site.url}#/skills`);
     await page.getByText('thank-you', { exact: true }).waitFor();
-    // What no page can show here says so.
+    // Pages that are not available here say so.
     await page.goto(`${site.url}#/browser`);
     await page.getByText('isn’t available in the demo').waitFor();
     await page.goto(`${site.url}#/annotate`);

@@ -33,7 +33,7 @@ async function deployedServers(
       .replace('127.0.0.1:8222', `127.0.0.1:${own?.http}`)
       .replace('0.0.0.0:6222', `127.0.0.1:${own?.route}`)
       .replace('"/data"', JSON.stringify(join(folder, 'data')))
-      // What is on this disk.
+      // Limit that fits this disk.
       .replace('100GB', '1GB');
     for (const [other, { route }] of ports.entries()) config = config.replace(`${names[other]}:6222`, `127.0.0.1:${route}`);
     writeFileSync(join(folder, 'nats.conf'), config);
@@ -91,7 +91,7 @@ describe.runIf(hasNats)('the example of a cluster', () => {
       for (const address of nats.health)
         await until(async () => (await fetch(address).catch(() => undefined))?.ok === true, 'a server that says it is well', 60_000);
       const share = ['sync', 'nats', ...nats.urls, '--user', 'perch'];
-      // They are well before they have chosen who leads.
+      // The servers report healthy before they have elected a leader.
       const isReady = async (): Promise<boolean> => !(await runPerch(share, { PERCH_HOME: one }, PASSWORD)).stderr.includes('Warning: ');
       await until(isReady, 'servers that agree', 60_000);
       await run(two, ['sync', 'join'], await run(one, ['sync', 'phrase']));

@@ -42,7 +42,7 @@ describe('diagrams of an answer', () => {
     expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
     await until(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light again');
-    // Who wants no movement sees the same.
+    // The same with reduced motion.
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
     await until(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark, without movement');
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });

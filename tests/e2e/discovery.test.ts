@@ -26,7 +26,7 @@ verifies('cli.discover/row', 'a gateway of this machine is found, and told in wo
     name: expect.stringMatching(/^Perch \d/),
     ...{ host: '127.0.0.1', port, method: 'loopback', wsUrl: gateway.wsUrl },
   });
-  // It was not asked to advertise itself.
+  // Without the option it does not advertise itself.
   expect((await discover('--timeout', '800')).filter((beacon) => beacon.method === 'mdns' && beacon.port === port)).toEqual([]);
   const { stdout } = await perch(['gateway', 'discover', '--timeout', '500']);
   expect(stdout).toContain(`${gateway.wsUrl}  Perch `);
@@ -37,7 +37,7 @@ verifies(['discovery/advertise', 'discovery/browse'], 'one that advertises itsel
   const port = Number(new URL(gateway.url).port);
   const found = (await discover()).find((beacon) => beacon.method === 'mdns' && beacon.port === port);
   expect(found?.name).toMatch(/^Perch on /);
-  // What was found is an address that it answers to.
+  // The discovered address is reachable.
   const health: unknown = await (await fetch(`http://${found?.host}:${port}/health`)).json();
   expect(health).toMatchObject({ status: 'no-host' });
   expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
@@ -48,7 +48,7 @@ verifies('discovery/advertise-exposed', 'one that only this machine can reach is
   expect(failed).toMatchObject({ code: 2, stderr: expect.stringMatching(/^perch: --advertise [^\n]*--expose[^\n]*\n$/) });
 });
 
-// It asks the system's own responder, where one runs.
+// Uses the system's own responder, if one is running.
 const avahi = spawnSync('avahi-browse', ['--all', '--terminate'], { timeout: 10_000 }).status === 0;
 test.runIf(avahi)('the system’s own browser sees what is advertised (skipped where no avahi-daemon runs)', async () => {
   await using gateway = await startPerch(exposed);

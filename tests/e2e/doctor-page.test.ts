@@ -73,7 +73,7 @@ describe('the doctor in the app', () => {
     await kept.getByRole('button', { name: 'Keep my data' }).click();
     await kept.getByRole('alert').getByText('your browser declined').waitFor();
 
-    // One that was pressed in vain says that, too.
+    // A fix that fails says so.
     using outside = await connectOutside(at.perch);
     await outside.client.call('config.patch', { patch: { tools: { mcpServers: { lost: { command: '/no/such/program' } } } } });
     await page.getByRole('button', { name: 'Run again' }).click();

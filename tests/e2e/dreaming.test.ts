@@ -144,7 +144,7 @@ describe('dreaming in the app', () => {
     await schedule.getByText('Weights', { exact: true }).click();
     expect(await schedule.getByRole('button', { name: /^Reset/ }).count()).toBe(0);
 
-    // What is out of range is told where it stands, and nothing is saved.
+    // A value out of range is reported next to its field, and nothing is saved.
     const most = schedule.getByRole('spinbutton', { name: 'Maximum suggestions per run' });
     await most.fill('0');
     await schedule.getByText('Enter a whole number from 1 to 1,000.').waitFor();

@@ -137,7 +137,7 @@ verifies(
     const { started, sessionId } = await bridge.call(browserPort, 'browser.start', at);
     expect([started, await status()]).toEqual([true, true]);
     expect(sessionId).toMatch(/./);
-    // One that runs stays as it is.
+    // A running one stays as it is.
     expect((await bridge.call(browserPort, 'browser.start', at)).sessionId).toBe(sessionId);
     expect(await bridge.call(browserPort, 'browser.stop', at)).toEqual({ started: false });
     expect(await status()).toBe(false);
@@ -207,7 +207,7 @@ verifies(
     expect(first).toMatch(/heading "Hello".*\[ref=s\d+e\d+\]/);
     const [box, button] = [refOf(first, 'textbox'), refOf(first, 'button "Go"')];
     expect(await bridge.call(browserPort, 'browser.type', { ref: box, text: 'refs', profile })).toEqual({ typed: true, ref: box });
-    // What comes before it changes nothing.
+    // Elements inserted before it change nothing.
     await evaluate('document.body.prepend(document.createElement("button"))');
     expect(refOf(await snapshot(), 'button "Go"')).toBe(button);
     await bridge.call(browserPort, 'browser.click', { ref: button, profile });
@@ -271,7 +271,7 @@ verifies('browser/downloads', 'what a page has downloaded is told and handed out
     sizeBytes: 4,
   });
   await expect(bridge.call(browserPort, 'browser.download', { downloadId: 'other', profile })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  // One that has no end. Its server sees that nobody reads it any more.
+  // An endless response. Its server notices when nobody reads it any longer.
   const cut = Promise.withResolvers<void>();
   const endless = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/octet-stream' });
@@ -422,7 +422,7 @@ verifies(
     await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('restarts on the next call') });
     expect(await bridge.call(browserPort, 'browser.status', { profile })).toMatchObject({ started: false });
     expect(await bridge.call(browserPort, 'browser.open', { url: site.url, profile })).toMatchObject({ title: 'A page' });
-    // What was allowed before is allowed still, and nothing else.
+    // Only addresses that were allowed before are still allowed.
     await expect(bridge.call(browserPort, 'browser.open', { url: secret.url, profile })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(await bridge.call(browserPort, 'browser.stop', { profile })).toEqual({ started: false });
     await vi.waitFor(async () => expect(await drivers()).toEqual([]), 10_000);

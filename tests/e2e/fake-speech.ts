@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 
-/** What `window.fakeVoices` knows of the browser's voices: what was said, and a way to have the one that speaks end. */
+/** State of the browser's voices as `window.fakeVoices`: spoken texts, and a way to end the current one. */
 export interface FakeVoices {
   said: { text: string; rate: number; voice: string | null }[];
   silenced: number;
@@ -52,7 +52,7 @@ export const withVoices = (page: Page): Promise<unknown> =>
     Object.assign(window, { SpeechSynthesisUtterance: Utterance, fakeVoices });
   });
 
-/** What `window.fakeHearing` has a recognition do. */
+/** Controls of a speech recognition as `window.fakeHearing`. */
 export interface FakeHearing {
   begun: { lang: string; local: boolean }[];
   hears(words: string, isFinal: boolean): void;

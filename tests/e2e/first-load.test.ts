@@ -17,7 +17,7 @@ const named = (folder: string, start: string): string => {
   return `${PLACE}/${folder}/${found.join('')}`;
 };
 
-/** Those files, and all that they import at once. */
+/** The files and all their static imports. */
 function withImports(files: readonly string[]): string[] {
   const all = new Set(files);
   for (const file of all)

@@ -16,7 +16,7 @@ import { type CanvasSite, canvasSite } from './canvas-served.ts';
 const PICTURES = join(import.meta.dirname, '../../docs/gallery');
 /** `PERCH_PICTURES=write` renews the pictures in the repository. */
 const WRITES = process.env.PERCH_PICTURES === 'write';
-/** Where the new picture of a failed test goes. */
+/** Folder for the new picture of a failed test. */
 const FAILED = join(import.meta.dirname, '../../test-results/gallery');
 
 let site: CanvasSite;
@@ -45,7 +45,7 @@ const READ = `const read = async (source) => {
 const decoded = async (bytes) => read(await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: 'image/png' })));`;
 const decoded = (png: Uint8Array): Promise<Picture> => run(`${READ} return decoded([${png.join()}])`) as Promise<Picture>;
 
-/** What a browser's PNG of a drawing is. */
+/** A drawing as a browser's PNG. */
 async function drawn(drawing: Drawing): Promise<Uint8Array> {
   const json = JSON.stringify(drawingToJson(drawing));
   return new Uint8Array((await run(`return [...await ui.exportImage(ui.drawingFromJson(${json}))]`)) as number[]);

@@ -11,7 +11,7 @@ import type * as Icons from '../../web/lib/icons/icons.ts';
 import { verifies } from '../requirements.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 
-/** As the interface document has them. */
+/** Names of the public API. */
 const SET_A =
   'plus minus xmark check edit trash copy paste save arrow-left arrow-right arrow-up arrow-down home menu circle-check circle-xmark triangle-exwarning circle-info circle-question comment paper-plane microphone user users gear file folder folder-open database brain robot wand-magic-sparkles image video music play pause stop heart star magnifying-glass filter lock unlock key clock calendar code terminal eye eye-slash spinner link'.split(
     ' ',

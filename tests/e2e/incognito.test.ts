@@ -12,7 +12,7 @@ import { shoot } from './shoot.ts';
 
 // No list of words has them.
 const SECRET = 'quinzelbark';
-/** What an ordinary chat keeps, so that the looking is seen to find something. */
+/** Content of an ordinary chat, to prove that the search finds stored text. */
 const KEPT = 'vormalisk';
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
@@ -20,7 +20,7 @@ const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const mine = (page: Page) => page.getByRole('article', { name: 'Your message' });
 const question = (page: Page) => page.getByRole('dialog', { name: 'Delete this chat?' });
 
-/** Where the word is in a text. */
+/** Occurrences of the word in a text. */
 const traces = (text: string): string[] => [...text.matchAll(new RegExp(`.{0,60}${SECRET}.{0,60}`, 'g'))].map(([found]) => found);
 
 /** All that this browser keeps of the app, as one text. */
@@ -101,7 +101,7 @@ describe('a chat that is kept nowhere', () => {
     await mine(page)
       .getByRole('img', { name: `${SECRET}.png` })
       .waitFor();
-    // What would keep something of it is not offered.
+    // Actions that would store its content are not offered.
     for (const name of [/^Annotate/, /^More actions for this/])
       expect(await page.locator('main').getByRole('button', { name }).count()).toBe(0);
     await composer(page).fill(`Another ${SECRET} draft`);

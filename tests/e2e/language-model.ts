@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'playwright';
 
-/** What the next pages' browser brings: nothing, a model that is here, or one that it has still to fetch. */
+/** Built-in model of the browser for the next pages: none, an available one, or one that must be downloaded. */
 export type Brings = 'unavailable' | 'downloadable' | 'available';
 
 /**
@@ -58,7 +58,7 @@ export async function bringModel(context: BrowserContext, brings: Brings): Promi
                 const word = words.shift();
                 if (word === undefined) controller.close();
                 else controller.enqueue(word);
-                // What ends with a colon has no end.
+                // A prompt that ends with “for ever” gets an endless response.
                 if (words.length === 0 && input.at(-1)?.content.endsWith('for ever')) words.push('and on ');
               },
             });

@@ -10,7 +10,7 @@ import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
-/** What the app says in that language. */
+/** The app's message in that language. */
 function said(locale: string, area: string, key: string): string {
   const path = join(import.meta.dirname, `../../web/words/${area}/${locale}.json`);
   const text = (JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>)[key];
@@ -38,7 +38,7 @@ const fromTheLeft = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
     return all.toSorted((a, b) => at(a) - at(b));
   }, pieces);
 
-/** Where the lines of a piece of what is shown are. */
+/** Line boxes of a piece of text. */
 const linesOf = (shown: Locator, piece: string): Promise<{ left: number; right: number }[]> =>
   shown.evaluate((element, wanted) => {
     const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
@@ -121,7 +121,7 @@ describe('languages', () => {
       await outside.client.call('cron.add', { cron: '0 7 * * *', message: 'Hello', name: title, enabled: false });
       await page.setViewportSize({ width: 360, height: 800 });
       await page.goto(`${at.perch.url}/annotate`);
-      // What does not fit is left out at its end.
+      // Text that does not fit is truncated at its end.
       const card = page.locator('.title').getByText(title);
       await card.waitFor();
       const cut = await card.boundingBox();
@@ -194,7 +194,7 @@ describe('languages', () => {
     await page.getByRole('heading', { name: said('fr', 'pages/settings', 'settings_appearance') }).waitFor();
     await page.goto(perch.url);
     await field(page, 'fr').waitFor();
-    // One that was not kept cannot be had now: it is English, and not nothing.
+    // A language that was not cached is unavailable offline: the app falls back to English.
     await page.goto(`${perch.url}/settings`);
     await choose(page, 'fr', 'ja');
     await page.getByRole('heading', { name: said('en', 'pages/settings', 'settings_appearance') }).waitFor();

@@ -9,7 +9,7 @@ export interface Listening extends AsyncDisposable {
   readonly stun: string;
   /** Requests as `GET /path`, `a connection`, `a datagram`. */
   readonly heard: string[];
-  /** What `/page` answers; the page itself is not among what was heard. */
+  /** Body of `/page`; the request for the page itself is not recorded. */
   page: string;
 }
 

@@ -118,7 +118,7 @@ verifies('browser/watch-slow', 'the next frame waits until the last one is here;
   expect(framesOf(events)).toHaveLength(1);
   for (let n = 0; n < 5; n++) await take(client, events, n);
   await until(() => framesOf(events).length === 6, 'the sixth frame');
-  // It stands still now, after much that was not shown.
+  // The page is static now, after many frames that were not shown.
   await evaluated(
     client,
     '() => { requestAnimationFrame = () => {}; document.body.textContent = ""; document.body.style.background = "lime"; }',

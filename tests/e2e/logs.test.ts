@@ -55,7 +55,7 @@ describe('logs in the app', () => {
     await page.keyboard.press('Escape');
     await chosen.waitFor({ state: 'detached' });
 
-    // What is saved is what fits.
+    // The file contains the matching lines.
     await page.getByLabel('Search logs').fill('CHAT.MODEL');
     await until(async () => (await list(page).getByRole('option').count()) === 2, 'two lines');
     const { name, text } = await download(page, 'Text');
@@ -93,11 +93,11 @@ describe('logs in the app', () => {
       );
       await page.getByText(/^10,0\d\d lines$/).waitFor();
       await line(page, 'seeded 9999').waitFor();
-      // Those in sight, and a few around them.
+      // Only the visible lines and a few around them are in the document.
       expect(await list(page).getByRole('option').count()).toBeLessThan(80);
       await shoot(page, 'many');
 
-      // What is read stays in its place while others come.
+      // The visible lines stay in place while others arrive.
       await list(page).focus();
       await page.keyboard.press('Home');
       await line(page, 'seeded 1').first().waitFor();
@@ -160,7 +160,7 @@ describe('logs in the app', () => {
     await page.keyboard.press('ArrowUp');
     await until(async () => (await chosen.innerText()) !== before.text, 'the line before it');
 
-    // Where a filter finds nothing yet it is looked for further back.
+    // If a filter has no match yet, older lines are searched.
     await page.getByLabel('Search logs').fill('"old 1500" no');
     await page.getByText('No matching lines so far').waitFor();
     await shoot(page, 'none-yet');
@@ -170,7 +170,7 @@ describe('logs in the app', () => {
     await line(page, 'old 1500').waitFor();
     await page.getByLabel('Search logs').fill('');
 
-    // What is saved is all that fits, not only what has been read.
+    // The file contains all matching lines, not only the loaded ones.
     await page.reload();
     await page.getByText(/^2,0\d\d lines$/).waitFor();
     await page.getByLabel('Level').selectOption({ label: 'Errors' });

@@ -102,7 +102,7 @@ describe('memory in the app', () => {
     expect((await client.call('memory.list', { category: 'event' })).memories.map(({ text }) => text)).toContain(
       'The blue kayak is at Tom’s',
     );
-    // What another says already is refused where it is written.
+    // A duplicate of another memory is refused next to its field.
     await kayak.getByRole('button', { name: 'Edit' }).click();
     await kayak.getByLabel('Memory text').fill('We chose the red paint for the shed');
     await kayak.getByRole('button', { name: 'Save' }).click();
@@ -138,7 +138,7 @@ describe('memory in the app', () => {
     await page.waitForURL(/\/chat\/main\/trip#message-/);
     await page.getByRole('region', { name: 'Messages' }).getByText('Where did we put the tent?').waitFor();
     await page.goBack();
-    // What was looked for is still there.
+    // The search text is still there.
     await said.waitFor();
     await page.getByRole('textbox', { name: 'Search memory' }).fill('zyxwvut');
     await page.getByText(/No results in memories, notes or the last month’s chats/).waitFor();
@@ -321,7 +321,7 @@ describe('memory in the app', () => {
       await page.getByRole('button', { name: 'Undo' }).click();
       await until(async () => !(await client.call('sessions.recall', { path })).enabled);
 
-      // It is told while the reply is still being written.
+      // The recall is shown while the reply streams.
       await page.getByRole('link', { name: 'New chat' }).first().click();
       await page.getByRole('button', { name: /^Model:/ }).click();
       await page.getByRole('combobox', { name: 'Search models' }).fill('endless');

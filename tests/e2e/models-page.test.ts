@@ -64,7 +64,7 @@ describe('models in the app', () => {
       await page.getByLabel('Search models').fill('no such model');
       await page.getByText('No matching models').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
-      // What they can do is asked for in one line, on a tablet too.
+      // The capability filters fit on one line, on a tablet too.
       await page.setViewportSize({ width: 768, height: 900 });
       const line = async (label: string): Promise<number | undefined> => (await page.getByLabel(label, { exact: true }).boundingBox())?.y;
       expect(await line('Vision')).toBe(await line('Tools'));
@@ -80,7 +80,7 @@ describe('models in the app', () => {
       const fact = (name: string) => beside.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts();
       expect(await fact('Output price')).toEqual(['$10.00', '–', '–']);
       expect(await fact('Vision')).toEqual(['Yes', 'No', 'No']);
-      // What it is asked for is a first word, by the model itself.
+      // The measurement is the time to the first token of that model.
       await beside.getByRole('button', { name: 'Measure normal' }).click();
       await beside.getByText(/^[\d,]+ ms$/).waitFor();
       expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'normal' });
@@ -117,7 +117,7 @@ describe('models in the app', () => {
       await named.uncheck();
       await until(async () => (await set()).includes('"titles":false'), 'titles to be off again');
 
-      // What is set holds for what is asked next: the default fails, and the first of the others answers.
+      // The setting applies to the next message: the default fails, and the first fallback answers.
       await page.goto(at.perch.url);
       await connected(page, LINKED);
       await page.getByRole('textbox', { name: 'Message' }).fill('hi there');

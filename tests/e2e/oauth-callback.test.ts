@@ -7,7 +7,7 @@ import { startOauthServer } from '../support/oauth-server.ts';
 import { served } from './served.ts';
 import { connected, linkedPage } from './connected.ts';
 
-/** What a person is asked by the other service: the answer is a form's, as it mostly is. */
+/** Consent page of the other service; it responds through a form, as most do. */
 const consent = (address: string): string =>
   `<!doctype html><title>Another service</title><form method="post" action="${address.replaceAll('&', '&amp;')}"><button>Allow</button></form>`;
 
@@ -71,7 +71,7 @@ describe('a person comes back from another service', () => {
           ),
         link,
       );
-      // What the app’s own policy lets out is refused like the rest.
+      // Requests that the app’s own policy allows are refused like the rest.
       expect(statuses.length).toBeGreaterThan(2);
       expect(new Set(statuses)).toEqual(new Set([403]));
 

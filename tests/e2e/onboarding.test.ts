@@ -65,7 +65,7 @@ describe('the first steps', () => {
     await key.fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('Saved, but not connected').waitFor();
-    // It is saved: leaving it asks nothing. Taken up again it is the same one that is mended.
+    // The provider is saved, so closing asks nothing. Opened again, the same one is edited.
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await doors(page).getByRole('button', { name: 'Add an API key' }).click();

@@ -54,7 +54,7 @@ verifies('package/installs', '`perch/client` can be imported and is typed', () =
     join(elsewhere, 'use.ts'),
     "import { GatewayClient, type Link, socketLink } from 'perch/client';\nexport const link: Link<string> = socketLink(new WebSocket('ws://localhost'));\nexport const wrong: number = GatewayClient;\n",
   );
-  // The one mistake is found, so the types are there; and nothing else is wrong with them.
+  // The only error is the deliberate one, so the types exist and are correct.
   expect(typeErrors(elsewhere, 'use.ts')).toEqual([expect.stringMatching(/^use\.ts\(3,14\): error TS2322/)]);
 });
 

@@ -43,7 +43,7 @@ function pack(folder: string): string {
   return join(folder, name);
 }
 
-/** What TypeScript says of a file in a folder, a line each; `module` and `moduleResolution` as in its options. */
+/** TypeScript's errors in a file of a folder, one per line; `module` and `moduleResolution` as in its options. */
 export function typeErrors(folder: string, file: string, options: readonly string[] = ['--module', 'nodenext']): string[] {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const always = ['--noEmit', '--strict', '--target', 'es2024', '--lib', 'es2024,esnext.disposable,dom'];

@@ -11,7 +11,7 @@ import { connected } from './connected.ts';
 import { startPerch } from './harness.ts';
 import { shoot } from './shoot.ts';
 
-/** What a phone's camera reads: the picture of the page, not its markup. */
+/** The QR code as a phone's camera reads it: from the picture of the page, not its markup. */
 async function scanned(page: Page): Promise<string> {
   const png = await page.getByRole('img', { name: 'QR code with the pairing link' }).screenshot();
   const { data, width, height } = await page.evaluate(

@@ -34,7 +34,7 @@ describe('prompts in the app', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const paths = async () => (await client.call('workspace.list', { under: 'prompts' })).files.map(({ path }) => path);
-    // Where there is none yet the slash leads to the page.
+    // Without prompts the slash offers a link to the page.
     await message(page).pressSequentially('/');
     await page.getByRole('link', { name: 'Create a prompt' }).click();
     await page.getByText('No prompts yet').waitFor();
@@ -124,7 +124,7 @@ describe('prompts in the app', () => {
       await field.pressSequentially(text);
       expect(await offered(page).count(), text).toBe(0);
     }
-    // What stands behind the caret stays.
+    // Text after the caret is kept.
     await field.fill(' And more.');
     await field.press('Home');
     await field.pressSequentially('/greet');

@@ -32,7 +32,7 @@ const act = (page: Page, text: string, action: string) =>
 const handedOver = (page: Page, text: string): Promise<void> =>
   until(async () => (await outboxRows(page)).some(({ message, tried }) => message === text && tried), `“${text}” to be on its way`);
 
-/** What the person has said in the chat that is open, in order, as the gateway has it. */
+/** The user's messages in the open chat, in order, as the gateway has them. */
 async function said(page: Page, at: ReturnType<typeof served>): Promise<string[]> {
   using outside = await connectOutside(at.perch);
   const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
@@ -149,7 +149,7 @@ describe('what is sent while a reply runs', () => {
       const other = await at.browser.page(page.url());
       await connected(other, LINKED);
       await inOrder(other, ['third words', 'second words', 'fourth words']);
-      // The one that the first tab has handed to the gateway, too.
+      // The same for the message that the first tab has sent to the gateway.
       await act(other, 'third', 'Edit');
       await until(async () => (await field(other).inputValue()) === 'third words', 'the text to be in the field');
       await inOrder(page, ['second words', 'fourth words']);
@@ -186,7 +186,7 @@ describe('what is sent while a reply runs', () => {
     await until(async () => (await said(page, at)).length === 6, 'all to have had their turn');
     const [, ...after] = await said(page, at);
     expect(after).toEqual(['urgent words', 'patient words', '/tool current_time {}', 'more urgent words', 'more patient words']);
-    // What the tools gave is kept, and nothing of it was stopped.
+    // Tool results are kept, and no tool was stopped.
     const done = page.locator('summary').filter({ hasText: 'Get current time' }).filter({ hasText: 'Done' });
     await until(async () => (await done.count()) === 2, 'both tools to be done');
     expect(await page.getByText('Stopped').count()).toBe(0);
@@ -386,7 +386,7 @@ describe('what is sent while a reply runs', () => {
     await write(page, 'held one');
     await until(async () => (await outboxRows(page)).filter(({ begins }) => begins).length === 2, 'both to be kept');
     const address = page.url();
-    // It hands over what it finds, before it is connected to the gateway of its own browser.
+    // The page sends the stored queue before it is connected to its own browser's gateway.
     const other = await at.browser.page(address);
     await page.close();
     await approvals(other).waitFor();

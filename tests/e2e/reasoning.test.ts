@@ -39,7 +39,7 @@ describe('what a model thinks', () => {
     await answer.think('<img src="http://203.0.113.1/a.png" onerror="window.hacked=1"> So, an owl. '.repeat(4));
     await tail.getByText('So, an owl.').waitFor();
     await shoot(page, 'thinking');
-    // Who comes now sees what was thought so far.
+    // A page that is opened now shows the reasoning so far.
     await page.reload();
     await connected(page, LINKED);
     await tail.getByText('So, an owl.').waitFor();

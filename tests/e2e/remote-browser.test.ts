@@ -17,7 +17,7 @@ import { FakeBridge, lend } from '../support/fake-bridge.ts';
 const dir = mkdtempSync(join(tmpdir(), 'perch-remote-'));
 const browsers = browsersApart({ dir: join(dir, 'profiles'), log: () => {}, keeper: new Keeper(() => {}) });
 const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
-/** What was downloaded, with the cookie that came. */
+/** Content of the download, if the cookie was sent. */
 const REPORT = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 251));
 let once404 = false;
 const site = createServer(({ url, headers }, response) => {
@@ -54,7 +54,7 @@ beforeAll(async () => {
   remote = spawn((await findDrivenBrowser()) ?? '', args, { stdio: 'ignore' });
   const port = await vi.waitFor(() => {
     const [first = ''] = readFileSync(join(folder, 'DevToolsActivePort'), 'utf8').split('\n');
-    // It is there before it says anything.
+    // The file exists before it has content.
     expect(first).toMatch(/^\d+$/);
     return first;
   }, 20_000);
@@ -80,7 +80,7 @@ verifies('browser/remote', 'another Chrome is driven over CDP, says so, and keep
   const [, ref = ''] = /button "Go" \[ref=(\w+)\]/.exec(accessibility) ?? [];
   expect(await bridge.call(browserPort, 'browser.click', { ref, profile })).toEqual({ clicked: true, ref });
   expect((await bridge.call(browserPort, 'browser.screenshot', { profile })).sizeBytes).toBeGreaterThan(100);
-  // What is asked for is judged there too.
+  // Addresses are checked there too.
   await expect(bridge.call(browserPort, 'browser.open', { url: endpoint, profile })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await bridge.call(browserPort, 'browser.stop', { profile });
   await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);

@@ -287,7 +287,7 @@ describe('what an answer shows', () => {
     expect(await replies(page).locator('p').first().textContent()).toBe('Open gnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!');
     expect(await replies(page).locator('pre').textContent()).toBe('if (user\\u{202e}\\u{2066}// admin\\u{2069}) go(`1|2` > 0);');
     await page.locator('.sr-only[aria-live]').getByText('go(`1|2` > 0);').waitFor({ state: 'attached' });
-    // What is copied is what the model wrote.
+    // Copying yields the model's source text.
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await replies(page).locator('figure').getByRole('button', { name: 'Copy' }).click();
     await until(
@@ -410,7 +410,7 @@ describe('what an answer shows', () => {
     expect(requests).toEqual(['/cat.png', '/broken.png', '/gone.png']);
     await shoot(page, 'pictures');
     expect(browser.complaints).toEqual([]);
-    // What could not be had can be looked at where it is, which complains of it.
+    // A picture that could not be fetched can be opened at its address, which logs an error.
     const opened = page.context().waitForEvent('page');
     await link('gone').click();
     await (await opened).close();

@@ -33,7 +33,7 @@ verifies('app/update-asks', 'a part of a version that is gone: the page says so,
     renameSync(parts, join(folder, 'gone'));
     const shortcuts = (): Promise<void> => page.keyboard.press('Control+/');
     const asked = page.getByText('A new version is ready');
-    // Where it is still the same version something else is wrong, and a reload would not help.
+    // If the version is unchanged something else is wrong, and a reload would not help.
     await shortcuts();
     const missing = page.getByText('Couldn’t load this part of the app.');
     await missing.waitFor();

@@ -112,7 +112,7 @@ describe('the page of schedules', () => {
       .getByRole('list', { name: 'Runs' })
       .getByText(/passing/)
       .waitFor();
-    // It never came to a chat.
+    // The run never created a chat.
     expect(await orphan.getByRole('link', { name: 'Open chat' }).count()).toBe(0);
     await shoot(page, 'failed');
 

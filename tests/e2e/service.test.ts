@@ -63,7 +63,7 @@ verifies(['service/installs', 'service/no-secrets'], 'the gateway is installed, 
     expect(readFileSync(unit, 'utf8')).not.toContain(token);
     const health: unknown = await (await fetch(`http://127.0.0.1:${port}/health`)).json();
     expect(health).toMatchObject({ mode: 'tab' });
-    // It serves the same home: its link can be had.
+    // The service uses the same home: its link is available.
     expect((await perch(['open', '--port', port], { PERCH_HOME: home })).stdout).toContain(`:${port}/#link=`);
 
     expect((await perch(['gateway', 'uninstall'], env)).stdout).toContain('Removed the service');

@@ -10,7 +10,7 @@ const label = 'Search chats';
 const row = (page: Page) => page.getByRole('list', { name: 'Shortcuts' }).getByRole('listitem').filter({ hasText: label });
 const search = (page: Page) => page.getByRole('combobox', { name: 'Search chats' });
 const searched = (page: Page): Promise<boolean> => search(page).evaluate((field) => field === document.activeElement);
-/** What keys do comes after the event. */
+/** Waits for the effect of keys, which follows the event. */
 const searches = (page: Page): Promise<unknown> => page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
 
 describe('settings', () => {

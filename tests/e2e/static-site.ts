@@ -19,15 +19,15 @@ export interface StaticSite extends AsyncDisposable {
   readonly url: string;
   /** Switches of a browser whose every request, to whatever host, comes here. */
   readonly browserArgs: string[];
-  /** What was asked for of the site itself, as paths. */
+  /** Paths requested from the site itself. */
   readonly asked: string[];
-  /** What was asked for elsewhere. */
+  /** Requests to other hosts. */
   readonly strayed: string[];
   /** While it is set nothing is answered, of this site either. */
   offline: boolean;
 }
 
-/** What Chromium asks for by itself, whatever is open: pages' own requests are seen by the browser's test harness too. */
+/** Chromium's own requests, whatever page is open: requests of pages are also recorded by the browser's test harness. */
 const OF_CHROMIUM =
   /^(update|content-autofill|optimizationguide-pa|safebrowsing)\.googleapis\.com(:\d+)?$|^(accounts|clients\d|www)\.google\.com(:\d+)?$|\.gvt1\.com(:\d+)?$/;
 

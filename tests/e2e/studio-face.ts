@@ -1,4 +1,4 @@
-// What the page of studio.test.ts knows: the studio, and what makes and exports drawings.
+// Exports for the page of studio.test.ts: the studio, and functions that create and export drawings.
 export { Drawing } from '../../shared/canvas/drawing.ts';
 export { SAMPLES, shapeOf } from '../../shared/canvas/testing.ts';
 export { Studio } from '../../web/lib/canvas/studio.ts';

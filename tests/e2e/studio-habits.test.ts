@@ -30,7 +30,7 @@ verifies('canvas.studio/text', 'a double click writes in the text that is there,
   await page.getByRole('textbox').fill('There');
   await page.keyboard.press('Enter');
   expect((await shapes(page)).map(({ text }) => text)).toEqual([undefined, undefined, undefined, 'There']);
-  // What cannot be written in is chosen, and no text lands on it.
+  // A shape without text is selected by a double click, and no text is created on it.
   await page.mouse.dblclick(203, 195);
   expect(await page.getByRole('textbox').count()).toBe(0);
   expect(await run(page, 'return [...shown.selection]')).toEqual(['b']);
@@ -95,7 +95,7 @@ verifies('canvas.studio/arrange', 'a crop that is taken back, or done again, sho
   await page.keyboard.press('c');
   await drag(page, [0, 0], [300, 200]);
   await page.setViewportSize({ width: 400, height: 300 });
-  // It has been laid out anew, and what looks at sizes has seen it.
+  // Layout has run, and resize observers have been notified.
   await run(page, 'await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await page.keyboard.press('Enter');
   const cropped = await zoom();

@@ -89,7 +89,7 @@ verifies('canvas.studio/touch', 'one finger draws, a second one turns that into 
   await touch(cdp, 'touchStart', { x: 220, y: 200, id: 1 }, { x: 320, y: 200, id: 2 });
   await touch(cdp, 'touchMove', { x: 170, y: 200, id: 1 }, { x: 370, y: 200, id: 2 });
   await expect.poll(() => run(page, 'return shown.zoom')).toBeCloseTo(2, 5);
-  // What was between the fingers still is.
+  // The point between the fingers stays in place.
   await expect
     .poll(() => run(page, 'return shown.view.at({ x: 270, y: 200 })'))
     .toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });

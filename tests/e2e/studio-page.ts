@@ -43,7 +43,7 @@ export const shapes = (page: Page): Promise<Record<string, unknown>[]> =>
 export const last = async (page: Page): Promise<Record<string, unknown>> => (await shapes(page)).at(-1) ?? expect.fail('nothing is drawn');
 export const said = (page: Page): Promise<unknown> => run(page, 'return shown.element.querySelector("[role=status]").textContent');
 
-/** What `studio` is given for three shapes, `a`, `b` and `c`. */
+/** Script for `studio` that adds three shapes, `a`, `b` and `c`. */
 export const THREE = `put('rect', 'a', { x: 100, y: 100, width: 40, height: 30 });
   put('rect', 'b', { x: 203, y: 180, width: 40, height: 30 });
   put('ellipse', 'c', { cx: 400, cy: 300, rx: 40, ry: 20, fill: false });`;

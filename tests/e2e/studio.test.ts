@@ -128,7 +128,7 @@ verifies('canvas.studio/select', 'chosen by press, Shift and rubber band; moved,
   expect(await shapes(page)).toMatchObject([{ x: 100 }, { x: 203 }, { cx: 400 }]);
   await page.mouse.click(20, 20);
   expect(await chosen()).toEqual([]);
-  // What lies wholly within, and not what is touched.
+  // Selects shapes that are completely inside, not those that are only touched.
   await drag(page, [90, 90], [300, 300]);
   expect(await chosen()).toEqual(['a', 'b']);
   await shoot(page, 'studio-selection');

@@ -50,7 +50,7 @@ if (noTmux === undefined) {
     const { client } = await cli.gw.client();
     const { messages } = await client.call('chat.history', { sessionId: 'typed' });
     expect(messages.at(-1)).toMatchObject({ content: 'Endless', aborted: true });
-    // What was typed before is there again.
+    // Earlier input is available again.
     await terminal.press('Up', 'Up');
     await terminal.shows(/› hello\s*$/);
     await terminal.press('Enter');
@@ -199,7 +199,7 @@ if (noTmux === undefined) {
         await using terminal = await openTerminal({ command: [process.execPath, MAIN, ...command], env, columns });
         expect(await terminal.ended()).toBe(0);
         const lines = (await terminal.lines()).map(stripVTControlCharacters);
-        // What was drawn before has gone, whatever the number of times.
+        // Each update of the progress bar replaced the previous one.
         expect(lines.filter((line) => line.includes('%'))).toEqual([expect.stringMatching(/^█* ?100 % {2}\d+ KB of \d+ KB$/)]);
         expect(lines[0]).toContain('100 %');
         expect(widthOf(lines[0] ?? '')).toBeLessThan(columns);

@@ -40,7 +40,7 @@ describe('tool servers in the app', () => {
     await form.getByLabel('Name').pressSequentially('n'.repeat(41));
     await form.getByText('Use at most 40 characters.').waitFor();
     await form.getByLabel('Name').fill('hand');
-    // What is no address is told with the name of the field.
+    // An invalid address is reported with the name of the field.
     for (const address of ['http://', 'ftp://127.0.0.1/mcp', 'http://exa mple/mcp']) {
       await form.getByLabel('Command or URL').fill(address);
       await form.getByRole('button', { name: 'Add', exact: true }).click();
@@ -83,7 +83,7 @@ describe('tool servers in the app', () => {
     await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Allow once' }).click();
     const ask = page.getByRole('list', { name: 'Questions from MCP servers' }).getByRole('listitem');
     await ask.getByText('Who are you?').waitFor();
-    // It waits through a reload.
+    // The state survives a reload.
     await page.reload();
     await connected(page, 'This browser');
     await ask.getByText('Who are you?').waitFor();

@@ -136,7 +136,7 @@ describe('tools in the app', () => {
     await sum.getByRole('button', { name: 'Run' }).click();
     await sum.getByRole('button', { name: 'Allow once' }).click();
     await sum.getByRole('group', { name: 'Output' }).getByText('42').waitFor();
-    // What takes long says so, and ends by Cancel.
+    // A slow tool shows its progress, and Cancel ends it.
     const long = group.getByRole('listitem', { name: 'Trigger Long Running Operation Tool' });
     await long.getByRole('button', { expanded: false }).click();
     await long.getByRole('button', { name: 'Try it…' }).click();

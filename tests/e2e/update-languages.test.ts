@@ -81,7 +81,7 @@ verifies(
       await asked.waitFor();
 
       await stop();
-      // What is in use speaks as it did.
+      // The version in use keeps its messages.
       await page.reload();
       await heading(page, before).waitFor();
       await asked.waitFor();

@@ -49,7 +49,7 @@ describe('servers that are slow or fail', () => {
     expect(await set()).toEqual({ firstByteMs: 90_500, failures: 2 });
     await page.getByRole('button', { name: 'Reset to 60 s' }).click();
     await until(async () => JSON.stringify(await set()) === '{"failures":2}', 'the default');
-    // What is set elsewhere is shown; what is being typed stays.
+    // Settings changed elsewhere are shown; unsaved input is kept.
     await page.getByLabel('Idle').fill('7');
     await outside.client.call('config.set', { key: 'gateway.upstream.pauseMs', value: 600_000 });
     await until(async () => (await page.getByLabel('Cool-down').inputValue()) === '600', 'the new rest');

@@ -44,11 +44,11 @@ describe('drafts of the wiki', () => {
     expect((await client.call('wiki.page', { path: 'entities/Miso' })).page.content).toBe('A grey cat.\n');
     await newer(page).getByRole('button', { name: 'Save my version' }).click();
     await page.getByRole('article', { name: 'Miso' }).getByText('white paws').waitFor();
-    // It is no draft any more, also after a reload.
+    // The draft is gone, also after a reload.
     await page.goto(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
     await until(async () => (await textOf(page).inputValue()).includes('white paws'), 'the page');
     expect(await page.getByRole('list', { name: 'Drafts' }).count()).toBe(0);
-    // What nobody has typed into follows the page.
+    // A field without edits follows the page.
     await save('A cat of another colour.\n');
     await until(async () => (await textOf(page).inputValue()) === 'A cat of another colour.\n', 'the page as it is now');
     await page.close();

@@ -10,7 +10,7 @@ import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 
-// What a clumsy or hostile program does to the real gateway: bridge, managed Chromium, worker.
+// Clumsy or hostile programs against the real gateway: bridge, managed Chromium, worker.
 
 let upstream: Upstream;
 let perch: Perch;
@@ -164,7 +164,7 @@ verifies(['limits/slow-consumer', 'bridge/stalled-reader'], 'a client that never
   expect(sent.completed).toBe(true);
   const text = ofSession(other.events, 'large').map(({ payload }) => (payload as { delta?: string }).delta ?? '');
   expect(text.join('')).toHaveLength(12_000_000);
-  // It was given up meanwhile, and hears of it when it reads at last.
+  // The server had dropped it, and it learns so when it finally reads.
   await until(async () => (await other.client.call('health', {})).connections === 1, 'the stalled client to be given up');
   let tail = Buffer.alloc(0);
   stalled.on('data', (data: Buffer) => (tail = Buffer.concat([tail, data]).subarray(-64)));

@@ -97,7 +97,7 @@ async function gateway(): Promise<Lot> {
   };
 }
 
-/** What has to be there: part of a command line of each. */
+/** Processes that must exist: part of a command line of each. */
 const PARTS = [
   ...['chromium', 'driver.ts', 'bin/command', 'home/running/', 'bin/espeak-ng', 'bin/gdbus', 'bin/npm', 'keeper.ts'],
   ...(missing === undefined ? ['gguf/runner.ts'] : []),

@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 
-// What happens to the gateway in a tab: reloads, a full disk, data that goes, links that lie, a bridge that dies.
+// Faults of the gateway in a tab: reloads, a full disk, lost data, misleading links, a dying bridge.
 
 let upstream: Upstream;
 let perch: Perch;

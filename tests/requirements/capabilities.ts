@@ -1,6 +1,6 @@
 import { chosen, specified } from './requirement.ts';
 
-/** What the bridge lends: backups, speech. */
+/** Capabilities of the bridge: backups, speech. */
 export const capabilities = [
   specified('interface 1, section 4.1', {
     'backup/export': '`backup.export` answers `{path, files}` of one zip, and `backup.status` lists the backups with path and size.',

@@ -1,8 +1,8 @@
 import { chosen, specified } from './requirement.ts';
 
 /**
- * The tables of interface document 1, a row each. `tests/core/interface.test.ts` holds the contracts to what stands in backticks here, and says with which ids it does; what methods do
- * beside that is in the other files.
+ * The specified tables, a row each. `tests/core/interface.test.ts` checks the contracts against the names in backticks here and cites these
+ * ids; further behaviour of methods is in the other files.
  */
 export const interfaceTables = [
   specified('interface 1, section 4.1', {

@@ -1,6 +1,6 @@
 import { chosen, specified } from './requirement.ts';
 
-/** What is remembered, and how it is found again. */
+/** Storing and finding memories. */
 export const memory = [
   chosen('issue "Memory, active recall, wiki and dreaming"', {
     'memory/workspaces': 'The files of a memory are the same in memory, in a folder and in the vault of the gateway.',

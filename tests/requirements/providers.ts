@@ -1,6 +1,6 @@
 import { chosen, specified } from './requirement.ts';
 
-/** Where models come from, and what they cost. */
+/** Sources of models, and their cost. */
 export const providers = [
   specified('interface 1, section 2.2', {
     'models.list/limits-and-prices':

@@ -1,6 +1,6 @@
 import { chosen, specified } from './requirement.ts';
 
-/** What memory has on a message, before it is answered. */
+/** Recalling memories before a reply. */
 export const recall = [
   specified('interface 2, section 2.4', {
     'recall.config/fields':

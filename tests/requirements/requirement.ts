@@ -1,8 +1,8 @@
 /** One thing the product promises, and where that is written. */
 export interface Requirement {
-  /** What tests cite: `subject/behaviour`. */
+  /** Id that tests cite: `subject/behaviour`. */
   readonly id: string;
-  /** `specified`: the interface documents say so. `chosen`: they are silent and the decisions say so. */
+  /** `specified`: required by the specification of the interface. `chosen`: our own decision where the specification is silent. */
   readonly source: 'specified' | 'chosen';
   /** Document and section. */
   readonly where: string;

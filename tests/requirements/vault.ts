@@ -1,6 +1,6 @@
 import { chosen } from './requirement.ts';
 
-/** One vault on all hosts: journal, merge, leases, backup (design.md, "One vault"). */
+/** One vault on all hosts: journal, merge, leases, backup (docs/decisions/0008, docs/decisions/0009). */
 export const vault = [
   chosen('design, "One vault"', {
     'vault.sync/converges':

@@ -1,6 +1,6 @@
 import { chosen, specified } from './requirement.ts';
 
-/** What agents work with: files, plans and skills. */
+/** Resources of agents: files, plans and skills. */
 export const workbench = [
   specified('interface document 1, sections 3 and 4.1', {
     'plan.list/entries': '`plan.list` and `plan.get` give plans with their steps; an unknown one is NOT_FOUND.',

@@ -51,7 +51,7 @@ export async function cdpGrid({ executable, token, most }: GridOptions): Promise
     const child = spawn(executable, args, { stdio: 'ignore' });
     const exited = once(child, 'exit');
     children.add(child);
-    // What comes before the browser is there.
+    // Messages that arrive before the browser is ready.
     const early: { data: WebSocket.RawData; binary: boolean }[] = [];
     const hold = (data: WebSocket.RawData, binary: boolean): void => void early.push({ data, binary });
     near.on('message', hold).on('error', () => {});

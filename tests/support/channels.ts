@@ -50,7 +50,7 @@ export async function channelGateway(
     ...{ clock, bridge, ...options },
     fetch: async (url, init) => {
       if (url.startsWith('http://model.test/')) return scripted.fetch(url, init);
-      // One that waits for messages is waited for by nobody.
+      // A long poll for messages does not count as pending.
       if (url.endsWith('/getUpdates')) return out(url, init);
       under++;
       return out(url, init).finally(() => under--);

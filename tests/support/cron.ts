@@ -8,7 +8,7 @@ import { type Say, type Script, type TestGateway, testGateway } from './gateway.
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-/** What is stored and said has its turns; what is hashed is done in another thread. */
+/** Lets pending storage and events settle; hashing runs in another thread. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) {
     if (turn % 10 === 0) await crypto.subtle.digest('SHA-256', new Uint8Array(1));
@@ -61,7 +61,7 @@ export function cronHosts({ clock = new FakeClock() }: { clock?: FakeClock } = {
   };
 }
 
-/** What tests of jobs ask of a gateway. */
+/** A gateway with the API that tests of jobs use. */
 export async function overApi(gw: TestGateway, clock: FakeClock): Promise<Omit<CronHost, keyof TestGateway>> {
   const { client: api } = await gw.client();
   const history = async (jobId?: string): Promise<JobRun[]> =>

@@ -15,7 +15,7 @@ export function failingWorkspace(real: Workspace, at: number, half: boolean): Wo
     ...real,
     write: (path, text) => write(() => real.write(path, text)),
     append: (path, text) => write(() => real.append(path, text)),
-    // What changes nothing is no write; what it makes is made once for both.
+    // An edit that changes nothing is not a write; its result is computed once for both.
     async update(path, edit) {
       const before = await real.read(path);
       const text = edit(before);

@@ -26,7 +26,7 @@ export class FakeBridge implements Bridge {
   readonly #bridge: Bridge;
   readonly lends: Bridge['lends'];
   readonly call: Bridge['call'];
-  /** What went wrong in a handler. */
+  /** Errors of handlers. */
   readonly faults: string[] = [];
 
   constructor(...lent: Lent[]) {

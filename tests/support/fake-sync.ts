@@ -8,12 +8,12 @@ export class FakeSync implements SyncPort {
   readonly #listeners = new Set<(from: string, payload: unknown) => void>();
   readonly sent: { to: string | undefined; payload: unknown }[] = [];
   readonly claimed: { runId: string; executor: string }[] = [];
-  /** What `claim` answers. */
+  /** Result of `claim`. */
   fence: number | null = null;
   /** Whether `signal` reaches somebody. */
   delivers = true;
   journal: Awaited<ReturnType<SyncPort['info']>> = null;
-  /** What `shared` says. */
+  /** Result of `shared`. */
   isShared: boolean | undefined = false;
   facts: Awaited<ReturnType<SyncPort['cluster']>> = null;
 
@@ -61,7 +61,7 @@ export class FakeSync implements SyncPort {
     return this.fence;
   }
 
-  /** What `lease` answers, by name; 1 where nothing is said. */
+  /** Results of `lease` by name; 1 by default. */
   readonly leases = new Map<string, number | null>();
   readonly leased: string[] = [];
 

@@ -31,7 +31,7 @@ export interface ModelCall {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What a scripted model says to one call: pieces of text and thought, tool calls, an error; `wait` holds it up. */
+/** A step of a scripted model's response: a piece of text or reasoning, tool calls, an error; `wait` delays it. */
 export type Say =
   | string
   | { think: string }
@@ -129,7 +129,7 @@ let databases = 0;
 export async function testGateway(
   options: {
     model?: Script;
-    /** What the world answers, instead of the scripted model. */
+    /** Handles outgoing requests instead of the scripted model. */
     fetch?: Fetch;
     clock?: Clock;
     silenceMs?: number;

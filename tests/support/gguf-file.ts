@@ -1,4 +1,4 @@
-/** What a tiny model is made of; the same seed makes the same bytes. */
+/** Options of a tiny model; the same seed produces the same bytes. */
 export interface GgufOptions {
   seed?: number;
   /** Tokens that the model says it was trained for. */

@@ -64,7 +64,7 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // It ended meanwhile.
+    // The process has exited.
     return '';
   }
 }

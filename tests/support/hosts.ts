@@ -18,7 +18,7 @@ interface HostOptions {
 }
 
 export interface TestHost extends TestGateway {
-  /** Of its database. */
+  /** Name of its database. */
   name: string;
   origin: string;
   replicator: Replicator;

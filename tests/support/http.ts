@@ -64,7 +64,7 @@ export function testHttp(
     clock: { ...hasty },
     /** Perch's own voices. */
     speak: ((_params, _signal) => Promise.reject(new Error('no voice in this test'))) as HttpDeps['speak'],
-    /** What the agent does next. */
+    /** Next run of the agent. */
     agent: (_run: HttpAgentRun): AsyncIterable<ModelEvent> =>
       events({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' }),
     ask: async (request: Request, principal = 'owner', scopes: Scope[] = [...SCOPES]) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a hub does wrong. */
+/** Faults of a hub. */
 export interface HubFaults {
   /** Ends the connection after so many bytes of each answer with a file. */
   cutAfter?: number;

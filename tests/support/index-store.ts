@@ -1,7 +1,7 @@
 import type { Entry } from '../../web/gateway/core/memory/index/entry.ts';
 import type { IndexStore, ReadFile } from '../../web/gateway/core/memory/index/index-store.ts';
 
-/** What a memory has noted of its files, in memory: each operation comes about in one step, and what was given is copied, as a database does. */
+/** A memory index in memory: each operation is one step, and arguments are copied, as in a database. */
 export class MemoryIndexStore implements IndexStore {
   readonly #files = new Map<string, { file: ReadFile; entries: Entry[] }>();
   bytes: Uint8Array<ArrayBuffer> | undefined;

@@ -10,10 +10,10 @@ export interface Running {
   args: string[];
 }
 
-/** What tells processes of one gateway: a text in their environment or command line, and who descends from them. */
+/** Identifies the processes of one gateway by a text in their environment or command line, and by descent. */
 export class Offspring {
   readonly #mark: string;
-  /** Those met before, by pid and beginning: a browser's helpers hide their environment, and lose their parents. */
+  /** Known processes, by pid and start time: a browser's helpers hide their environment, and lose their parents. */
   readonly #known = new Set<string>();
 
   constructor(mark: string) {
@@ -55,7 +55,7 @@ function read(pid: string, mark: string): (Running & { marked: boolean }) | unde
       marked: command.includes(mark) || text('environ').includes(mark),
     };
   } catch {
-    // It ended meanwhile, or is another user's.
+    // The process has exited, or belongs to another user.
     return undefined;
   }
 }

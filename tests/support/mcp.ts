@@ -25,7 +25,7 @@ export const byHand = (...args: string[]): Command => ({
   args: [join(import.meta.dirname, 'hostile-mcp/server.ts'), ...args],
 });
 
-/** One of the real servers, as a command. */
+/** The command of a real server. */
 export const real = (name: 'everything' | 'filesystem' | 'memory', ...args: string[]): Command => ({
   command: process.execPath,
   args: [join(PACKAGES, `server-${name}/dist/index.js`), ...args],

@@ -22,13 +22,13 @@ export class MemoryJournal {
   id = 'journal-1';
   seq = 0;
   schema = 1;
-  /** What pushes meet: an error to throw, or nothing. */
+  /** Error that pushes throw, if any. */
   refusal: RpcError | undefined;
   /** Free bytes on its disk; with fewer than the reserve needs, pushes answer `low`. */
   free: number | null = null;
-  /** What pushes wait for. */
+  /** Gate that pushes wait for. */
   gate: Promise<void> | undefined;
-  /** What pulls wait for. */
+  /** Gate that pulls wait for. */
   pullGate: Promise<void> | undefined;
   readonly rows = new Map<string, Row>();
   readonly blobs = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -42,7 +42,7 @@ export class MemoryJournal {
     const handlers: CallHandlers<JournalCalls> = {
       'journal.open': async ({ origin, schema, position }) => {
         const known = position?.journal === this.id;
-        // Who reads from the start is given its own, too.
+        // A host that reads from the start also gets its own records.
         Object.assign(port, { origin, schema, own: known ? 0 : this.seq });
         return {
           position: { journal: this.id, era: 'one', seq: known ? position.seq : 0 },

@@ -100,7 +100,7 @@ export async function mirrored(
       writeFileSync(join(root, path), content);
     },
     write: (path: string, content: string) => workspaces.write('main', { path, content, encoding: 'utf8' }),
-    /** What the folder has, by path. */
+    /** Content of the folder, by path. */
     onDisk(): Record<string, string> {
       const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();
       return Object.fromEntries(

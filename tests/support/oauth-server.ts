@@ -30,14 +30,14 @@ export async function startOauthServer() {
   const access = new Map<string, string>();
   const refresh = new Map<string, string>();
   const at = {
-    /** What of the documents is said otherwise. */
+    /** Overrides of the documents. */
     metadata: {} as Record<string, unknown>,
     resource: {} as Record<string, unknown>,
     /** Answers one of the authorization server's paths by itself. */
     instead: new Map<string, Answering>(),
     /** The scope that the tool needs. */
     toolScope: 'tools:read',
-    /** What the callback says of its issuer; undefined: nothing. */
+    /** Issuer in the callback; undefined to omit it. */
     iss: undefined as string | undefined,
     registers: true,
     /** All that was asked, `METHOD path`, with the headers. */

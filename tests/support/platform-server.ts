@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What a platform does wrong with one request. */
+/** A fault of a platform for one request. */
 export type Fault =
   | { status: number; body: string; headers?: Record<string, string> }
-  /** It ends the connection, after what it was asked for was done (`done`) or before. */
+  /** Closes the connection before or after (`done`) carrying out the request. */
   | { cut: 'before' | 'done' }
   /** A body without end. */
   | { endless: true };

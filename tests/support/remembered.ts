@@ -4,6 +4,6 @@ import { LongTermFile } from '../../web/gateway/core/memory/long-term-file.ts';
 import type { Vault } from '../../web/gateway/core/vault.ts';
 import { vaultWorkspace } from '../../web/gateway/core/workspace/vault-workspace.ts';
 
-/** What the agents of a workspace remember for good, as it lies in the vault. */
+/** Long-term memory of a workspace's agents in the vault. */
 export const remembered = (vault: Vault, workspace = 'main'): LongTermFile =>
   new LongTermFile(vaultWorkspace({ vault, clock: systemClock }, workspace), LONG_TERM_FILE);

@@ -7,7 +7,7 @@ export interface SelfSigned {
   /** Files, PEM. */
   cert: string;
   key: string;
-  /** What a client trusts it by. */
+  /** CA certificate for clients. */
   ca: string;
 }
 

@@ -45,7 +45,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
     },
     free: () => rmSync(ballast, { force: true }),
     [Symbol.dispose]() {
-      // Whatever still has a file open there ends soon.
+      // Processes that still have a file open there will exit soon.
       if (spawnSync('umount', [dir]).status !== 0) spawnSync('umount', ['--lazy', dir]);
       remove();
     },

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 export interface StandInEngine extends Disposable {
   /** The environment's `PATH` with it first. */
   readonly path: string;
-  /** What it was called with, each time, and last what it was to say. */
+  /** Arguments of each call, with the text to speak last. */
   calls(): string[][];
 }
 

@@ -10,7 +10,7 @@ export interface Asked {
   signal: AbortSignal;
 }
 
-/** What a request carries as text, whichever way. */
+/** Body of a request as text, in either form. */
 export const sentText = ({ body, bytes }: Pick<FetchInit, 'body' | 'bytes'>): string | undefined =>
   bytes ? new TextDecoder().decode(bytes) : body;
 
@@ -62,13 +62,13 @@ export function streamed(text: string, { cuts = [], ends = 'close', onCancel }: 
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** What came of one answer. */
+/** Result of one response. */
 export interface Outcome {
   events: ModelEvent[];
   /** The tools of calls that were begun, as they were told with each piece; not among the events. */
   calling: string[][];
   text: string;
-  /** What ended it where that was an error. */
+  /** The error that ended it, if any. */
   error: unknown;
 }
 

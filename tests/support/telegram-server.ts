@@ -7,7 +7,7 @@ const BOT = { id: 123456, is_bot: true, username: 'perch_test_bot', first_name: 
 /** A server on this machine that answers as Telegram's Bot API does (https://core.telegram.org/bots/api). */
 export async function telegramServer(clock: Pick<Clock, 'after'>) {
   const updates: { update_id: number; message: Record<string, unknown> }[] = [];
-  /** What it gives again and again, whatever was confirmed. */
+  /** Updates that are sent repeatedly, even if confirmed. */
   const repeats: typeof updates = [];
   const sent: { chat_id: number; text: string; reply_parameters?: unknown }[] = [];
   const files: string[] = [];
@@ -29,7 +29,7 @@ export async function telegramServer(clock: Pick<Clock, 'after'>) {
         return ok(BOT);
       case 'getUpdates': {
         const { offset = 0, timeout = 0, limit = 100 } = params;
-        // What is before the offset is confirmed, and gone.
+        // Updates before the offset are confirmed and removed.
         while (updates[0] && updates[0].update_id < offset) updates.shift();
         if (updates.length + repeats.length === 0 && timeout > 0) {
           await new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ export function wallClock(zone: string, from: number, to: number) {
     hour: '2-digit',
     minute: '2-digit',
   });
-  /** What the wall clock shows, as if it showed UTC. */
+  /** The wall-clock time as if it were UTC. */
   const shown = (at: number): number => {
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (format.format(at).match(/\d+/g) ?? []).map(Number);
     return Date.UTC(year, month - 1, day, hour, minute);

@@ -11,7 +11,7 @@ interface Post {
   text: string;
   author_id: string;
   created_at: string;
-  /** What it answers. */
+  /** Id of the post that it replies to. */
   to?: string;
 }
 
@@ -140,7 +140,7 @@ export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}
     posts,
     direct,
     grants,
-    /** What the account has answered, in order. */
+    /** The account's replies, in order. */
     own: (): Post[] => posts.filter(({ author_id, to }) => author_id === ME.id && to !== undefined),
     mention(text: string, author_id = '2001'): string {
       const post = { id: nextId(), text: `@perch ${text}`, author_id, created_at: now() };

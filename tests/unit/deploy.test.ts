@@ -100,7 +100,7 @@ verifies('operations/compose', 'bridges: commands, ports, folders and health che
     const port = at < 0 ? DEFAULT_PORT : Number(command[at + 1]);
     expect(published).toBe(`127.0.0.1:${port}:${port}`);
     ports.add(port);
-    // Where it is reached from outside the container it is no loopback address, which it refuses without both.
+    // To be reachable from outside the container it binds a non-loopback address, which requires both options.
     expect(command).toEqual(expect.arrayContaining(['--bind', '0.0.0.0', '--expose']));
     expect(volumes).toEqual([`${name}:${dataDir}`]);
     expect(composed.volumes).toHaveProperty(name);

@@ -13,7 +13,7 @@ it('Zod’s schemas in builds of a worker import nothing that makes JSON Schemas
   const path = join(folder, 'schemas.js');
   const code = transform(readFileSync(path, 'utf8'), path)?.code ?? '';
   expect(code).not.toMatch(/^import .*json-schema/m);
-  // Where it lies its neighbours are the same modules as everybody's.
+  // Imports from its own folder resolve to the shared modules.
   const absolute = code.replaceAll(/from "(\.[^"]+)"/g, (_all, to: string) => `from "${pathToFileURL(join(folder, to)).href}"`);
   const bare = (await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(absolute)}`)) as typeof zod.z;
   const described = (z: typeof zod.z): unknown =>

@@ -25,7 +25,7 @@ const placesIn = (text: string): string[] => [...text.matchAll(/(?<!\\)\{(\w+)\}
 const tagsIn = (text: string): string[] => partsOf(text).flatMap(({ tag }) => tag ?? []);
 const all = (message: Message, read: (text: string) => string[]): string[] => [...new Set(textsOf(message).flatMap(read))].sort();
 
-/** What is wrong with a translation; null where it says all that English says. */
+/** The error in a translation; null if it is complete. */
 function faultIn(key: string, from: Message, to: Message | undefined, locale: string): string | null {
   if (to === undefined) return `${key} is missing`;
   if (textsOf(to).some((text) => text.trim() === '')) return `${key} is empty`;

@@ -29,7 +29,7 @@ export class Chaos implements AsyncDisposable {
   readonly perch: Perch;
   readonly members: readonly [Member, Member];
   readonly ledger = new Ledger();
-  /** What was done, for whoever reads of a failure. */
+  /** Log of actions, to diagnose a failure. */
   readonly log: string[] = [];
   readonly #upstream: Upstream;
   readonly #random: Random;
@@ -102,7 +102,7 @@ export class Chaos implements AsyncDisposable {
     if (this.#busy.has(whom)) return;
     if (kind === 'managed' && ++this.#managedKills > MANAGED_KILLS) kind = 'bridge';
     if (kind === 'bridge') this.#managedKills = 0;
-    // What only this browser has would be lost by right.
+    // Data that only this browser has would legitimately be lost.
     if (kind === 'wipe' && (this.#busy.size > 0 || !(await this.#safe(member)))) return;
     this.log.push(`fault: ${kind} of ${whom === 'bridge' ? 'the bridge' : whom.name}, ${ms} ms`);
     this.#busy.add(whom);

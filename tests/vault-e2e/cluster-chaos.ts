@@ -42,7 +42,7 @@ interface Parts {
 export class ClusterChaos implements AsyncDisposable {
   readonly ledger = new Ledger();
   readonly ticks: Ticks;
-  /** What was done, for whoever reads of a failure. */
+  /** Log of actions, to diagnose a failure. */
   readonly log: string[] = [];
   readonly #parts: Parts;
   readonly #clients = new Map<Perch, GatewayClient>();
@@ -70,7 +70,7 @@ export class ClusterChaos implements AsyncDisposable {
     await chaos.#allReady();
     const client = await chaos.#client(first);
     await addProvider(client, upstream.url);
-    // What jobs ask: their runs last for seconds.
+    // Model of jobs: their runs last for seconds.
     await client.call('config.patch', { patch: { chat: { model: 'local/slow-500' } } });
     await chaos.heal();
     stack.move();
@@ -234,7 +234,7 @@ export class ClusterChaos implements AsyncDisposable {
       const managed = await managedCopy(perch);
       if (!managed) throw new Error('a browser has no data');
       found.push(...differences(managed.versions, await journalVersions(perch.home)));
-      // What a session’s row sums up of its messages each host keeps for itself, and has alike all the same.
+      // Each host computes a session's summary row itself, and all are equal.
       if (before) found.push(...differences(before.records, managed.records));
       before = managed;
     }

@@ -4,7 +4,7 @@ import { Offspring } from '../support/left-running.ts';
 import type { NodeIndex, ThreeNodes } from '../../bridge/sync/tests/three-nodes.ts';
 import type { Perch } from '../e2e/harness.ts';
 
-/** What may happen to one of three gateways or of three NATS nodes, and how often beside the others. */
+/** Faults of one of three gateways or of three NATS nodes, with their relative frequency. */
 export const CLUSTER_FAULTS = {
   ...{ worker: 3, bridge: 3, node: 2, leader: 2 },
   ...{ 'pause worker': 1, 'pause bridge': 2, 'pause node': 1 },
@@ -64,7 +64,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       if (pid > 0) process.kill(pid, name);
     } catch {
-      // It has ended meanwhile.
+      // The process has exited in the meantime.
     }
   }
 }

@@ -69,7 +69,7 @@ export async function say(perch: Perch, sessionId: string, message: string, idem
   }
 }
 
-/** What a person has said in a chat, as one of the gateways has it. */
+/** A person's messages in a chat, as one of the gateways has them. */
 export async function heard(perch: Perch, sessionId: string): Promise<string[]> {
   const client = await perch.client();
   try {

@@ -33,7 +33,7 @@ async function say({ home, ...perch }: Pick<Perch, 'client' | 'home'>, vault: st
   }
 }
 
-/** Which kind of host serves each of the vaults at a gateway. */
+/** Kind of the active host of each vault at a gateway. */
 const hostsOf = (perch: Perch): Promise<(string | null)[]> =>
   Promise.all(
     VAULTS.map(async (vault) => ((await (await fetch(`${perch.url}/health${vault && `?vault=${vault}`}`)).json()) as BridgeHealth).host),
@@ -78,7 +78,7 @@ describe.runIf(hasNats)('two gateways of a cluster with two vaults each, and one
       expect(await say(b, '', 'Of the first, at two')).toEqual(['Of the first, at one', 'Of the first, at two']);
       expect(await say(b, 'work', 'Of work, at two')).toEqual(['Of work, at one', 'Of work, at two']);
 
-      // The one that is left has no room for both.
+      // The remaining gateway has no capacity for both.
       await b.kill('SIGKILL');
       const authorization = `Bearer ${tokenOf(one, 'work')}`;
       const models = (): Promise<Response> => fetch(`${a.url}/v1/models`, { headers: { authorization } });

@@ -10,7 +10,7 @@ const MINUTES = 5 * 60_000;
 /** Due one after the other, before and after the host is killed. */
 const JOBS = 6;
 
-/** What a streamed completion says, as the events' own text. */
+/** The raw events of a streamed completion. */
 async function streamed(perch: Perch): Promise<string> {
   const body = JSON.stringify({ model: GUIDE, stream: true, messages: [{ role: 'user', content: 'Hello' }] });
   const response = await perch.fetch('/v1/chat/completions', { method: 'POST', body, headers: { 'content-type': 'application/json' } });

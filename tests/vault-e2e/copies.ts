@@ -14,13 +14,13 @@ export interface Copy {
   versions: Map<string, string>;
 }
 
-/** What all copies have alike: secrets are sealed under a key of each, and the rest of a database is its own. */
+/** Stores that are equal in all copies: secrets are sealed under a key of each, and the others are local to a database. */
 const isShared = (store: string): boolean => store in SYNC_STORES && store !== 'secrets';
 
 /** Every row of the page's database `perch`; null where there is none. */
 export async function copyIn(page: Page): Promise<Copy | null> {
   const stores = await page.evaluate(async () => {
-    // One that is not there would be made by opening it.
+    // Opening a missing database would create it.
     if (!(await indexedDB.databases()).some(({ name }) => name === 'perch')) return null;
     const done = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export async function copyIn(page: Page): Promise<Copy | null> {
   return copy;
 }
 
-/** What the managed Chromium keeps, whose page no test reaches: the gateway is stopped, and its profile is opened by another browser. */
+/** Data of the managed Chromium, whose page no test can reach: the gateway is stopped, and its profile is opened by another browser. */
 export async function managedCopy(perch: Perch): Promise<Copy | null> {
   await perch.kill('SIGTERM');
   await using browser = await launchBrowser({ profile: join(perch.home, 'profiles', 'gateway') });
@@ -64,7 +64,7 @@ export async function managedCopy(perch: Perch): Promise<Copy | null> {
   return await copyIn(await browser.page(perch.url));
 }
 
-/** What is in the journal under this PERCH_HOME. */
+/** Content of the journal under this PERCH_HOME. */
 export async function journalCopy(home: string): Promise<Copy> {
   await using journal = await openJournal({ dir: home, vaultKey: await vaultKey(home) });
   const copy: Copy = { records: new Map(), versions: new Map() };
@@ -78,7 +78,7 @@ export async function journalCopy(home: string): Promise<Copy> {
 /** The versions of all that is in it. */
 export const journalVersions = async (home: string): Promise<Map<string, string>> => (await journalCopy(home)).versions;
 
-/** What two copies do not have alike; at most some of it. Empty: they are equal. */
+/** Differences between two copies, up to a limit. Empty if they are equal. */
 export function differences<T>(one: ReadonlyMap<string, T>, two: ReadonlyMap<string, T>): string[] {
   const keys = new Set([...one.keys(), ...two.keys()]);
   const unlike = [...keys].filter((key) => JSON.stringify(one.get(key)) !== JSON.stringify(two.get(key)));

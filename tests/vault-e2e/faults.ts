@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import type { Perch } from '../e2e/harness.ts';
 import type { Member } from './member.ts';
 
-/** What may happen, and how often beside the others. */
+/** Faults and their relative frequency. */
 export const FAULTS = { bridge: 3, worker: 3, browser: 2, managed: 2, stop: 2, freeze: 1, wipe: 1 };
 export type Fault = keyof typeof FAULTS;
 
@@ -20,7 +20,7 @@ export async function strike(fault: Fault, { perch, member, ms }: { perch: Perch
       await member.kill();
       return member.reopen();
     case 'managed':
-      // Of those found one may have ended meanwhile, which is as good.
+      // A process that was found may have exited, which is as good.
       spawnSync('pkill', ['-KILL', '-P', String(perch.pid)]);
       return;
     case 'stop':

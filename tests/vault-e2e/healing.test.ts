@@ -106,7 +106,7 @@ verifies('vault.sync/fills', 'a browser’s data is cleared under the worker tha
   await cdp.send('Storage.clearDataForOrigin', { origin: perch.url, storageTypes: 'indexeddb' });
   await holder.call('chat.send', { sessionId: 'own', message: 'and after', model: GUIDE });
   await equal();
-  // What was said before it had read anything again is a branch of its own.
+  // Messages sent before it had read anything again are a separate branch.
   const { records } = (await copyIn(holder.page)) ?? { records: new Map<string, { content?: unknown }>() };
   const said = [...records.values()].map((record) => (record as { content?: unknown }).content);
   expect(said).toEqual(expect.arrayContaining(['written by itself', 'and after']));

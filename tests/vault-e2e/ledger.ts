@@ -14,7 +14,7 @@ interface Try {
   told?: number;
 }
 
-/** What writers were told, for comparing it with what is there in the end. */
+/** Responses that writers received, to compare with the final state. */
 export class Ledger {
   readonly #sent: Sent[] = [];
   readonly #written = new Map<string, Try[]>();
@@ -60,7 +60,7 @@ export class Ledger {
     }
   }
 
-  /** What is missing from a copy that was made after `at`, or there too often; empty: nothing. */
+  /** Records that are missing from a copy made after `at`, or duplicated; empty if there are none. */
   complaints({ records, versions }: Copy, at: number): string[] {
     const rows = (store: string): [string, Row][] =>
       [...records].flatMap(([id, row]) => (id.startsWith(`${store}/`) ? [[id.slice(store.length + 1), row as Row]] : []));
@@ -83,18 +83,18 @@ export class Ledger {
       if (messages.some(([, { sessionKey }]) => sessionKey === `main/${session}`)) complaints.push(`messages of ${session} are there`);
     }
     for (const [what, all] of this.#written) {
-      // What was acknowledged later may be there, or not yet.
+      // Writes acknowledged later may or may not be there yet.
       const tries = all.map(({ value, begun, told }): Try => (told === undefined || told > at ? { value, begun } : { value, begun, told }));
       const lastBegun = Math.max(...tries.map(({ begun, told }) => (told === undefined ? 0 : begun)));
       if (lastBegun === 0) continue;
-      // One that nobody knows of may have come through at any time.
+      // A write without a response may have been applied at any time.
       const allowed = new Set(tries.filter(({ told }) => told === undefined || told >= lastBegun).map(({ value }) => value));
       const [kind = '', name = ''] = what.split(' ');
       const [store, key] = kind === 'title' ? ['sessions', `main/${name}`] : ['config', `providers.${name}`];
       const valueOf = (row: Row | undefined): string =>
         String(kind === 'title' ? row?.title : ((row?.value as Row | undefined)?.baseUrl ?? row?.baseUrl));
       const value = valueOf(records.get(`${store}/${key}`) as Row | undefined);
-      // One that had not read it (its data was cleared) may have written apart: then it was put aside, to be seen.
+      // A host that had not read it (its data was cleared) may have written concurrently: then the version is kept as a conflict.
       const aside = rows('conflicts').flatMap(([, row]) =>
         row.store === store && row.key === key ? [valueOf(JSON.parse(String(row.payload)) as Row)] : [],
       );

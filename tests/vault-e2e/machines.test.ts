@@ -11,7 +11,7 @@ import { until } from '../support/gateway.ts';
 
 const GUIDE = 'guide/guide';
 
-/** What was said in a chat there, by both; nothing where there is no such chat yet. */
+/** Messages of a chat there, by both; empty if there is no such chat yet. */
 async function said(perch: Perch, sessionId: string): Promise<string[]> {
   using outside = await connectOutside(perch);
   try {

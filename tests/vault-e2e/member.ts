@@ -87,7 +87,7 @@ export class Member implements AsyncDisposable {
   /** Opens the browser again on its profile, and the app in it. */
   async reopen(): Promise<void> {
     await this.browser.reopen();
-    // One whose data was just cleared has no app of its own yet: a person opens it once the bridge is there.
+    // A browser whose data was just cleared has no cached app: it is opened once the bridge is reachable.
     await this.openTab().catch(async (error: unknown) => {
       if (!/ERR_CONNECTION_REFUSED/.test(String(error))) throw error;
       await until(

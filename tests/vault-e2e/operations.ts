@@ -2,7 +2,7 @@ import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/me
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 
-/** What a writer may do, and how often beside the others. */
+/** Operations of a writer and their relative frequency. */
 export const OPERATIONS = { send: 7, slow: 2, rename: 3, config: 2, memory: 1, remove: 1, mortal: 1 };
 export type Operation = keyof typeof OPERATIONS;
 

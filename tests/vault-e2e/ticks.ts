@@ -35,14 +35,14 @@ export class Ticks {
     return asked;
   }
 
-  /** What is wrong with a copy that was made after `at`. */
+  /** Errors in a copy that was made after `at`. */
   complaints({ records }: Copy, at: number): string[] {
     const twice = [...this.asked].filter(([, count]) => count > 1).map(([message, count]) => `“${message}” was run ${count} times`);
     const lost = [...this.#told].filter(([, { jobId, told }]) => told <= at && !records.has(`jobs/${jobId}`));
     return [...twice, ...lost.map(([message, { jobId }]) => `the job of “${message}”, ${jobId}, was acknowledged and is not there`)];
   }
 
-  /** Those of which nothing is noted yet, or a run that goes on. */
+  /** Ticks without a record yet, or with a run in progress. */
   open({ records }: Copy): string[] {
     const over = new Set<string>();
     for (const [id, row] of records) {

@@ -34,7 +34,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** What was acknowledged: ids of messages, and the sessions that somebody deleted or cleared since. */
+/** Acknowledged writes: ids of messages, and the sessions that were deleted or cleared since. */
 class Ledger {
   readonly sent = new Map<string, string>();
   readonly emptied = new Set<string>();

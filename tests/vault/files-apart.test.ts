@@ -36,7 +36,7 @@ class Pair {
     return [this.here, this.there];
   }
 
-  /** What each does, apart from the other; the second one later. Then they are in step again. */
+  /** Runs the actions of both while partitioned, the second one later, and then synchronizes them. */
   async apart(ours: (replica: TestReplica) => Promise<unknown>, theirs: (replica: TestReplica) => Promise<unknown>): Promise<void> {
     for (const replica of this.both) {
       await replica.synced(this.journal);
@@ -93,7 +93,7 @@ verifies('vault.files/merged', 'what two hosts remembered apart, both remember; 
     expect(await textsOf(replica)).toEqual(['Miso is a cat', 'Rex is a dog', 'Ada has both', 'Tea, not coffee']);
     expect(await copiesOf(replica.vault)).toEqual([]);
   }
-  // What follows is made from that, and no conflict.
+  // The next version is derived from it and causes no conflict.
   await remember('More')(pair.here);
   await pair.synced();
   expect(await copiesOf(pair.there.vault)).toEqual([]);

@@ -19,7 +19,7 @@ const recordOf = (store: SyncStore, { clock, fence, gone }: { clock: string; fen
   ...(gone ? { deleted: true, payload: null } : { payload: JSON.stringify({ of: clock }) }),
 });
 
-/** What a replica has after hearing of these, in this order. */
+/** The record of a replica after it received these versions in this order. */
 function heard(records: readonly SyncRecord[]): SyncRecord | undefined {
   let current: SyncRecord | undefined;
   for (const record of records) current = mergeInto(current, record).stored ?? current;

@@ -164,7 +164,7 @@ verifies(
     await host.synced(journal);
     expect(journal.rows.has('messages/re-m-1')).toBe(true);
 
-    // One that is silent.
+    // A journal that does not respond.
     journal.gate = new Promise(() => {});
     const write = ask(host.vault, 'm-2');
     expect(await settles(write)).toBe(false);
@@ -204,7 +204,7 @@ verifies(['vault.journal/reserve', 'storage/disk-full'], 'while the journal’s 
   await host.join(journal);
   const question = await ask(host.vault, 'm-1');
   journal.free = 0;
-  // The one that meets it is on disk, in the space that was set aside.
+  // The write that runs out of space is on disk, in the reserved space.
   await answer(host.vault, question);
   expect(journal.rows.has('messages/re-m-1')).toBe(true);
   await expect(ask(host.vault, 'm-2')).rejects.toBeInstanceOf(StorageFull);

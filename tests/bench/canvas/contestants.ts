@@ -5,10 +5,10 @@ import { FreehandCanvas } from '../../../web/lib/canvas/freehand-canvas.ts';
 import type { Stage } from '../../../web/lib/canvas/stage.ts';
 import { type Drawn, scene, SHEET } from './scene.ts';
 
-/** What is measured, of one of the two. */
+/** Interface of a measured canvas. */
 export interface Contestant {
   readonly element: HTMLElement;
-  /** Where it is pressed. */
+  /** Element that receives pointers. */
   readonly surface: HTMLElement;
   /** Moves or scales all, and renders at once. */
   view(x: number, y: number, zoom: number): void;

@@ -5,7 +5,7 @@ import { SHEET } from './scene.ts';
 export type Name = 'ours' | 'plain';
 export type Motion = 'pan' | 'zoom' | 'undo';
 
-/** Where the view is in its nth frame. */
+/** Moves the view for the nth frame. */
 const MOTIONS: Record<Motion, (shown: Contestant, nth: number) => void> = {
   pan: (shown, nth) => shown.view(Math.round(300 * Math.sin(nth / 9)), Math.round(200 * Math.sin(nth / 13)), 1),
   zoom(shown, nth) {

@@ -10,7 +10,7 @@ interface TraceEvent {
   tdur?: number;
 }
 
-/** What the page's main thread did in each frame between the marks `bench-frame` and `bench-end`, in milliseconds. */
+/** Time of the page's main thread in each frame between the marks `bench-frame` and `bench-end`, in milliseconds. */
 export async function framesOf(cdp: CDPSession, run: () => Promise<unknown>): Promise<number[]> {
   const events: TraceEvent[] = [];
   const take = ({ value }: { value: object[] }): void => void events.push(...(value as TraceEvent[]));

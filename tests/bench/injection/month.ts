@@ -37,9 +37,9 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPh
 interface Turn {
   steps: Step[];
   attachments: { filename: string; mimeType: string; content: string }[];
-  /** It reads new content of others. */
+  /** Whether it reads new content from others. */
   isReading: boolean;
-  /** It reads what earlier runs left. */
+  /** Whether it reads the results of earlier runs. */
   uses: Cause | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Source {
 /** A source that needs more than a gateway. */
 export interface RemoteSource {
   name: string;
-  /** It takes long, so it is tried with one effect of each kind alone. */
+  /** Whether it is slow, so that only one effect of each kind is tried. */
   isSlow?: boolean;
   open(): Promise<{ world: World; attack: Attempt }>;
 }

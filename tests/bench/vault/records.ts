@@ -23,7 +23,7 @@ function text(): string {
   return line;
 }
 
-/** What a year of use leaves: 100 sessions, 97,000 messages, and the runs and usage of some; in the order of the last changes. */
+/** Records of a year of use: 100 sessions, 97,000 messages, and the runs and usage of some; in the order of their last changes. */
 function* records(): Generator<SyncRecord> {
   let now = Date.now() - 365 * 24 * 3_600_000;
   const clock = new HybridClock(() => now, ORIGIN);

@@ -1,4 +1,4 @@
-// The interface document's samples (2, sections 4.4 to 4.7), as a page or a worker does them.
+// The samples of the libraries' specification (docs/names.md), run by a page or a worker.
 const DAY = 86_400_000;
 const lines = (name) => `${name}/.perch-wiki/claims`;
 
@@ -81,7 +81,7 @@ export async function walk({ memory, recall, wiki, dreaming }, name, site) {
   return seen;
 }
 
-/** What is there of it later. @param {any} libraries @param {string} name */
+/** Reads the data again later. @param {any} libraries @param {string} name */
 export async function again({ memory, wiki, dreaming }, name) {
   const manager = await new memory.MemoryManager(name).open();
   const vault = new wiki.WikiVault(`${name}-wiki`);

@@ -9,7 +9,7 @@ export interface Message {
   error?: unknown;
 }
 
-/** What a script speaks with: whole messages, or bytes as they are. */
+/** Sends a script's output: whole messages, or raw bytes. */
 export interface Voice {
   send(message: object): void;
   raw(bytes: string | Uint8Array): void;
@@ -274,7 +274,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     },
   },
 
-  // What it has to read.
+  // Prompts to read.
   'has-hostile-prompts': {
     on: {
       initialize: (message, { result }) => result(message, greeting({ capabilities: { tools: {}, prompts: {}, resources: {} } })),

@@ -66,7 +66,7 @@ async function callTool(
   }
 }
 
-/** What was cancelled, for who looks at standard error. */
+/** Reports cancelled calls on standard error. */
 const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
 function answer({ id, method, params = {}, ...rest }: Message): void {

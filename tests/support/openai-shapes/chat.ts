@@ -42,7 +42,7 @@ const message = z.strictObject({
   ...extension,
 });
 
-/** What a completion and its chunks share. */
+/** Fields common to a completion and its chunks. */
 const head = {
   id: z.string().min(1),
   created: unixTime,

@@ -11,7 +11,7 @@ import { compaction, deleted, inputTokens, itemList, response } from './response
 import { conversation, conversationDeleted, conversationItem, file, fileDeleted, fileList } from './stored.ts';
 import { imageList, textCompletion, transcript } from './media.ts';
 
-/** What a good answer is, by method and path. */
+/** Schema of a successful response, by method and path. */
 const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^POST \/v1\/chat\/completions$/, completion],
   [/^GET \/v1\/models$/, modelList],
@@ -52,7 +52,7 @@ const MESSAGES_ANSWERS: typeof ANSWERS = [
 const shapeOf = (route: string, isMessages: boolean): z.ZodType =>
   (isMessages ? MESSAGES_ANSWERS : ANSWERS).find(([pattern]) => pattern.test(route))?.[1] ?? z.never();
 
-/** What of a value is not as its shape has it; undefined where all is. */
+/** Describes how a value differs from its schema; undefined if it matches. */
 function misfitOf(text: string, shape: z.ZodType): string | undefined {
   let value: unknown;
   try {
@@ -117,7 +117,7 @@ function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: s
       flush: () => see(scanner.end()),
     },
     undefined,
-    // What nobody has read is not asked for.
+    // Reads from the source only on demand.
     { highWaterMark: 0 },
   );
 }

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 
-/** The public `ErrorResponse`. There `type` is any text; here it is one of ours (decisions, "HTTP"). */
+/** The public `ErrorResponse`. There `type` is any text; here it is one of ours. */
 export const errorAnswer = z.strictObject({
   error: z.strictObject({
     message: z.string().min(1),

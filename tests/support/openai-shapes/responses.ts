@@ -2,7 +2,10 @@ import { z } from '#shared/rpc/zod.ts';
 import { inputItem, outputItem } from './items.ts';
 import { count, unixTime } from './numbers.ts';
 
-/** What the public object does not have: whether it is kept, and what Open Responses wants beside (as it wants `usage: null` while it comes). */
+/**
+ * Fields that the public object lacks: whether it is stored, and those that Open Responses requires in addition (such as `usage: null`
+ * while it streams).
+ */
 const extensions = { store: z.boolean(), presence_penalty: z.literal(0), frequency_penalty: z.literal(0) };
 
 const functionTool = z.strictObject({
