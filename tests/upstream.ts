@@ -108,7 +108,7 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     await send(wholeStream(model, body));
     res.end();
   },
-  /** `slow-20`: so many milliseconds between chunks. */
+  /** `slow-20`: milliseconds between chunks. */
   async slow({ model, body, res, send }, ms) {
     sse(res);
     for (const part of wholeStream(model, body).split(/(?<=\n\n)/)) {
@@ -197,7 +197,7 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
   whole({ model, res }) {
     json(res, 200, completion(model, UPSTREAM_TEXT.join('')));
   },
-  /** `split-3`: writes so many bytes at a time. */
+  /** `split-3`: number of bytes per write. */
   async split({ model, body, res }, size) {
     sse(res);
     const bytes = Buffer.from(wholeStream(model, body).replaceAll('\n', '\r\n'));
@@ -274,7 +274,7 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     await send(chunk(model, { content: 'x'.repeat(26_500_000) }) + chunk(model, {}, 'stop') + DONE);
     res.end();
   },
-  /** `deltas-10000`: so many deltas of one word. */
+  /** `deltas-10000`: number of deltas of one word. */
   async deltas({ model, body, res, send }, count) {
     sse(res);
     for (let sent = 0; sent < count; sent += 100) {
@@ -284,7 +284,7 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     await send(chunk(model, {}, 'stop') + (wantsUsage(body) ? usageChunk(model) : '') + DONE);
     res.end();
   },
-  /** `large-100`: so many deltas of 10 KB. */
+  /** `large-100`: number of deltas of 10 KB. */
   async large({ model, res, send }, count) {
     sse(res);
     for (let i = 0; i < count && !res.destroyed; i++) await send(chunk(model, { content: `${'x'.repeat(9_999)} ` }));
@@ -332,7 +332,7 @@ async function readBody(req: IncomingMessage): Promise<Record<string, unknown> |
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined;
 }
 
-/** A local server that speaks the chat-completions format, well or badly as the model's name or the queue tells it. */
+/** A local server of the chat-completions format that behaves as the model's name or the queue says, including faults. */
 export async function startUpstream(options: UpstreamOptions = {}): Promise<Upstream> {
   const requests: UpstreamRequest[] = [];
   const queue: string[] = [];

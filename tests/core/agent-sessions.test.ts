@@ -17,13 +17,13 @@ const listen = [
 const piece = (delta: object, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, completion_tokens_details: { reasoning_tokens: 4 } } })}\n\n`;
-/** A server of OpenAI's format, whose answer ends like this. */
+/** A server of OpenAI's format whose response ends with this reason. */
 const says = (finish: string): Response =>
   new Response(piece({ content: 'Well' }) + piece({}, finish) + usage + 'data: [DONE]\n\n', {
     headers: { 'content-type': 'text/event-stream' },
   });
 
-/** A gateway whose agent asks a server of OpenAI's format; `told` is what that was asked last. */
+/** A gateway whose agent uses a server of OpenAI's format; `told` is the last request to it. */
 async function withAgent(finish = 'stop') {
   const { gw, client, openai, bodies } = await vendors(() => says(finish));
   await client.call('config.patch', {

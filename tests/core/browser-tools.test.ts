@@ -17,7 +17,7 @@ const TREE = `- heading "Cart" [level=1] [ref=s1e2]
 - 'button "Buy: \\"all\\"" [ref=s1e4] [cursor=pointer]'
 - textbox "Name [ref=s1e9]" [active] [ref=s1e5]: Ann`;
 
-/** A bridge whose browser shows one page, and what it was asked to do. */
+/** A bridge whose browser shows one page, and a record of its calls. */
 function shopping(change: Partial<Handlers> = {}) {
   const did: [name: string, params: unknown][] = [];
   const note =
@@ -94,12 +94,12 @@ verifies(
     expect((await client.call('config.get', { key: 'tools.policies' })).isDefault).toBe(true);
     await client.call('browser.open', { url: 'http://localhost:5173/again' });
     expect(opened).toEqual([url, 'http://localhost:5173/again']);
-    // Another port is another place; a denial is told.
+    // Another port requires another approval; a denial is reported.
     const other = client.call('browser.open', { url: 'http://localhost:8080/' });
     await until(async () => (await asked()) !== undefined, 'the second approval');
     await client.call('approvals.resolve', { id: (await asked())?.id ?? '', decision: 'deny' });
     await expect(other).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-    // Neither programs nor other private places wait for anybody.
+    // Programs, and other private addresses, do not wait for an approval.
     const program = await GatewayClient.connect(gw.link({ principal: 'key:1', scopes: ['read', 'write'] }), { params: {} });
     await expect(program.call('browser.open', { url: 'http://localhost:8080/' })).rejects.toMatchObject({ message: refusal });
     await expect(client.call('browser.open', { url: 'http://192.168.1.4/' })).rejects.toMatchObject({ message: refusal });

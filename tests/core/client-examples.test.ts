@@ -51,7 +51,7 @@ verifies(
     );
     // No block of code is left out.
     expect(page.match(/```js/g)).toHaveLength(examples.length);
-    // A story goes on until it is stopped.
+    // The story is endless until it is stopped.
     await using at = await cliGateway({
       model: ({ body, signal }) =>
         JSON.stringify(body.messages.at(-1)).includes('long story')

@@ -38,7 +38,7 @@ async function listen(gw: TestGateway): Promise<{ url: string } & AsyncDisposabl
   };
 }
 
-/** Runs `codex exec` in a folder of its own, and gives what it printed. */
+/** Runs `codex exec` in its own folder and returns its output. */
 async function codex(url: string, model: string, task: string): Promise<{ code: number | null; out: string }> {
   const home = await mkdtemp(join(tmpdir(), 'perch-codex-'));
   try {

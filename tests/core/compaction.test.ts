@@ -67,7 +67,7 @@ verifies(
     const { events } = await gw.client();
     while (!gw.calls.some(isFacts)) await gw.say();
     const before = await gw.history();
-    // The turn that has begun it did not wait, and was told everything.
+    // The turn that triggered it did not wait, and had the whole conversation.
     expect(textOf(gw.turns().at(-1)!)).not.toContain(MARK);
     await gw.say('And while it is made?');
     expect(textOf(gw.turns().at(-1)!)).not.toContain(MARK);
@@ -86,7 +86,7 @@ verifies(
     });
     const { tokensBefore = 0, tokensAfter = 0 } = history[at]?.compaction ?? {};
     expect(tokensAfter).toBeLessThan(tokensBefore);
-    // All that was said is there as it was.
+    // All messages are unchanged.
     expect(history.slice(0, before.length).map(({ id, content }) => ({ id, content }))).toEqual(
       before.map(({ id, content }) => ({ id, content })),
     );
@@ -97,7 +97,7 @@ verifies(
     expect(JSON.stringify(prompt[0])).toContain('Sail to Oslo');
     expect(prompt.length).toBeLessThan(history.length);
     expect(prompt.at(-1)?.content).toBe('And now?');
-    // Booked, and what is worth it remembered.
+    // Its usage is recorded, and facts are remembered.
     const used = (await gw.vault.usage.since(0)).filter(({ sessionKey }) => sessionKey === 'main/main');
     expect(used.length).toBeGreaterThan((await gw.history()).filter((each) => 'model' in each).length);
     expect((await remembered(gw.vault).memories()).map(({ text }) => text).sort()).toEqual(['Ana drinks tea', 'The boat is red']);
@@ -287,7 +287,7 @@ verifies('compaction.run/crash', 'a summary that cannot be stored changes nothin
   await expect(gw.owner.call('sessions.compact', {})).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
   full = false;
   expect(await gw.owner.call('sessions.compact', {})).toMatchObject({ compacted: true });
-  // And one whose session is gone by then leaves nothing.
+  // If its session is deleted by then, it leaves nothing.
   expect(await compact('nothing', (await gw.history()).find(({ compaction }) => compaction)!.compaction!)).toBe(false);
 });
 
@@ -314,7 +314,7 @@ const TOO_LONG: Say = {
   status: 400,
   body: '{"error":{"message":"This model\'s maximum context length is 1000 tokens.","code":"context_length_exceeded"}}',
 };
-/** A turn of a server that takes prompts of so many characters. */
+/** A turn of a server that accepts prompts of up to `most` characters. */
 const taking =
   (most: number, turn: Script = () => ['Aye.']): Script =>
   (call, count) =>

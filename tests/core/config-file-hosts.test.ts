@@ -17,7 +17,7 @@ const read = ({ bridge }: There): Promise<ResultOf<Calls['config-file.read']>> =
 const write = ({ bridge }: There, params: ParamsOf<Calls['config-file.write']>): Promise<ResultOf<Calls['config-file.write']>> =>
   bridge.call(configFilePort, 'config-file.write', params);
 
-/** A host with a copy of the data of its own at this bridge; `prompt`: what its copy says of `chat.systemPrompt`. */
+/** A host at this bridge with its own copy of the data; `prompt`: the value of `chat.systemPrompt` in it. */
 async function hostAt(there: There, prompt: string, sync: FakeSync) {
   const clock = new FakeClock();
   const gw = await testGateway({ useGuide: true, clock, sync, bridge: there.bridge });
@@ -114,7 +114,7 @@ verifies(
     there.bridge.attach();
     await until(() => file().includes('third') && noted().includes('third'), 'the file has what was acknowledged');
     expect((await host.client.call('config.get', { key: 'chat.systemPrompt' })).value).toBe('third');
-    // A person's edit is one still, also one that goes back to what was cut off.
+    // A person's edit still counts, even one that restores the interrupted change.
     await until(() => !filesOf(there).has('config.writing.json'));
     writeFileSync(join(there.home, 'config.json'), JSON.stringify(says('second')));
     host.look();

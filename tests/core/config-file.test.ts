@@ -109,7 +109,7 @@ verifies(
     await until(async () => (await at.state()).state === 'synced');
     const broken = '{\n  "chat": {\n    "systemPrompt": "bad" "x": 1\n  }\n}\n';
     at.save(broken);
-    // A look that was under way may have seen half of what was being saved.
+    // A poll during the save may have read half of the file.
     await until(async () => (await at.state()).problem?.column === 27);
     expect(await at.state()).toEqual({
       state: 'broken',

@@ -19,7 +19,7 @@ describe('config', () => {
     expect(await get('chat')).toEqual({ value: { model: 'test/scripted', titles: false, systemPrompt: 'Be brief' }, hash: set.hash });
     expect((await get('chat.systemPrompt')).value).toBe('Be brief');
     await until(() => events.some(({ event, payload }) => event === 'config.changed' && payload.hash === set.hash));
-    // `set` replaces what stands there; `patch` merges, and null deletes.
+    // `set` replaces the value; `patch` merges, and null deletes.
     await client.call('config.set', { key: 'chat', value: { model: 'test/other' } });
     expect((await get('chat')).value).toEqual({ model: 'test/other' });
     await client.call('config.patch', {
@@ -84,7 +84,7 @@ describe('config', () => {
       message: expect.stringContaining('baseHash'),
       extra: { details: { hash: first.hash } },
     });
-    // Two that saw the same configuration: one wins, the other is told.
+    // Of two writers with the same base, one wins and the other gets an error.
     const both = await Promise.allSettled(
       ['e/f', 'g/h'].map((model) => client.call('config.patch', { patch: { chat: { model } }, baseHash: first.hash })),
     );
@@ -435,7 +435,7 @@ describe('config', () => {
   });
 });
 
-/** Every text in a value, also those that bytes make. */
+/** Every text in a value, including decoded bytes. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return `${value}\n`;
   if (value instanceof ArrayBuffer) return Buffer.from(value).toString('latin1');

@@ -97,7 +97,7 @@ describe('a host that died', () => {
   });
 });
 
-/** A gateway with a job each minute, whose standing among hosts a test says. */
+/** A gateway with a job each minute, and a given sync state. */
 async function standing(state: Partial<SyncState> = {}) {
   const clock = new FakeClock();
   const sync = new FakeSync(state);

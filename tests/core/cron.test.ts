@@ -89,7 +89,7 @@ verifies('cron/schedule', 'what is no schedule is refused; another one counts fr
   await gw.pass(10_000);
   const { job } = await gw.api.call('cron.update', { id: jobId, schedule: { kind: 'every', everyMs: HOUR }, catchUp: true });
   expect(job).toMatchObject({ name: 'Morning', catchUp: true, nextRunAt: gw.clock.now() + HOUR });
-  // By the configured time zone, where it has none of its own.
+  // Uses the configured time zone if the job has none.
   await gw.api.call('config.set', { key: 'chat.timeZone', value: 'Asia/Tokyo' });
   const { job: other } = await gw.api.call('cron.update', { id: jobId, schedule: { kind: 'cron', expr: '0 9 * * *' } });
   expect(new Date(other.nextRunAt ?? 0).toISOString()).toBe('2026-11-21T00:00:00.000Z');
@@ -282,7 +282,7 @@ verifies('cron/deleted', 'its runs stay for 30 days, with its name', async () =>
   await gw.pass(29 * 24 * HOUR, 12 * HOUR);
   expect(await gw.history()).toMatchObject(kept);
   await gw.pass(2 * 24 * HOUR, 12 * HOUR);
-  // The next deletion or start looks for what is old.
+  // The next deletion or start removes old records.
   await gw.api.call('cron.remove', { id: await gw.add({ enabled: false }) });
   expect(await gw.history()).toEqual([]);
   await expect(gw.history(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -45,7 +45,7 @@ verifies('memory.agents/daily', 'in the person’s time zone, once, without chan
   await goesOn(gw.clock, () => ended(gw, 2), HOUR / 6);
   expect(gw.calls).toHaveLength(3);
 
-  // A summary that was asked for in the midst of a day has not the rest of it; a section that a person has emptied stays empty.
+  // A summary that was requested during the day lacks the rest of it; a section that a person has emptied stays empty.
   await said(gw, gw.clock.now(), 'The morning is cold');
   const today = new Date(gw.clock.now() + HOUR).toISOString().slice(0, 10);
   await gw.api.call('memory.summariseDay', { date: today });

@@ -316,7 +316,7 @@ verifies('doctor/checks', 'a change that another host has dated in the future', 
   const vault = await openVault({ name: 'doctor-ahead', clock, onclosed: () => {} });
   await vault.memories.add({ id: 'm', text: 'x', category: 'fact', createdAt: 1 });
   expect(await diagnose('host-clocks', { vault: { ...vault, close: async () => {} }, clock })).toMatchObject({ severity: 'ok' });
-  // As if this host's own clock had been put right since: what stands in the vault is of a later time.
+  // As if this host's clock had been corrected: the vault has later times.
   clock.jump(-10 * 60_000);
   expect(await diagnose('host-clocks', { vault, clock })).toMatchObject({
     severity: 'warning',
@@ -507,7 +507,7 @@ verifies('doctor/bounded', 'a check that throws and one that hangs are told as s
   const waits = clock.waitsFor(12_000);
   const examined = examine(gw);
   await waits;
-  // All but the one that hangs have ended.
+  // All but the hanging one have ended.
   await until(() => clock.pending() <= before);
   clock.advance(12_000);
   const { by } = await examined;

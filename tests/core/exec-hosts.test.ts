@@ -35,7 +35,7 @@ async function approveThere({ hosts, two, a, b }: Pick<Awaited<ReturnType<typeof
   return id;
 }
 
-/** Two hosts on one journal, each with a line of its own to the bridge; the first one serves. */
+/** Two hosts on one journal, each with its own connection to the bridge; the first one is active. */
 async function setUp() {
   const exec = await lendExec();
   const second = new FakeBridge(lend(execPort, execHandlers({ home: exec.home, keeper: new Keeper(() => {}) })));
@@ -118,7 +118,7 @@ describe('two hosts', () => {
       await until(async () => (await counted(exec)) === 1);
       await one.synced();
       await two.synced();
-      // The other one knows of them while the first is there, and leaves them alone.
+      // While the first host is present, the other knows of them and does not touch them.
       expect(await Promise.all([waits, runs, agents].map((id) => status(b.client, id)))).toEqual(['pending', 'running', 'pending']);
       one.crash();
       await until(() => one.replicator.state().state === 'away');

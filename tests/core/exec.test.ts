@@ -190,7 +190,7 @@ describe('a request', () => {
     clock.advance(1);
     await until(() => resolved(events).includes('expired'));
     expect((await client.call('exec.approve', { requestId })).request.status).toBe('expired');
-    // The wall clock jumps, and no timer has noticed: it is over all the same.
+    // The wall clock jumps before any timer fires: it expires all the same.
     const { requestId: second } = await create(client, script);
     clock.jump(300_000);
     expect((await client.call('exec.approve', { requestId: second })).request.status).toBe('expired');

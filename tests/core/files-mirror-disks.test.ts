@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts';
 import { memoryFiles } from '../support/memory-files.ts';
 import { mirrored } from '../support/mirrored.ts';
 
-/** A disk on which names that differ in case alone are one, as on macOS and Windows. */
+/** A case-insensitive disk, as on macOS and Windows. */
 function foldingDisk(): Disk {
   const real = async (path: string): Promise<string> => {
     const parent = dirname(path);
@@ -35,7 +35,7 @@ verifies('mirror/names', 'one name in two Unicode forms is one file, which keeps
   await at.write(composed, 'from the vault');
   await at.write(`${composed}.d/y`, 'beside');
   await at.settle();
-  // A disk that composes names by itself has them so.
+  // A disk that normalizes names itself has composed ones.
   expect(
     readdirSync(at.root)
       .map((name) => name.normalize('NFC'))
@@ -75,7 +75,7 @@ verifies('mirror/names', 'where a disk takes two names for one, the second stays
   expect(at.onDisk()).toEqual({ 'NOTES.md': 'large' });
 });
 
-/** A disk that fails for good at its `count`th change, before or after that is done; nothing it has begun is cleaned up by the mirror. */
+/** A disk that fails permanently at its `count`th change, before or after applying it; the mirror cannot clean up. */
 function failingDisk(count: number, isDone: boolean): { disk: Disk; failed(): boolean; mend(): void } {
   let left = count;
   let isMended = false;

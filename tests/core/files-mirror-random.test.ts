@@ -62,7 +62,7 @@ verifies(
           const state = await at.settle();
           expect(state?.state).toBe('synced');
           const [held, stored] = [at.onDisk(), await at.inVault()];
-          // The vault may have a file where the folder has a folder of that name: told, and left where it is.
+          // The vault may have a file where the folder has a folder of that name: it is reported and skipped.
           const skipped = new Set(state?.skipped.map((each) => each.path));
           for (const name of new Set([...Object.keys(held), ...Object.keys(stored)]))
             if (!skipped.has(name)) expect(stored[name], name).toBe(held[name]);
@@ -97,7 +97,7 @@ function onDisk(root: string, { kind, path: name, to }: Edit, content: string, l
       if (moved !== undefined) last.set(`disk ${to}`, moved);
     }
   } catch {
-    // A folder has that name, or a file that of a folder: a person is told so by their system.
+    // A folder has that name, or a file has that of a folder: the system reports it to the person.
   }
 }
 

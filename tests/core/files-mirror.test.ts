@@ -153,7 +153,7 @@ verifies(
     expect(await at.settle()).toMatchObject({ state: 'synced', problem: null, gone: null });
     expect(at.onDisk()).toEqual({ ...files, new: 'meanwhile' });
     expect(at.log.filter((line) => line.includes('disappeared'))).toHaveLength(2);
-    // Three of six may go, four may not; what was only moved is there still.
+    // Three of six may be deleted, four may not; a move is not a deletion.
     for (const path of ['a', 'b', 'c']) renameSync(join(at.root, path), join(at.root, `${path}.moved`));
     renameSync(join(at.root, 'd'), join(at.root, 'd.moved'));
     expect(await at.settle()).toMatchObject({ state: 'synced' });

@@ -6,7 +6,7 @@ import { CLOSE } from '#shared/rpc/frames.ts';
 import { verifies } from '../requirements.ts';
 import { testGateway, type TestGateway, until } from '../support/gateway.ts';
 
-/** A client of the gateway over a link of its own, and how that was closed. */
+/** A client of the gateway over its own link, and the codes with which it was closed. */
 async function joined(gw: TestGateway, socket: boolean): Promise<{ client: GatewayClient; closed: number[] }> {
   const closed: number[] = [];
   const link = gw.link({ socket });
@@ -99,7 +99,7 @@ describe('another host serves', () => {
       sent.catch(() => {});
       await until(() => gw.calls.length === 1);
       events?.left?.();
-      // Nothing that it sends from here on is heard: it is asked to come anew.
+      // Its messages are ignored from here on: it is asked to reconnect.
       expect((await client.closed).code).toBe(CLOSE.handingOver);
       await expect(sent).rejects.toThrow();
       gate.resolve();

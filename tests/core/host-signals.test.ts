@@ -45,7 +45,7 @@ describe('what other hosts tell of their runs', () => {
     sync.hear('elsewhere', { type: 'events', events: [delta('more', 0)] });
     await until(() => sync.sent.length > 0);
     expect(sync.sent).toEqual([{ to: 'elsewhere', payload: { type: 'abort', runId: 'run-q' } }]);
-    // Also where its end has been told here meanwhile.
+    // Even if its end was reported here in the meantime.
     sync.delivers = false;
     sync.fence = 2;
     expect(await client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: true, runIds: ['run-q'] });
@@ -86,7 +86,7 @@ describe('what other hosts tell of their runs', () => {
     sync.set({ role: 'replica' });
     sync.set({ role: 'holder' });
     await until(() => isInterrupted(client));
-    // Its text is known from what was told of it.
+    // Its text is known from its events.
     expect((await historyOf(client)).at(-1)?.content).toBe('kept');
     const error = { code: 'ABORTED', message: 'late' };
     sync.hear('elsewhere', { type: 'events', events: [delta('more', 4), { event: 'chat.error', payload: { ...ids, error } }] });

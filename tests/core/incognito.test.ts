@@ -92,7 +92,7 @@ describe('a chat that is kept nowhere', () => {
 
       await client.call('chat.send', { message: `The ${KEPT} question` });
       expect((await client.call('sessions.list', {})).sessions).toHaveLength(1);
-      // Behind what is committed in groups: usage, the log, the index for search.
+      // After the batched writes: usage, the log, the search index.
       const usage = (): Promise<Awaited<ReturnType<typeof gw.vault.usage.since>>> => gw.vault.usage.since(0);
       await until(async () => (await usage()).some(({ sessionKey }) => sessionKey !== null), 'the chat to be counted');
       const { lines } = await client.call('logs.tail', { limit: 1000, json: true });

@@ -20,7 +20,7 @@ interface JsonSchema {
 const jsonOf = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
   z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as JsonSchema;
 
-/** The requirements with ids like this, and what stands in backticks in each. */
+/** The requirements whose ids match, and the names in backticks in each. */
 const rows = (pattern: RegExp): [id: string, ...quoted: string[]][] =>
   requirements
     .filter(({ id }) => pattern.test(id))

@@ -75,7 +75,7 @@ describe('a browser that closes while a reply streams', () => {
       await using closed = await closeWhileStreaming();
       const { hosts, browser, other, clock } = closed;
       await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
-      // Without the bridge nobody says that another host has ended it.
+      // Without the bridge no other host can end it.
       await using again = await hosts.reopen(browser, { clock });
       expect(await getHistory((await again.client()).client)).toHaveLength(1);
       clock.advance(10_000);

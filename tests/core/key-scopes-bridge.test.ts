@@ -31,7 +31,7 @@ verifies(['keys/areas', 'keys/connect-scopes'], 'through the bridge, where a con
   expect(await may(await connect())).toEqual(['memory']);
   expect(await may(await connect(['chat']))).toEqual([]);
   expect(await may(await connect(['memory']))).toEqual(['memory']);
-  // Neither scopes of other programs nor those that the key lacks change anything.
+  // Unknown scopes and those that the key lacks have no effect.
   expect(await may(await connect(['operator.read', 'operator.write']))).toEqual(['memory']);
   expect(await may(await connect(['sessions', 'files', 'admin']))).toEqual(['memory']);
 

@@ -31,7 +31,7 @@ async function program(gw: TestGateway, scopes: KeyScope[], name = 'Script') {
   return { owner, key, principal, client, ask };
 }
 
-/** The decision of builds before single scopes: the rank of the highest level, where an unknown value has none. */
+/** The check of builds before single scopes: compares the highest level; unknown values have none. */
 const allowedBefore = (scopes: readonly string[], needed: string): boolean =>
   Math.max(-1, ...scopes.map((scope) => ['read', 'write', 'admin'].indexOf(scope))) >= ['read', 'write', 'admin'].indexOf(needed);
 
@@ -177,7 +177,7 @@ describe('agents that a key runs', () => {
     desktop_screenshot: {},
     wiki_claim: { subject: 'a', text: 'b' },
   };
-  /** A model that calls the tool that it is told, and a record of what it was offered. */
+  /** A model that calls the requested tool, and a record of the tools that it was offered. */
   const scripted = (offered: string[][]) => ({
     model({ body }: ModelCall): Say[] {
       const last = body.messages.at(-1);

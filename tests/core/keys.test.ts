@@ -207,7 +207,7 @@ verifies('keys/unattended', 'jobs are for keys without limits; plans, events and
 describe('who leaves before the end', () => {
   const WORDS = 'A long story. '.repeat(100);
   const tokens = async (owner: GatewayClient): Promise<number> => (await listed(owner))[0]?.month.totalTokens ?? 0;
-  /** A model that never comes to its end. */
+  /** A model that never finishes. */
   const endless = script([WORDS, { wait: new Promise(() => {}) }]);
 
   const post = (gw: TestGateway, id: string, path: string, body: object): Promise<Response> =>

@@ -84,7 +84,7 @@ describe('limits', () => {
     await until(() => sent.some((text) => text.includes('"id":"h"')));
     expect(buffered).toBeGreaterThan(5 * MIB);
     expect(closed).toBeUndefined();
-    // As much again beside it is too much.
+    // The same amount again exceeds the limit.
     for (let n = 0; n < 3 && !closed; n++) {
       deliver(`{"type":"req","id":"h${n}","method":"chat.history","params":{"sessionId":"main"}}`);
       await until(() => closed !== undefined || sent.some((text) => text.includes(`"id":"h${n}"`)));

@@ -40,7 +40,7 @@ describe('linked browsers', () => {
     await bridge.attach({ credential: lost.host });
     expect(bridge.bridge.hosts.size).toBe(2);
     const browsers = async () => (await other.client.call('device.browsers')).payload?.browsers;
-    // Of one kind, they are told apart by a number.
+    // Browsers of the same kind are numbered.
     const entry = ({ app }: Linked, connected: boolean) => ({
       ...{
         id: app.id,
@@ -51,7 +51,7 @@ describe('linked browsers', () => {
     });
     expect(await browsers()).toEqual([entry(lost, true), entry(kept, true)]);
     page.client.socket.close();
-    // Its worker is there still.
+    // Its worker is still connected.
     expect(await browsers()).toEqual([entry(lost, true), entry(kept, true)]);
 
     const again = await connect(bridge, lost.app);

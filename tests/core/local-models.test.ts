@@ -21,7 +21,7 @@ import { chatModel } from '../support/onnx-file.ts';
 const GGUF = ggufFile();
 const ID = 'perch/tiny/tiny.gguf';
 
-/** A bridge with a home of its own, as it is between a start and an end. */
+/** A bridge with its own home, from start to end. */
 function started(home: string, env: NodeJS.ProcessEnv) {
   const log = (): void => {};
   return modelsOfDisk({ home, keeper: new Keeper(log), log, env, waitMs: 1 });
@@ -154,7 +154,7 @@ verifies(
       const first = await begin();
       expect(await over(first.id)).toMatchObject({ state: 'failed' });
       delete hub.faults.status;
-      // Cut off for good: it never comes further.
+      // The download is interrupted each time at the same position.
       Object.assign(hub.faults, { cutAfter: 10, ignoresRange: true });
       const second = await begin();
       expect(await over(second.id)).toMatchObject({ state: 'failed' });

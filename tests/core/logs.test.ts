@@ -315,7 +315,7 @@ verifies(
     const on = await client.call('logs.tail', { cursor: newest.cursor, json: true, limit: 5 });
     expect(on.lines).toMatchObject([{ message: 'Settings changed' }, { message: 'bridge later 0' }, {}, {}, {}]);
     expect((await client.call('logs.tail', { before: on.before, limit: 10, json: true })).lines).toEqual(whole.slice(-10));
-    // From the first of what was read back one reads on to the same again.
+    // Reading forward from the first of the older lines yields the same lines again.
     const back = await client.call('logs.tail', { before: on.before, limit: 10 });
     expect((await client.call('logs.tail', { cursor: back.cursor, json: true, limit: 5 })).lines).toEqual(on.lines);
   },

@@ -221,7 +221,7 @@ describe('a server', () => {
     const error = 'MCP server hand did not start within 1 s (fetching…). If its command downloads a package, check the network.';
     for (const wait of [1000, 2000]) {
       await standing(at.client, 'hand', 'starting');
-      // However long a start takes, it is none that has stood.
+      // A slow start does not count as a running server.
       clock.advance(120_000);
       expect(await standing(at.client, 'hand', 'failed')).toMatchObject({ error });
       clock.advance(wait - 1);

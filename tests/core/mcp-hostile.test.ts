@@ -4,7 +4,7 @@ import { verifies } from '../requirements.ts';
 import { testGateway, until } from '../support/gateway.ts';
 import { byHand, lendMcp, standing, stateOf } from '../support/mcp.ts';
 
-/** A hostile server among others: its state when it is settled, what it left running, and whether all else goes on. */
+/** Runs a hostile server among others: its final state, its leftover processes, and whether everything else still works. */
 async function meets(way: string, { settled = 'failed', timeoutMs = 60_000 }: { settled?: 'failed' | 'ready'; timeoutMs?: number } = {}) {
   const mark = `hostile-${way}-${process.pid}`;
   const lent = await lendMcp();

@@ -50,7 +50,7 @@ describe('a tool server that wants permission', () => {
       wants: 'tools:read',
       error: expect.stringContaining('Authorization is required'),
     });
-    // Nobody is registered anywhere without a person's word.
+    // No client is registered without a person's action.
     expect(at.server.seen.filter((each) => each.at === 'issuer')).toEqual([]);
     const url = new URL(await at.link());
     expect(Object.fromEntries(url.searchParams)).toEqual({

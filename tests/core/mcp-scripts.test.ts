@@ -16,7 +16,7 @@ interface Expected {
   problems?: RegExp;
   /** The result, or failure, of a call, as JSON. */
   call?: RegExp;
-  /** A part of that which must not be there. */
+  /** A part that it must not contain. */
   not?: RegExp;
   /** And then. */
   then?: (at: At, server: string) => Promise<void>;

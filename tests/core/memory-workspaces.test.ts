@@ -25,7 +25,7 @@ async function* workspaces(): AsyncGenerator<[name: string, at: Workspace, past:
   yield ['database', database, (path, text) => database.write(path, text)];
 
   await using at = await testVault();
-  // Another that writes the same workspace, as the mirror does: what it has begun is stored first.
+  // Another writer of the same workspace, like the mirror: its first change is stored.
   const other = vaultWorkspace(at, 'notes');
   const { files } = at.vault;
   let writing: Promise<void> | undefined;
@@ -54,7 +54,7 @@ verifies('memory/workspaces', 'all kinds of workspaces do the same', async () =>
     expect((await at.list('memory')).map(({ path }) => path)).toEqual(['memory/2026-11-22.md']);
     const before = await at.stat('MEMORY.md');
     await at.write('MEMORY.md', 'Käse\nWein\n');
-    // A disk's clock may stand still between two writes.
+    // A disk's clock may not advance between two writes.
     if (name !== 'folder') expect((await at.stat('MEMORY.md'))?.modifiedAt, name).not.toBe(before?.modifiedAt);
     expect(await at.remove('memory-old.md')).toBe(true);
     expect(await at.remove('memory-old.md')).toBe(false);

@@ -55,7 +55,7 @@ describe('a stored value that does not fit', () => {
     await expect(client.call('config.set', { key: 'agents.helper.workspace', value: 'no name' })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
     });
-    // Set anew, or taken away, it is gone; so it is with its agent.
+    // Setting it again or removing it removes the misfit, and so does removing its agent.
     await client.call('config.set', { key: 'agents.helper.workspace', value: 'notes' });
     await client.call('config.set', { key: 'agents.helper.later', value: null });
     expect((await gw.vault.config.read())?.agents).toMatchObject({

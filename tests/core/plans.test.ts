@@ -73,7 +73,7 @@ describe('a plan', () => {
     for (const { startedAt, completedAt } of plan.steps) expect([typeof startedAt, typeof completedAt]).toEqual(['number', 'number']);
     expect(await client.call('plan.get', { planId: plan.id })).toEqual(plan);
     expect(events.filter(({ event }) => event === 'plan.changed')).toHaveLength(4);
-    // At every moment one step was running: each result that the model was told says so.
+    // Exactly one step was running at any time, as each result says.
     const { messages } = await client.call('chat.history', { sessionId: 'main' });
     const told = messages.filter(({ name }) => name?.startsWith('plan_')).map(({ content }) => String(content));
     expect(told.map((text) => text.match(/"status":"running"/g)?.length ?? 0)).toEqual([2, 2, 2, 0]);

@@ -51,7 +51,7 @@ const SERVERS: Record<string, Server> = {
     provider: { kind: 'anthropic', apiKey: 'k' },
     answer: (calls, count) =>
       calls ? streamed(thinkAndCall(`toolu_${count}`)) : claude({ text: `Hello ${count}`, thought: 'Let me see' }),
-    // Its breakpoints move on: they are no part of what is read.
+    // Its cache breakpoints move and are not part of the comparison.
     read: ({ tools, system, messages = [] }) =>
       JSON.parse(
         JSON.stringify({ fixed: [tools, system], messages }, (key, value: unknown) => (key === 'cache_control' ? undefined : value)),
@@ -97,7 +97,7 @@ function thinkAndCall(id: string): string {
   );
 }
 
-/** A gateway whose main agent asks a server that keeps every request. */
+/** A gateway whose main agent uses a server that records every request. */
 async function capture({ model, provider, answer }: Server) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 9, 30));
   const { fetch, asked } = standIn(({ method, body }, count) =>

@@ -21,7 +21,7 @@ const PDF_TYPE = 'application/pdf';
 const lastResult = (gw: TestGateway): Record<string, unknown> =>
   JSON.parse(String(gw.calls.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')?.content)) as Record<string, unknown>;
 
-/** A model that calls what is next in the list, once for each message of a person. */
+/** A model that makes the next call of the list for each user message. */
 function calling(list: Say[]) {
   return ({ body }: { body: { messages: { role: string }[] } }): Say[] => {
     if (body.messages.at(-1)?.role === 'tool') return ['done'];

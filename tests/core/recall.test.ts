@@ -45,7 +45,7 @@ verifies(
     const history = async () => (await gw.owner.call('chat.history', { sessionId: 'main' })).messages;
     expect((await history())[0]).toMatchObject({ role: 'user', content: QUESTION });
     expect((await history())[0]).not.toHaveProperty('recalled');
-    // The message before it is as it was said.
+    // The previous message is unchanged.
     await gw.owner.call('chat.send', { message: 'Thanks, and good night' });
     expect(gw.calls[1]?.body.messages[1]?.content).toBe(QUESTION);
     // With a file, the parts stay as they are.

@@ -38,7 +38,7 @@ const openaiLike = (): Response => {
   return streamed(unnamed(piece({ role: 'assistant', refusal: 'I am sorry, ' }), piece({ refusal: 'no.' }), piece({}, 'stop')));
 };
 
-/** The gateway whose vendors refuse so; `claude` is its agent's model until `model` is another. */
+/** A gateway whose vendors refuse like this; `claude` is its agent's model unless `model` is given. */
 async function refusing(answer: (asked: Asked) => Response, model = 'up/m') {
   const all = await vendors(answer);
   await all.client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model } } });

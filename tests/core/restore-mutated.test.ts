@@ -25,7 +25,7 @@ async function unzipped(bytes: Uint8Array): Promise<Entries> {
   return entries;
 }
 
-/** A zip of these entries whose manifest fits them, but for what `spoil` does to it. */
+/** A zip of these entries with a matching manifest, which `spoil` may change. */
 async function zipped(entries: Entries, spoil: (manifest: string) => string = (text) => text): Promise<Uint8Array> {
   const zip = new ZipWriter(new Uint8ArrayWriter(), { useWebWorkers: false });
   const manifest = JSON.parse(entries.get('backup.json') ?? '{}') as {
@@ -134,7 +134,7 @@ verifies(
     const faults: unknown[] = [];
     await using host = await testVault({ onfault: (error) => void faults.push(error) });
     let read = 0;
-    /** As a host does with what its journal has. */
+    /** Applies the journal as a host does. */
     const follow = async (): Promise<void> => {
       while (read < journal.head) {
         const page = await journal.pull(read, 500);

@@ -192,7 +192,7 @@ verifies(
       await response.text();
       return upstream.requests.filter(({ path: at }) => at.includes('completions')).at(-1)?.headers.authorization;
     };
-    // A few of them, so that a decision stands.
+    // Several requests, so that a route is cached.
     for (let times = 0; times < 4; times++) expect(await ask()).toBe('Bearer first-value');
     writeFileSync(path, 'UP_KEY=second-value\n');
     await client.call('secrets.reload', {});

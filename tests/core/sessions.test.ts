@@ -402,7 +402,7 @@ describe('chat.history', () => {
       expect(messages.map(({ leftOut }) => leftOut?.text)).toEqual([undefined, true, true, false, false]);
       for (const message of messages) expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(128 * KIB);
     }
-    // Only what is told is cut: the store has it whole, and gives it.
+    // Only the response is shortened: the store has the whole text and returns it.
     expect((await gw.vault.messages.get('large-1'))?.content).toHaveLength(300 * KIB);
     const text = (messageId: string) => client.call('chat.text', { sessionId: 'large', messageId });
     expect(await text('large-2')).toEqual({ text: '漢'.repeat(100 * KIB) });

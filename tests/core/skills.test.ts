@@ -12,7 +12,7 @@ import { testGateway } from '../support/gateway.ts';
 const skill = (name: string, description: string, more = ''): string =>
   `---\nname: ${name}\ndescription: ${description}\n${more}---\n# ${name}\nDo it well.\n`;
 
-/** A folder on disk with these files, lent by a bridge. */
+/** A bridge with a folder of these files. */
 async function bridgeWith(files: Record<string, string>) {
   const dir = await mkdtemp(join(tmpdir(), 'perch-skills-'));
   for (const [path, content] of Object.entries(files)) {

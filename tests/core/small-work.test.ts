@@ -75,7 +75,7 @@ verifies('titles/made', 'by the small model, in the background; readers are told
   expect(textOf(asked[0]!)).toContain('Aye.');
   expect(asked[0]?.body.tools).toBeUndefined();
   await until(async () => (await gw.owner.call('usage.get', {})).byPurpose['title']?.calls === 1, 'the usage');
-  // Once alone.
+  // Runs only once.
   await gw.owner.call('chat.send', { message: 'And back?' });
   await gw.owner.call('chat.resend', { sessionId: 'main' });
   expect(gw.calls.filter(isTitle)).toHaveLength(1);
@@ -104,7 +104,7 @@ verifies('titles/kept', 'what was named meanwhile, or is not a person’s; witho
   await until(() => gw.calls.some(isTitle), 'the request for a title');
   await gw.owner.call('sessions.rename', { path: 'main/main.jsonl', title: 'Mine' });
   held.resolve();
-  // No title, but the answer to what it was told to title.
+  // Not titles, but replies to the text that they should name.
   for (const bad of ['It takes about three days.\nBring warm clothes.', 'x'.repeat(200), '', '<think>A title? Let me think']) {
     answer = [bad];
     const sessionId = `bad${gw.calls.length}`;

@@ -73,7 +73,7 @@ async function usageOf(splice = gw.forwarded.at(-1)): Promise<UsageRecord> {
   return found;
 }
 
-/** A server whose completions the test writes itself. */
+/** A server whose responses the test writes itself. */
 async function writer(
   write: (response: ServerResponse, request: IncomingMessage) => void,
   contentType = 'text/event-stream',
@@ -139,7 +139,7 @@ describe('a streamed answer', () => {
   it('comes whole although a stream was asked for, and the other way round: as ever', async () => {
     const data = await readData(await post('whole'));
     expect([data.length, contentOf(data[0] ?? ''), data.at(-1)]).toEqual([2, TEXT, '[DONE]']);
-    // A server that streams although nobody asked it to.
+    // A server that streams although it was not asked to.
     await using _ = await writer((response) => response.end(chunk('a') + chunk('b', 'stop')));
     const whole = (await (await post('', { model: 'own/x', stream: false })).json()) as { choices: { message: { content: string } }[] };
     expect(whole.choices[0]?.message.content).toBe('ab');
@@ -473,7 +473,7 @@ describe('a host', () => {
     let tries = 0;
     gw.gateway.keepReceipts = async (given) => {
       await keep(given);
-      // Stored, but the bridge does not hear of it.
+      // The record is stored, but the bridge gets an error.
       if (++tries < 3) throw new Error('the disk is full');
     };
     try {

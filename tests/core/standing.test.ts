@@ -34,7 +34,7 @@ afterAll(async () => {
 let changes = 0;
 let provided = '';
 
-/** A change of the configuration, even where the address is the same. */
+/** Changes the configuration, even if the address is the same. */
 async function provide(baseUrl: string): Promise<void> {
   provided = baseUrl;
   const { client } = await gw.client();
@@ -59,14 +59,14 @@ async function asked(...ask: Parameters<typeof post>): Promise<{ status: number;
   return { status: response.status, heard: gw.forwarded.length > before, text };
 }
 
-/** Likewise, where a decision stands: on a busy machine the last one may be over already, and the next is asked for. */
+/** The same over a cached route: on a busy machine the last one may have expired, and the next is requested. */
 async function unheard(...ask: Parameters<typeof post>): Promise<{ status: number; text: string }> {
   let answer = await asked(...ask);
   await until(async () => !answer.heard || !(answer = await asked(...ask)).heard, 'a decision to stand');
   return answer;
 }
 
-/** Asks once nothing stands any more, so that the core's decision is new. */
+/** Asks when no route is cached, so that the core decides anew. */
 async function decided(model: string): Promise<void> {
   await provide(provided);
   await until(async () => (await asked(model)).heard, 'a new decision');

@@ -9,7 +9,7 @@ const tell = (name: string) => ({ tool: 'current_time', args: {}, id: name });
 /** Calls a tool, then says that it is done. */
 const oneTool: Script = (_call, count) => (count === 1 ? ['Let me see. ', tell('a')] : [`answer ${count}`]);
 
-/** A run that has called a tool, which goes on until `let go`: it waits for an approval. */
+/** A run with a tool call that waits for an approval until `let go`. */
 async function inTool(gw: TestGateway, extra: object = {}) {
   const { client, events } = await gw.client();
   await client.call('config.patch', { patch: { tools: { policies: { current_time: 'ask' } } } });
@@ -131,7 +131,7 @@ describe('a message that steers', () => {
     const steering = client.call('chat.send', { message: 'now', steer: true });
     await letGo();
     const [before] = await Promise.all([first, steering]);
-    // Another host, which has only what was stored.
+    // Another host, which has only stored data.
     const other = await testGateway({ vault: gw.vault, model: oneTool });
     const { client: there } = await other.client();
     const again = await there.call('chat.send', { message: 'What time is it?', idempotencyKey: 'first' });

@@ -125,7 +125,7 @@ describe('conflicts', () => {
     expect((await a.client.call('sync.status', {})).conflicts).toBe(0);
     expect(a.events.slice(before).map(({ event }) => event)).toContain('sessions.changed');
     expect(await a.client.call('sync.resolve', { id, choice: 'keep' })).toEqual({ resolved: false });
-    // The other host's clients hear of it.
+    // The other host's clients are notified.
     await until(async () => (await b.client.call('sync.conflicts', {})).conflicts.length === 0);
     expect((await b.client.call('sessions.list', {})).sessions).toMatchObject([{ title: aside }]);
   });
@@ -255,7 +255,7 @@ describe('what other hosts change', () => {
     clock.advance(1);
     expect(await told()).toHaveLength(2);
     clock.advance(100);
-    // Deleted is what is gone; one of whose messages one is gone is not.
+    // A deleted session is reported as deleted, one with a deleted message is not.
     tell(
       foreign('sessions', 'main/other', { deleted: true, sessionKey: 'main/other' }),
       foreign('messages', 'm', { ...main, deleted: true }),

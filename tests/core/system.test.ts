@@ -161,7 +161,7 @@ describe('the heartbeat', () => {
     expect(messages[0]?.content).toContain('Heartbeat');
     await gw.pass(25 * MINUTE, 10_000);
     expect(gw.calls).toHaveLength(1);
-    // With a message of its own it speaks at each beat; a beat that nobody was there for is left out.
+    // With a message it runs at each beat; beats that were missed are skipped.
     await gw.api.call('config.patch', { patch: { heartbeat: { message: 'Anything new?', agentId: null } } });
     gw.clock.jump(5 * HOUR);
     await goesOn(gw.clock, () => gw.calls.length === 3, 10_000);

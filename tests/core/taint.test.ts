@@ -21,7 +21,7 @@ function webBridge(): { bridge: FakeBridge; fetched: string[] } {
   return { bridge: new FakeBridge(web), fetched };
 }
 
-/** A gateway whose model makes these calls, one step after another, in each run. */
+/** A gateway whose model makes these calls step by step in each run. */
 async function tainted(steps: readonly (readonly Say[])[]) {
   const { bridge, fetched } = webBridge();
   const gw = await testGateway({ bridge, model: (_call, count) => steps[count - 1] ?? ['done'] });
@@ -130,7 +130,7 @@ describe('a run that has read outside content', () => {
       ['tool', ['web:pages.test']],
       ['assistant', ['web:pages.test']],
     ]);
-    // The memory waits for review: an untainted run is not told of it.
+    // The memory waits for review: an untainted run does not get it.
     const sent = client.call('chat.send', { sessionId: 'other', message: 'Where are tulips sold?' });
     await until(async () => (await pending()).length === 1, 'the approval');
     expect((await pending())[0]).toMatchObject({ tool: 'file_remove', outside: ['web:pages.test'] });
@@ -204,7 +204,7 @@ describe('a run that has read outside content', () => {
     await expect(client.call('review.approve', { id: idOf('notes/roses.md') })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await client.call('review.list', {})).toEqual({ items: [], count: 0 });
     expect(await files(client)).toEqual(['MEMORY.md', 'mine.md', 'notes/tulips.md']);
-    // The approved file and memory taint nobody.
+    // The approved file and memory taint no run.
     await client.call('chat.send', { sessionId: 'next', message: 'Where are tulips sold?' });
     expect(gw.calls.at(-1)?.context).toContain('sold at pages.test');
     await client.call('chat.send', { sessionId: 'next', message: 'Change my file' });
@@ -272,7 +272,7 @@ describe('a run that has read outside content', () => {
     await client.call('workspace.restore', { id: 'main/MEMORY.md@1' });
     const { items } = await client.call('review.list', {});
     expect(items.map(({ title, sources }) => [title, sources])).toEqual([['Theirs', ['unknown:an earlier version']]]);
-    // A version of this build says what it knows.
+    // A version written by this build has a label.
     await client.call('workspace.write', { path: 'MEMORY.md', content });
     expect(await gw.vault.collection('contentLabels').list()).toHaveLength(1);
   });

@@ -16,7 +16,7 @@ const toRecord = (endedAt: number | undefined, readOutside: string[]): ExecRecor
   ...(readOutside.length === 0 ? {} : { readOutside }),
 });
 
-/** A folder and its mirror, beside a command that has ended, or that runs still. */
+/** A folder and its mirror, with a command that has ended or is still running. */
 async function setUp(ended: 'ended' | 'running', readOutside = SOURCES) {
   const made: { labels?: ContentLabels; commands?: TaintedCommands } = {};
   const at = await mirrored({
@@ -30,7 +30,7 @@ async function setUp(ended: 'ended' | 'running', readOutside = SOURCES) {
   Object.assign(made, { labels, commands: new TaintedCommands(deps) });
   await at.vault.collection('execRequests').put(toRecord(ended === 'ended' ? at.clock.now() : undefined, readOutside));
   return Object.assign(at, {
-    /** A host that knows only what is in the vault. */
+    /** A host that knows only the vault's data. */
     begin(): void {
       made.commands = new TaintedCommands(deps);
       at.restart();

@@ -22,7 +22,7 @@ async function connected(settings: Record<string, unknown> = {}, options: Parame
     passes: gw.passes,
     status: () => gw.status('telegram'),
     said: () => server.sent.map(({ text }) => text),
-    /** Waits until so many replies are held. */
+    /** Waits until `count` replies are held. */
     async held(count: number) {
       const list = async () => (await client.call('approvals.list', {})).approvals;
       await gw.passes(async () => (await list()).length === count, 'a reply that is held');
@@ -37,7 +37,7 @@ async function connected(settings: Record<string, unknown> = {}, options: Parame
   };
 }
 
-/** Says back what it is asked. */
+/** Repeats the message. */
 const echo = ({ body: { messages } }: { body: { messages: { content: unknown }[] } }): Say[] => [
   `You said: ${String(messages.at(-1)?.content)}`,
 ];
@@ -73,7 +73,7 @@ describe('telegram', () => {
         last_message_at: expect.any(Number) as number,
       });
       expect(at.server.methods()).toContain('sendChatAction');
-      // The app's own count has nothing of it.
+      // The app's own counters do not include it.
       expect((await at.gw.status('webchat')).metrics).toMatchObject({ messages_received: 0, messages_sent: 0 });
       expect(at.gw.faults).toEqual([]);
     },
@@ -420,7 +420,7 @@ describe('a platform that goes wrong', () => {
     expect((await at.status()).problem).toContain('channels.telegram.botToken is not set');
     await expect(at.client.call('channels.start', { channelId: 'discord' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(at.client.call('channels.start', { channelId: 'webchat' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    // A token goes to no other server than the one that it was given for.
+    // A token is sent only to the server that it was entered for.
     await at.client.call('config.set', { key: 'channels.telegram.botToken', value: TOKEN });
     await expect(at.client.call('config.set', { key: 'channels.telegram.apiBase', value: 'http://elsewhere.test' })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',

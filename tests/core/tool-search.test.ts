@@ -85,7 +85,7 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
     await client.call('chat.send', { message: 'And now?' });
     await client.call('chat.send', { message: 'And now?', sessionId: 'fork' });
     expect(JSON.stringify(wire.messages(bodies[5] ?? {}))).toContain('"tool_call"');
-    // Each context block has a mark of its own.
+    // Each context block has its own mark.
     const read = (body: Parameters<typeof wire.messages>[0] = {}): string =>
       JSON.stringify(wire.messages(body)).replace(/context [0-9a-f]{8}/g, 'context');
     expect(read(bodies[5])).toBe(read(bodies[4]));
@@ -109,7 +109,7 @@ describe('Anthropic', () => {
     for (const body of bodies.slice(1)) {
       expect(JSON.stringify(wire.messages(body))).toContain('{"type":"tool_reference","tool_name":"mcp__hand__say"}');
       expect(wire.tools(body)).toContainEqual(expect.objectContaining({ name: 'mcp__hand__say', defer_loading: true }));
-      // The last one may mark where a cache ends.
+      // The last one may be a cache breakpoint.
       expect(wire.tools(body).at(-1)).toMatchObject({ name: 'tool_call' });
       expect(wire.tools(body).at(-1)).not.toHaveProperty('defer_loading');
     }

@@ -45,7 +45,7 @@ verifies(['wiki.rpc/pages', 'wiki.rpc/changed'], 'pages are made, linked, change
   await client.call('wiki.savePage', { path: 'entities/Ana', content: 'A person.\n', frontMatter: 'title: Ana B.\ntags: [cat lover]\n' });
   expect((await client.call('wiki.page', { path: 'entities/Ana' })).page).toMatchObject({ title: 'Ana B.', tags: ['cat lover'] });
 
-  // A version that somebody has not seen is not written over.
+  // A version that the caller has not seen is not overwritten.
   const changed = client.call('wiki.savePage', { path: 'entities/Miso', content: 'A dog.', version: 'another' });
   await expect(changed).rejects.toMatchObject({ code: 'ABORTED' });
   await expect(client.call('wiki.removePage', { path: 'entities/Miso', version: 'another' })).rejects.toMatchObject({ code: 'ABORTED' });
@@ -181,6 +181,6 @@ verifies('wiki.tools/agents', 'an agent writes, claims, finds contradictions and
   await client.call('approvals.resolve', { id: question?.id ?? '', decision: 'approve' });
   await run;
   expect((await client.call('wiki.claim', { id: ten?.id ?? '' })).claim.status).toBe('SUPERSEDED');
-  // Approved, and still not over what nobody has seen.
+  // Even with approval, an unseen version is not overwritten.
   expect((await client.call('wiki.page', { path: 'entities/Miso' })).page.content).toBe('A cat.');
 });

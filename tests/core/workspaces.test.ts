@@ -8,7 +8,7 @@ import { askRaw } from '../support/raw.ts';
 const base64 = (bytes: readonly number[]): string => Buffer.from(bytes).toString('base64');
 const MB = 1024 * 1024;
 
-/** Calls these tools one by one; `results` fills with what the model is told. */
+/** Calls these tools one by one; `results` collects their results. */
 function caller(calls: readonly Say[]): { model: Script; results: string[] } {
   const results: string[] = [];
   return {

@@ -42,7 +42,7 @@ export const focused = (page: Page): Promise<string> =>
     return (at.getAttribute('aria-label') ?? (labelled || at.innerText || at.id)).replace(/\s+/g, ' ').trim();
   });
 
-/** Presses Tab (or Shift+Tab) until the keyboard is on what is called so. */
+/** Presses Tab (or Shift+Tab) until the element of this name has the focus. */
 export async function tabTo(page: Page, name: string | RegExp, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   const seen: string[] = [];
   for (let presses = 0; presses < 80; presses++) {
@@ -55,8 +55,8 @@ export async function tabTo(page: Page, name: string | RegExp, key: 'Tab' | 'Shi
 }
 
 /**
- * Goes once around the page by Tab. `missed`: what is in sight and operable, and was not come to. `unseen`: what looks the same with the keyboard
- * on it as without (it, what it is in, and its label).
+ * Tabs once around the page. `missed`: visible controls that did not get the focus. `unseen`: controls that look the same with and without
+ * the focus (including their container and label).
  */
 export async function tabAround(page: Page): Promise<{ reached: string[]; missed: string[]; unseen: string[] }> {
   await page.evaluate(async () => {
@@ -65,7 +65,7 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
       .filter((element) => shown(element) && !element.matches(':disabled, [aria-hidden="true"]'))
       // Places to jump to; and what arrows come to, within a list or a menu.
       .filter((element) => !element.matches('main, [role="option"], [role="menuitem"]'))
-      // Of a group of radio buttons Tab comes to one; arrows go on.
+      // Tab reaches one radio button of a group; arrow keys reach the others.
       .filter((element) => !(element instanceof HTMLInputElement && element.type === 'radio' && !element.checked));
     const look = (element: Element): string => {
       const around: Element[] = [element, ...('labels' in element ? [...((element.labels as NodeListOf<Element> | null) ?? [])] : [])];
@@ -150,8 +150,8 @@ export const overflowing = (page: Page): Promise<string[]> =>
   });
 
 /**
- * Text whose contrast with what is behind it is under 4.5 (3 for icons alone), as WCAG 2.2 computes it. What is disabled or not in sight does
- * not count.
+ * Text with a contrast under 4.5 against its background (3 for icons only), as WCAG 2.2 computes it. Disabled and invisible text does not
+ * count.
  */
 export const lowContrast = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
@@ -200,7 +200,7 @@ export const lowContrast = (page: Page): Promise<string[]> =>
     const check = (element: Element, colour: string, text: string, least: number): void => {
       const opacity = opacityOf(element);
       const { width, height } = element.getBoundingClientRect();
-      // Not in sight, or for the ears alone.
+      // Invisible, or only for screen readers.
       if (opacity === 0 || width <= 1 || height <= 1 || !element.checkVisibility({ visibilityProperty: true })) return;
       if (element.closest(':disabled, [aria-disabled="true"]')) return;
       const ground = behind(element);

@@ -128,7 +128,7 @@ describe('accessible', () => {
       await page.getByRole('option', { name }).waitFor();
       await keyboard.press('Enter');
       await picker.filter({ hasText: name }).waitFor();
-      // The keyboard is back where it came from.
+      // The focus is back where it was.
       expect(await focused(page)).toMatch(/^Model:/);
     };
     await tabTo(page, /^Model:/);

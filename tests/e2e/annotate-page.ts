@@ -7,7 +7,7 @@ import { connected } from './connected.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { connectOutside, type Outside } from './outside.ts';
 
-/** A gateway, a browser that is linked, and a program beside it. */
+/** A gateway, a linked browser, and a program. */
 export interface Annotated {
   readonly perch: Perch;
   readonly browser: TestBrowser;
@@ -95,7 +95,7 @@ export async function press(
   await page.mouse.click(x, y, options);
 }
 
-/** Opens the panel where it is not, and shows a part of it: a browser keeps both. */
+/** Opens the panel if it is closed, and shows a part of it: a browser remembers both. */
 export async function panel(page: Page, part: 'Layers' | 'Notes'): Promise<void> {
   const toggle = page.getByRole('button', { name: 'Layers and notes' });
   if ((await toggle.getAttribute('aria-pressed')) !== 'true') await toggle.click();

@@ -23,7 +23,10 @@ export interface Answered {
   page(answer: string, viewport?: { width: number; height: number }): Promise<Page>;
 }
 
-/** A gateway whose model says what a test says, and a linked browser, for all tests of a `describe`. `listed`: what the model's server tells of it; `options`: how the gateway is started. */
+/**
+ * A gateway with a scripted model, and a linked browser, for all tests of a `describe`. `listed`: the model server's description of the
+ * model; `options`: how the gateway is started.
+ */
 export function answered(browserArgs: readonly string[] = [], listed: object = {}, options: PerchOptions = {}): Answered {
   const parts = new AsyncDisposableStack();
   const made = {} as { perch: Perch; browser: TestBrowser; model: ToldModel };

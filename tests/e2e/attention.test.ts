@@ -38,14 +38,14 @@ async function record(page: Page): Promise<void> {
 }
 const recorded = (page: Page) => page.evaluate(() => (globalThis as unknown as { recorded: Recorded }).recorded);
 
-/** A Chromium without windows has no hidden tabs: the page is told so as by the browser. */
+/** A headless Chromium has no hidden tabs: the visibility is simulated. */
 const setVisible = (page: Page, state: 'visible' | 'hidden'): Promise<void> =>
   page.evaluate((state) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
     document.dispatchEvent(new Event('visibilitychange'));
   }, state);
 
-/** So many replies are there, the last one is over, and what came of its end has been done. */
+/** Waits until there are `replies` replies, and the effects of the last one's end have run. */
 async function settled(page: Page, replies: number): Promise<void> {
   await until(async () => (await page.getByRole('article', { name: 'Reply' }).count()) === replies, `${replies} replies`);
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });

@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright';
 
-/** Presses at the first point, goes to the others and lets go. */
+/** Presses at the first point, moves to the others and releases. */
 export async function drag(page: Page, ...points: readonly (readonly [number, number])[]): Promise<void> {
   const [[x, y] = [0, 0], ...rest] = points;
   await page.mouse.move(x, y);

@@ -23,7 +23,7 @@ export interface PerchOptions {
   command?: readonly [string, ...string[]];
 }
 
-/** The real command as a process of its own, serving. */
+/** The real command as a separate process. */
 export interface Perch extends AsyncDisposable {
   /** The canonical origin, `http://127.0.0.1:port`. */
   readonly url: string;
@@ -40,17 +40,17 @@ export interface Perch extends AsyncDisposable {
   readonly output: { stdout: string; stderr: string };
   /** `fetch` on the gateway with the owner's token. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** A protocol client of its own connection, with the owner's token. Close it. */
+  /** A protocol client with its own connection and the owner's token. Close it. */
   client(params?: Partial<ConnectParams>): Promise<GatewayClient>;
   /** A new link, by `perch open`. */
   open(): Promise<string>;
   /** Sends a signal and resolves with the exit code (null: it died of the signal). */
   kill(signal: NodeJS.Signals): Promise<number | null>;
-  /** Starts it again on the same port and home, ending it first where it still runs. */
+  /** Restarts it on the same port and home, ending it first if it is running. */
   restart(): Promise<void>;
 }
 
-/** Starts `perch gateway run` and resolves once it serves. Rejects with its output where it ends before. */
+/** Starts `perch gateway run` and resolves once it serves. Rejects with its output if it exits before. */
 export async function startPerch(options: PerchOptions = {}): Promise<Perch> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'perch-home-'));
   const token = (): string => readFileSync(join(home, 'token'), 'utf8').trim();
@@ -161,7 +161,7 @@ async function serve(
   };
 }
 
-/** Runs another command of the checkout's `perch` to its end. Rejects, with `code` and `stderr`, where it fails. */
+/** Runs another command of the checkout's `perch` to its end. Rejects with `code` and `stderr` if it fails. */
 export function perch(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, [MAIN, ...args], { env: cleanEnvironment(env) });
 }

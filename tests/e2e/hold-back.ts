@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 
-/** Keeps the gateway of a page's browser from starting, as an older one that takes its time; the result lets it. One that runs goes on. */
+/** Keeps the gateway of a page's browser from starting, like a slow older one; the result releases it. A running gateway continues. */
 export async function holdBack(page: Page): Promise<{ held: Promise<void>; letGo(): Promise<void> }> {
   const holder = await page.evaluateHandle(() => {
     const { promise: held, resolve } = Promise.withResolvers<void>();

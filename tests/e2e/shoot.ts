@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 
-/** For looking at: the page as it is, at four widths, light and dark, where `PERCH_SHOT` says how the pictures are called. */
+/** Screenshots of the page at four widths, light and dark, if `PERCH_SHOT` sets their names. */
 export async function shoot(page: Page, name: string): Promise<void> {
   if (!process.env.PERCH_SHOT) return;
   for (const theme of ['light', 'dark'] as const) {

@@ -17,7 +17,7 @@ const TYPES: Record<string, string> = {
 export interface StaticSite extends AsyncDisposable {
   /** With the base path. */
   readonly url: string;
-  /** Switches of a browser whose every request, to whatever host, comes here. */
+  /** Switches of a browser that sends all requests, to any host, here. */
   readonly browserArgs: string[];
   /** Paths requested from the site itself. */
   readonly asked: string[];
@@ -31,7 +31,7 @@ export interface StaticSite extends AsyncDisposable {
 const OF_CHROMIUM =
   /^(update|content-autofill|optimizationguide-pa|safebrowsing)\.googleapis\.com(:\d+)?$|^(accounts|clients\d|www)\.google\.com(:\d+)?$|\.gvt1\.com(:\d+)?$/;
 
-/** A plain file server under a base path, with no rules of its own: and the proxy of its browser, so that no request goes by unseen. */
+/** A plain file server under a base path, without rewrite rules; also the proxy of its browser, so that every request is recorded. */
 export async function serveStatic(folder: string, base: string): Promise<StaticSite> {
   const asked: string[] = [];
   const strayed: string[] = [];

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 
-/** A provider whose one model, `told`, answers what a test says, when it says it. */
+/** A provider whose one model, `told`, replies when and as a test says. */
 export interface ToldModel extends AsyncDisposable {
   /** Base URL with `/v1`. */
   readonly url: string;
-  /** The next answer, whole; with its usage as the server of OpenAI tells it, where that is given. */
+  /** Sends the next reply as a whole; with usage as OpenAI's server reports it, if given. */
   answer(
     text: string,
     usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number; prompt_tokens_details?: object },
@@ -20,7 +20,7 @@ export interface ToldModel extends AsyncDisposable {
 export interface Answering {
   think(text: string): Promise<void>;
   more(text: string): Promise<void>;
-  /** A piece of a call of a tool, whose name comes with the first; the arguments are JSON. */
+  /** A piece of a tool call, whose name comes with the first; the arguments are JSON. */
   call(part: { name?: string; arguments: string }): Promise<void>;
   end(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const chunk = (delta: unknown, finish: string | null = null): string =>
 const ended = (finish: string): string => `${chunk({}, finish)}data: [DONE]\n\n`;
 const END = ended('stop');
 
-/** `listed`: what its server tells of it, beside its name. */
+/** `listed`: further fields in its server's list of models. */
 export async function startToldModel(listed: object = {}): Promise<ToldModel> {
   const answers: ((response: ServerResponse) => void)[] = [];
   let calls = 0;

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const request = (id: string, method: string, params: object): string => JSON.stringify({ type: 'req', id, method, params });
 
-/** A connected client and its TCP socket: what is sent while that is corked arrives in one piece. */
+/** A connected client and its TCP socket: data sent while it is corked arrives in one piece. */
 async function corkable(): Promise<{ client: TestClient; tcp: Socket }> {
   const { hostname, port } = new URL(perch.url);
   const tcp = connectTcp(Number(port), hostname);
@@ -90,7 +90,7 @@ verifies(['chat.abort/aborts', 'runs/one-terminal-event'], 'a Stop in the same p
 
 verifies('chat.send/queue', 'messages stay in order where the first model is slower to find', async () => {
   upstream.models.push('normal-by-bare-name');
-  // Another configuration: the lists of models are asked for anew.
+  // After a configuration change the lists of models are requested again.
   await other.client.call('config.patch', { patch: { providers: { second: { baseUrl: upstream.url } } } });
   await Promise.all([
     other.client.call('chat.send', { sessionId: 'order', message: 'first', model: 'normal-by-bare-name' }),

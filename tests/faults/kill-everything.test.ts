@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-/** Hangs and does not listen to being asked, as does a child of it in a session of its own. */
+/** Hangs and ignores SIGTERM, as does a child in its own session. */
 const HANGS = `trap '' TERM\nsetsid sleep 600 &\nsleep 600\n`;
 
 interface Lot extends AsyncDisposable {
@@ -41,7 +41,7 @@ interface Lot extends AsyncDisposable {
   begin(): Promise<void>;
 }
 
-/** A gateway whose programs hang: what speaks, what takes pictures, what asks the registry. */
+/** A gateway whose programs for speech, screenshots and the registry hang. */
 async function gateway(): Promise<Lot> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'perch-kill-')));
   const [home, bin] = ['home', 'bin'].map((name) => join(folder, name)) as [string, string];
@@ -51,7 +51,7 @@ async function gateway(): Promise<Lot> {
     chmodSync(join(bin, name), 0o755);
   };
   for (const name of ['npm', 'command', 'espeak-ng']) program(name, HANGS);
-  // As gdbus says that it listens, and nobody ever answers.
+  // As if gdbus listened, without ever getting an answer.
   program('gdbus', `echo 'The name org.freedesktop.portal.Desktop is owned by :1.7'\n${HANGS}`);
   if (missing === undefined) {
     writeFileSync(join(home, 'models', MODEL), ggufFile());

@@ -48,7 +48,7 @@ verifies('app/crafted-link', 'paths, queries and fragments of strangers', async 
     '/chat/main/%3Cimg%20src=x%20onerror=alert(1)%3E',
     '/chat/__proto__/constructor',
   ]) {
-    // A change of the fragment alone is no navigation.
+    // Changing only the fragment does not navigate.
     await page.goto('about:blank');
     await page.goto(perch.url + link);
     await shown('This browser');

@@ -1,6 +1,6 @@
 import { specified } from './requirement.ts';
 
-/** The libraries where there is no Node. */
+/** The libraries without Node. */
 export const memoryBrowser = [
   specified(
     'interface document 2, sections 2.5 and 4.4 to 4.7, in a browser; decisions, “`workspaceDir` is … a database name in a browser”',

@@ -1,4 +1,4 @@
-/** One thing the product promises, and where that is written. */
+/** A promise of the product and its source. */
 export interface Requirement {
   /** Id that tests cite: `subject/behaviour`. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Requirement {
 
 type Origin = Pick<Requirement, 'source' | 'where'>;
 
-/** A section of a document as a table from id to what it demands. */
+/** A section of a document: requirements by id. */
 export interface Section<Id extends string> {
   readonly origin: Origin;
   readonly texts: Readonly<Record<Id, string>>;

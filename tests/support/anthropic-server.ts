@@ -7,7 +7,7 @@ export interface AnthropicServer extends AsyncDisposable {
   url: string;
 }
 
-/** A local server that speaks the Messages API, for callers with this key, browsers among them; it says `text`. */
+/** A local server of the Messages API for callers with this key, including browsers; it replies `text`. */
 export async function startAnthropic(apiKey: string, text: string): Promise<AnthropicServer> {
   const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
   const message = named(

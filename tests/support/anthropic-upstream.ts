@@ -70,7 +70,7 @@ function inPieces(block: Record<string, unknown>): [Record<string, unknown>, Rec
   return [{ ...block, input: {} }, json];
 }
 
-/** A server that speaks Anthropic's Messages API from a script. */
+/** A scripted server of Anthropic's Messages API. */
 export async function startAnthropic(): Promise<AnthropicUpstream> {
   const requests: AnthropicRequest[] = [];
   const upstream: AnthropicUpstream = {

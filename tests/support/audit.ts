@@ -3,7 +3,10 @@ import { OWN_CODES, type OwnCode } from '#shared/rpc/contract.ts';
 import type { RequestFrame, ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts, type MethodName } from '#shared/rpc/methods/index.ts';
 
-/** A link on which each answer's code is held against the contract of its method: those that the contract does not have go to `undeclared`, as `method CODE`. */
+/**
+ * A link that checks the error code of each response against the contract of its method: unknown codes are added to `undeclared` as `method
+ * CODE`.
+ */
 export function audited(link: Link<string>, undeclared: Set<string>): Link<string> {
   const asked = new Map<string, string>();
   const answered = (frame: ResponseFrame): void => {
@@ -37,7 +40,7 @@ export function audited(link: Link<string>, undeclared: Set<string>): Link<strin
   };
 }
 
-/** Tests send what is no frame too. */
+/** Tests also send invalid frames. */
 function readable(text: string): Partial<RequestFrame> {
   try {
     return (JSON.parse(text) as Partial<RequestFrame> | null) ?? {};

@@ -4,12 +4,12 @@ import { Keeper } from '../../bridge/processes/keep.ts';
 import { LogRing } from '../../bridge/log-ring.ts';
 import { type Lent, lend } from './fake-bridge.ts';
 
-/** The bridge's own log, lent as the bridge lends it. */
+/** The bridge's log as a port. */
 export function lentLogs(ring = new LogRing()): { ring: LogRing; lent: Lent } {
   return { ring, lent: lend(logsPort, { 'logs.read': async (params) => ring.read(params) }) };
 }
 
-/** The bridge's machine, a made-up one where a test says so, by the bridge's real handlers. */
+/** The bridge's machine, partly simulated if a test wants it, with the bridge's real handlers. */
 export const lentSystem = (change: Partial<SystemDeps> = {}): Lent =>
   lend(
     systemPort,

@@ -16,7 +16,7 @@ export interface BridgedGateway extends TestGateway {
   /** Dials the bridge, as a worker does. */
   attach(to: TestBridge): Promise<FakeHost>;
   detach(): void;
-  /** Calls whose answers might go past the core, and those whose answers did, as the core has heard. */
+  /** Calls whose responses may bypass the core, and those whose responses did, as reported to the core. */
   forwarded: SplicedCall[];
   spliced: SplicedCall[];
 }

@@ -16,7 +16,7 @@ export interface CdpGrid extends AsyncDisposable {
   readonly running: number;
   /** Connections that were refused. */
   readonly refused: number;
-  /** Ends all browsers, as where a machine of the grid is lost. */
+  /** Kills all browsers, like the loss of a machine of the grid. */
   lose(): void;
 }
 

@@ -8,7 +8,7 @@ import { script, scriptedModel, type Script, type TestGateway, testGateway } fro
 /** Stands for the bridge's way out: tests ask their servers themselves, under the gateway's list of allowed origins. */
 export const egress: Lent = lend(port({ kind: 'egress', what: 'Going out', calls: {}, events: {} }), {});
 
-/** Time goes on while sockets have theirs, until the condition holds. `under`: requests that are waited for first, so that no step takes their time away. */
+/** Advances the clock, giving sockets time, until the condition holds. `under`: pending requests that must complete before each step. */
 export async function passes(
   clock: FakeClock,
   condition: () => boolean | Promise<boolean>,
@@ -29,7 +29,7 @@ export type ChannelGateway = TestGateway & {
   passes(condition: () => boolean | Promise<boolean>, what?: string, stepMs?: number): Promise<void>;
 };
 
-/** A gateway with a bridge whose channels reach real servers; its model is scripted. */
+/** A gateway with a bridge whose channels connect to real servers; its model is scripted. */
 export async function channelGateway(
   channels: Record<string, unknown>,
   {

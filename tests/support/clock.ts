@@ -5,7 +5,7 @@ interface Timer {
   run(): void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that advances only on demand. */
 export class FakeClock implements Clock {
   #start: number;
   #elapsed = 0;

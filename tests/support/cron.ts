@@ -16,7 +16,7 @@ async function turns(): Promise<void> {
   }
 }
 
-/** Time goes on, by `stepMs` at a time, until the condition holds. */
+/** Advances the clock in steps of `stepMs` until the condition holds. */
 export async function goesOn(clock: FakeClock, condition: () => boolean | Promise<boolean>, stepMs = 1000): Promise<void> {
   for (let steps = 0; !(await condition()); steps++) {
     if (steps > 2000) throw new Error('The condition did not come about, however far the clock went');
@@ -25,7 +25,7 @@ export async function goesOn(clock: FakeClock, condition: () => boolean | Promis
   }
 }
 
-/** Says a word every half minute for so many minutes, so that it is never silent for long. */
+/** Emits a word every half minute for `minutes`, so that it is never idle for long. */
 export const slowly = (clock: FakeClock, minutes: number): Say[] =>
   Array.from({ length: minutes * 2 }, (_, index): Say[] => [
     '.',
@@ -38,9 +38,9 @@ export interface CronHost extends TestGateway {
   add(params?: Partial<MethodParams<'cron.add'>>): Promise<string>;
   /** Runs of all jobs, the oldest first. */
   history(jobId?: string): Promise<JobRun[]>;
-  /** Time goes on for so long. */
+  /** Advances the clock. */
   pass(ms: number, stepMs?: number): Promise<void>;
-  /** Time goes on until there are so many records that have ended. */
+  /** Advances the clock until `count` runs have ended. */
   ended(count: number): Promise<JobRun[]>;
 }
 

@@ -8,7 +8,7 @@ const ALGORITHMS = {
   'P-256': { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
 } as const;
 
-/** A device with a key of its own, which answers pairing codes. */
+/** A device with its own key, which answers pairing codes. */
 export async function testDevice(kind: keyof typeof ALGORITHMS = 'Ed25519') {
   const algorithm = ALGORITHMS[kind];
   const { publicKey, privateKey } = (await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as CryptoKeyPair;

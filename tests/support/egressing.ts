@@ -1,7 +1,7 @@
 import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
 import { bridgedGateway } from './bridged.ts';
 
-/** The whole core behind a real bridge, whose egress is the way out. */
+/** The whole core behind a real bridge that provides egress. */
 export async function egressing() {
   const bridge = await startTestBridge();
   const gw = await bridgedGateway({ egress: true });

@@ -1,6 +1,9 @@
 import type { Workspace } from '../../web/gateway/core/memory/workspace.ts';
 
-/** A workspace whose process dies at a write: `at` counts them from 1. `half`: the write is done, and nobody hears of it. Afterwards nothing can be written. */
+/**
+ * A workspace whose process dies at write number `at`, counted from 1. `half`: the write is applied without a response. Afterwards all
+ * writes fail.
+ */
 export function failingWorkspace(real: Workspace, at: number, half: boolean): Workspace & { readonly writes: number } {
   let writes = 0;
   const write = async <Result>(run: () => Promise<Result>): Promise<Result> => {

@@ -62,7 +62,7 @@ export class FakeBridge implements Bridge {
     this.#tell();
   }
 
-  /** The bridge goes away, and cuts what is under way. */
+  /** Detaches the bridge and aborts pending calls. */
   detach(): void {
     this.#mux?.close(1001, 'the bridge went away');
     this.#mux = null;

@@ -1,7 +1,7 @@
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
 
-/** A sync port that does what a test says, and remembers what it was asked. */
+/** A sync port controlled by the test, which records its calls. */
 export class FakeSync implements SyncPort {
   #state: SyncState = { state: 'synced', role: 'holder', pending: 0, lastSyncAt: null, progress: null, problem: null };
   readonly #watchers = new Set<() => void>();
@@ -35,7 +35,7 @@ export class FakeSync implements SyncPort {
     return () => this.#watchers.delete(listener);
   }
 
-  /** Sequence numbers that somebody waits for; each goes on once `read` is called. */
+  /** Sequence numbers that callers wait for; `read` resolves each. */
   readonly awaited: { seq: number; read: () => void }[] = [];
 
   reached(seq: number): Promise<void> {
@@ -65,7 +65,7 @@ export class FakeSync implements SyncPort {
   readonly leases = new Map<string, number | null>();
   readonly leased: string[] = [];
 
-  /** Whether what was stored is with the other machines: a lease that is to be settled is had only then. */
+  /** Whether stored records have reached the other machines, a condition for settled leases. */
   isSettled = true;
 
   async lease(name: string, _ttlMs: number, settled = false): Promise<number | null> {
@@ -90,7 +90,7 @@ export class FakeSync implements SyncPort {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Another host says something. */
+  /** Simulates a signal of another host. */
   hear(from: string, payload: unknown): void {
     for (const listener of this.#listeners) listener(from, payload);
   }

@@ -10,7 +10,7 @@ export const historyOf = async (client: GatewayClient) => (await client.call('ch
 /** Whether the run was ended by a host that found it. */
 export const isInterrupted = async (client: GatewayClient): Promise<boolean> => (await historyOf(client)).at(-1)?.interrupted === true;
 
-/** A gateway whose vault has a run that another host executes; `change` is what its record says. */
+/** A gateway whose vault has a run that another host executes; `change` overrides fields of its record. */
 export async function withRun(
   options: {
     sync?: FakeSync;
@@ -26,7 +26,7 @@ export async function withRun(
   const change = { executor: 'elsewhere', replica: 'another', ...options.change };
   const runs: Vault['runs'] = {
     ...base.vault.runs,
-    // Storage lets a run be ended by its executor alone: here the first claim makes that this host.
+    // Storage lets only its executor end a run: here the first claim makes this host the executor.
     unfinished: async () => (await base.vault.runs.unfinished()).map((run) => ((run.fence ?? 0) > 1 ? run : { ...run, ...change })),
     ...options.runs?.(base.vault),
   };

@@ -49,7 +49,7 @@ export const script =
 
 const modelList = (): Response => Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
 
-/** An OpenAI-compatible model server behind the core's `Fetch`. `list`: what it answers when its models are asked for. */
+/** An OpenAI-compatible model server behind the core's `Fetch`. `list`: its response to requests for models. */
 export function scriptedModel(answer: Script, list = modelList): { fetch: Fetch; calls: ModelCall[] } {
   const calls: ModelCall[] = [];
   const fetch: Fetch = async (url, { signal, headers = {}, ...sent }) => {
@@ -103,7 +103,7 @@ function speak(says: readonly Say[], signal: AbortSignal): ReadableStream<Uint8A
         controller.enqueue(line('[DONE]'));
         controller.close();
       } catch {
-        // Aborted meanwhile.
+        // Aborted in the meantime.
       }
     },
   });
@@ -148,7 +148,7 @@ export async function testGateway(
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
-  // A clock that a test turns does not wait for what is loaded when it is wanted.
+  // A fake clock does not wait for code that is loaded on demand.
   if (options.clock) await loadParts();
   const name = options.name ?? `test-${++databases}`;
   if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();

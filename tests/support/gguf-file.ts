@@ -3,7 +3,7 @@ export interface GgufOptions {
   seed?: number;
   /** Tokens that the model says it was trained for. */
   contextSize?: number;
-  /** A Jinja template; without one the file has none. */
+  /** A Jinja template; by default the file has none. */
   chatTemplate?: string;
   name?: string;
 }

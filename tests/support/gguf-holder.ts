@@ -1,4 +1,4 @@
-// A program that stands for the bridge: it has a model loaded, says the runner's pid, and stays.
+// A program in place of the bridge: loads a model, prints the runner's pid, and keeps running.
 import { Keeper } from '../../bridge/processes/keep.ts';
 import { Extra } from '../../bridge/extras/extra.ts';
 import { ggufExtra } from '../../bridge/extras/gguf.ts';

@@ -24,7 +24,7 @@ export interface TestHost extends TestGateway {
   replicator: Replicator;
   /** Resolves when all that the journal has is here, and the other way round. */
   synced(): Promise<void>;
-  /** As if the process were gone: its line is cut, and nothing of it is told any more. */
+  /** Simulates the death of the process: its connection is cut, and it reports nothing further. */
   crash(): void;
 }
 
@@ -35,7 +35,7 @@ export class TestHosts {
   readonly journal = new MemoryJournal();
   readonly #watchers = new Set<() => void>();
   #holder: string | undefined;
-  /** As for a moment while one takes over from the other. */
+  /** True as for a moment while one host takes over from another. */
   everyoneServes = false;
 
   /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */

@@ -117,7 +117,7 @@ export function testHttp(
 type Answered = z.infer<typeof response>;
 type Asking = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; principal?: string; scopes?: Scope[] };
 
-/** `/v1`, made anew for each test, before a local server of models, which is the provider `up`. */
+/** `/v1` for each test, in front of a local model server, which is the provider `up`. */
 export function upstreamHttp() {
   let upstream: Upstream;
   let http: ReturnType<typeof testHttp>;
@@ -143,7 +143,7 @@ export function upstreamHttp() {
     get http() {
       return http;
     },
-    /** Another whose providers go by this clock. */
+    /** Another one whose providers use this clock. */
     at: (clock: Clock) => made({ clock }),
   };
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 /** Faults of a hub. */
 export interface HubFaults {
-  /** Ends the connection after so many bytes of each answer with a file. */
+  /** Closes the connection after this many bytes of each file response. */
   cutAfter?: number;
   /** Lists checksums of other files. */
   wrongHash?: boolean;
@@ -21,7 +21,7 @@ export interface HubFaults {
   list?: string;
 }
 
-/** A model hub on this machine that answers as the two real ones do; its files lie on a server beside, as theirs do. */
+/** A local model hub that responds like the two real ones; like theirs, its files are on a separate server. */
 export async function hubServer(repos: Record<string, Record<string, Uint8Array>>, faults: HubFaults = {}) {
   const asked: { path: string; range: string | undefined; token: string | undefined; store: boolean }[] = [];
   const note = ({ url = '', headers }: IncomingMessage, store: boolean): URL => {

@@ -5,7 +5,7 @@ import type { IndexStore, ReadFile } from '../../web/gateway/core/memory/index/i
 export class MemoryIndexStore implements IndexStore {
   readonly #files = new Map<string, { file: ReadFile; entries: Entry[] }>();
   bytes: Uint8Array<ArrayBuffer> | undefined;
-  /** Files whose passages were asked for. */
+  /** Files whose passages were requested. */
   readonly asked: string[] = [];
   /** Each write is done by this. */
   write: (work: () => void) => Promise<void> = (work) => Promise.resolve(work());

@@ -52,7 +52,7 @@ export async function lendMcp({ file = false } = {}) {
 export const stateOf = async (client: GatewayClient, name: string): Promise<McpServerState | undefined> =>
   (await client.call('mcp.list', {})).servers.find((each) => each.name === name);
 
-/** Resolves with how it stands with a server when it is so. */
+/** Waits for a server to reach a state, and resolves with its status. */
 export async function standing(client: GatewayClient, name: string, state: McpServerState['state'], ms = 20_000): Promise<McpServerState> {
   let found: McpServerState | undefined;
   const is = async (): Promise<boolean> => (found = await stateOf(client, name))?.state === state;
@@ -77,7 +77,7 @@ const POLICY = { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*'
 export const asProgram = (gw: Pick<TestGateway, 'link'>): Promise<GatewayClient> =>
   GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
 
-/** A gateway with a bridge, whose model uses the tool that it is told: the message is `<tool> <args as JSON>`. */
+/** A gateway with a bridge, whose model uses the requested tool: the message is `<tool> <args as JSON>`. */
 export async function serving({ clock, sync }: { clock?: FakeClock; sync?: FakeSync } = {}) {
   const lent = await lendMcp();
   const gw = await testGateway({

@@ -5,13 +5,13 @@ import { dateOf, dayFile, dialogFile } from '../../web/gateway/core/memory/layou
 import { formatMemory } from '../../web/gateway/core/memory/long-term.ts';
 import type { Workspace } from '../../web/gateway/core/memory/workspace.ts';
 
-/** When the changes are made; what they say is of the days before. */
+/** Time of the changes; their texts are about the days before. */
 export const NOW = Date.UTC(2026, 10, 22);
 const DAY = 86_400_000;
 export const LONG_TERM = 'MEMORY.md';
 
 export const WORDS = 'blue kayak barn Ana married photograph photographs lamp paid $5 June yesterday why? \ud83d'.split(' ');
-/** Each text is of its own length, so that no two passages have the same score. */
+/** Each text has its own length, so that no two passages have the same score. */
 export const texts = (): ((words: readonly string[]) => string) => {
   let nth = 0;
   return (words) => `she was at the ${words.join(' ')}${' blah'.repeat(++nth)}`;

@@ -1,6 +1,6 @@
 import type { Collection } from '../../web/gateway/core/vault.ts';
 
-/** A collection that lies in memory; `records` is what it has. */
+/** A collection in memory; `records` is its content. */
 export function memoryCollection<T extends { id: string }>(): Collection<T> & { records: Map<string, T> } {
   const records = new Map<string, T>();
   return {

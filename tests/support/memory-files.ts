@@ -2,7 +2,9 @@ import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { Vault } from '../../web/gateway/core/vault.ts';
 import { entryOf } from '../../web/gateway/core/workspace/workspaces.ts';
 
-/** The vault's files in memory, for so many of them that fake-indexeddb, whose cursors walk from the beginning at each step, would take minutes. */
+/**
+ * The vault's files in memory, for large numbers: fake-indexeddb, whose cursors walk from the beginning at each step, would take minutes.
+ */
 export function memoryFiles(): Vault['files'] {
   const files = new Map<string, FileRecord>();
   const listeners = new Set<Parameters<Vault['files']['watch']>[0]>();

@@ -82,7 +82,7 @@ export async function mirrored(
     get bridge() {
       return bridge;
     },
-    /** Both begin anew, as after a crash. */
+    /** Restarts both, as after a crash. */
     restart() {
       mirror.stop();
       bridge.detach();

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** A program that speaks as `mlx_lm.server` does; what it is told to do stands in the last message. */
+/** A program that behaves like `mlx_lm.server`, as the last message says. */
 const PROGRAM = `#!/usr/bin/env node
 const { createServer } = require('node:http');
 const { existsSync } = require('node:fs');
@@ -37,7 +37,7 @@ createServer((request, response) => {
 }).listen(Number(option('--port')), option('--host'));
 `;
 
-/** A folder with the program in it, to stand first on a PATH. */
+/** A folder with the program, to prepend to PATH. */
 export function mlxProgram() {
   const dir = mkdtempSync(join(tmpdir(), 'perch-mlx-'));
   mkdirSync(dir, { recursive: true });

@@ -33,7 +33,7 @@ export async function startOauthServer() {
     /** Overrides of the documents. */
     metadata: {} as Record<string, unknown>,
     resource: {} as Record<string, unknown>,
-    /** Answers one of the authorization server's paths by itself. */
+    /** Overrides responses of the authorization server by path. */
     instead: new Map<string, Answering>(),
     /** The scope that the tool needs. */
     toolScope: 'tools:read',

@@ -136,7 +136,7 @@ export const slideOf = (shapes: string, parts: readonly { id: string; type: stri
     ...Object.fromEntries(parts.map(({ path, xml }) => [path, `${XML}${xml}`])),
   });
 
-/** A PDF with a page for each list; each entry is drawn where it says, in this order, in points from the bottom left. */
+/** A PDF with a page for each list; entries are drawn in this order at their positions, in points from the bottom left. */
 export async function pdf(
   pages: readonly (readonly { text: string; x: number; y: number }[])[],
   { title, password }: { title?: string; password?: string } = {},

@@ -1,4 +1,5 @@
-// Tiny models as hubs have them for browsers, made by hand: a graph in ONNX's protobuf, a tokenizer, and what transformers reads beside.
+// Tiny handmade models in the form that hubs have for browsers: a graph in ONNX's protobuf, a tokenizer, and the other files that
+// transformers reads.
 const encoder = new TextEncoder();
 
 function varint(value: number): number[] {

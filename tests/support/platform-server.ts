@@ -26,7 +26,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** An HTTP server that answers as some platform does, and goes wrong when it is told to. `fault`: what goes wrong with a request; undefined: nothing. */
+/** An HTTP server that responds like a platform, with faults on demand. `fault`: the fault of a request; undefined for none. */
 export async function platformServer(answer: (asked: Asked, gone: AbortSignal) => Promise<Answer> | Answer) {
   const asked: Asked[] = [];
   const here: { fault: (asked: Asked) => Fault | undefined } = { fault: () => undefined };
@@ -71,7 +71,7 @@ export async function platformServer(answer: (asked: Asked, gone: AbortSignal) =
   });
 }
 
-/** The first so many requests that fit go wrong so. */
+/** Applies the fault to the first `count` matching requests. */
 export function first(count: number, fault: Fault, fits: (asked: Asked) => boolean): (asked: Asked) => Fault | undefined {
   let left = count;
   return (asked) => (left > 0 && fits(asked) ? (left--, fault) : undefined);

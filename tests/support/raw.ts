@@ -45,7 +45,7 @@ export async function connected(gw: TestGateway, options?: Parameters<TestGatewa
 
 let asked = 0;
 
-/** One request by a program that writes its own JSON: `params` is sent as it stands. */
+/** One request of a program that writes its own JSON: `params` is sent verbatim. */
 export async function askRaw(gw: TestGateway, method: string, params: string, protocol = 3): Promise<ResponseFrame> {
   const self = raw(gw);
   const id = `raw-${++asked}`;

@@ -38,7 +38,7 @@ import { FakeBridge, lend } from './fake-bridge.ts';
 
 const VAULT_KEY = 'k'.repeat(43);
 
-/** The core's bridge with what the real one lends, in a home of its own; only the uplink between is a memory link. */
+/** The core's bridge with the real one's ports, in its own home; only the uplink is an in-memory link. */
 export async function realBridge() {
   const home = mkdtempSync(join(tmpdir(), 'perch-home-'));
   const journal = await openJournal({ dir: home, vaultKey: VAULT_KEY, log: () => {} });
@@ -51,7 +51,7 @@ export async function realBridge() {
     { ...linked, id: 'host-Wm3kX9a2LqTz', kind: 'host' },
   ]);
   const keeper = new Keeper(log);
-  // No hub but one that is not there.
+  // An unreachable hub.
   const models = modelsOfDisk({ home, keeper, log, env: { HF_ENDPOINT: 'http://127.0.0.1:1' } });
   const bridge = new FakeBridge(
     lend(linkedBrowsersPort, linkedBrowsersHandlers({ home: kept, auth: { remove: () => {}, isOpen: () => false }, log })),

@@ -42,7 +42,7 @@ export async function serveLanguageData(files: Record<string, Buffer>): Promise<
   };
 }
 
-/** A PDF whose pages are pictures of lines of text; a browser's page paints them. */
+/** A PDF whose pages are pictures of lines of text, painted by a browser page. */
 export async function scannedPdf(page: Page, pages: readonly (readonly string[])[]): Promise<Uint8Array<ArrayBuffer>> {
   const document = await PDFDocument.create();
   for (const lines of pages) {

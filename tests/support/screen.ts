@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 /** Whether a screen can be made here. */
 export const hasXvfb = process.platform === 'linux' && !spawnSync('Xvfb', ['-help']).error;
 
-/** A screen of its own, white, 320 × 200; `display` is what programs call it by. Kill the process in the end. */
+/** A virtual screen, white, 320 × 200; `display` is its name for programs. Kill the process in the end. */
 export async function startScreen(): Promise<{ display: string; process: ChildProcess }> {
   const xvfb = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '320x200x24', '-wr', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],

@@ -19,7 +19,7 @@ export interface ScriptedChat extends AsyncDisposable {
   script(body: ChatBody): { text: string } | { tool: string; input: Record<string, unknown> };
 }
 
-/** A server that speaks the chat-completions format from a script, with tools. */
+/** A scripted server of the chat-completions format, with tools. */
 export async function startScriptedChat(): Promise<ScriptedChat> {
   const requests: ChatBody[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own in memory. */
+/** A temporary file system in memory. */
 export interface SmallDisk extends Disposable {
   readonly dir: string;
   /** Takes all space that is left. */
@@ -12,7 +12,7 @@ export interface SmallDisk extends Disposable {
   free(): void;
 }
 
-/** Mounts a file system of so many MB. Undefined where none can be mounted, which it prints. */
+/** Mounts a file system of this many MB. Prints a message and returns undefined if mounting is impossible. */
 export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'perch-disk-'));
   const dir = join(folder, 'disk');

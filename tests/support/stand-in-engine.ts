@@ -32,7 +32,7 @@ export function standInEngine(): StandInEngine {
   };
 }
 
-/** A second of a tone, as a WAV file of 22,050 Hz whose head claims more than there is. */
+/** A tone of one second, as a WAV file of 22,050 Hz whose header claims more data than there is. */
 export function tone(): Buffer {
   const data = Buffer.alloc(22_050 * 2);
   for (let index = 0; index < 22_050; index++) data.writeInt16LE(Math.round(12_000 * Math.sin(index / 8)), index * 2);

@@ -1,7 +1,7 @@
 import type { Fetch, FetchInit } from '../../web/gateway/core/fetch.ts';
 import type { ModelEvent, ModelRequest, Provider } from '../../web/gateway/core/providers/provider.ts';
 
-/** A request that a stand-in for a provider's server got. */
+/** A request to a simulated provider. */
 export interface Asked {
   url: string;
   method: string;
@@ -31,7 +31,7 @@ export function standIn(answer: (asked: Asked, count: number) => Response | Prom
 export const named = (...events: readonly ({ type: string } & Record<string, unknown>)[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
-/** Server-sent events of data alone, as Google writes them. */
+/** Server-sent events with only `data`, as Google writes them. */
 export const unnamed = (...events: readonly unknown[]): string => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('');
 
 export interface Streaming {

@@ -31,19 +31,19 @@ export interface Terminal extends AsyncDisposable {
   type(text: string): Promise<void>;
   /** Presses keys by tmux's names: `Enter`, `C-c`, `C-d`, `Up`. */
   press(...keys: string[]): Promise<void>;
-  /** All that was shown, without blanks at the ends of lines; those that the terminal has wrapped are whole again. */
+  /** All output, without trailing blanks; lines wrapped by the terminal are joined. */
   text(): Promise<string>;
   /** The same as the terminal has wrapped it. */
   lines(): Promise<string[]>;
   /** All that was shown, with its colours as escape sequences. */
   painted(): Promise<string>;
-  /** Resolves when the text fits; rejects, with what is shown, after ten seconds. */
+  /** Resolves when the text matches; rejects with the visible text after ten seconds. */
   shows(what: string | RegExp): Promise<void>;
   /** Resolves with the exit code. */
   ended(): Promise<number>;
 }
 
-/** Starts a program in a terminal of a tmux server of its own, which is ended with it. */
+/** Starts a program in a terminal of its own tmux server, which ends with it. */
 export async function openTerminal({ command, env = {}, columns = 80, rows = 24 }: TerminalOptions): Promise<Terminal> {
   const socket = `perch-${process.pid}-${randomUUID().slice(0, 8)}`;
   const clean = {

@@ -8,7 +8,7 @@ interface WallTime {
   minute: number;
 }
 
-/** The wall clock of a time zone between two instants, by `Intl` alone: what schedules are held against. */
+/** Wall-clock time of a zone between two instants, computed only with `Intl`: the reference for schedules. */
 export function wallClock(zone: string, from: number, to: number) {
   const format = new Intl.DateTimeFormat('en', {
     timeZone: zone,
@@ -26,7 +26,7 @@ export function wallClock(zone: string, from: number, to: number) {
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (format.format(at).match(/\d+/g) ?? []).map(Number);
     return Date.UTC(year, month - 1, day, hour, minute);
   };
-  // No zone changes twice in a day: where a day's end is another number of minutes away from UTC than its beginning, the minute is looked for.
+  // No zone changes twice in a day: if the offset from UTC differs between start and end of a day, the minute of the change is searched.
   const changes: number[] = [];
   const offsets: { since: number; offset: number }[] = [{ since: -Infinity, offset: shown(from) - from }];
   for (let day = from; day < to; day += DAY) {
@@ -54,7 +54,7 @@ export function wallClock(zone: string, from: number, to: number) {
       return found;
     },
 
-    /** These times of each day: the first of two, the end of the gap where there is none. */
+    /** These times of each day: the first of two, or the end of the gap if the time does not exist. */
     daily(times: readonly { hour: number; minute: number }[], start: number, end: number): number[] {
       const found = new Set<number>();
       const distances = new Set(offsets.map(({ offset }) => offset));

@@ -70,7 +70,7 @@ export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}
   const server = await platformServer((asked) => {
     const { path, query, headers, method, body } = asked;
     if (path === '/2/oauth2/token') return tokens(asked);
-    // The page where the account's owner allows it, who does so at once.
+    // Consent page of the account's owner, who agrees at once.
     if (path === '/i/oauth2/authorize') {
       const back = new URL(query.get('redirect_uri') ?? '');
       const code = allow(query);

@@ -19,7 +19,7 @@ export async function connected(settings: Record<string, unknown> = {}, { model,
   const status = () => gw.status('x');
   return {
     ...{ server, gw, client, clock, status },
-    /** Time goes on in larger steps: looks are minutes apart. */
+    /** Larger steps: polls are minutes apart. */
     passes: (condition: () => boolean | Promise<boolean>, what?: string) => gw.passes(condition, what, 5_000),
     runs: () => gw.passes(async () => (await status()).status === 'running', 'it runs'),
     async [Symbol.asyncDispose]() {
@@ -29,7 +29,7 @@ export async function connected(settings: Record<string, unknown> = {}, { model,
   };
 }
 
-/** Says back what it is asked. */
+/** Repeats the message. */
 export const echo: Script = ({ body: { messages } }) => [`You said: ${String(messages.at(-1)?.content)}`];
 
 export type Connected = Awaited<ReturnType<typeof connected>>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export interface Citation {
   file: string;
-  /** Null where the first argument is no literal, so that nothing can be read from it. */
+  /** Null if the first argument is not a literal, so that the id is unknown. */
   id: string | null;
 }
 

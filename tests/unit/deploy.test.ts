@@ -58,7 +58,7 @@ function isCommand(words: readonly string[]): void {
   }
 }
 
-/** Runs a health check of a bridge against one that is here. */
+/** Runs a health check of a bridge against a local one. */
 async function checks(words: readonly string[], port: number): Promise<void> {
   const [kind, program, ...args] = words[0] === 'CMD' ? words : ['CMD', ...words];
   expect([kind, program]).toEqual(['CMD', 'node']);
@@ -169,6 +169,6 @@ else
     const looked = (given: NodeJS.ProcessEnv) =>
       spawnSync(NATS_PROGRAM, ['-t', '-c', join(folder.dir, 'nats.conf')], { encoding: 'utf8', env: { PATH: process.env.PATH, ...given } });
     expect(looked(env).status).toBe(0);
-    // A password that nobody gave is no empty one.
+    // A missing password is not an empty one.
     expect(looked({ SERVER_NAME: 'nats-1' }).status).not.toBe(0);
   });

@@ -88,8 +88,8 @@ describe('the words of every language', () => {
 });
 
 /**
- * Addresses, paths and switches that begin or end with a sign: from right to left it is shown at the other end (`//:https`), unless a mark
- * from left to right stands beside it.
+ * Addresses, paths and switches that begin or end with punctuation: in right-to-left text it is shown at the other end (`//:https`), unless
+ * a left-to-right mark is next to it.
  */
 function turned(text: string): string[] {
   const outside = text.replace(/<code>.*?<\/code>|<\/?\w+>|\{\w+\}/g, ' ');
@@ -111,11 +111,11 @@ const SAID = new Set([
   'text',
   'hint',
 ]);
-/** Names, and what is the same in every language. */
+/** Names, and texts that are the same in every language. */
 const NAMES =
   /^(?:· Perch|none|exec|perch gateway run|perch backup export|npx -y @modelcontextprotocol\/server-filesystem \.|file_\*\s+web_fetch|sources\/diary\.md|entities\/Miso|Hugging Face|ModelScope|JSON Lines|Perch|MCP|OpenAI|Ollama|LM Studio|Telegram|X|API|URL|JSON|CSV|HTML|SVG|PNG|GGUF|Markdown|Mermaid|KaTeX|https?:\S*|[\w.-]+\.(?:json|md|ts|svg))$/;
 
-/** Text of a component that is not a message: what it says in every language is English. */
+/** Text of a component that is not a message, and so is not translated. */
 function rawTexts(source: string): string[] {
   const found: string[] = [];
   const say = (text: string): void => {
@@ -144,8 +144,8 @@ function rawTexts(source: string): string[] {
 const UNSAID = /^(?:Português \(Brasil\)|The gateway couldn’t start)$/;
 
 /**
- * Texts of a script that are no messages: a sentence, or what is given to something that people read or hear. What only a programmer can
- * bring about (a TypeError, a RangeError) is for programmers.
+ * Texts of a script that are not messages: sentences, or arguments of something that is shown or read aloud. Errors for programmers
+ * (TypeError, RangeError) are exempt.
  */
 function rawInScript(source: string): string[] {
   const found: string[] = [];

@@ -3,7 +3,7 @@ import type { Perch } from '../e2e/harness.ts';
 import { connectOutside } from '../e2e/outside.ts';
 import { until } from '../support/gateway.ts';
 
-/** Null where the bridge does not answer. */
+/** Health of the bridge; null if it does not answer. */
 export async function healthOf(perch: Perch): Promise<BridgeHealth | null> {
   try {
     return (await (await fetch(`${perch.url}/health`)).json()) as BridgeHealth;
@@ -16,7 +16,7 @@ export async function healthOf(perch: Perch): Promise<BridgeHealth | null> {
 export const serves = (perch: Perch, kind: 'tab' | 'headless'): Promise<void> =>
   until(async () => (await healthOf(perch))?.host === kind, `${kind} to serve`, 20_000);
 
-/** Waits until so many hosts are attached and have caught up. */
+/** Waits until `count` hosts are attached and have caught up. */
 export function allReady(perch: Perch, count: number): Promise<void> {
   return until(
     async () => {

@@ -21,7 +21,7 @@ const STEP_MS = 250;
 const ANSWER_MS = 1_000;
 const HEAL_MS = 45_000;
 
-/** The managed Chromium is started again later and later; a new bridge begins anew. */
+/** Maximum kills of the managed Chromium per bridge, since restarts are delayed more each time; a new bridge resets the delay. */
 const MANAGED_KILLS = 3;
 
 /** Two persons' browsers, the managed Chromium and a program as writers on one bridge, and what may happen to them. */
@@ -108,7 +108,7 @@ export class Chaos implements AsyncDisposable {
     this.#busy.add(whom);
     const over = strike(kind, { perch: this.perch, member, ms }).finally(() => {
       this.#busy.delete(whom);
-      // Just after the bridge's start nobody can be said to be gone.
+      // Just after the bridge's start absence of a host cannot be determined.
       if (kind === 'bridge') this.#running.forget();
     });
     over.catch(() => {});
@@ -124,7 +124,7 @@ export class Chaos implements AsyncDisposable {
     return this.#operations.size === 0 && sync?.state === 'synced' && sync.pending === 0;
   }
 
-  /** Everything runs; waits until all copies are equal, and says what is wrong with them. */
+  /** Starts everything, waits until all copies are equal, and reports their errors. */
   async heal(): Promise<void> {
     const since = performance.now();
     await Promise.all(this.#faults);

@@ -27,7 +27,7 @@ const OVER_MS = 150_000;
 
 /** `insist`: what one gateway does not answer is asked of the next one again, as a client of several does. */
 const ALL = { ...OPERATIONS, job: 5, insist: 3 };
-/** So often at the most: nobody may answer before all is healed. */
+/** Maximum number of tries: before all is healed there may be no active host. */
 const TRIES = 6;
 
 interface Parts {
@@ -154,7 +154,7 @@ export class ClusterChaos implements AsyncDisposable {
     this.#faults.push(over);
   }
 
-  /** Everything runs and is joined; waits until all journals are equal, and says what is wrong with them. */
+  /** Starts and joins everything, waits until all journals are equal, and reports their errors. */
   async heal(): Promise<void> {
     const since = performance.now();
     await Promise.all(this.#faults);

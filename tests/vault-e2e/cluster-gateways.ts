@@ -8,7 +8,7 @@ import { healthOf } from './bridge.ts';
 
 export const GUIDE = 'guide/guide';
 
-/** So many commands `perch gateway run --cluster`, each with a home of its own and the vault's key. */
+/** Starts `count` commands `perch gateway run --cluster`, each with its own home and the vault's key. */
 export const clusterOf = (count: number, servers: readonly string[], args: readonly string[] = []): Promise<Perch[] & AsyncDisposable> =>
   gatewaysOf(count, { args: ['--cluster', servers.join(','), ...args] });
 
@@ -42,7 +42,7 @@ async function sync(home: string, args: string[], input = ''): Promise<string> {
   return stdout;
 }
 
-/** The gateway whose managed Chromium serves, once all that run agree. */
+/** The gateway whose managed Chromium is the active host, once all running gateways agree. */
 export async function servingOf(gateways: readonly Perch[], ms = 30_000): Promise<Perch> {
   let found: Perch | undefined;
   await until(

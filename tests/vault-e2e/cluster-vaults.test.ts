@@ -21,7 +21,7 @@ async function run(home: string, args: string[], input = ''): Promise<string> {
   return stdout;
 }
 
-/** Says something in a vault at a gateway; resolves with all that was said there, once the guide has answered. */
+/** Sends a message in a vault at a gateway; resolves with all messages there once the guide has replied. */
 async function say({ home, ...perch }: Pick<Perch, 'client' | 'home'>, vault: string, message: string): Promise<string[]> {
   const client = await perch.client({ clientName: 'tests', auth: { token: tokenOf(home, vault) } });
   try {

@@ -17,7 +17,7 @@ export interface Copy {
 /** Stores that are equal in all copies: secrets are sealed under a key of each, and the others are local to a database. */
 const isShared = (store: string): boolean => store in SYNC_STORES && store !== 'secrets';
 
-/** Every row of the page's database `perch`; null where there is none. */
+/** Every row of the page's database `perch`; null if it does not exist. */
 export async function copyIn(page: Page): Promise<Copy | null> {
   const stores = await page.evaluate(async () => {
     // Opening a missing database would create it.
@@ -95,7 +95,7 @@ function inOrder(value: unknown): unknown {
   );
 }
 
-/** The files of this PERCH_HOME, browser profiles left out, in which these bytes stand. */
+/** Files of this PERCH_HOME, except browser profiles, that contain these bytes. */
 export function filesWith(home: string, text: string): string[] {
   const files = readdirSync(home, { withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map(({ name }) => name).filter((name) => readFileSync(join(home, name)).includes(text));

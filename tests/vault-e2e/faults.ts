@@ -6,12 +6,12 @@ import type { Member } from './member.ts';
 export const FAULTS = { bridge: 3, worker: 3, browser: 2, managed: 2, stop: 2, freeze: 1, wipe: 1 };
 export type Fault = keyof typeof FAULTS;
 
-/** Does it, for `ms` milliseconds where it lasts, and starts again what a person would start again. */
+/** Causes the fault, for `ms` milliseconds if it lasts, and restarts what a person would restart. */
 export async function strike(fault: Fault, { perch, member, ms }: { perch: Perch; member: Member; ms: number }): Promise<void> {
   switch (fault) {
     case 'bridge':
       await perch.kill('SIGKILL');
-      // The browsers write alone meanwhile.
+      // Meanwhile the browsers write without a bridge.
       await sleep(ms);
       return perch.restart();
     case 'worker':
@@ -42,7 +42,7 @@ export async function strike(fault: Fault, { perch, member, ms }: { perch: Perch
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The result, or undefined where it is not there in time. */
+/** The result, or undefined if it is late. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(late.resolve, ms, undefined);

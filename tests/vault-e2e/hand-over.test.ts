@@ -97,7 +97,7 @@ describe('with --host auto', () => {
       const { value } = await outside.client.call('config.get', { key: 'providers.locked.apiKey' });
       expect(value).toBe('***');
       expect(filesWith(perch.home, apiKey)).toEqual([]);
-      // The search finds what is there in the clear.
+      // The search does find unencrypted text.
       expect(filesWith(perch.home, locked.url).filter((file) => file.startsWith('journal.sqlite'))).not.toEqual([]);
     },
   );

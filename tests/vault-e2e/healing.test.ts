@@ -120,7 +120,7 @@ verifies('vault.sync/fills', 'the managed Chromium’s profile is deleted betwee
   await one.closeTab();
   await two.closeTab();
   await perch.restart();
-  // Nobody else is there to answer.
+  // There is no other host that could answer.
   await allReady(perch, 1);
   expect(await questions(perch, 'by-one')).toEqual(['one alone']);
   expect(await questions(perch, 'shared')).toEqual(['together']);

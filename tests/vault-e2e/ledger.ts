@@ -24,7 +24,7 @@ export class Ledger {
   acknowledged = 0;
   failed = 0;
 
-  /** Sessions that are deleted at any time: what was sent to them is not asked for. */
+  /** Marks a session that may be deleted at any time: its messages are not checked. */
   mortal(session: string): void {
     this.#mortal.add(session);
   }
@@ -43,7 +43,7 @@ export class Ledger {
     if (await this.#told(work.then(() => true))) attempt.told = performance.now();
   }
 
-  /** The session was deleted, and nobody else knows of it. */
+  /** Records that the session was deleted; no other writer uses it. */
   async gone(session: string, work: Promise<unknown>): Promise<void> {
     this.#mortal.add(session);
     if (await this.#told(work.then(() => true))) this.#gone.set(session, performance.now());

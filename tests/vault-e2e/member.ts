@@ -62,7 +62,7 @@ export class Member implements AsyncDisposable {
     return last;
   }
 
-  /** Waits until its worker has all of its parts: from then on it goes on alone. */
+  /** Waits until its worker has loaded all of its code, so that it no longer needs the bridge. */
   async whole(): Promise<void> {
     await until(async () => (await this.synced()).host?.complete === true, `the worker of ${this.name} to have all of its parts`);
   }
@@ -103,7 +103,7 @@ export class Member implements AsyncDisposable {
     });
   }
 
-  /** The browser throws everything of the app's away. Its page stays open, and may load itself anew. */
+  /** Clears all data of the app. The page stays open, and may reload itself. */
   async wipe(): Promise<void> {
     const cdp = await this.browser.context.newCDPSession(this.page);
     await cdp.send('Storage.clearDataForOrigin', { origin: this.perch.url, storageTypes: 'all' });

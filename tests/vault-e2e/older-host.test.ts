@@ -36,12 +36,12 @@ verifies(
     await member.page.waitForURL(/\/outdated$/);
     await member.page.getByRole('heading', { name: 'Update Perch in this browser' }).waitFor();
     await until(async () => (await member.standing())?.host?.sync.state === 'outdated', 'the tab to know');
-    // Nobody may serve programs, and they are told so at once.
+    // There is no eligible host, and programs get that error at once.
     await until(async () => (await healthOf(perch))?.host === null, 'nobody to serve');
     const refused = connectOutside(perch).catch((error: unknown) => error);
     expect(await refused).toMatchObject({ code: 1013 });
 
-    // Reading goes on.
+    // Reading still works.
     await member.page.getByRole('link', { name: 'Open chats (read-only)' }).click();
     await member.page.getByText('Here before').first().waitFor();
     const { messages } = await member.call('chat.history', { sessionId: 'mine' });

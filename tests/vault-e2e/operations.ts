@@ -9,7 +9,7 @@ export type Operation = keyof typeof OPERATIONS;
 /** A call of one writer. */
 export type Call = <M extends MethodName>(method: M, params: MethodParams<M>) => Promise<MethodResult<M>>;
 
-/** Does it, the `n`-th of all, and lets the ledger know what the writer was told. */
+/** Runs the `n`-th operation and records the writer's response in the ledger. */
 export function operate(
   kind: Operation,
   { n, chat, random, ledger, call }: { n: number; chat: string; random: Random; ledger: Ledger; call: Call },

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import type { HostStatus } from '../../shared/ports/host.ts';
 import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
 
-/** How a page stands, as its own connection sees it. */
+/** Connection state of a page. */
 export interface PageStanding {
   state: 'connecting' | 'online' | 'waiting';
   via: 'bridge' | 'browser' | null;

@@ -3,7 +3,7 @@ import type { Copy } from './copies.ts';
 /** A run that a kill has interrupted has ended after so long: a host that left counts as there for 15 s, and 10 s later somebody looks again. */
 export const INTERRUPTED_MS = 45_000;
 
-/** Since when runs are under way, as copies of the vault show it: whose host is gone are to be ended by another one. */
+/** Tracks since when runs are in progress in copies of the vault: another host must end the runs of a dead one. */
 export class RunsUnderWay {
   readonly #since = new Map<string, number>();
 
@@ -11,12 +11,12 @@ export class RunsUnderWay {
     return [...records].flatMap(([id, row]) => (id.startsWith('runs/') && (row as { status: string }).status === 'running' ? [id] : []));
   }
 
-  /** Nobody can be said to be gone for now: the time counts from the next look on. */
+  /** Restarts all timers, since absence of a host cannot be determined for now. */
   forget(): void {
     this.#since.clear();
   }
 
-  /** Throws where one goes on for too long. */
+  /** Throws if a run has been in progress for too long. */
   look(copy: Copy, ms = INTERRUPTED_MS): void {
     const now = performance.now();
     const running = RunsUnderWay.in(copy);

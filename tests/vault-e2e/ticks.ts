@@ -17,7 +17,7 @@ export class Ticks {
     this.#upstream = upstream;
   }
 
-  /** Adds one that is due after `ms`. */
+  /** Adds a job that is due after `ms`. */
   async add(n: number, ms: number, call: Call): Promise<void> {
     const message = `tick ${n}`;
     const schedule = { kind: 'at' as const, at: Date.now() + ms };

@@ -53,7 +53,7 @@ class Pair {
     for (const replica of [...this.both, ...this.both]) await replica.synced(this.journal);
   }
 
-  /** Merges what there is on those that serve, and is in step again. */
+  /** Merges conflicts on the active hosts, then synchronizes again. */
   async merged(): Promise<void> {
     for (const { vault, faults } of this.serves) {
       const kept = keepMerged({
@@ -83,7 +83,7 @@ verifies('vault.files/merged', 'what two hosts remembered apart, both remember; 
   const pair = await Pair.open();
   await remember('Miso is a cat')(pair.here);
   await pair.apart(remember('Rex is a dog', 'Ada has both'), remember('Tea, not coffee'));
-  // The later version alone: this is what would be lost.
+  // Only the later version: without merging, the other would be lost.
   for (const replica of pair.both) {
     expect(await textsOf(replica)).toEqual(['Miso is a cat', 'Tea, not coffee']);
     expect(await copiesOf(replica.vault)).toHaveLength(1);

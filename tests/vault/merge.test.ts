@@ -9,7 +9,7 @@ const clock = fc
   .map(([wall, count, origin]) => `${String(wall).padStart(15, '0')}-000${count}-${origin}`);
 const version = fc.record({ clock, fence: fc.nat({ max: 2 }), gone: fc.boolean() });
 
-/** A version's content follows from its reading, as it does where a reading is never given out twice. */
+/** A version's content is derived from its clock reading, since a reading is never issued twice. */
 const recordOf = (store: SyncStore, { clock, fence, gone }: { clock: string; fence: number; gone: boolean }): SyncRecord => ({
   store,
   key: 'k',

@@ -256,7 +256,7 @@ verifies(
 verifies('vault.sync/secrets', 'a key set on one host opens on another, and is nowhere in the clear', async () => {
   const journal = new MemoryJournal();
   const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
-  // Before it ever saw a bridge, under a key of its own.
+  // Written before it ever saw a bridge, under its own key.
   await here.vault.secrets.set('providers.early.apiKey', 'sk-early-secret');
   await here.join(journal);
   await here.vault.secrets.set('providers.late.apiKey', 'sk-late-secret');

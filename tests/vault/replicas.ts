@@ -16,7 +16,7 @@ export async function copiesOf({ conflicts }: Pick<StoredVault, 'conflicts'>): P
   return copies.filter((copy) => copy !== undefined);
 }
 
-/** One host in Node: a database of its own, its vault and its replicator. */
+/** One host in Node: its own database, vault and replicator. */
 export class TestReplica {
   readonly clock = new FakeClock();
   readonly faults: unknown[] = [];

@@ -1,4 +1,4 @@
-// A tool server that does as it should, but for what its script (scripts.ts) says.
+// A tool server that behaves correctly except for its script (scripts.ts).
 import { createInterface } from 'node:readline';
 import { type Message, SCRIPTS, type Voice } from './scripts.ts';
 

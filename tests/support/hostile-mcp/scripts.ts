@@ -46,7 +46,7 @@ const child = (code: string, mark: string): void =>
   spawn(process.execPath, ['-e', `${code} // ${mark}`], { detached: true, stdio: 'ignore' }).unref();
 let count = 0;
 
-/** By name; `scripted.ts` has what they do as usual. */
+/** Scripts by name; `scripted.ts` has the normal behaviour. */
 export const SCRIPTS: Readonly<Record<string, Script>> = {
   // The greeting.
   'notifies-first': {
@@ -122,7 +122,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     on: { 'tools/list': () => [0, 1, 2].forEach((fd) => closeSync(fd)) },
   },
   'forks-in-depth': {
-    // Each in a group of its own, and the one between is gone.
+    // Each in its own process group, and the process in between has exited.
     start({ mark }) {
       const last = 'process.on("SIGTERM",()=>{}); setInterval(()=>{},1000);';
       const between = `require("node:child_process").spawn(process.execPath,["-e",${JSON.stringify(`${last} // ${mark}`)}],{detached:true,stdio:"ignore"}).unref();`;

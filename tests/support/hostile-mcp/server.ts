@@ -10,7 +10,7 @@ const send = (message: object): void => void process.stdout.write(`${JSON.string
 const schema = { type: 'object', properties: { text: { type: 'string' } } };
 const text = (said: string): object => ({ content: [{ type: 'text', text: said }] });
 
-/** Of `changing`: read anew each time, so that a test can change it. */
+/** For `changing`: read each time, so that a test can change it. */
 const descriptionNow = (): string => (way === 'changing' ? readFileSync(about, 'utf8') : 'Says again what it is told');
 
 function toolsNow(): object[] {

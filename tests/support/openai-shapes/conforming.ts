@@ -78,7 +78,7 @@ function chatEvents(shape: z.ZodType): (event: SseEvent) => string | undefined {
 const mediaEvent = ({ data }: SseEvent): string | undefined =>
   misfitOf(data, data.startsWith('{"error"') ? errorAnswer : z.looseObject({ type: z.string() }));
 
-/** Events that are called what they are, and are numbered. */
+/** Checks that events are named by their type and numbered. */
 function responseEvents(first = 0): (event: SseEvent) => string | undefined {
   let next = first;
   return ({ event, data }) => {
@@ -90,7 +90,7 @@ function responseEvents(first = 0): (event: SseEvent) => string | undefined {
   };
 }
 
-/** A stream that is read again goes on behind an event. */
+/** A resumed stream continues after an event. */
 const firstNumber = (url: string): number => Number(new URL(url).searchParams.get('starting_after') ?? -1) + 1;
 
 function lookOf(path: string, url: string): (event: SseEvent) => string | undefined {
@@ -123,8 +123,8 @@ function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: s
 }
 
 /**
- * The answer to a request to `/v1`, held against the shapes of the public reference: what does not fit goes to `misfits`. What the bridge is
- * going to send instead is held where the bridge has sent it.
+ * The response to a request to `/v1`, checked against the schemas of the public reference: differences are added to `misfits`. A response
+ * that the bridge sends instead is checked there.
  */
 export async function conforming(
   { method, url, headers: asked }: Pick<Request, 'method' | 'url'> & { headers?: Headers },
@@ -151,7 +151,7 @@ export async function conforming(
   return new Response(text, { status, statusText, headers });
 }
 
-/** Throws where there are any. */
+/** Throws if there are any. */
 export function refuseMisfits(misfits: ReadonlySet<string>): void {
   if (misfits.size > 0) throw new Error(`answers are not as the public reference has them:\n${[...misfits].join('\n')}`);
 }
