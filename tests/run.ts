@@ -15,7 +15,7 @@ const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimit
 const SLOWEST = 10;
 /** Runs one lane and one browser at a time: slower, but no test competes with another. */
 const isCalm = Boolean(process.env.PERCH_CALM);
-/** Maximum number of failed files that are repeated alone. More failures have another cause than load. */
+/** Maximum number of failed files to repeat one by one. More failures have another cause than load. */
 const MAX_REPEATED = 10;
 
 const { values: options } = parseArgs({

@@ -27,7 +27,7 @@ function callsOf(page: Page): Calls {
   return new Proxy({} as Calls, { get: (_, method: string) => call(method) });
 }
 
-/** Drawing with 5,000 shapes, beside plain Fabric.js objects of the same kinds. */
+/** Drawing with 5,000 shapes, compared with plain Fabric.js objects of the same kinds. */
 export async function canvas({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 1 : 3;
   const frames = quick ? 40 : 120;

@@ -10,7 +10,7 @@ import { unlimit } from './gateway.ts';
 import { below, processes } from './memory.ts';
 
 const CALLERS = 16;
-/** A second of a process has so many ticks (sysconf _SC_CLK_TCK), on every Linux of today. */
+/** Clock ticks per second of CPU time (sysconf _SC_CLK_TCK), on every current Linux. */
 const TICKS = 100;
 
 /**

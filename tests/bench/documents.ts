@@ -11,7 +11,7 @@ const LINES = 50;
 /** As many as one result has room for. */
 const AT_ONCE = 12;
 
-/** How long `health` waits at the longest while an agent reads a PDF of 300 full pages from end to end, beside as long a time in which nothing is read. */
+/** Maximum latency of `health` while an agent reads a PDF of 300 full pages, compared with an equally long idle period. */
 export async function documents({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 1 : 5;
   const content = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));

@@ -1,4 +1,4 @@
-/** One line of the table: a figure of ours, beside its floor and its bar. */
+/** One line of the table: a measured figure, with its floor and its limit. */
 export interface Figure {
   what: string;
   /** `ms`, `/s`, `KB`, `MB`, … */

@@ -1,7 +1,7 @@
 import { type Perch, type PerchOptions, startPerch } from '../e2e/harness.ts';
 import { Caller } from './caller.ts';
 
-/** The product as it is started by anybody, with its rate limit off and, where there is one, `upstream` as the provider `bench`. */
+/** The product with its default settings except for the rate limit, which is off, and `upstream`, if given, as the provider `bench`. */
 export async function startGateway({ upstream, ...options }: PerchOptions & { upstream?: string } = {}): Promise<Perch> {
   const perch = await startPerch(options);
   try {

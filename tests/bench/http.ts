@@ -18,7 +18,7 @@ const STREAMS = [
 /** By the upstream's own rate. */
 const STREAMED_LEAST = 0.4;
 const FEW = 20;
-/** How a stream is written: a hundred deltas at once, each by itself, or each in a packet of its own. */
+/** How a stream is written: a hundred deltas at once, one per write, or one per packet. */
 export const KINDS = { deltas: 'deltas, a hundred a write', writes: 'deltas, each a write', singles: 'deltas one by one' } as const;
 type Kind = keyof typeof KINDS;
 
@@ -29,7 +29,7 @@ export interface Target {
   model: (name: string) => string;
 }
 
-/** `/v1/chat/completions` of `<provider>/<model>`, beside the upstream itself and beside the well-known gateway in Node. */
+/** `/v1/chat/completions` of `<provider>/<model>`, compared with the upstream itself and the well-known gateway in Node. */
 export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using upstream = await startChild('upstream');
   await using peer = await startPeer(upstream.port);

@@ -17,7 +17,7 @@ interface Started {
   memory: { bridge: number; browser: number } | null;
 }
 
-/** From `npm start`, with nothing left to build, to a gateway that serves; and what it holds of the machine's memory while nobody asks. */
+/** Time from `npm start`, with nothing left to build, to a serving gateway; and its memory while idle. */
 export async function idle({ quick }: { quick: boolean }): Promise<Figure[]> {
   const home = mkdtempSync(join(tmpdir(), 'perch-bench-'));
   try {

@@ -83,7 +83,7 @@ async function work(quick: boolean): Promise<Figure[]> {
   ];
 }
 
-/** Months that are averaged: one alone depends on a few long chats. */
+/** Months to average: a single one depends on a few long chats. */
 const MONTHS = [1, 2, 3];
 
 async function live(quick: boolean): Promise<Figure[]> {

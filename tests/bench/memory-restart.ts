@@ -33,13 +33,16 @@ interface Opened {
   close: number;
 }
 
-/** One in so many is a remembered line, the others are messages; of those so many are in the file of a day. */
+/** One in `REMEMBERED` entries is a remembered line, the others are messages, `A_DAY` of them in the file of a day. */
 const REMEMBERED = 10;
 const A_DAY = 100;
 const FIRST_DAY = Date.UTC(2022, 0);
 const DAY = 86_400_000;
 
-/** How soon a memory of so many entries can be searched after a restart, in a process that does nothing else, and how much that process grows by it. */
+/**
+ * Time until a memory of `entries` entries can be searched after a restart, in a process that does nothing else, and the growth of that
+ * process.
+ */
 export function memoryRestart(said: readonly Said[], entries: number): Figure[] {
   const folder = mkdtempSync(join(tmpdir(), 'perch-bench-memory-'));
   try {
@@ -89,7 +92,7 @@ export function memoryRestart(said: readonly Said[], entries: number): Figure[] 
   }
 }
 
-/** Each entry has a word of its own, so that there are at least as many terms as so many different texts would have. */
+/** Each entry has its own word, so that there are at least as many terms as in different texts. */
 function fill(folder: string, said: readonly Said[], entries: number): void {
   mkdirSync(join(folder, 'dialog'), { recursive: true });
   const memories: string[] = [];

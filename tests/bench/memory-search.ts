@@ -80,7 +80,7 @@ function judge(search: Search, question: Question): Judged {
   };
 }
 
-/** How well what was said is found again, beside a plain search engine, and how fast among very much. */
+/** Quality of memory search compared with a plain search engine, and its speed among many entries. */
 export function memorySearch({ quick }: { quick: boolean }): Promise<Figure[]> {
   const all = conversations();
   const judged = (make: (conversation: Conversation) => Search): Judged[] =>
@@ -116,7 +116,7 @@ export function memorySearch({ quick }: { quick: boolean }): Promise<Figure[]> {
   ]);
 }
 
-/** The same conversations again and again, under other names, until there are so many entries. */
+/** Repeats the same conversations under other names until there are `entries` entries. */
 function among(all: readonly Conversation[], entries: number): Figure[] {
   const search = new MemorySearch();
   const before = process.memoryUsage();

@@ -15,7 +15,7 @@ export const processes = (): Process[] =>
 export const below = (all: readonly Process[], pid: number): Process[] =>
   all.filter(({ parent }) => parent === pid).flatMap((each) => [each, ...below(all, each.pid)]);
 
-/** Nothing, where the process has gone meanwhile. */
+/** Empty if the process has exited. */
 function processOf(name: string): Process[] {
   try {
     const stat = readFileSync(`/proc/${name}/stat`, 'utf8');

@@ -7,7 +7,10 @@ import { inTurns, type Load, median, ratioOf } from './stats.ts';
 /** Messages that pass must be as fast as completions that pass. */
 const MIN_RATIO = 0.9;
 
-/** `/v1/messages` of an Anthropic provider beside `/v1/chat/completions`, both passed on. Turns are short and many, so that what else the machine does falls on both alike. */
+/**
+ * `/v1/messages` of an Anthropic provider compared with `/v1/chat/completions`, both passed on. Rounds are short and many, so that other
+ * load on the machine affects both alike.
+ */
 export async function messages({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using upstream = await startChild('upstream');
   await using perch = await startGateway({ upstream: `http://127.0.0.1:${upstream.port}/v1` });

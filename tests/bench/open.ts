@@ -22,7 +22,7 @@ export async function open({ quick }: { quick: boolean }): Promise<Figure[]> {
   try {
     await using browser = await launchBrowser({ profile });
     await browser.context.addInitScript(markUsable);
-    // First the app by itself, with the worker of this browser, then linked with the bridge.
+    // First the app without a bridge, with the worker of this browser, then linked with the bridge.
     const alone = await firstLoad(browser.context, perch.url);
     const own = await inTurns(rounds, { ours: () => opened(browser.context, perch.url), empty: () => empty(browser.context, floor.port) });
     const worker = await workerBytes(browser);

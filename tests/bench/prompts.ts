@@ -66,7 +66,7 @@ export async function prompts(): Promise<Figure[]> {
         const usage = { inputTokens: each.input, outputTokens: REPLY_TOKENS, totalTokens: each.input + REPLY_TOKENS, ...cache };
         return withCost(usage, entry).cost ?? Number.NaN;
       };
-      // Nothing was marked before: Anthropic cached nothing, and OpenAI the prefix that it found by itself.
+      // Without cache marks, as before: Anthropic cached nothing, and OpenAI the prefix that it detected itself.
       const sum = (all: readonly Tokens[], isCached: boolean): number =>
         all.reduce((cents, each) => cents + 100 * price(each, isCached), 0);
       const [cost, former] = [sum(now, true), sum(before, !isMarked)];
@@ -153,7 +153,7 @@ async function countContexts(requests: readonly Request[]): Promise<number> {
   );
 }
 
-/** The text, continued to so many tokens. */
+/** Continues the text to this number of tokens. */
 async function write(start: string, tokens: number): Promise<string> {
   let text = start;
   for (let index = 0; (await countTokens(text, MODEL)) < tokens; index++) text += ` ${FILLER[index % FILLER.length]}`;

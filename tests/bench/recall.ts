@@ -59,7 +59,7 @@ async function measured(entries: number, messages: number): Promise<{ first: num
     });
   const told = (): number[] =>
     events.flatMap(({ event, payload }) => (event === 'chat.recalled' ? [(payload as { elapsedMs: number }).elapsedMs] : []));
-  // The first one loads what is loaded later, and makes the index: others have to be answered meanwhile.
+  // The first one loads code on demand and builds the index; others must be answered in the meantime.
   const began = performance.now();
   let nth = 0;
   let waits = true;

@@ -8,7 +8,7 @@ import { concurrent, inTurns, type Load, median, percentile, ratioOf, sequential
 const CALLERS = 64;
 const QUESTION = JSON.stringify({ type: 'req', id: '12345', method: 'health', params: {} });
 
-/** One question at a time, 64 on one socket, and one on each of 64 sockets: `health` of the product, beside bare echoes. */
+/** One call at a time, 64 on one socket, and one on each of 64 sockets: `health` of the product, compared with bare echoes. */
 export async function rpc({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 3 : 10;
   const calls = quick ? 300 : 500;

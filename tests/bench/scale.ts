@@ -169,7 +169,7 @@ async function inLines(count: number, one: (index: number) => Promise<unknown>):
   );
 }
 
-/** Processor time that some processes spend meanwhile, in ms. */
+/** CPU time in ms that some processes spend during the work. */
 async function costOf(parts: readonly (() => number[])[], work: () => Promise<unknown>): Promise<number[]> {
   const before = parts.map((pids) => cpuOf(pids()));
   await work();

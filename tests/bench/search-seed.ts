@@ -1,4 +1,7 @@
-/** Runs in a page of the gateway's origin: fills the vault, which nobody has open, with sessions `first` to `last`. Resolves with the bytes of their texts. */
+/**
+ * Runs in a page of the gateway's origin: fills the vault, which must not be open elsewhere, with sessions `first` to `last`. Resolves with
+ * the bytes of their texts.
+ */
 export async function seed([first, last, messagesEach]: readonly [number, number, number]): Promise<number> {
   // Words as a language has them: few of them often, most of them seldom.
   const syllables = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru sta pre tri klo spu'.split(' ');

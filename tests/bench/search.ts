@@ -27,7 +27,7 @@ export async function search({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 10 : 30;
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
-  // The vault is made by the app; then it is filled while nobody has it open.
+  // The app creates the vault; then it is filled while it is closed.
   const app = await browser.page(await perch.open());
   await app.locator('#composer').waitFor();
   using first = await connected(perch.wsUrl, perch.token);

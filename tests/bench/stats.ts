@@ -44,8 +44,8 @@ export async function concurrent(count: number, calls: readonly (() => Promise<u
 }
 
 /**
- * Measures contestants in turns, so that what else the machine does meanwhile falls on all of them; who begins changes from round to round.
- * Resolves with each one's results, a result for each round.
+ * Measures contestants in turns, so that other load on the machine affects all of them; the first one changes from round to round. Resolves
+ * with each one's results, one per round.
  */
 export async function inTurns<T, N extends string>(rounds: number, contestants: Record<N, () => Promise<T>>): Promise<Record<N, T[]>> {
   const names = Object.keys(contestants) as N[];

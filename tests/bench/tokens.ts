@@ -59,7 +59,7 @@ async function longestWait(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** How quickly tokens are counted, how far estimates are off, and how long anything else waits meanwhile. */
+/** Speed of counting tokens, error of estimates, and the longest delay of other work. */
 export async function tokens({ quick }: { quick: boolean }): Promise<Figure[]> {
   const since = performance.now();
   const held = await longestWait(() => tokenizerOf('o200k'));

@@ -4,7 +4,7 @@ export interface ToolTask {
   tools: readonly string[];
 }
 
-/** Tools of MCP servers that stand beside Perch's own in the benchmark, as servers describe them. */
+/** Tools of MCP servers that the benchmark adds to Perch's own, as servers describe them. */
 export const SERVER_TOOLS: readonly { server: string; name: string; description: string; properties: Record<string, string> }[] = [
   {
     server: 'github',

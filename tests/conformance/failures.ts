@@ -3,7 +3,7 @@ import { type Step, step } from './step.ts';
 const path = 'main/none.jsonl';
 const aborted = (given: Step): Step => ({ ...given, beside: step('chat.abort', { sessionId: 'aborted' }) });
 const profile = 'none';
-/** A call that does not end by itself. */
+/** A call that does not end until it is aborted. */
 const waits = { tool: 'exec', args: { command: 'sleep 600' } };
 
 /** With `STEPS`, every code that a contract has, in an order in which each has what it needs, on a gateway that is new. */

@@ -22,7 +22,7 @@ export const step = <M extends Method>(method: M, params: Params<M> | ((results:
   ...(code === undefined ? {} : { code }),
 });
 
-/** A step and those that are asked beside it, in their order. */
+/** A step and the concurrent ones, in order. */
 export const together = (each: Step): Step[] => [each, ...(each.beside ? together(each.beside) : [])];
 
 /** As `step`, for what some machines cannot do. */

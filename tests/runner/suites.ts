@@ -44,7 +44,7 @@ export const LONG_UNIT_TESTS = [
   'web/gateway/nats/sharing-faults.test.ts',
 ];
 
-/** Test files that take longest, the longest first: they start before all others, so that none is left running alone at the end. */
+/** The slowest test files, slowest first: they start before all others, so that none runs alone at the end. */
 export const SLOWEST_FIRST = [
   'tests/vault-e2e/chaos.test.ts',
   'tests/vault-e2e/cluster-chaos.test.ts',

@@ -14,7 +14,7 @@ export interface Contestant {
   view(x: number, y: number, zoom: number): void;
   /** Whether something is painted of what is being drawn. */
   inkAt(x: number, y: number): boolean;
-  /** Does so many steps that can be taken back. */
+  /** Performs `count` steps that can be undone. */
   steps(count: number): void;
   undo(): void;
   render(): void;
@@ -121,7 +121,7 @@ export function plain(count: number): Contestant {
     },
     inkAt: (x, y) => pixels(canvas.contextTop, x, y),
     steps(times) {
-      // Fabric takes nothing back by itself: what a program would write for it.
+      // Fabric has no undo: the code that a program would need for it.
       for (let nth = 0; nth < times; nth++) {
         const object = objects[(nth * 37) % count];
         if (!object) continue;

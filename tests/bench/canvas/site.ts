@@ -19,7 +19,7 @@ const bundle = async (input: string, external: readonly string[] = []): Promise<
   return output[0].code;
 };
 
-/** `perch/ui` by itself, and Fabric's part of it: that which it uses. */
+/** Sizes of `perch/ui` without and with the parts of Fabric that it uses. */
 export async function weights(): Promise<{ ours: Weight; whole: Weight }> {
   const weigh = (code: string): Weight => ({
     gzip: gzipSync(code, { level: 9 }).length / 1024,

@@ -12,7 +12,7 @@ export interface Attack {
 
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
-/** New sockets come in so many portions a second. */
+/** Number of portions per second in which new sockets are opened. */
 const PORTIONS = 20;
 
 const sockets = new Set<Socket>();

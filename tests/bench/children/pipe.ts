@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { serve } from './serve.ts';
 
 const PAGE = '<!doctype html><title>floor</title><script>new SharedWorker("/worker.js")</script>';
-/** `stream:<count>:<text>` asks for that text so many times, everything else for itself. */
+/** `stream:<count>:<text>` requests that text `count` times, everything else requests itself. */
 const WORKER = `
   const socket = new WebSocket('ws://' + location.host + '/worker');
   socket.onmessage = ({ data }) => {

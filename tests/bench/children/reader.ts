@@ -1,4 +1,4 @@
-// A model that reads the pages that it is told, and then says so.
+// A model that reads the requested pages, and then says so.
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { serve } from './serve.ts';

@@ -10,7 +10,7 @@ export interface Task {
   name: string;
   /** The run reads content of somebody else. */
   isUntrusted: boolean;
-  /** A scheduled job: nobody is there to approve anything. */
+  /** A scheduled job: there is no person to approve anything. */
   isUnattended?: boolean;
   /** The result is a change or labelled content, and not only an answer. */
   isChanging: boolean;
@@ -284,7 +284,7 @@ const otherTasks: Task[] = [
   },
 ];
 
-/** A job that its owner made with a grant, and that runs once while nobody is there. */
+/** A job that its owner created with a grant, and that runs once unattended. */
 const job = (
   name: string,
   steps: readonly Step[],

@@ -24,7 +24,7 @@ const LEAVES_NOTE = 0.3;
 const LEAVES_MEMORY = 0.15;
 /** A turn of any chat searches the chats before it. */
 const SEARCHES = 0.04;
-/** A chat goes on in the chat of the week, which its owner never begins anew. */
+/** Share of chats that continue in one chat for the whole week. */
 const IN_WEEKLY_CHAT = 0.1;
 /** Labelled content that its owner approves at the end of a week. */
 const REVIEWS = 0.5;

@@ -11,7 +11,7 @@ const hasFile =
   async (world: World): Promise<boolean> =>
     (await world.read(path))?.includes(text) === true;
 
-/** A task with the owner's own words and files alone. */
+/** A task with only the owner's own words and files. */
 const own = (
   name: string,
   steps: readonly Step[],

@@ -28,7 +28,7 @@ export class World {
     this.client = client;
   }
 
-  /** `policies`: of the owner's settings; by default everything is allowed, so that provenance alone protects. */
+  /** `policies`: tool policies of the owner's settings; by default everything is allowed, so that only provenance protects. */
   static async open({
     policies = { '*': 'auto' },
     decide = () => 'deny',
