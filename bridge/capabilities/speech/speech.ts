@@ -21,18 +21,18 @@ export function speechHandlers({
   return {
     'speech.speak': async ({ text, voice = DEFAULT_VOICE, rate = '+0%', pitch = '+0Hz', format }, { signal }) => {
       const utterance = { text, voice, rate, pitch };
+      const isSystem = SYSTEM_VOICE_ID.test(voice);
+      if (isSystem && !(await systemVoices(engines, signal)).some(({ id }) => id === voice))
+        throw new RpcError('INVALID_PARAMS', `voice: this computer has no voice "${voice}". tts.voices lists those that it has.`);
       if (format === 'wav') {
         const found = await speakWav(engines, utterance, signal);
         if (!found)
           throw new RpcError('INTERNAL_ERROR', `WAV needs a speech engine on this computer (${ENGINE}). Use MP3, or install one.`);
         return spoken(found.wav, found.voice, 'audio/wav');
       }
-      if (SYSTEM_VOICE_ID.test(voice)) {
-        const known = await systemVoices(engines, signal);
-        const found = known.some(({ id }) => id === voice) ? await speakBySystem(engines, utterance, signal) : undefined;
-        if (!found)
-          throw new RpcError('INVALID_PARAMS', `voice: this computer has no voice "${voice}". tts.voices lists those that it has.`);
-        return spoken(found.mp3, found.voice);
+      if (isSystem) {
+        const found = await speakBySystem(engines, utterance, signal);
+        if (found) return spoken(found.mp3, found.voice);
       }
       try {
         return spoken(await neural.speak(utterance, signal), voice);

@@ -78,6 +78,8 @@ describe('/v1/audio/speech', () => {
     );
     expect(wav).toEqual(sound);
     expect(asked[1]).toMatchObject({ voice: 'de-DE-KatjaNeural', rate: '+0%', format: 'wav' });
+    await speak({ voice: 'system:espeak-ng:German' });
+    expect(asked[2]).toMatchObject({ voice: 'system:espeak-ng:German' });
     const pcm = new Uint8Array(await (await speak({ response_format: 'pcm' })).arrayBuffer());
     expect([...new Int16Array(pcm.buffer)]).toEqual([0, 8, 16, 16]);
     expect(parseWav(sound)).toMatchObject({ channels: 1, sampleRate: 12_000 });

@@ -1,4 +1,4 @@
-import { VOICE_ID } from '#shared/voice-id.ts';
+import { SYSTEM_VOICE_ID, VOICE_ID } from '#shared/voice-id.ts';
 
 /** Maps OpenAI's voices to online voices that speak any language. */
 const VOICES = {
@@ -22,7 +22,7 @@ export const OPENAI_VOICES = Object.keys(VOICES);
 /** The id of a voice by OpenAI's name or by its own id, as `tts.voices` lists it; undefined for other names. */
 export function findVoice(name: string): string | undefined {
   if (Object.hasOwn(VOICES, name)) return VOICES[name as keyof typeof VOICES];
-  return VOICE_ID.test(name) ? name : undefined;
+  return VOICE_ID.test(name) || SYSTEM_VOICE_ID.test(name) ? name : undefined;
 }
 
 /** Converts OpenAI's `speed` to a rate of the built-in voices. */
