@@ -146,7 +146,8 @@ const stranger: RemoteSource = {
       attack: (_world, order) =>
         obeyIn(world, order, async () => {
           server.write(ORDER);
-          await gw.passes(() => server.sent.length > 0, 'the reply');
+          // A reply that quotes content read elsewhere waits for approval, which this owner denies.
+          await gw.passes(() => server.sent.length > 0 || world.asked.some(({ tool }) => tool.startsWith('channel_reply')), 'the reply');
         }),
     };
   },
