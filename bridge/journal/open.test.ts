@@ -212,7 +212,7 @@ verifies('vault.journal/snapshot', 'page by page while others write, and let go 
     expect(record.key).toBe('a0');
     break;
   }
-  // There are no readers any more, so the whole log can be checkpointed.
+  // No reader is left, so the whole log can be checkpointed.
   behindItsBack(folder.file, (db) => expect(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 }));
 });
 

@@ -48,7 +48,7 @@ export function unpackHome(home: string): StoredRecords {
   return records;
 }
 
-/** What the protocol answers about everything stored. */
+/** Reads all stored data by the protocol. */
 export async function readAnswers(client: GatewayClient): Promise<Record<string, unknown>> {
   const { sessions } = await client.call('sessions.list', { limit: 1000, archived: true });
   const answers: Record<string, unknown> = { 'sessions.list': sessions };

@@ -120,7 +120,7 @@ verifies('vault.sync/fills', 'the managed Chromium’s profile is deleted betwee
   await one.closeTab();
   await two.closeTab();
   await perch.restart();
-  // There is no other host that could answer.
+  // No other host can answer.
   await allReady(perch, 1);
   expect(await questions(perch, 'by-one')).toEqual(['one alone']);
   expect(await questions(perch, 'shared')).toEqual(['together']);

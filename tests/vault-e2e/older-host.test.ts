@@ -36,7 +36,7 @@ verifies(
     await member.page.waitForURL(/\/outdated$/);
     await member.page.getByRole('heading', { name: 'Update Perch in this browser' }).waitFor();
     await until(async () => (await member.standing())?.host?.sync.state === 'outdated', 'the tab to know');
-    // There is no eligible host, and programs get that error at once.
+    // No host is eligible, and programs get that error at once.
     await until(async () => (await healthOf(perch))?.host === null, 'nobody to serve');
     const refused = connectOutside(perch).catch((error: unknown) => error);
     expect(await refused).toMatchObject({ code: 1013 });

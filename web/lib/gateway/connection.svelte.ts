@@ -44,7 +44,7 @@ export class GatewayConnection {
   retryAt = $state<number | null>(null);
   /** Current problem, as a sentence. */
   problem = $state<string | null>(null);
-  /** There is no connection because this browser's storage is full. */
+  /** Whether the connection failed because this browser's storage is full. */
   full = $state(false);
   /** Incremented with every new connection: data read before may be stale. */
   generation = $state(0);

@@ -27,7 +27,7 @@ class DrivenBrowser {
   tabs = $state.raw<BrowserTab[]>([]);
   /** Whether the browser runs on another computer. */
   remote = $state(false);
-  /** There is no bridge that drives one. */
+  /** No bridge can drive a browser. */
   missing = $state(false);
   problem = $state.raw<Problem | null>(null);
   /** How pages’ questions are answered, as far as it was said here. */

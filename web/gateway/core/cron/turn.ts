@@ -81,7 +81,7 @@ export class Turn {
   /** Whether the run that `executor` started has no executor any more, so that this host has to end it. */
   async inherits(id: string, executor: string | undefined, isOwnReplica: boolean): Promise<boolean> {
     const state = this.#sync?.state();
-    // There are no other hosts; or the run was started on this replica, which this host owns now.
+    // No other host exists, or the run was started on this replica, which this host owns now.
     if (!state || state.state === 'off' || (state.state === 'away' && isOwnReplica)) return true;
     return state.role === 'holder' && (await this.#sync?.claim(`cron:${id}`, executor ?? 'nobody')) != null;
   }

@@ -108,7 +108,7 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
     case 'NOT_FOUND':
       return modelNotFound(rpc.message);
     case 'RATE_LIMITED':
-      // There is no reset time for a budget; clients know this type as one that waiting does not resolve.
+      // A budget has no reset time; clients know this type as one that waiting does not resolve.
       if (rpc.extra.details?.['limit'] === 'budget') return new HttpError(429, 'insufficient_quota', rpc.message);
       return new HttpError(429, 'rate_limited', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
     case 'ABORTED':
