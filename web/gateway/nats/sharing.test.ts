@@ -103,6 +103,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     await using b = await browser(nats.webUrl);
     await a.vault.sessions.add(newSession(), []);
     await same([a, b], hasSession(KEY));
+    await a.settled();
     await a.alone();
     await a.vault.sessions.update(KEY, { title: 'alone' });
     await b.vault.sessions.add(newSession(OTHER), []);
