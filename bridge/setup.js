@@ -4,7 +4,7 @@
 //   --tools      all packages, and the types that SvelteKit generates: for checks, lint and benches
 //   --test       all packages, the app, and a browser, which is required
 // Plain JavaScript with only Node's own modules: the first run uses the system's Node, possibly version 20, with nothing installed.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -301,6 +301,16 @@ async function generateTypes(root) {
   );
 }
 
+/**
+ * Lets git check the subjects of commits (tests/hooks), unless hooks are configured already or this is not a git checkout.
+ * @param {string} root
+ */
+export function useHooks(root) {
+  /** @param {string[]} args */
+  const git = (...args) => spawnSync('git', ['-C', root, 'config', ...args], { encoding: 'utf8' });
+  if (existsSync(join(root, '.git')) && git('--get', 'core.hooksPath').status === 1) git('core.hooksPath', 'tests/hooks');
+}
+
 /** @param {string} root @param {boolean} quickly use a compression that takes a twentieth of the time */
 async function build(root, quickly) {
   const { node, build: info, quicklyCompressed } = places(root);
@@ -390,7 +400,10 @@ async function main() {
   const test = has('--test');
   const tools = test || has('--tools');
   await install(root, tools);
-  if (tools) await generateTypes(root);
+  if (tools) {
+    await generateTypes(root);
+    useHooks(root);
+  }
   if (has('--tools')) return;
   if (has('--build')) return build(root, false);
   const installBrowser = await findBrowser(root, test);
