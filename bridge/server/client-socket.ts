@@ -11,7 +11,8 @@ import type { ErrorShape } from '#shared/rpc/errors.ts';
 import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { FIRST_FRAME_TOO_LONG, readFirstFrame } from './first-frame.ts';
 import { HostWords } from './host-words.ts';
-import { closeSocket, keep } from './socket-link.ts';
+import { closeSocket } from './socket-link.ts';
+import { SocketWriter } from './socket-writer.ts';
 import type { Timing } from './timing.ts';
 import type { Vault } from './vault.ts';
 import type { Candidates, Vaults } from './vaults.ts';
@@ -47,17 +48,17 @@ interface Admitted {
 }
 
 /** Number of bytes waiting for the host above which the client's socket is paused. */
-const PAUSE_ABOVE = 1024 * 1024;
+export const PAUSE_ABOVE = 1024 * 1024;
 /** Allowance for a WebSocket message's header and some control frames, in addition to the 64 KiB before `connect`. */
 const HEADROOM = 1024;
 
 /** Close code when a client's host is gone or no longer active; another one is or may become active. */
-const RESTARTING = { code: 1012, reason: 'gateway restarting' };
+export const RESTARTING = { code: 1012, reason: 'gateway restarting' };
 
 /** Close code when the vault is full; a place may be free at the next attempt. */
 const FULL = { code: CLOSE.noGateway, reason: 'the vault has no free connections' };
 
-const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
+export const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
 
 /** Returns the requested scopes that were granted. Ignores other programs' scope names. */
 function narrowed(given: readonly Scope[], asked: unknown): readonly Scope[] {
@@ -66,8 +67,7 @@ function narrowed(given: readonly Scope[], asked: unknown): readonly Scope[] {
 }
 
 /**
- * A client of protocol 3: challenge, `connect` with its credential, then bytes both ways without inspection. A slow client holds at most
- * the stream's credit here, since data that its socket has not taken is not released; the host notices and handles it.
+ * A client of protocol 3: challenge, `connect` with its credential, then bytes both ways without inspection.
  */
 export class ClientSocket {
   readonly #socket: WebSocket;
@@ -84,14 +84,13 @@ export class ClientSocket {
   #held = false;
   #bytesBeforeConnect = 0;
   #timer: NodeJS.Timeout;
-  /** Bytes not yet taken by the socket, and the time since when it has taken none. */
-  #unsent = 0;
-  #stuckSince = 0;
+  readonly #writer: SocketWriter;
   #leaving: { code: number; reason: string } | undefined;
   #release: () => void = () => {};
 
   constructor(socket: WebSocket, transport: Duplex, caller: ClientCaller, deps: ClientDeps) {
     this.#socket = socket;
+    this.#writer = new SocketWriter(socket);
     this.#transport = transport;
     this.#caller = caller;
     this.#deps = deps;
@@ -115,7 +114,7 @@ export class ClientSocket {
 
   /** Bytes not yet taken by the client's socket. */
   get unsent(): number {
-    return this.#unsent;
+    return this.#writer.unsent;
   }
 
   close(code: number, reason: string): void {
@@ -132,7 +131,7 @@ export class ClientSocket {
 
   /** Closes a client whose socket has taken nothing for too long. `now` is monotonic, in milliseconds. */
   checkStalled(now: number): void {
-    if (this.#unsent === 0 || now - this.#stuckSince < this.#deps.timing.stallMs) return;
+    if (!this.#writer.isStalled(now, this.#deps.timing.stallMs)) return;
     this.#stream?.reset(CLOSE.policy, 'slow consumer');
     this.close(CLOSE.policy, 'slow consumer');
   }
@@ -218,7 +217,7 @@ export class ClientSocket {
     stream.send(connect);
     stream.receive({
       data: (chunk, fin, text) => {
-        if (text) return this.#deliver(stream, chunk, fin);
+        if (text) return this.#writer.send(stream, chunk, fin);
         stream.release(chunk.byteLength);
         fromHost.read(chunk, fin);
       },
@@ -263,18 +262,6 @@ export class ClientSocket {
   #forward(stream: Stream, data: Buffer): void {
     stream.sendText(data);
     if (stream.buffered > PAUSE_ABOVE) this.#socket.pause();
-  }
-
-  #deliver(stream: Stream, chunk: Uint8Array, fin: boolean): void {
-    const bytes = chunk.byteLength;
-    if (this.#socket.readyState !== this.#socket.OPEN) return stream.release(bytes);
-    if (this.#unsent === 0) this.#stuckSince = performance.now();
-    this.#unsent += bytes;
-    this.#socket.send(keep(chunk), { binary: false, fin }, () => {
-      this.#unsent -= bytes;
-      this.#stuckSince = performance.now();
-      stream.release(bytes);
-    });
   }
 
   #fail(id: string, error: ErrorShape): void {
