@@ -1,3 +1,4 @@
+import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import type { Opening } from '#shared/link/hello.ts';
 import { Mux } from '#shared/link/mux.ts';
 import { AFAR_HEADER, ENDED_KIND, RECEIPTS_KIND } from '#shared/link/splice.ts';
@@ -15,7 +16,7 @@ import type { NatsLink } from './nats-link.ts';
 import { pipe } from './pipe.ts';
 
 /** Kinds of streams that a bridge forwards to another's host. */
-const CARRIED = new Set(['rpc', 'http', RECEIPTS_KIND, ENDED_KIND]);
+const CARRIED = new Set(['rpc', 'http', RESPONSES_KIND, RECEIPTS_KIND, ENDED_KIND]);
 const MAX_GRANTS = 16 * 1024 * 1024;
 /** Interval at which a retired link is checked for remaining streams. */
 const LOOK_MS = 1000;
@@ -161,7 +162,7 @@ export class Routes {
     const headers: Record<string, string> = { ...opening.headers, [HEAD_HEADER]: String(journal.head), [AFAR_HEADER]: '1' };
     const far = mux.open({ ...opening, headers });
     pipe(near, far, {
-      bulk: opening.kind !== 'rpc',
+      bulk: opening.kind !== 'rpc' && opening.kind !== RESPONSES_KIND,
       lost: (code, reason) => (hosts.has(mux) ? { code, reason } : RESTARTING),
     });
   }

@@ -38,6 +38,10 @@ export interface HttpDeps {
   log(line: string): void;
 }
 
+export const OWN_REQUEST = 'The request came from this gateway. It can’t be its own provider.';
+export const TOO_MANY = 'Too many requests in progress';
+export const NO_HOST = 'No gateway is running. Open the app, or start the gateway with a managed browser.';
+
 /** Headers of the caller that are passed on to the host. */
 const PASSED_ON = [
   ...['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID, VERSION_HEADER, BETA_HEADER],
@@ -67,12 +71,12 @@ export function apiListener(deps: HttpDeps): RequestListener {
       return refuse(status, verdict.message, headers);
     }
     // Each pass would start another run until no exchanges are left.
-    if (incoming.headers[VIA] === via) return refuse(508, 'The request came from this gateway. It can’t be its own provider.');
+    if (incoming.headers[VIA] === via) return refuse(508, OWN_REQUEST);
     if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return refuse(400, 'Compressed request bodies are not supported (Content-Encoding)');
     const maxBytes = maxBodyBytes(incoming.headers['content-type']);
     if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return refuse(413, toTooLarge(maxBytes));
-    if (gauge.count >= maxExchanges) return refuse(503, 'Too many requests in progress', { 'retry-after': '1' });
+    if (gauge.count >= maxExchanges) return refuse(503, TOO_MANY, { 'retry-after': '1' });
     response.once('close', gauge.enter());
     // Destroys the connection at any point, so that the response does not look complete.
     if (verdict.hold)
@@ -84,8 +88,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
 
     const mux = hosts.current ?? (await hostFor(response));
     if (response.destroyed) return;
-    if (!mux)
-      return refuse(503, 'No gateway is running. Open the app, or start the gateway with a managed browser.', { 'retry-after': '2' });
+    if (!mux) return refuse(503, NO_HOST, { 'retry-after': '2' });
 
     const variant = standing.any(mux) && allows(verdict.scopes, 'v1') ? variantOf(incoming) : undefined;
     const whole = variant !== undefined;

@@ -22,6 +22,7 @@ import { oauthCallback } from './oauth-callback.ts';
 import type { Figure } from './operations.ts';
 import { lendPorts } from './ports.ts';
 import { Receipts } from './receipts.ts';
+import { ResponsesSockets } from './responses-sockets.ts';
 import { Standing } from './standing.ts';
 import type { Timing } from './timing.ts';
 import { serveUplink } from './uplink.ts';
@@ -84,6 +85,8 @@ export interface Vault {
   readonly answers: ReadonlyMap<number, number>;
   /** Listener for `/v1` and `/mcp`. */
   readonly api: RequestListener;
+  /** WebSockets at `/v1/responses`. */
+  readonly responses: ResponsesSockets;
   /** Listener for `/oauth/callback`. */
   readonly callback: RequestListener;
   /** Issues a new credential for the managed Chromium and invalidates the previous one. Never stored. */
@@ -144,8 +147,10 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const answers = new Map<number, number>();
   const api = apiListener({ admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
 
+  const responses = new ResponsesSockets({ auth, hosts, journal, timing, gauge, maxExchanges, via });
+
   return {
-    ...{ name, home, admission, auth, hosts, journal, codes: new LinkCodes(), exchanges: gauge, answers, log },
+    ...{ name, home, admission, auth, hosts, journal, codes: new LinkCodes(), exchanges: gauge, answers, responses, log },
     shared: { access, hello: { ...hello, capabilities: [] }, timing, journal, figures: [] },
     api(request, response) {
       response.once('close', () => answers.set(response.statusCode, (answers.get(response.statusCode) ?? 0) + 1));
@@ -163,6 +168,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
       });
     },
     async dismiss({ code, reason }) {
+      responses.close(code, reason);
       await gauge.idle(timing.graceMs);
       await receipts.close(timing.graceMs);
       hosts.close(code, reason);

@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_VECTOR } from '../upstream.ts';
@@ -146,4 +147,18 @@ verifies('http.embeddings/openai', 'through the bridge, by the package', async (
   expect(usage.total_tokens).toBe(2);
   const plain = await openai.embeddings.create({ model: 'local/embed', input: 'a', encoding_format: 'float' });
   expect(plain.data[0]?.embedding).toEqual(UPSTREAM_VECTOR);
+});
+
+verifies('http.responses/websocket', 'over a WebSocket, by the package’s own client', async () => {
+  const socket = new ResponsesWS(openai);
+  const ended = new Promise<OpenAI.Responses.Response>((resolve, reject) => {
+    socket.on('response.completed', ({ response }) => resolve(response));
+    socket.on('error', reject);
+  });
+  let got = '';
+  socket.on('response.output_text.delta', ({ delta }) => (got += delta));
+  socket.send({ type: 'response.create', model: 'local/normal', input: 'hello', store: false });
+  expect(await ended).toMatchObject({ status: 'completed', store: false });
+  expect(got).toBe(text);
+  socket.close();
 });

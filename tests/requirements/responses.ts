@@ -26,6 +26,14 @@ export const responses = [
       'With `background: true` the response is returned at once and made without the caller, who polls it or reads its events again; if its host has gone, it has failed.',
     'http.responses/cancel':
       'A response in the background can be cancelled, also from another host, and keeps its partial output; another response is a 400, an unknown one a 404.',
+    'http.responses/websocket':
+      'A WebSocket at `/v1/responses` answers each `response.create` with the events that HTTP streams, one after the other, for agents and models; a disconnect ends the run.',
+    'http.responses/websocket-state':
+      'With `store: false`, `previous_response_id` continues within its connection; a failed turn drops what it continued, and `generate: false` adds input without asking the model.',
+    'http.responses/websocket-bad-input':
+      'A message that is not JSON, an unknown event, a bad field or too many waiting requests is an `error` event, and the connection stays open; too large a message closes it.',
+    'http.responses/websocket-admission':
+      'A WebSocket at `/v1/responses` is admitted as a request to `/v1`, before the upgrade: Host, Origin, credential, the scope `v1` and the number of sockets. It closes when its key is revoked, another host takes over, or after 60 minutes.',
     'http.responses/sealed':
       'Where it is asked for, thoughts have what their provider wants back with its calls; a program that keeps nothing here gives it back with the items.',
     'http.responses/whose': 'A key sees the responses that it made itself; for others they are not there.',

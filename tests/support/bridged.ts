@@ -1,3 +1,5 @@
+import { MAX_BODY_BYTES } from '#shared/http/body-limits.ts';
+import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import { joinScopes } from '#shared/rpc/scopes.ts';
 import { serveHttp } from '#shared/link/http.ts';
@@ -60,6 +62,10 @@ export async function bridgedGateway({
             return serveHttp(stream, opening, to.url, (request) =>
               gw.gateway.fetch(request, { id: principal, scopes }, egress ? stream : undefined),
             );
+          }
+          if (kind === RESPONSES_KIND) {
+            const link = textLink(stream, () => MAX_BODY_BYTES);
+            return void gw.gateway.acceptResponses(link, { id: principal, scopes }, headers);
           }
           if (kind === RECEIPTS_KIND) return serveReceipts(stream, opening, async () => gw.gateway);
           if (kind === ENDED_KIND) return serveEnded(stream, opening, async () => gw.gateway);

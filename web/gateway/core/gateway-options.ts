@@ -48,7 +48,7 @@ export interface GatewayOptions {
 }
 
 /** The gateway: accepts connections of protocol 3 over any link, and serves `/v1`. */
-export interface Gateway extends HttpLater {
+export interface Gateway extends Omit<HttpLater, 'setServing'> {
   accept(link: Link<string>, admission: Admission): void;
   /** Resolves once the stored configuration is in force: another host may have just changed it. */
   settled(): Promise<void>;

@@ -371,8 +371,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     keepReceipts: http.keepReceipts,
     tellOfEnd: http.tellOfEnd,
     origins: () => localModels.with(origins),
-    handOver: () => connections.handOver(),
-    resume: () => connections.resume(),
+    acceptResponses(link, principal, headers) {
+      access.seen(principal.id);
+      return http.acceptResponses(link, principal, headers);
+    },
+    handOver() {
+      connections.handOver();
+      http.setServing(false);
+    },
+    resume() {
+      connections.resume();
+      http.setServing(true);
+    },
     noted: (component, error) => log.write('error', component, error instanceof Error ? error.message : String(error), { error }),
     async drain(ms) {
       state = 'draining';

@@ -1,3 +1,5 @@
+import { MAX_BODY_BYTES } from '#shared/http/body-limits.ts';
+import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
@@ -307,6 +309,12 @@ export class Host implements HostApi {
         const splices = headers[AFAR_HEADER] === undefined && this.#uplink.lending(FORWARD_PORT);
         return gateway.fetch(request, { id: principal, scopes }, splices ? stream : undefined);
       });
+    } else if (kind === RESPONSES_KIND) {
+      const link = textLink(stream, () => MAX_BODY_BYTES);
+      const gateway = await this.#upTo(head);
+      await gateway
+        .acceptResponses(link, { id: principal, scopes }, headers)
+        .catch(() => link.close(CLOSE.internal, 'part of the gateway couldn’t be loaded'));
     } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
     else if (kind === ENDED_KIND) serveEnded(stream, opening, () => this.#gateway);
     else stream.reset(CLOSE.protocolError, `unknown stream kind ${kind}`);

@@ -29,6 +29,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/providers/openai-compatible.ts'),
   () => import('../core/http/http.ts'),
   () => import('../core/http/responses/responses.ts'),
+  () => import('../core/http/responses/responses-socket.ts'),
   () => import('../core/http/messages/messages.ts'),
   () => import('../core/http/ollama/ollama.ts'),
   () => import('../core/http/files/files.ts'),

@@ -19,6 +19,7 @@ import { type EventSource, streamFromEvents, wholeFromEvents } from './from-even
 import type { HttpDeps } from './deps.ts';
 import { IgnoredFields, withoutUnsupported } from './ignored-fields.ts';
 import { agentOf, agentSession, headerSession, routeOf } from './target.ts';
+import type { SocketTurn } from './responses/local-responses.ts';
 import type { Thoughts } from './thoughts.ts';
 import { translated } from './translated.ts';
 
@@ -32,6 +33,8 @@ export interface ChatDeps extends HttpDeps {
   explain(error: unknown): HttpError;
   /** Stream of the request if the bridge can answer it without the host. */
   exchange?: Stream | undefined;
+  /** Set for a request that came over a WebSocket. */
+  turn?: SocketTurn | undefined;
 }
 
 interface Call {

@@ -10,14 +10,18 @@ import type { ChatDeps } from './chat.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
 import { answerMessagesError } from './messages/errors.ts';
+import type { SocketTurn } from './responses/local-responses.ts';
 import { createRouter, createRoutes, type Methods } from './routes.ts';
 import { Thoughts } from './thoughts.ts';
 
 /**
  * `/v1`, `/api` and `/mcp` as one fetch handler. The caller is already authenticated as `principal`. `exchange`: stream of a request that
- * the bridge may answer without the host. Every failure is a response with an error object, never a rejection.
+ * the bridge may answer without the host. `turn`: for a request that came over a WebSocket. Every failure is a response with an error
+ * object, never a rejection.
  */
-export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
+export function createHttp(
+  given: HttpDeps,
+): (request: Request, principal: Principal, exchange?: Stream, turn?: SocketTurn) => Promise<Response> {
   const thoughts = new Thoughts();
   const uploads = lazy(async () => new (await import('./files/files.ts')).ApiFiles(given));
   const find = createRouter(createRoutes(given, thoughts, uploads));
@@ -51,7 +55,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       return told.response();
     }
   };
-  return async (request, principal, exchange) => {
+  return async (request, principal, exchange, turn) => {
     const requestId = requestIdOf(request.headers.get(REQUEST_ID));
     const about = { requestId, method: request.method, path: new URL(request.url).pathname, principal: principal.id };
     const explain = (error: unknown): HttpError => {
@@ -59,7 +63,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       given.note?.(told.status >= 500 ? 'warn' : 'info', told.message, { ...about, status: told.status });
       return told;
     };
-    const response = await answer(request, principal, { ...given, thoughts, uploads, requestId, explain, exchange });
+    const response = await answer(request, principal, { ...given, thoughts, uploads, requestId, explain, exchange, turn });
     const ignored = response.headers.get(IGNORED_HEADER);
     if (ignored !== null) given.note?.('info', 'Ignored parameters', { ...about, ignored });
     given.note?.('debug', 'Answered', { ...about, status: response.status });

@@ -1,3 +1,4 @@
+import type { Link } from '#shared/link/link.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Principal } from '#shared/link/hello.ts';
 import { OAUTH_CALLBACK } from '#shared/ports/oauth.ts';
@@ -17,12 +18,17 @@ import type { ContentLabels } from '../trust/labels.ts';
 import type { Wikis } from '../wiki/wikis.ts';
 import type { Workbench } from '../workbench.ts';
 import type { HttpDeps } from './deps.ts';
+import type { ResponsesSockets } from './responses/responses-socket.ts';
 import { sessionForKey } from './target.ts';
 import { keepReceipts } from './receipts.ts';
 
 /** `/v1`, `/mcp` and `/oauth/callback`, loaded on first use: a page does not need them. */
 export interface HttpLater {
   fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response>;
+  /** Serves a WebSocket at `/v1/responses`. `headers`: those of the client's upgrade request that apply to each of its requests. */
+  acceptResponses(link: Link<string>, principal: Principal, headers: Readonly<Record<string, string>>): Promise<void>;
+  /** Whether this host is active: if not, these WebSockets are closed once they are idle. */
+  setServing(serves: boolean): void;
   /** Stores the usage of calls that the bridge spliced; resolves once it is stored. */
   keepReceipts(given: Receipt[]): Promise<void>;
   /** Text to send after events that the bridge has passed on without the host and that ended with a failure. */
@@ -71,7 +77,18 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
           .then((usage) => vault.usage.add({ ...call, usage, id: crypto.randomUUID(), sessionKey: null })),
     });
   });
+  let serves = true;
+  let sockets: ResponsesSockets | undefined;
   return {
+    async acceptResponses(link, principal, headers) {
+      const [http, { ResponsesSockets }] = await Promise.all([load(), import('./responses/responses-socket.ts')]);
+      sockets ??= new ResponsesSockets(serves);
+      sockets.accept(link, { headers, clock, answer: (request, turn) => http(request, principal, undefined, turn) });
+    },
+    setServing(now) {
+      serves = now;
+      sockets?.setServing(now);
+    },
     fetch: async (request, principal, exchange) =>
       new URL(request.url).pathname === OAUTH_CALLBACK ? deps.oauth.answer(request) : (await load())(request, principal, exchange),
     keepReceipts(given) {

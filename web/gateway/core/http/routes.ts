@@ -1,5 +1,6 @@
 import type { Principal } from '#shared/link/hello.ts';
 import { MESSAGES_PATH } from '#shared/http/messages-api.ts';
+import { RESPONSES_PATH } from '#shared/http/responses-socket.ts';
 import type { Area, Level } from '#shared/rpc/scopes.ts';
 import { MAIN } from '../agents.ts';
 import { lazy } from '../lazy.ts';
@@ -66,8 +67,11 @@ export function createRoutes(given: HttpDeps, thoughts: Thoughts, uploads: () =>
     [`${MESSAGES_PATH}/count_tokens`]: {
       POST: { scope: 'v1', handle: async (request, _principal, deps) => (await messages()).countMessageTokens(request, deps) },
     },
-    '/v1/responses': {
-      POST: { scope: 'v1', works: true, handle: async (request, { id }, { explain }) => (await responses()).create(request, id, explain) },
+    [RESPONSES_PATH]: {
+      POST: {
+        ...{ scope: 'v1', works: true },
+        handle: async (request, { id }, { explain, turn }) => (await responses()).create(request, id, explain, turn),
+      },
     },
     '/v1/responses/{id}': {
       GET: { ...read, handle: async (request, principal, _deps, id) => (await responses()).get(request, id, principal.id) },

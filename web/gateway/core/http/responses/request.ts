@@ -41,7 +41,7 @@ const hint = z.string().max(1000).nullish();
 /** Supported parameters, and those whose omission would change the answer. All others have no effect and are reported. */
 export const responseRequest = z.object({
   model: z.string().min(1).max(300),
-  input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a string or an array of items'),
+  input: z.union([z.string(), z.array(z.unknown())], 'must be a string or an array of items').optional(),
   instructions: z.string().nullish(),
   tools: z.array(z.unknown()).max(500).nullish(),
   tool_choice: toolChoice.nullish(),
@@ -129,9 +129,13 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
   const conversationId = (typeof given.conversation === 'string' ? given.conversation : given.conversation?.id) || undefined;
   if (conversationId !== undefined && given.previous_response_id)
     throw badRequest('`conversation` and `previous_response_id` can’t be used together.', 'conversation');
+  const input = given.input ?? [];
+  // A turn may add nothing to a conversation.
+  if (input.length === 0 && typeof input !== 'string' && conversationId === undefined && !given.previous_response_id)
+    throw badRequest('`input` must be a string or an array of at least one item.', 'input');
   return {
     model: given.model,
-    input: given.input,
+    input,
     instructions: given.instructions ?? undefined,
     previousId: given.previous_response_id ?? undefined,
     conversationId,

@@ -24,6 +24,7 @@ import { COMPACTION_PROMPT, isKeptWhole, toCompactionItem } from './compaction-i
 import { type Entry, readInput, toMessages } from './input.ts';
 import { pageOf, readPage } from './input-items.ts';
 import { KeptResponses, newResponseId } from './kept.ts';
+import type { LocalResponses, SocketTurn } from './local-responses.ts';
 import type { ResponseEvent } from './output.ts';
 import type { Item, ResponseRecord } from './record.ts';
 import { readRequest, type ResponseRequest } from './request.ts';
@@ -69,8 +70,8 @@ export class Responses {
     this.#background = new BackgroundResponses({ kept: this.#kept, clock, fault, isRevoked });
   }
 
-  /** `POST /v1/responses`. `explain` converts errors after the answer has begun. */
-  create(request: Request, principal: string, explain: (error: unknown) => HttpError): Promise<Response> {
+  /** `POST /v1/responses`. `explain` converts errors after the answer has begun. `turn`: if the request came over a WebSocket. */
+  create(request: Request, principal: string, explain: (error: unknown) => HttpError, turn?: SocketTurn): Promise<Response> {
     const { clock } = this.#deps;
     return forCaller(request, async (caller) => {
       const ignored = new IgnoredFields();
@@ -78,14 +79,14 @@ export class Responses {
       const createdAt = clock.now();
       const id = newResponseId(createdAt);
       const agentId = agentOf(asked.model, this.#deps);
-      const { input, messages } = await this.#conversation(asked, id, principal, ignored);
+      const { earlier, input, messages } = await this.#conversation(asked, id, principal, ignored, turn?.earlier);
       const run = asked.background ? new BackgroundRun(new AbortController()) : undefined;
       if (run) this.#background.admit();
       const { signal } = run?.abort ?? caller.abort;
       const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal, ignored };
       const about = { id, principal, createdAt, previousId: asked.previousId ?? null, input };
       const answer = new Answer({
-        ...(agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId)),
+        ...(await this.#source(call, agentId, turn?.generate ?? true)),
         ...{ id, createdAt, model: asked.model, seal: asked.seal, tools: asked.tools, echo: { ...asked.echo, store: asked.store } },
         background: asked.background,
         now: () => clock.now(),
@@ -94,7 +95,10 @@ export class Responses {
           if (asked.conversationId !== undefined && status !== 'failed' && status !== 'cancelled')
             await this.#deps.chats.append(asked.conversationId, principal, toEntries(input, made.output, made.kept));
           const record = { ...about, ...given(made) };
-          return run ? this.#background.keep(run, record) : asked.store && (await this.#kept.put(record));
+          if (run) return this.#background.keep(run, record);
+          const isStored = asked.store && (await this.#kept.put(record));
+          if (!isStored && status !== 'failed') turn?.earlier.add(earlier, record);
+          return isStored;
         },
       });
       if (run) {
@@ -188,7 +192,7 @@ export class Responses {
       const { items, messages } = await this.#conversation(asked, id, principal, ignored);
       const call: Call = { asked, messages: [...messages, COMPACTION_PROMPT], principal, sessionId: undefined, signal, ignored };
       const agentId = agentOf(asked.model, this.#deps);
-      const source = agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId);
+      const source = await this.#source(call, agentId, true);
       let summary = '';
       let usage: Usage | undefined;
       for await (const event of source.events) {
@@ -213,10 +217,12 @@ export class Responses {
     id: string,
     principal: string,
     ignored: IgnoredFields,
-  ): Promise<{ input: Item[]; items: Item[]; messages: ModelMessage[] }> {
-    const earlier = asked.previousId === undefined ? [] : await this.#kept.conversation(asked.previousId, principal);
+    local?: LocalResponses,
+  ): Promise<{ earlier: ResponseRecord[]; input: Item[]; items: Item[]; messages: ModelMessage[] }> {
+    const { previousId } = asked;
+    const earlier = previousId === undefined ? [] : (local?.find(previousId) ?? (await this.#kept.conversation(previousId, principal)));
     if (!earlier) {
-      const message = `The response "${asked.previousId}" in \`previous_response_id\`, or one before it, was not found.`;
+      const message = `The response "${previousId}" in \`previous_response_id\`, or one before it, was not found.`;
       throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
     }
     for (const record of earlier)
@@ -244,7 +250,19 @@ export class Responses {
     const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
     // The instructions of previous responses are not kept.
     const items = [...before.map(({ item }) => item), ...input];
-    return { input, items, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
+    return {
+      earlier,
+      input,
+      items,
+      messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages,
+    };
+  }
+
+  /** `generate`: false leaves the model out, and the response has no output. */
+  async #source(call: Call, agentId: string | undefined, generate: boolean): Promise<Source> {
+    if (generate) return agentId === undefined ? this.#direct(call) : this.#agent(call, agentId);
+    if (agentId === undefined) await routeOf(call.asked.model, call.signal, this.#deps);
+    return { events: nothing(), messages: call.messages, record: () => {} };
   }
 
   #agent({ asked, messages, principal, sessionId: header, signal, ignored }: Call, agentId: string): Source {
@@ -330,6 +348,12 @@ function refuseTwice(input: readonly Item[], ids: Set<string>): void {
 
 function given<T extends { kept: Kept | undefined }>({ kept, ...made }: T): Omit<T, 'kept'> & { kept?: Kept } {
   return { ...made, ...(kept ? { kept } : {}) };
+}
+
+/** The events of a model that is not asked. */
+async function* nothing(): AsyncGenerator<ModelEvent> {
+  yield { type: 'usage', usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+  yield { type: 'finish', reason: 'stop' };
 }
 
 /** The events; unsupported options of a model or an agent are reported by their name in this API. */

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { expect } from 'vitest';
+import { WebSocket } from 'ws';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
+import { MAX_RESPONSES_SOCKETS } from './responses-sockets.ts';
+import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+
+const dial = ({ url, token }: TestBridge, headers: Record<string, string> = {}): WebSocket =>
+  new WebSocket(`${url.replace('http', 'ws')}/v1/responses/`, { headers: { authorization: `Bearer ${token}`, ...headers } });
+
+const refusalOf = async (socket: WebSocket): Promise<{ status: number; body: string; retryAfter: string | undefined }> => {
+  socket.on('error', () => {});
+  const [, answer] = (await once(socket, 'unexpected-response')) as [
+    unknown,
+    AsyncIterable<Buffer> & { statusCode: number; headers: Record<string, string> },
+  ];
+  let body = '';
+  for await (const chunk of answer) body += chunk.toString();
+  return { status: answer.statusCode, body, retryAfter: answer.headers['retry-after'] };
+};
+
+verifies('http.responses/websocket-admission', 'is forwarded to the host with the caller’s session', async () => {
+  await using bridge = await startTestBridge();
+  const host = await bridge.attach();
+  const socket = dial(bridge, { 'x-perch-session': 'mine', 'x-perch-proof': 'no' });
+  await once(socket, 'open');
+  await until(() => host.openings.length > 0);
+  expect(host.openings).toMatchObject([{ kind: RESPONSES_KIND, principal: 'owner', headers: { 'x-perch-session': 'mine' } }]);
+  expect(host.openings[0]?.headers).not.toHaveProperty('x-perch-proof');
+  host.die();
+  const [code] = (await once(socket, 'close')) as [number];
+  expect(code).toBe(1012);
+});
+
+verifies('http.responses/websocket-admission', 'waits for a host, and is refused without one', async () => {
+  await using bridge = await startTestBridge({ timing: { hostWaitMs: 20 } });
+  expect(await refusalOf(dial(bridge))).toMatchObject({
+    status: 503,
+    body: expect.stringContaining('No gateway is running'),
+    retryAfter: '1',
+  });
+});
+
+verifies('http.responses/websocket-admission', 'of the gateway’s own request is refused', async () => {
+  await using bridge = await startTestBridge({ via: 'own' });
+  await bridge.attach();
+  expect(await refusalOf(dial(bridge, { 'x-perch-via': 'own' }))).toMatchObject({ status: 508 });
+});
+
+verifies(
+  'http.responses/websocket-admission',
+  `is refused beside ${MAX_RESPONSES_SOCKETS} others, and closed with the bridge`,
+  async () => {
+    await using bridge = await startTestBridge();
+    await bridge.attach();
+    const sockets = Array.from({ length: MAX_RESPONSES_SOCKETS }, () => dial(bridge));
+    await Promise.all(sockets.map((socket) => once(socket, 'open')));
+    expect(await refusalOf(dial(bridge))).toMatchObject({ status: 503, retryAfter: '1' });
+    const [first, ...others] = sockets;
+    first?.close();
+    await until(async () => {
+      const next = dial(bridge);
+      next.on('error', () => {});
+      const opened = await Promise.race([once(next, 'open').then(() => true), once(next, 'unexpected-response').then(() => false)]);
+      if (opened) others.push(next);
+      return opened;
+    });
+    const closed = others.map((socket) => once(socket, 'close'));
+    await bridge.bridge.close();
+    expect(new Set((await Promise.all(closed)).map(([code]) => Number(code)))).toEqual(new Set([1001]));
+  },
+);
