@@ -140,6 +140,72 @@ describe('a response in the background', () => {
   });
 });
 
+describe('a response in the background, in a conversation', () => {
+  const say = (text: string) => ({ type: 'message', role: 'user', content: text });
+  const conversation = async (): Promise<string> => {
+    const created = await v1.http.post('/v1/conversations', { items: [say('One')] });
+    return ((await created.json()) as { id: string }).id;
+  };
+  const path = (id: string): string => `${HTTP_BASE}/v1/conversations/${id}`;
+  const texts = async (id: string): Promise<(string | undefined)[]> => {
+    const list = (await (await v1.http.ask(new Request(`${path(id)}/items?order=asc`))).json()) as {
+      data: { content: { text: string }[] }[];
+    };
+    return list.data.map(({ content }) => content[0]?.text);
+  };
+
+  verifies(['http.responses/background', 'http.conversations/continued'], 'is added once it is completed', async () => {
+    const paused = pausing();
+    const id = await conversation();
+    const made = await v1.respond({ ...asked, input: 'Two', conversation: id });
+    expect(made).toMatchObject({ status: 'queued', conversation: { id } });
+    await until(async () => (await poll(made.id)).status === 'in_progress');
+    expect(await texts(id)).toEqual(['One']);
+    paused.goOn();
+    await until(async () => (await poll(made.id)).status === 'completed');
+    expect(await texts(id)).toEqual(['One', 'Two', 'Hello']);
+    expect(await poll(made.id)).toMatchObject({ conversation: { id } });
+    pausing().goOn();
+    await v1.respond({ model: 'main', input: 'Three', conversation: id });
+    expect(v1.http.runs.at(-1)?.messages.map(({ content }) => content)).toEqual(['One', 'Two', 'Hello', 'Three']);
+  });
+
+  verifies(
+    ['http.responses/cancel', 'http.conversations/continued'],
+    'leaves nothing there if it is cancelled, deleted or fails',
+    async () => {
+      const id = await conversation();
+      for (const end of [cancel, (made: string) => v1.http.ask(at(made, 'DELETE'))]) {
+        const paused = pausing();
+        const made = await v1.respond({ ...asked, input: 'Two', conversation: id });
+        await until(() => paused.signal() !== undefined);
+        await end(made.id);
+        expect(paused.signal()?.aborted).toBe(true);
+      }
+      const failed = await v1.respond({ ...asked, model: 'up/error-400', input: 'Two', conversation: id });
+      await until(async () => (await poll(failed.id)).status === 'failed');
+      expect(await texts(id)).toEqual(['One']);
+    },
+  );
+
+  verifies(['http.responses/background', 'http.conversations/continued'], 'needs the conversation until the end', async () => {
+    const paused = pausing();
+    const unknown = await v1.http.post('/v1/responses', { ...asked, conversation: 'conv_1' });
+    expect([unknown.status, (await readError(unknown)).param]).toEqual([404, 'conversation']);
+    const id = await conversation();
+    const made = await v1.respond({ ...asked, conversation: id });
+    await until(() => paused.signal() !== undefined);
+    await v1.http.ask(new Request(path(id), { method: 'DELETE' }));
+    paused.goOn();
+    await until(async () => (await poll(made.id)).status === 'failed');
+    expect(await poll(made.id)).toMatchObject({
+      error: { message: expect.stringContaining(id) },
+      output: [{ content: [{ text: 'Hello' }] }],
+    });
+    expect(v1.http.faults).toEqual([]);
+  });
+});
+
 /** Another host with the same records. */
 function upstreamLater() {
   let now = Date.now();
