@@ -51,7 +51,9 @@ export const bridge = [
     'http.ollama/chat':
       '`/api/chat` and `/api/generate` answer for models of every provider and agents, streamed as lines of JSON or whole.',
     'http.ollama/models':
-      '`/api/version`, `/api/tags`, `/api/show` and `/api/ps` list models and agents; a tag `:latest` that a client adds is ignored.',
+      '`/api/version`, `/api/tags` and `/api/show` list models and agents; a tag `:latest` that a client adds is ignored.',
+    'http.ollama/running':
+      '`/api/ps` lists the models and agents that the caller uses, or has used within `keep_alive`, by any API; a key sees only its own.',
     'http.ollama/embed': '`/api/embed` and the older `/api/embeddings` give vectors.',
     'http.ollama/errors': 'Errors of Ollama’s API are `{"error": "…"}`, before and after the first line.',
     'http.ollama/callers':

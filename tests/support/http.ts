@@ -108,6 +108,7 @@ export function testHttp(
       return new RpcError('INTERNAL_ERROR', 'Something went wrong (id)', { details: { id: 'id' } });
     },
     admit: async (principal) => void admitted.push(principal),
+    usageSince: (at) => Promise.resolve(recorded.filter((call) => call.at >= at)),
     record: (call) => recorded.push(call),
     note: (level, message, fields) => noted.push({ level, message, ...fields }),
   });

@@ -50,6 +50,8 @@ export interface HttpDeps {
   isRevoked?: (principal: string) => Promise<boolean>;
   /** Records that a principal has used a scope. */
   used?: (principal: string, scope: Scope) => void;
+  /** Usage recorded since a time in milliseconds since 1970. */
+  usageSince?: (at: number) => Promise<Pick<UsageRecord, 'at' | 'model' | 'principal'>[]>;
   /** Records the usage of calls that go directly to a model. */
   record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
 }

@@ -71,6 +71,7 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
       isRevoked: async (principal) => (await deps.scopes(principal))?.length === 0,
       ...{ conversations: vault.collection('conversations'), apiFiles: vault.collection('apiFiles') },
+      usageSince: (at) => vault.usage.since(at),
       record: (call) =>
         void providers
           .priced(call.model, call.usage)

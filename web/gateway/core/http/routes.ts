@@ -9,6 +9,7 @@ import type { Conversations } from './conversations/conversations.ts';
 import type { HttpDeps } from './deps.ts';
 import type { ApiFiles } from './files/files.ts';
 import { getModel, listModels } from './models.ts';
+import { LoadedModels } from './ollama/loaded-models.ts';
 import type { Thoughts } from './thoughts.ts';
 
 export interface Method {
@@ -165,14 +166,20 @@ function createConversationRoutes(conversations: () => Promise<Conversations>): 
 /** Ollama's own API, for clients that support nothing else. `startedAt`: milliseconds since 1970. */
 function createOllamaRoutes(given: HttpDeps, startedAt: number): Readonly<Record<string, Methods>> {
   const ollama = lazy(() => import('./ollama/ollama.ts'));
+  const loaded = new LoadedModels(given.clock);
+  const answer = (name: 'answerOllamaChat' | 'answerOllamaGenerate' | 'answerOllamaEmbed' | 'answerOllamaEmbeddings'): Method =>
+    work(async () => {
+      const { [name]: handle } = await ollama();
+      return (request, principal, deps) => handle(request, principal, { ...deps, loaded });
+    });
   return {
     '/api/version': { GET: reading(async () => (await ollama()).getVersion()) },
     '/api/tags': { GET: reading(async (request) => (await ollama()).listTags(request, startedAt, given)) },
-    '/api/ps': { GET: reading(async () => (await ollama()).listRunning()) },
+    '/api/ps': { GET: reading(async (request, { id }) => (await ollama()).listRunning(request, id, loaded, given)) },
     '/api/show': { POST: reading(async (request) => (await ollama()).showModel(request, startedAt, given)) },
-    '/api/chat': { POST: work(async () => (await ollama()).answerOllamaChat) },
-    '/api/generate': { POST: work(async () => (await ollama()).answerOllamaGenerate) },
-    '/api/embed': { POST: work(async () => (await ollama()).answerOllamaEmbed) },
-    '/api/embeddings': { POST: work(async () => (await ollama()).answerOllamaEmbeddings) },
+    '/api/chat': { POST: answer('answerOllamaChat') },
+    '/api/generate': { POST: answer('answerOllamaGenerate') },
+    '/api/embed': { POST: answer('answerOllamaEmbed') },
+    '/api/embeddings': { POST: answer('answerOllamaEmbeddings') },
   };
 }

@@ -4,6 +4,8 @@ import { readJson } from '../body.ts';
 import type { HttpDeps } from '../deps.ts';
 import { modelNotFound } from '../errors.ts';
 import { parse } from '../parse.ts';
+import { isVisibleTo } from '../ids.ts';
+import { KEEP_ALIVE_MS, type LoadedModels } from './loaded-models.ts';
 import { listNamedModels, type NamedModel, withoutDefaultTag } from './model-names.ts';
 
 export const showRequest = z.looseObject({ model: z.string().max(300).nullish(), name: z.string().max(300).nullish() });
@@ -49,8 +51,36 @@ export async function listTags(request: Request, startedAt: number, deps: HttpDe
   });
 }
 
-/** `GET /api/ps`: models in memory. Providers do not report them, and agents are always ready, so the list is empty. */
-export const listRunning = (): Response => Response.json({ models: [] });
+/** Ollama's clients show a later time as "forever". */
+const FOREVER = Date.UTC(9999, 0);
+
+/**
+ * `GET /api/ps`: models that the caller uses, or has used in the last minutes, by this API or another one. The one that stays longest comes
+ * first. `loaded`: those of Ollama's API.
+ */
+export async function listRunning(request: Request, principal: string, loaded: LoadedModels, deps: HttpDeps): Promise<Response> {
+  const now = deps.clock.now();
+  const used = (await deps.usageSince?.(now - KEEP_ALIVE_MS)) ?? [];
+  const expiries = new Map<string, number>();
+  for (const record of used)
+    if (isVisibleTo(principal, record)) expiries.set(record.model, Math.max(expiries.get(record.model) ?? 0, record.at + KEEP_ALIVE_MS));
+  for (const { name, expiresAt } of loaded.list(principal)) expiries.set(name, expiresAt);
+  const models = (await listNamedModels(request.signal, deps)).flatMap((model) => {
+    const expiresAt = expiries.get(model.name) ?? 0;
+    return expiresAt > now ? [{ model, expiresAt }] : [];
+  });
+  return Response.json({
+    models: await Promise.all(
+      models
+        .sort((a, b) => b.expiresAt - a.expiresAt)
+        .map(async ({ model, expiresAt }) => ({
+          ...{ name: model.name, model: model.name, size: 0, digest: await toDigest(model.name), details: toDetails(model) },
+          ...{ expires_at: new Date(Math.min(expiresAt, FOREVER)).toISOString(), size_vram: 0 },
+          ...(model.entry?.context_window == null ? {} : { context_length: model.entry.context_window }),
+        })),
+    ),
+  });
+}
 
 /** `POST /api/show`. */
 export async function showModel(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {

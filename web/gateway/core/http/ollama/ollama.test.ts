@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
 import { events, HTTP_BASE, testHttp, upstreamHttp } from '../../../../../tests/support/http.ts';
+import { until } from '../../../../../tests/support/gateway.ts';
 import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { toKeepAliveMs } from './loaded-models.ts';
 
 // Requests as the package `ollama` sends them.
 
@@ -135,7 +137,6 @@ verifies('http.ollama/models', 'lists, describes and names its version', async (
   const { models } = (await read('/api/tags')) as unknown as { models: Line[] };
   expect(models.map(({ name }) => name)).toEqual(['perch/main', 'perch/helper', 'guide/guide', 'up/normal', 'up/tool']);
   expect(models[0]).toMatchObject({ model: 'perch/main', digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string, size: 0 });
-  expect(await read('/api/ps')).toEqual({ models: [] });
   const show = async (body: object): Promise<unknown> => (await post('/api/show', body)).json();
   expect(await show({ model: 'perch/main' })).toMatchObject({ capabilities: ['completion', 'tools', 'vision'] });
   expect(await show({ name: 'up/normal:latest' })).toMatchObject({
@@ -144,6 +145,101 @@ verifies('http.ollama/models', 'lists, describes and names its version', async (
   });
   const missing = await post('/api/show', { model: 'nope' });
   expect([missing.status, await missing.json()]).toEqual([404, { error: expect.stringContaining('"nope"') as string }]);
+});
+
+describe('GET /api/ps', () => {
+  const running = async (principal = 'owner'): Promise<Line[]> => {
+    const answer = await v1.http.ask(new Request(`${HTTP_BASE}/api/ps`), principal);
+    return ((await answer.json()) as { models: Line[] }).models;
+  };
+  const names = async (principal?: string): Promise<unknown[]> => (await running(principal)).map(({ name }) => name);
+  let now = 0;
+  beforeEach(() => {
+    now = Date.now();
+    v1.http.clock.now = () => now;
+  });
+
+  verifies('http.ollama/running', 'lists a model while it answers, and until `keep_alive` ends', async () => {
+    expect(await running()).toEqual([]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    v1.http.agent = async function* () {
+      yield { type: 'text', text: 'Hi' } as const;
+      await promise;
+      yield { type: 'finish', reason: 'stop' } as const;
+    };
+    const answer = await post('/api/chat', { model: 'main', messages: MESSAGES, keep_alive: 0 });
+    expect(await names()).toEqual(['perch/main']);
+    resolve();
+    await answer.text();
+    expect(await names()).toEqual([]);
+    await post('/api/embed', { model: 'up/normal:latest', input: 'Hi', keep_alive: '10m' });
+    await post('/api/generate', { model: 'perch/helper' });
+    expect(await running()).toEqual([
+      {
+        ...{ name: 'up/normal', model: 'up/normal', size: 0, size_vram: 0, digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+        details: expect.objectContaining({ family: 'up', format: '' }) as object,
+        expires_at: new Date(now + 600_000).toISOString(),
+      },
+      expect.objectContaining({ name: 'perch/helper', expires_at: new Date(now + 300_000).toISOString() }),
+    ]);
+    now += 300_000;
+    expect(await names()).toEqual(['up/normal']);
+    await post('/api/generate', { model: 'up/normal', keep_alive: 0 });
+    expect(await names()).toEqual([]);
+    await post('/api/chat', { model: 'up/normal', messages: [], keep_alive: -1 });
+    now += 365 * 24 * 60 * 60_000;
+    expect(await running()).toMatchObject([{ name: 'up/normal', expires_at: '9999-01-01T00:00:00.000Z' }]);
+  });
+
+  verifies('http.ollama/running', 'lists what other APIs have used, to a key only what it has used itself', async () => {
+    await v1.respond({ model: 'up/normal', input: 'Hi' });
+    expect([await names(), await names('key:a')]).toEqual([['up/normal'], []]);
+    await v1.http.post('/api/generate', { model: 'perch/main' }, { principal: 'key:a' });
+    expect([await names(), await names('key:a')]).toEqual([['up/normal'], ['perch/main']]);
+    now += 300_001;
+    expect(await names()).toEqual([]);
+  });
+
+  verifies('http.ollama/running', 'ends a request whose client leaves', async () => {
+    v1.http.agent = async function* ({ signal }) {
+      yield { type: 'text', text: 'Hi' } as const;
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    };
+    const answer = await post('/api/chat', { model: 'perch/main', messages: MESSAGES, keep_alive: 0 });
+    expect(await names()).toEqual(['perch/main']);
+    await answer.body?.cancel();
+    await until(async () => (await names()).length === 0);
+  });
+
+  verifies('http.ollama/running', 'reads durations as Ollama does', () => {
+    const expected: [unknown, number][] = [
+      ...([
+        ['5m', 300_000],
+        ['1h30m', 5_400_000],
+        ['1.5s', 1500],
+        ['300ms', 300],
+        ['0', 0],
+        ['0s', 0],
+        [0, 0],
+        [90, 90_000],
+      ] as const),
+      ...([
+        [-1, Infinity],
+        ['-1', Infinity],
+        ['-1m', Infinity],
+        ['90', 90_000],
+      ] as const),
+      ...([
+        ['soon', 300_000],
+        ['', 300_000],
+        ['5 m', 300_000],
+        [null, 300_000],
+        [undefined, 300_000],
+        [{}, 300_000],
+      ] as const),
+    ];
+    for (const [given, ms] of expected) expect([given, toKeepAliveMs(given)]).toEqual([given, ms]);
+  });
 });
 
 verifies('http.ollama/errors', 'are objects with one text, also within a stream', async () => {

@@ -14,6 +14,7 @@ import { parse } from '../parse.ts';
 import { withoutRefusedEffort } from '../refused-effort.ts';
 import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
 import { readOllamaMessages, withImages } from './ollama-input.ts';
+import { type LoadedModels, toKeepAliveMs } from './loaded-models.ts';
 import { withoutDefaultTag } from './model-names.ts';
 import { type OllamaForm, type OllamaSource, streamOllama, wholeOllama } from './output.ts';
 import { chatRequest, generateRequest, readOllamaTools, readOllamaWishes } from './ollama-request.ts';
@@ -27,16 +28,20 @@ interface Asked {
   tools: ToolSpec[];
   wishes: Wishes;
   stream: boolean;
-  keepAlive: unknown;
+  keepAliveMs: number;
+}
+
+export interface OllamaDeps extends ChatDeps {
+  loaded: LoadedModels;
 }
 
 /** `POST /api/chat`. Throws errors that `toHttpError` explains. */
-export function answerOllamaChat(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
+export function answerOllamaChat(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return answer(request, principal, deps, (value, ignored) => {
     const body = parse(chatRequest, value);
     const { model, messages, tools, stream, keep_alive } = body;
     return {
-      ...{ form: 'chat', model, stream: stream !== false, keepAlive: keep_alive },
+      ...{ form: 'chat', model, stream: stream !== false, keepAliveMs: toKeepAliveMs(keep_alive) },
       messages: readOllamaMessages(messages ?? []),
       tools: readOllamaTools(tools ?? []),
       wishes: readOllamaWishes(body, ignored),
@@ -45,14 +50,14 @@ export function answerOllamaChat(request: Request, principal: string, deps: Chat
 }
 
 /** `POST /api/generate`. Throws errors that `toHttpError` explains. */
-export function answerOllamaGenerate(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
+export function answerOllamaGenerate(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return answer(request, principal, deps, (value, ignored) => {
     const body = parse(generateRequest, value);
     const { model, prompt, system, suffix, images, stream, keep_alive } = body;
     if (suffix) throw badRequest('`suffix` is not supported. Put the text before and after the gap into `prompt`.', 'suffix');
     const content = withImages(prompt ?? '', images ?? [], 'images');
     return {
-      ...{ form: 'generate', model, stream: stream !== false, keepAlive: keep_alive, tools: [] },
+      ...{ form: 'generate', model, stream: stream !== false, keepAliveMs: toKeepAliveMs(keep_alive), tools: [] },
       messages: [
         ...(system ? [{ role: 'system' as const, content: system }] : []),
         ...(content.length > 0 ? [{ role: 'user' as const, content }] : []),
@@ -65,7 +70,7 @@ export function answerOllamaGenerate(request: Request, principal: string, deps: 
 function answer(
   request: Request,
   principal: string,
-  deps: ChatDeps,
+  deps: OllamaDeps,
   read: (body: Record<string, unknown>, ignored: IgnoredFields) => Asked,
 ): Promise<Response> {
   return forCaller(request, async (caller) => {
@@ -74,32 +79,44 @@ function answer(
     const { signal } = caller.abort;
     const name = await withoutDefaultTag(asked.model, signal, deps);
     const agentId = agentOf(name, deps);
+    const begin = (): (() => void) => deps.loaded.begin(principal, agentId === undefined ? name : `perch/${agentId}`, asked.keepAliveMs);
     // Clients preload a model this way.
     if (!asked.messages.some(({ role }) => role !== 'system')) {
       if (agentId === undefined) await routeOf(name, signal, deps);
       caller.settled();
+      begin()();
       return loaded(asked, deps);
     }
     const source =
       agentId === undefined
         ? await modelSource(asked, name, { principal, caller, ignored }, deps)
         : agentSource(asked, agentId, { principal, caller, ignored, request }, deps);
+    const end = begin();
     if (!asked.stream) {
-      const whole = await wholeOllama(source);
+      const whole = await wholeOllama(source).finally(end);
       caller.settled();
       return ignored.report(Response.json(whole), deps.note);
     }
-    const lines = streamOllama(source, { signal, explain: deps.explain });
+    const lines = endedBy(streamOllama(source, { signal, explain: deps.explain }), end);
     const response = new Response(bodyOf(lines, caller, await lines.next()), { headers: NDJSON_HEADERS });
     return ignored.report(response, deps.note);
   });
 }
 
-function loaded({ form, model, keepAlive }: Asked, { clock }: HttpDeps): Response {
+/** The same lines; `end` is called after the last one, or if they are no longer wanted. */
+async function* endedBy(lines: AsyncGenerator<string>, end: () => void): AsyncGenerator<string> {
+  try {
+    yield* lines;
+  } finally {
+    end();
+  }
+}
+
+function loaded({ form, model, keepAliveMs }: Asked, { clock }: HttpDeps): Response {
   return Response.json({
     ...{ model, created_at: new Date(clock.now()).toISOString() },
     ...(form === 'generate' ? { response: '' } : { message: { role: 'assistant', content: '' } }),
-    ...{ done: true, done_reason: keepAlive === 0 || keepAlive === '0' ? 'unload' : 'load' },
+    ...{ done: true, done_reason: keepAliveMs === 0 ? 'unload' : 'load' },
   });
 }
 
@@ -150,14 +167,19 @@ export const embedRequest = z.looseObject({
   model: z.string().min(1).max(300),
   input: z.union([z.string(), z.array(z.string())]).nullish(),
   dimensions: z.number().int().min(1).nullish(),
+  keep_alive: z.unknown().optional(),
 });
-export const embeddingsRequest = z.looseObject({ model: z.string().min(1).max(300), prompt: z.string().nullish() });
+export const embeddingsRequest = z.looseObject({
+  model: z.string().min(1).max(300),
+  prompt: z.string().nullish(),
+  keep_alive: z.unknown().optional(),
+});
 
 /** `POST /api/embed`. Throws errors that `toHttpError` explains. */
-export function answerOllamaEmbed(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
+export function answerOllamaEmbed(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return forCaller(request, async ({ abort: { signal }, settled }) => {
     const startedAt = deps.clock.monotonic();
-    const { model, input, dimensions } = parse(embedRequest, await readJson(request));
+    const { model, input, dimensions, keep_alive } = parse(embedRequest, await readJson(request));
     const texts = typeof input === 'string' ? [input] : (input ?? []);
     const name = await withoutDefaultTag(model, signal, deps);
     const { vectors, usage } =
@@ -165,6 +187,7 @@ export function answerOllamaEmbed(request: Request, principal: string, deps: Htt
         ? { vectors: [], usage: { inputTokens: 0 } }
         : await embedTexts({ model: name, input: texts, ...(dimensions == null ? {} : { dimensions }) }, principal, signal, deps);
     settled();
+    deps.loaded.begin(principal, name, toKeepAliveMs(keep_alive))();
     return Response.json({
       ...{ model, embeddings: vectors, total_duration: Math.round((deps.clock.monotonic() - startedAt) * 1e6) },
       ...{ load_duration: 0, prompt_eval_count: usage.inputTokens },
@@ -173,12 +196,13 @@ export function answerOllamaEmbed(request: Request, principal: string, deps: Htt
 }
 
 /** `POST /api/embeddings`, the older form for one text. Throws errors that `toHttpError` explains. */
-export function answerOllamaEmbeddings(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
+export function answerOllamaEmbeddings(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return forCaller(request, async ({ abort: { signal }, settled }) => {
-    const { model, prompt } = parse(embeddingsRequest, await readJson(request));
+    const { model, prompt, keep_alive } = parse(embeddingsRequest, await readJson(request));
     const name = await withoutDefaultTag(model, signal, deps);
     const vectors = prompt ? (await embedTexts({ model: name, input: [prompt] }, principal, signal, deps)).vectors : [];
     settled();
+    deps.loaded.begin(principal, name, toKeepAliveMs(keep_alive))();
     return Response.json({ embedding: vectors[0] ?? [] });
   });
 }
