@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { script, testGateway } from '../support/gateway.ts';
+import { script, testGateway, until } from '../support/gateway.ts';
+import { TestHosts } from '../support/hosts.ts';
 import { askRaw } from '../support/raw.ts';
 
 /** Names of the tools that the model was offered in its last call. */
@@ -88,6 +89,33 @@ describe('agents', () => {
       deletedSessions: 1,
     });
     expect((await marks()).map(([path]) => path)).toEqual(['main/main.jsonl']);
+  });
+
+  verifies('agents/sessions', 'an agent that a change of the configuration removes leaves its name too', async () => {
+    const hosts = new TestHosts();
+    await using gw = await hosts.host();
+    await using other = await hosts.host();
+    const { client } = await gw.client();
+    const marks = async (from = client) =>
+      Object.fromEntries((await from.call('sessions.list', {})).sessions.map(({ agentId, removedAgent }) => [agentId, removedAgent]));
+    const agents = { writer: { name: 'Poet' }, cook: {} };
+    await client.call('config.patch', { patch: { agents } });
+    for (const agentId of ['writer', 'cook', 'main']) await client.call('chat.send', { message: 'hi', agentId });
+    await client.call('config.patch', { patch: { agents: { writer: { temperature: 1 } } } });
+    expect(await marks()).toEqual({ writer: undefined, cook: undefined, main: undefined });
+    await client.call('config.patch', { patch: { agents: { writer: null } } });
+    expect(await marks()).toEqual({ writer: 'Poet', cook: undefined, main: undefined });
+    await client.call('config.set', { key: 'agents', value: {} });
+    expect(await marks()).toEqual({ writer: 'Poet', cook: 'cook', main: undefined });
+    const { client: elsewhere } = await other.client();
+    await until(async () => (await marks(elsewhere))['cook'] === 'cook', 'the other host to follow');
+    await client.call('config.set', { key: 'agents.cook', value: { name: 'Chef' } });
+    await client.call('config.set', { key: 'agents.main', value: { name: 'Me' } });
+    await client.call('config.set', { key: 'agents.main', value: null });
+    expect(await marks()).toEqual({ writer: 'Poet', cook: undefined, main: undefined });
+    await until(async () => (await marks(elsewhere))['cook'] === undefined, 'the other host to follow');
+    expect((await elsewhere.call('sync.conflicts', {})).conflicts).toEqual([]);
+    expect([...gw.faults, ...other.faults]).toEqual([]);
   });
 
   verifies('agents/config', 'made at once by two', async () => {

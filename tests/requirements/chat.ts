@@ -21,7 +21,8 @@ export const chat = [
     'agents.list/entries': '`agents.list` answers agents with id, session_count and config.',
     'agents.add/creates': '`agents.add` creates an agent and answers `{agent_id, created}`.',
     'chat.send/wordless': 'A message with attachments needs no words; the first file names the chat.',
-    'agents/sessions': 'Sessions of a removed agent stay and carry its name; with `deleteSessions` they are deleted.',
+    'agents/sessions':
+      'Sessions of a removed agent stay and carry its name, however it was removed; with `deleteSessions` they are deleted.',
     'agents.remove/removes': '`agents.remove` removes an agent and answers `{agent_id, removed}`.',
     'models.list/entries': '`models.list` answers entries with the fields of section 2.2.',
     'models.providers/list': '`models.providers` lists providers.',

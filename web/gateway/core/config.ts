@@ -21,6 +21,7 @@ export class Config {
   readonly #hub: Hub;
   readonly #onchange: () => void;
   readonly #fault: (error: unknown) => void;
+  readonly #onedited: (before: Settings, after: Settings) => Promise<void>;
   /** The document as last read or written. */
   #stored: Json = {};
   /** The visible document: without misfits, and with secrets redacted. */
@@ -38,7 +39,15 @@ export class Config {
   #hash = '';
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(vault: Vault, hub: Hub, onchange: () => void, fault: (error: unknown) => void) {
+  /** `onchange`: called after every change; `onedited`: only after changes of this host, which wait for it. */
+  constructor(
+    vault: Vault,
+    hub: Hub,
+    onchange: () => void,
+    fault: (error: unknown) => void,
+    onedited: (before: Settings, after: Settings) => Promise<void>,
+  ) {
+    this.#onedited = onedited;
     this.#fault = fault;
     this.#vault = vault;
     this.#hub = hub;
@@ -216,9 +225,12 @@ export class Config {
       this.#stored = stored;
       this.#document = document;
       this.#aside = misfits;
+      const before = this.#parsed;
       this.#parsed = guarded(settings.parse(document), misfits);
       this.#hash = await hashOf(document);
       this.#changed();
+      // The change itself is stored.
+      await this.#onedited(before, this.#parsed).catch(this.#fault);
       return this.#hash;
     });
     this.#tail = work.catch(() => {});

@@ -44,6 +44,7 @@ import { RATE_LIMIT } from './rate-limit.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
+import { markRemovedAgents } from './removed-agents.ts';
 import { SecretReferences } from './secrets/keep.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings } from './settings.ts';
@@ -88,6 +89,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       for (const part of [references, configFile, mirror, mcp, running]) part.look();
     },
     fault,
+    (before, after) => markRemovedAgents(before, after, { vault, hub }),
   );
   let origins: ReadonlySet<string> = new Set();
   /** Derives everything that depends on the configuration, again after each change. */

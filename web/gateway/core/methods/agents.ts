@@ -20,18 +20,9 @@ export interface AgentMethodsDeps {
 
 export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMethodsDeps): Handlers<typeof agents> => {
   const sessionsOf = async (id: string): Promise<SessionRecord[]> => (await vault.sessions.list()).filter(({ agentId }) => agentId === id);
-  const tell = (key: string, isDeleted = false): void => hub.emit(sessionChanged(key, isDeleted), key);
-  /** Stores the name of a removed agent with its sessions; null clears it if an agent with this id exists again. */
-  const mark = async (id: string, name: string | null): Promise<void> => {
-    for (const { key, removedAgent } of await sessionsOf(id)) {
-      if ((removedAgent ?? null) === name) continue;
-      await vault.sessions.update(key, { removedAgent: name });
-      tell(key);
-    }
-  };
   const deleteSessions = async (id: string): Promise<number> => {
     const sessions = await sessionsOf(id);
-    for (const { key } of sessions) if (await runs.clear(key, () => vault.sessions.remove(key))) tell(key, true);
+    for (const { key } of sessions) if (await runs.clear(key, () => vault.sessions.remove(key))) hub.emit(sessionChanged(key, true), key);
     return sessions.length;
   };
   return {
@@ -53,12 +44,10 @@ export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMet
         }
         return mergePatch(document, patch);
       });
-      await mark(agent_id, null);
       return { agent_id, created: true };
     },
 
     'agents.remove': async ({ agent_id, deleteSessions: isDeleting }) => {
-      const name = config.settings.agents[agent_id]?.name ?? agent_id;
       if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN}" can’t be removed.`);
       await config.edit((document) => {
         const { agents } = document;
@@ -66,7 +55,6 @@ export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMet
         return mergePatch(document, { agents: { [agent_id]: null } });
       });
       if (isDeleting) return { agent_id, removed: true, deletedSessions: await deleteSessions(agent_id) };
-      await mark(agent_id, name);
       return { agent_id, removed: true };
     },
 
