@@ -40,7 +40,7 @@ export function htmlToMarkdown(html: string): string {
     },
     a: (isEnd, attributes) => {
       if (!isEnd) {
-        hrefs.push(decode(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes)?.slice(1).find(Boolean) ?? ''));
+        hrefs.push(decodeEntities(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes)?.slice(1).find(Boolean) ?? ''));
         out += '[';
       } else out += `](${(hrefs.pop() ?? '').replaceAll(/[()\s]/g, encodeURIComponent)})`;
     },
@@ -56,7 +56,7 @@ export function htmlToMarkdown(html: string): string {
   for (const piece of pieces) {
     const [, end, name = '', attributes = ''] = /^<(\/?)([a-z][a-z0-9]*)([^]*)>$/i.exec(piece) ?? [];
     if (name === '') {
-      const text = piece.startsWith('<!') ? '' : decode(piece);
+      const text = piece.startsWith('<!') ? '' : decodeEntities(piece);
       out += isPre ? text : text.replace(/\s+/g, ' ');
       continue;
     }
@@ -73,7 +73,8 @@ export function htmlToMarkdown(html: string): string {
     .trim();
 }
 
-const decode = (text: string): string =>
+/** Replaces character references; unknown ones stay. */
+export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name = '') => {
     const code = decimal !== undefined ? Number(decimal) : hex !== undefined ? Number.parseInt(hex, 16) : undefined;
     if (code !== undefined) return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '';

@@ -115,7 +115,8 @@ class Reading {
     const name = baseName(file.path);
     if (this.#pictures.add(file)) return;
     if (/\.html?$/i.test(name)) {
-      if (/activity/i.test(name) || file.isAlone) throw new Unimportable('geminiHtml');
+      // Exports have other pages, too, some of them large.
+      if (file.isAlone || /gemini|bard|a[ck]ti[vw]/i.test(file.path)) await this.#addPage(file);
       return;
     }
     if (/\.jsonl$|\.ndjson$/i.test(name)) return this.#addText(await readText(file, this.#budget), file);
@@ -147,6 +148,19 @@ class Reading {
     if (found.chats === 0) throw new Unimportable('unknown');
     for (const take of takes) take();
     if (found.strange > 0) this.#addStrange(file.path, found.strange);
+  }
+
+  async #addPage(file: ImportFile): Promise<void> {
+    const html = await readText(file, this.#budget);
+    for (const { format, chats } of this.#chats) {
+      const page = format.fromHtml?.(html);
+      if (!page) continue;
+      if (page.chats.length + page.strange === 0) break;
+      chats.push(...page.chats);
+      if (page.strange > 0) this.#addStrange(file.path, page.strange);
+      return;
+    }
+    throw new Unimportable(file.isAlone ? 'geminiHtml' : 'unknown');
   }
 
   #addText(text: string, file: ImportFile): void {

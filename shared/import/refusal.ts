@@ -10,7 +10,7 @@ export const REFUSALS = {
   notJson: 'the file isn’t valid JSON',
   unknown: 'no chats found in a supported format',
   notUtf8: 'the file isn’t UTF-8 text',
-  geminiHtml: 'it is an HTML file; choose JSON for My Activity in Google Takeout',
+  geminiHtml: 'it is an HTML file without Gemini prompts',
   notes: 'these are notes; import them on the Wiki page',
 } as const;
 

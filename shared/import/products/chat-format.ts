@@ -8,6 +8,8 @@ export interface ChatFormat {
   fromValue?(value: unknown, path: string): ImportedChat[] | null;
   /** Chats of a file with one JSON value per line. */
   fromLines?(values: readonly unknown[], path: string): ImportedChat[] | null;
+  /** Chats of a page, and the number of its entries that could not be read. */
+  fromHtml?(html: string): { chats: ImportedChat[]; strange: number } | null;
   /** Joins chats of all files that the product keeps apart. */
   join?(chats: readonly ImportedChat[]): ImportedChat[];
 }

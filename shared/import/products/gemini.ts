@@ -15,16 +15,18 @@ import {
   toTime,
 } from '../imported-chat.ts';
 import type { ChatFormat } from './chat-format.ts';
+import { type ActivityRecord, readActivityPage } from './gemini-html.ts';
 
-/** Takeout has no conversation IDs: after such a pause a new chat starts. */
+/** Records without the address of a chat: after such a pause a new chat starts. */
 const PAUSE_MS = 30 * 60_000;
 const PROMPT = /^(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+/;
 /** Records of something else than a prompt. */
 const NO_PROMPT = /^(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned|Renamed|Exported|Updated)\s/;
 const ATTACHED = /\s*Attached \d+ files?\.?\s*$/i;
 const TITLE_CHARS = 80;
+const CHAT = /https:\/\/gemini\.google\.com\/(?:u\/\d+\/)?(?:app|gem\/[\w-]+)\/([\w-]{6,})/;
 
-/** Gemini: `My Activity/Gemini Apps/MyActivity.json` of Google Takeout. */
+/** Gemini: `My Activity/Gemini Apps/MyActivity.json` or `.html` of Google Takeout. */
 export const gemini: ChatFormat = {
   product: 'Gemini',
   fromValue: (value) => {
@@ -32,8 +34,21 @@ export const gemini: ChatFormat = {
     const chat = toExchange(value);
     return chat ? [chat] : [];
   },
-  join: joinByTime,
+  fromHtml(html) {
+    const page = readActivityPage(html);
+    return page && { chats: page.records.flatMap((record) => toExchange(toRecord(record)) ?? []), strange: page.strange };
+  },
+  join: joinExchanges,
 };
+
+/** A record as the JSON export has it. The page sets verbs apart, so those of other languages can be left out. */
+const toRecord = ({ verb, prompt, answer, time, url, files }: ActivityRecord): Readonly<Record<string, unknown>> => ({
+  title: verb !== '' && answer.trim() !== '' && !NO_PROMPT.test(`${verb} `) ? `Prompted ${prompt}` : `${verb} ${prompt}`,
+  time: new Date(time).toISOString(),
+  titleUrl: url,
+  safeHtmlItem: [{ html: answer }],
+  attachedFiles: files,
+});
 
 const isGemini = ({ header, products }: Readonly<Record<string, unknown>>): boolean =>
   [toText(header), ...toStrings(products)].some((name) => /gemini|bard/i.test(name));
@@ -55,30 +70,35 @@ function toExchange(record: Readonly<Record<string, unknown>>): ImportedChat | n
     toMessage({ role: 'assistant', text: answer, timestamp: timestamp + 1 }),
   ].filter((message) => message !== null);
   return toChat({
-    id: '',
+    id: CHAT.exec(JSON.stringify([record['titleUrl'], record['details'], record['subtitles']]))?.[1] ?? '',
     title: question.slice(0, TITLE_CHARS),
     messages: orderMessages(toChain(messages), String(messages.length - 1)),
     leftOut: files.filter((name) => !isPicture(name)),
   });
 }
 
-function joinByTime(chats: readonly ImportedChat[]): ImportedChat[] {
-  const timeOfFirst = ({ messages }: ImportedChat): number => messages[0]?.timestamp ?? 0;
-  const sorted = chats.filter(({ messages }) => messages.length > 0).toSorted((a, b) => timeOfFirst(a) - timeOfFirst(b));
+const timeOfFirst = ({ messages }: ImportedChat): number => messages[0]?.timestamp ?? 0;
+
+/** One chat of the exchanges that have its address, or that are close in time. */
+function joinExchanges(exchanges: readonly ImportedChat[]): ImportedChat[] {
+  const sorted = exchanges.filter(({ messages }) => messages.length > 0).toSorted((a, b) => timeOfFirst(a) - timeOfFirst(b));
+  const { addressed = [], loose = [] } = Object.groupBy(sorted, ({ id }) => (id === '' ? 'loose' : 'addressed'));
   const groups: ImportedChat[][] = [];
-  for (const chat of sorted) {
+  for (const chat of loose) {
     const last = groups.at(-1)?.at(-1);
     if (last && timeOfFirst(chat) - timeOfFirst(last) <= PAUSE_MS) groups.at(-1)?.push(chat);
     else groups.push([chat]);
   }
-  return groups.flatMap((group) => {
+  return [...Map.groupBy(addressed, ({ id }) => id).values(), ...groups].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
     const chain = toChain(group.flatMap(({ messages }) => messages.map(({ id: _id, parentId: _parent, ...message }) => message)));
+    // Pages have no fractions of seconds.
+    const id = first.id || String(Math.floor(timeOfFirst(first) / 1000) * 1000);
     return [
       {
         ...first,
-        id: `gemini-${timeOfFirst(first)}`,
+        id: `gemini-${id}`,
         messages: orderMessages(chain, String(chain.length - 1)),
         leftOut: group.flatMap(({ leftOut }) => leftOut),
       },

@@ -195,7 +195,108 @@ verifies('chats.app/import', 'of Gemini: prompts of Takeout, those close in time
     ],
   ]);
   expect((await toJsonLines(chats[0]?.chat ?? { messages: [] }, pictures)).added).toBe(1);
-  await expect(readImport([given('MyActivity.html', '<html>')])).rejects.toMatchObject({ refusal: 'geminiHtml' });
+});
+
+verifies('chats.app/import', 'of Gemini as HTML, as JSON, and both with the address of the chat', async () => {
+  const cell = (header: string, body: string, { side = '', link = '' } = {}) =>
+    `<div class="outer-cell mdl-cell mdl-cell--12-col mdl-shadow--2dp"><div class="mdl-grid"><div class="header-cell mdl-cell mdl-cell--12-col"><p class="mdl-typography--title">${header}<br></p></div><div class="content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1">${body}</div><div class="content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1 mdl-typography--text-right">${side}</div><div class="content-cell mdl-cell mdl-cell--12-col mdl-typography--caption"><b>Products:</b><br>&emsp;${header}<br>${link && `<b>Details:</b><br>&emsp;From: <a href="${link}">${link}</a><br>`}<b>Why is this here?</b><br>&emsp;<a href="https://myaccount.google.com/activitycontrols">here</a>.</div></div></div>`;
+  const page = (...cells: string[]) =>
+    `<html><head><title>My Activity History</title><style type="text/css">.outer-cell{margin:0}</style></head><body><div class="mdl-grid">${cells.join('')}</div></body></html>`;
+  const chat = 'https://gemini.google.com/app/c0ffee1234567890';
+  const html = page(
+    cell('Gemini Apps', 'Used an Assistant feature<br>May 3, 2026, 10:00:00\u202fAM GMT+00:00<br>'),
+    cell('Gemini Apps', 'Gave feedback:&nbsp;Good response<br>May 3, 2026, 9:00:00\u202fAM GMT+00:00<br><p>Thanks.</p>'),
+    cell('Gemini Apps', 'Prompted&nbsp;Later?<br>May 2, 2026, 10:00:00 PM GMT-02:00<br><p>Same chat.</p>', { link: chat }),
+    cell(
+      'Gemini-appar',
+      'Gav instruktionen&nbsp;Och råg?<br>1 maj 2026 12:10:00 CEST<br><ul><li>Ja &amp; <b>nej</b></li></ul>\n<div><pre><code>x &lt; y</code></pre></div>',
+    ),
+    cell(
+      'Gemini Apps',
+      'Prompted&nbsp;What is\n  bread &lt;really&gt;?<br>And why?<br>Attached 2 files.<br>-&nbsp; <a href="loaf%201.png">loaf 1.png</a><br>-&nbsp; <a href="notes.pdf">notes.pdf</a><br>May 1, 2026, 10:00:00 AM UTC<br><h2>Bread</h2><p>Food.</p><br>',
+      { side: '<img src="loaf%201.png" class="image-preview">' },
+    ),
+    cell('Gemini Apps', 'Prompted&nbsp;Undated<br>45 Nonsense 2026, 10:00:00 UTC<br><p>Still read.</p>'),
+    cell('Gemini Apps', 'Prompted&nbsp;No date at all<br><p>Lost.</p>'),
+    cell('Gemini Apps', 'Prompted&nbsp;First<br>2026年4月1日 12:23:08 CST<br><p>Same chat.</p>', { link: chat }),
+    cell('YouTube', 'Watched&nbsp;x<br>May 1, 2026, 10:00:00 AM UTC<br>'),
+  );
+  const { chats, pictures, strange } = await read(
+    await zip({
+      'Takeout/My Activity/Gemini Apps/MyActivity.html': html,
+      'Takeout/My Activity/Gemini Apps/loaf 1.png': PNG,
+      'Takeout/My Activity/YouTube/MyActivity.html': page(cell('YouTube', 'Watched&nbsp;x<br>May 1, 2026, 10:00:00 AM UTC<br>')),
+      'Takeout/Gemini/gemini_gems_data.html': '<div>Gems</div>',
+      'Takeout/archive_browser.html': '<html>',
+    }),
+  );
+  expect(chats.map((each) => [each.product, each.chat.id, spoken(each.chat)])).toEqual([
+    [
+      'Gemini',
+      'gemini-c0ffee1234567890',
+      [
+        ['user', 'First'],
+        ['assistant', 'Same chat.'],
+        ['user', 'Later?'],
+        ['assistant', 'Same chat.'],
+      ],
+    ],
+    [
+      'Gemini',
+      `gemini-${Date.UTC(2026, 4, 1, 9, 59, 59)}`,
+      [
+        ['user', 'Undated'],
+        ['assistant', 'Still read.'],
+        ['user', 'What is\n  bread <really>?\nAnd why?'],
+        ['assistant', '## Bread\n\nFood.'],
+        ['user', 'Och råg?'],
+        ['assistant', '- Ja & **nej**\n\n````\nx < y\n````'],
+      ],
+    ],
+  ]);
+  expect(chats[1]?.chat.leftOut).toEqual(['notes.pdf']);
+  expect((await toJsonLines(chats[1]?.chat ?? { messages: [] }, pictures)).added).toBe(1);
+  expect(strange).toEqual([{ file: 'MyActivity.html', count: 1 }]);
+  // The same prompts as JSON are the same chats.
+  const record = (title: string, time: string, titleUrl?: string) => ({
+    ...{ header: 'Gemini Apps', products: ['Gemini Apps'], title: `Prompted ${title}`, time, titleUrl, safeHtmlItem: [{ html: 'Yes' }] },
+  });
+  const json = await read(
+    given('MyActivity.json', [record('Later?', '2026-05-03T00:00:00.123Z', chat), record('Bread?', '2026-05-01T09:59:59.999Z')]),
+  );
+  expect(json.chats.map((each) => each.chat.id)).toEqual(chats.map((each) => each.chat.id));
+  const alone = await read(given('Minhaatividade.html', html));
+  expect(alone.chats.map((each) => each.chat.id)).toEqual(chats.map((each) => each.chat.id));
+});
+
+verifies('chats.app/import-bad', 'pages without prompts of Gemini, cut and hostile ones', async () => {
+  const refused = (content: string) =>
+    expect(readImport([given('MyActivity.html', content)])).rejects.toMatchObject({ refusal: 'geminiHtml' });
+  const cell = '<div class="outer-cell"><div class="header-cell">';
+  await refused('<html>');
+  await refused(`${cell}YouTube</div><div class="content-cell">Watched&nbsp;x<br>May 1, 2026, 10:00:00 AM UTC</div>`);
+  const start = `${cell}Gemini Apps</div><div class="content-cell">Prompted&nbsp;`;
+  const cut = await read(given('MyActivity.html', `${start}Hi<br>May 1, 2026, 10:00:00 AM UTC<br><p>Yes</p>${start}Not the e`));
+  expect([cut.chats.map((each) => spoken(each.chat)), cut.strange]).toEqual([
+    [
+      [
+        ['user', 'Hi'],
+        ['assistant', 'Yes'],
+      ],
+    ],
+    [{ file: 'MyActivity.html', count: 1 }],
+  ]);
+  const hostile = [
+    `${start}${'<br>'.repeat(200_000)}`,
+    `${start}${'<'.repeat(200_000)}`,
+    `${start}${'<a href="'.repeat(100_000)}`,
+    `${start}${'&nbsp;'.repeat(100_000)}<br>May 1, 2026, 10:00:00 AM UTC<br>${'<img src="'.repeat(50_000)}`,
+    `${start}Hi<br>${'1:00:00 '.repeat(9)}2026<br>`,
+    start.repeat(20_000),
+  ];
+  const began = performance.now();
+  for (const content of hostile) await readImport([given('MyActivity.html', content)]).catch(() => {});
+  expect(performance.now() - began).toBeLessThan(10_000);
 });
 
 verifies('chats.app/import', 'of LobeHub: topics and the rest of a session are chats, in both of its formats', async () => {
