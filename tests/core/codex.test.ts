@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { RESPONSES_KIND, RESPONSES_PATH } from '#shared/http/responses-socket.ts';
+import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
+import { bridgedGateway } from '../support/bridged.ts';
 import { type ModelCall, type Say, script, testGateway, type TestGateway } from '../support/gateway.ts';
 import { installNpmTool } from '../support/npm-tool.ts';
 
@@ -38,17 +41,22 @@ async function listen(gw: TestGateway): Promise<{ url: string } & AsyncDisposabl
   };
 }
 
-/** Runs `codex exec` in its own folder and returns its output. */
-async function codex(url: string, model: string, task: string): Promise<{ code: number | null; out: string }> {
+/** Runs `codex exec` in its own folder and returns its output. `settings`: more of its provider. */
+async function codex(
+  url: string,
+  model: string,
+  task: string,
+  { key = 'key', settings = '' }: { key?: string; settings?: string } = {},
+): Promise<{ code: number | null; out: string }> {
   const home = await mkdtemp(join(tmpdir(), 'perch-codex-'));
   try {
     const work = join(home, 'work');
     await mkdir(work);
     await writeFile(join(work, 'note.txt'), 'The word is heron.\n');
-    const provider = `[model_providers.perch]\nname = "Perch"\nbase_url = "${url}"\nwire_api = "responses"\nenv_key = "PERCH_KEY"\n`;
+    const provider = `[model_providers.perch]\nname = "Perch"\nbase_url = "${url}"\nwire_api = "responses"\nenv_key = "PERCH_KEY"\n${settings}`;
     const ask = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
     await writeFile(join(home, 'config.toml'), `model = "${model}"\nmodel_provider = "perch"\n${ask}${provider}`);
-    const env = { ...process.env, CODEX_HOME: home, PERCH_KEY: 'key' };
+    const env = { ...process.env, CODEX_HOME: home, PERCH_KEY: key };
     const child = spawn(codexProgram ?? '', ['exec', '--skip-git-repo-check', task], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (out += text.toString()));
@@ -84,6 +92,24 @@ describe.skipIf(codexProgram === undefined)('Codex CLI', () => {
     await using server = await listen(gw);
     const { code, out } = await codex(server.url, model, 'What is the word in note.txt?');
     expect([code, out]).toEqual([0, expect.stringContaining('Found heron')]);
+    expect(gw.faults).toEqual([]);
+  });
+
+  it.each(['test/scripted', 'perch/main'])('does the task over one WebSocket with %s', async (model) => {
+    await using bridge = await startTestBridge();
+    await using gw = await bridgedGateway({
+      model: (call, count) =>
+        count === 1 ? [shell(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing'],
+    });
+    const host = await gw.attach(bridge);
+    const { code, out } = await codex(`${bridge.url}/v1`, model, 'What is the word in note.txt?', {
+      key: bridge.token,
+      settings: 'supports_websockets = true\n',
+    });
+    expect([code, out]).toEqual([0, expect.stringContaining('Found heron')]);
+    const responses = host.openings.filter(({ kind, headers }) => kind === RESPONSES_KIND || headers[':path'] === RESPONSES_PATH);
+    expect(responses.map(({ kind }) => kind)).toEqual([RESPONSES_KIND]);
+    expect(gw.calls).toHaveLength(2);
     expect(gw.faults).toEqual([]);
   });
 });

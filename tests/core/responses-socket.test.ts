@@ -199,6 +199,14 @@ describe('the state of a connection', () => {
       type: 'response.completed',
     });
     expect(asked()).toEqual([['user', 'One']]);
+    // Codex CLI sends its instructions first.
+    const developer = await client.ask({ input: [{ role: 'developer', content: 'Be brief' }], generate: false, store: false });
+    expect(developer).toMatchObject({ type: 'response.completed' });
+    await client.ask({ input: 'Two', previous_response_id: idOf(developer) });
+    expect(asked()).toEqual([
+      ['system', 'Be brief'],
+      ['user', 'Two'],
+    ]);
     expect(await client.ask({ model: 'nobody/none', input: 'One', generate: false })).toMatchObject({ type: 'error', status: 404 });
   });
 });

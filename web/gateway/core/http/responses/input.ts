@@ -194,8 +194,10 @@ export interface Entry {
   kept?: Kept | undefined;
 }
 
-/** Converts the conversation to messages. Throws a 400 for calls without outputs, and outputs without calls. */
-export function toMessages(entries: readonly Entry[]): ModelMessage[] {
+/**
+ * Converts the conversation to messages. Throws a 400 for outputs without calls and, if the model answers, for calls without outputs.
+ */
+export function toMessages(entries: readonly Entry[], isAnswered = true): ModelMessage[] {
   const messages: ModelMessage[] = [];
   /** Calls without an output so far. */
   const waiting = new Map<string, CallItem | CustomCallItem>();
@@ -214,6 +216,7 @@ export function toMessages(entries: readonly Entry[]): ModelMessage[] {
       waiting.delete(item.call_id);
     }
   }
+  if (!isAnswered) return messages;
   const [first] = waiting.keys();
   if (first !== undefined) throw badRequest(`\`input\` has no output for the function call "${first}".`, 'input');
   if (!messages.some(({ role }) => role !== 'system'))

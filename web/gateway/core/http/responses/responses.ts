@@ -24,7 +24,7 @@ import { COMPACTION_PROMPT, isKeptWhole, toCompactionItem } from './compaction-i
 import { type Entry, readInput, toMessages } from './input.ts';
 import { pageOf, readPage } from './input-items.ts';
 import { KeptResponses, newResponseId } from './kept.ts';
-import type { LocalResponses, SocketTurn } from './local-responses.ts';
+import type { SocketTurn } from './local-responses.ts';
 import type { ResponseEvent } from './output.ts';
 import type { Item, ResponseRecord } from './record.ts';
 import { readRequest, type ResponseRequest } from './request.ts';
@@ -79,7 +79,7 @@ export class Responses {
       const createdAt = clock.now();
       const id = newResponseId(createdAt);
       const agentId = agentOf(asked.model, this.#deps);
-      const { earlier, input, messages } = await this.#conversation(asked, id, principal, ignored, turn?.earlier);
+      const { earlier, input, messages } = await this.#conversation(asked, id, principal, ignored, turn);
       const run = asked.background ? new BackgroundRun(new AbortController()) : undefined;
       if (run) this.#background.admit();
       const { signal } = run?.abort ?? caller.abort;
@@ -217,10 +217,11 @@ export class Responses {
     id: string,
     principal: string,
     ignored: IgnoredFields,
-    local?: LocalResponses,
+    turn?: SocketTurn,
   ): Promise<{ earlier: ResponseRecord[]; input: Item[]; items: Item[]; messages: ModelMessage[] }> {
     const { previousId } = asked;
-    const earlier = previousId === undefined ? [] : (local?.find(previousId) ?? (await this.#kept.conversation(previousId, principal)));
+    const earlier =
+      previousId === undefined ? [] : (turn?.earlier.find(previousId) ?? (await this.#kept.conversation(previousId, principal)));
     if (!earlier) {
       const message = `The response "${previousId}" in \`previous_response_id\`, or one before it, was not found.`;
       throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
@@ -247,7 +248,8 @@ export class Responses {
       before.push(...entries.map((entry): Entry => ({ ...entry, param: 'conversation' })));
     }
     refuseTwice(input, new Set(before.map(({ item }) => item.id)));
-    const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
+    const entries = [...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))];
+    const messages = toMessages(entries, turn?.generate);
     // The instructions of previous responses are not kept.
     const items = [...before.map(({ item }) => item), ...input];
     return {
