@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import { AFAR_HEADER } from '#shared/link/splice.ts';
 import { HEAD_HEADER, MOVED_HEADER } from '#shared/ports/journal.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { TestClient } from '../server/tests/client.ts';
@@ -51,6 +55,29 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
       await until(() => a.routes.counts.streams === 1, 'the end of the client’s stream');
     },
   );
+
+  verifies('cluster.routes/anywhere', 'a WebSocket at /v1/responses, whose messages stay whole', async () => {
+    await using nats = await natsServer();
+    await using a = await routed(nats, 'a');
+    await using b = await routed(nats, 'b');
+    let left = false;
+    await a.bridge.attach({
+      onstream(stream, { kind }) {
+        if (kind !== RESPONSES_KIND) return;
+        const link = textLink(stream, () => LIMITS.maxPayload);
+        link.receive({ message: (text) => link.send(text), close: () => (left = true) });
+      },
+    });
+    await b.use('a');
+    const socket = new WebSocket(`${b.bridge.url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${OWNER}` } });
+    await once(socket, 'open');
+    const large = 'ü'.repeat(300_000);
+    socket.send(large);
+    const [echoed] = (await once(socket, 'message')) as [Buffer];
+    expect(echoed.toString()).toBe(large);
+    socket.close();
+    await until(() => left, 'the host that hears of it');
+  });
 
   verifies('cluster.routes/streamed', 'an answer comes piece by piece, and a caller that hangs up is gone for the host too', async () => {
     await using nats = await natsServer();

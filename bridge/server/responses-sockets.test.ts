@@ -72,3 +72,20 @@ verifies(
     expect(new Set((await Promise.all(closed)).map(([code]) => Number(code)))).toEqual(new Set([1001]));
   },
 );
+
+verifies('http.responses/websocket-admission', 'is closed if its client takes nothing, and then the host hears of it', async () => {
+  await using bridge = await startTestBridge({ timing: { stallMs: 200, closeMs: 100 } });
+  let ended = '';
+  await bridge.attach({
+    onstream(stream) {
+      stream.receive({ data: (chunk) => stream.release(chunk.byteLength), end: () => {}, reset: (_code, reason) => (ended = reason) });
+      for (let i = 0; i < 64; i++) stream.send('x'.repeat(1024 * 1024));
+    },
+  });
+  const socket = dial(bridge);
+  await once(socket, 'open');
+  socket.pause();
+  await until(() => ended !== '', 'the end of the stream');
+  expect(ended).toBe('slow consumer');
+  socket.terminate();
+});
