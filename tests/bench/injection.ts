@@ -31,10 +31,17 @@ async function attack(quick: boolean): Promise<Figure[]> {
       '  not read by the model',
       names(({ reached }) => !reached),
     ),
+    ...(quick ? [] : [none('  sources from which nothing had to wait', findUnheldSources(outcomes))]),
     none('  with an effect that the owner could not have either', await findDeadEffects()),
     ...countBy('  by source: ', outcomes, ({ source }) => source.name),
     ...countBy('  by effect: ', outcomes, ({ effect }) => `${effect.kind}, ${effect.name}`),
   ];
+}
+
+/** Sources whose attacks never waited for approval: they fail for another reason, and prove nothing of provenance. */
+function findUnheldSources(outcomes: readonly Outcome[]): string[] {
+  const bySource = Map.groupBy(outcomes, ({ attack: { source } }) => source.name);
+  return [...bySource].filter(([, tried]) => !tried.some(({ held }) => held)).map(([name]) => name);
 }
 
 /** Number of attacks with an effect, of all, for each group. */

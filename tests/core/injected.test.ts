@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 import { ATTACKS, runAttack } from '../bench/injection/attacks.ts';
+import { EFFECTS } from '../bench/injection/effects.ts';
 import { LAUNDERINGS } from '../bench/injection/launderings.ts';
+import { PROGRAM_SOURCES } from '../bench/injection/remote-sources.ts';
 import { World } from '../bench/injection/world.ts';
 import { verifies } from '../requirements.ts';
 
@@ -23,6 +25,13 @@ verifies(
     expect(SAMPLE.length).toBeGreaterThan(15);
   },
 );
+
+verifies('injection/no-effect', 'nor over any API of programs, from results of tools, documents and quotations', async () => {
+  const effect = EFFECTS.find(({ name }) => name === 'a file is deleted');
+  if (!effect) throw new Error('No such effect');
+  for (const source of PROGRAM_SOURCES)
+    expect([source.name, await runAttack({ source, effect })]).toMatchObject([source.name, { succeeded: false, reached: true, held: true }]);
+});
 
 verifies('injection/labels', 'are not lost on the way of a text through several steps', async () => {
   for (const { name, attack, succeeded } of LAUNDERINGS.filter(({ name }) => !/recalled|dreaming|searched/.test(name))) {

@@ -1,10 +1,32 @@
 import type { Guard } from './guard.ts';
 
 const APPROVED_BYTES = 'bridge/capabilities/exec/approved-bytes.test.ts';
+const PROGRAMS = { test: 'tests/core/injected.test.ts', only: 'nor over any API' };
 const LAUNDERINGS = { test: 'tests/core/injected.test.ts', only: 'not lost on the way' };
 
 /** Guards against ways around an approval, and ways to lose a label. */
 export const TRUST_GUARDS: readonly Guard[] = [
+  {
+    name: 'Documents and search results in the Messages API',
+    file: 'web/gateway/core/http/messages/input.ts',
+    find: 'content.flatMap(getQuotedSources)',
+    replace: '[] as string[]',
+    ...PROGRAMS,
+  },
+  {
+    name: 'Results of tools without their call in Ollama’s API',
+    file: 'web/gateway/core/http/ollama/ollama-input.ts',
+    find: ", outside: [toSource('program', tool ?? 'a tool')]",
+    replace: '',
+    ...PROGRAMS,
+  },
+  {
+    name: 'Results of tools in requests of programs',
+    file: 'web/gateway/core/runs/http-agents.ts',
+    find: "role === 'tool' ? [toSource",
+    replace: "role === 'tool' ? [] : role === ('none' as string) ? [toSource",
+    ...PROGRAMS,
+  },
   {
     name: 'Always: files that stand inside an argument',
     file: 'bridge/capabilities/exec/data-files.ts',

@@ -91,7 +91,7 @@ export class World {
 
   /** A client with a program's key and all scopes. */
   async program(): Promise<GatewayClient> {
-    const { key } = await this.client.call('keys.create', { name: 'Script' });
+    const { key } = await this.client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] });
     return GatewayClient.connect(this.gw.link({ principal: `key:${key.id}` }), { params: { clientName: 'a program' } });
   }
 

@@ -23,6 +23,8 @@ export interface ModelMessage {
   files?: { readers: readonly string[]; exact: boolean } | undefined;
   /** The prompt up to here stays the same in later requests for this long: providers that cache on request are asked to do so. */
   cacheBreakpoint?: CacheLifetime;
+  /** Outside sources of text that a caller quotes in its message, such as documents. Not sent to providers. */
+  outside?: readonly string[];
 }
 
 export type CacheLifetime = '5m' | '1h';

@@ -211,6 +211,8 @@ export interface RunRequest {
   isOwnerAccount?: boolean;
   /** For a channel: the conversation of the message. */
   conversation?: string;
+  /** Outside sources of text that the message quotes. */
+  quotedOutside?: readonly string[];
   /** Principal whose rights limit the run's tools, if different. */
   actsFor?: string | undefined;
   /** Scopes of the connection, if it has limited them: they limit the run's tools too. */

@@ -129,6 +129,7 @@ export class HttpAgents {
       ...{ repeats: true, withdraws: true },
       principal,
       ...(attachments.length === 0 ? {} : { attachments }),
+      ...(last.outside ? { quotedOutside: last.outside } : {}),
       ...(systemPrompt === '' ? {} : { systemPrompt }),
       wishes,
       exact: isExact({ wishes, messages: [last] }),
@@ -167,9 +168,9 @@ export class HttpAgents {
   }
 }
 
-/** Outside sources of a client's message: its own text is trusted, results of its tools and attachments are not. */
-const getRequestSources = ({ role, content, name }: HttpAgentRun['messages'][number]): string[] =>
-  role === 'tool' ? [toSource('program', name ?? 'a tool')] : getAttachmentSources({ content });
+/** Outside sources of a client's message: its own text is trusted, results of its tools, quotations and attachments are not. */
+const getRequestSources = ({ role, content, name, outside = [] }: HttpAgentRun['messages'][number]): string[] =>
+  role === 'tool' ? [toSource('program', name ?? 'a tool')] : [...outside, ...getAttachmentSources({ content })];
 
 type Ended = Parameters<NonNullable<RunRequest['onend']>>[0];
 

@@ -198,13 +198,14 @@ export class Runs {
     return id === null ? undefined : this.#deps.vault.messages.get(id);
   }
 
-  /** Outside sources of a message: channel senders other than the owner, keys without full access, and attached documents or images. */
+  /** Outside sources of a message: channel senders other than the owner, keys without full access, quotations, and attachments. */
   async #toOutside(
-    { principal, actsFor = principal, isOwnerAccount = false, conversation = '' }: RunRequest,
+    { principal, actsFor = principal, isOwnerAccount = false, conversation = '', quotedOutside }: RunRequest,
     attachments: NonNullable<MessageRecord['attachments']>,
   ): Promise<Pick<MessageRecord, 'outside'>> {
     const channel = isChannel(principal) && !isOwnerAccount ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
-    const outside = mergeSources(channel, await this.#deps.keySources(actsFor), getAttachmentSources({ content: '', attachments }));
+    const own = [quotedOutside, getAttachmentSources({ content: '', attachments })];
+    const outside = mergeSources(channel, await this.#deps.keySources(actsFor), ...own);
     // An empty list distinguishes a message of the owner from one of a build that stored no sources.
     return outside.length > 0 || isOwnerAccount ? { outside } : {};
   }

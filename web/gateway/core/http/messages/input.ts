@@ -1,6 +1,7 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { CacheLifetime, ModelMessage } from '../../providers/provider.ts';
+import { toSource } from '../../trust/sources.ts';
 import { readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 import { parse } from '../parse.ts';
@@ -99,7 +100,9 @@ class Reader {
     }
     const last = content.at(-1);
     const marked = last?.type === 'tool_result' ? {} : breakpoint(content);
-    return [...results, ...(parts.length > 0 ? [{ role: 'user' as const, content: parts, ...marked }] : [])];
+    const outside = content.flatMap(getQuotedSources);
+    const quoted = outside.length > 0 ? { outside } : {};
+    return [...results, ...(parts.length > 0 ? [{ role: 'user' as const, content: parts, ...marked, ...quoted }] : [])];
   }
 
   #result(given: Block, at: At): ModelMessage {
@@ -156,6 +159,10 @@ class Reader {
     this.#ignored.add(`${toPath(at)}(${type})`);
   }
 }
+
+/** Outside sources of a block whose text becomes part of the message. */
+const getQuotedSources = ({ type, title }: Block): string[] =>
+  type === 'document' || type === 'search_result' ? [toSource('document', typeof title === 'string' ? title : 'without a name')] : [];
 
 /** A part from base64, validated like a data URL of chat completions. */
 function toPart(type: 'image' | 'file', { media_type, data }: z.output<typeof base64>, at: At): Part {

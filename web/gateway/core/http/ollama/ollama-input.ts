@@ -1,5 +1,6 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
+import { toSource } from '../../trust/sources.ts';
 import { readArgs, readPart } from '../chat-request.ts';
 import type { OllamaMessage } from './ollama-request.ts';
 
@@ -46,7 +47,8 @@ export function readOllamaMessages(messages: readonly OllamaMessage[]): ModelMes
     const call = open.find(({ id }) => id === tool_call_id) ?? open.find((each) => tool === undefined || each.tool === tool) ?? open.at(0);
     open = open.filter((each) => each !== call);
     // Without a call, other vendors would reject it as a result.
-    if (!call) return { role: 'user', content: `Result of ${tool ?? 'a tool'}:\n${text}` };
+    if (!call)
+      return { role: 'user', content: `Result of ${tool ?? 'a tool'}:\n${text}`, outside: [toSource('program', tool ?? 'a tool')] };
     return { role, content: withImages(text, images ?? [], `${at}.images`), toolCallId: call.id, name: call.tool };
   });
 }
