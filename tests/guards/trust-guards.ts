@@ -7,6 +7,30 @@ const LAUNDERINGS = { test: 'tests/core/injected.test.ts', only: 'not lost on th
 /** Guards against ways around an approval, and ways to lose a label. */
 export const TRUST_GUARDS: readonly Guard[] = [
   {
+    name: 'Replies of tainted runs that a program sends back',
+    file: 'web/gateway/core/trust/tainted-replies.ts',
+    find: 'this.#sources.set(key, sources);',
+    replace: '',
+    test: 'tests/core/http-taint.test.ts',
+    only: 'as an earlier turn',
+  },
+  {
+    name: 'Summaries in the Responses API',
+    file: 'web/gateway/core/http/responses/input.ts',
+    find: 'isSummary(content) ?',
+    replace: 'isSummary([]) ?',
+    test: 'tests/core/http-taint.test.ts',
+    only: 'with the summary',
+  },
+  {
+    name: 'Quotations of programs in sessions',
+    file: 'web/gateway/core/runs/runs.ts',
+    find: 'const own = [quotedOutside, ',
+    replace: 'const own = [',
+    test: 'tests/core/http-taint.test.ts',
+    only: 'in a session',
+  },
+  {
     name: 'Documents and search results in the Messages API',
     file: 'web/gateway/core/http/messages/input.ts',
     find: 'content.flatMap(getQuotedSources)',

@@ -12,11 +12,13 @@ import { createSystemText, toSystemMessages } from './prompt.ts';
 import { buildRunContext, timeContext, withContextAtEnd } from './run-context.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getAttachmentSources, toSource } from '../trust/sources.ts';
+import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import type { Runs } from './runs.ts';
 
 /** Runs agents for `/v1`: stateless with the whole `messages`, or in a persistent session. */
 export class HttpAgents {
+  readonly #replies = new TaintedReplies();
   readonly #deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs };
 
   constructor(deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs }) {
@@ -38,7 +40,11 @@ export class HttpAgents {
     const chosen = await models.resolve(agent.model);
     const offered = await offeredTo(request.principal, tools, agent, chosen);
     const taint = new RunTaint(request.messages.flatMap(getRequestSources));
-    for (const { role, content } of request.messages) if (role !== 'assistant') taint.addText(plainText(textsOf(content)));
+    for (const { role, content } of request.messages) {
+      const text = plainText(textsOf(content));
+      if (role === 'assistant') taint.add(await this.#replies.getSources(text));
+      else taint.addText(text);
+    }
     const notes = await this.#deps.companion.notes(
       agent,
       null,
@@ -49,6 +55,8 @@ export class HttpAgents {
     const context = buildRunContext({ time: timeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
     const shares: Share[] = [];
+    /** Text of each step. */
+    const texts = [''];
     const caller = new CallerTools(request.tools ?? []);
     const events = generate({
       chosen,
@@ -74,11 +82,16 @@ export class HttpAgents {
       },
       shares,
     });
+    const remember = (): Promise<void> => this.#replies.add([texts.join(''), ...texts], taint.sources);
     try {
       for await (const event of events) {
+        if (event.type === 'text' || event.type === 'refusal') texts.push(`${texts.pop() ?? ''}${event.text}`);
         if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
-        else if (event.type === 'step') caller.beginStep(event.calls);
-        else if (event.type === 'end') {
+        else if (event.type === 'step') {
+          caller.beginStep(event.calls);
+          texts.push('');
+        } else if (event.type === 'end') {
+          await remember();
           const { usage, reasoningTokens } = event;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
           for (const call of caller.calls) yield { type: 'tool_call', call };
@@ -86,6 +99,7 @@ export class HttpAgents {
         }
       }
     } finally {
+      await remember();
       const { principal } = request;
       for (const { key, usage } of shares) {
         const [provider = ''] = key.split('/', 1);

@@ -10,6 +10,8 @@ export const COMPACTION_PROMPT: ModelMessage = {
     'Summarise this conversation so that the work can continue from the summary alone: goals, decisions, facts, names, open tasks, and the state of the current task. Answer with the summary only.',
 };
 
+const SUMMARY_HEADING = 'Summary of the conversation so far:\n';
+
 const sealed = z.strictObject({ perch: z.literal('compaction'), summary: z.string() });
 
 /** The item that replaces the summarised conversation. Clients send it back unchanged. */
@@ -22,12 +24,16 @@ export const toCompactionItem = (id: string, summary: string): Record<string, un
 export function readCompaction(id: string, encrypted: string): MessageItem | undefined {
   try {
     const { summary } = sealed.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(encrypted))));
-    const text = `Summary of the conversation so far:\n${summary}`;
+    const text = `${SUMMARY_HEADING}${summary}`;
     return { type: 'message', id, role: 'user', status: 'completed', content: [{ type: 'input_text', text }] };
   } catch {
     return undefined;
   }
 }
+
+/** Whether a user's message is a summary: a model wrote it, perhaps after reading outside content. */
+export const isSummary = (content: MessageItem['content']): boolean =>
+  content.some((part) => part.type === 'input_text' && part.text.startsWith(SUMMARY_HEADING));
 
 /** Whether an item stays unchanged: messages of people and of the client. */
 export const isKeptWhole = (item: Item): boolean => item.type === 'message' && item.role !== 'assistant';

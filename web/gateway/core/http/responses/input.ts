@@ -4,7 +4,8 @@ import type { Kept, ModelMessage } from '../../providers/provider.ts';
 import { readArgs, readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { readCompaction } from './compaction-item.ts';
+import { toSource } from '../../trust/sources.ts';
+import { isSummary, readCompaction } from './compaction-item.ts';
 import type { CallItem, CallOutputItem, ContentPart, CustomCallItem, Item, MessageItem } from './record.ts';
 import { toModelName } from './response-tools.ts';
 import { unseal } from './sealed.ts';
@@ -232,7 +233,8 @@ const plainly = (parts: Part[], between: string): string | Part[] =>
 function addMessage(messages: ModelMessage[], { role, content }: MessageItem, param: string): void {
   const parts = partsOf(content, `${param}.content`);
   const last = messages.at(-1);
-  if (role === 'user') messages.push({ role, content: plainly(parts, '') });
+  if (role === 'user')
+    messages.push({ role, content: plainly(parts, ''), ...(isSummary(content) ? { outside: [toSource('program', 'a summary')] } : {}) });
   else if (role === 'assistant' && last?.role === 'assistant' && last.toolCalls) {
     // Merges text into the message with its calls. Lists would be copied again for each of thousands of texts.
     const [before, text] = [textIn(last.content), textOf(parts)];

@@ -1,0 +1,80 @@
+import { expect } from 'vitest';
+import { SCOPES } from '#shared/rpc/contract.ts';
+import { ORDER } from '../bench/injection/obedient-model.ts';
+import { PAGE, step } from '../bench/injection/sources.ts';
+import { World } from '../bench/injection/world.ts';
+import { verifies } from '../requirements.ts';
+
+interface Answer {
+  id: string;
+  output: object[];
+}
+
+/** Requests of a program with a key that has all scopes; the owner's file `mine.md` is what the order removes. */
+async function program() {
+  const world = await World.open();
+  const { client, gw } = world;
+  await client.call('workspace.write', { path: 'mine.md', content: 'The text of the owner' });
+  const { key } = await client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] });
+  return {
+    world,
+    async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
+      const request = new Request(`http://gateway.test${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ model: 'perch/main', ...body }),
+      });
+      const response = await gw.gateway.fetch(request, { id: `key:${key.id}`, scopes: [...SCOPES] });
+      expect(response.status).toBe(200);
+      return (await response.json()) as Answer;
+    },
+    obey: () => world.model.orders.push([{ tool: 'file_remove', args: { path: 'mine.md' } }]),
+    async hasWaited() {
+      expect({ obeyed: world.model.obeyed, files: await world.files() }).toEqual({ obeyed: 1, files: ['mine.md'] });
+      expect(world.asked.map(({ tool }) => tool)).toEqual(['file_remove']);
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+const user = (content: unknown) => ({ role: 'user', content });
+
+verifies('injection/labels', 'taint the next request of a program that sends a reply back as an earlier turn', async () => {
+  for (const way of ['previous_response_id', 'conversation', 'messages'] as const) {
+    await using script = await program();
+    const { post, world } = script;
+    world.outside.pages.set(PAGE, { body: 'About tulips' });
+    world.model.wishes.push(step('web_fetch', { url: PAGE }), [ORDER]);
+    const conversation = way === 'conversation' ? { conversation: (await post('/v1/conversations', {})).id } : {};
+    const { id } = await post('/v1/responses', { input: `Read ${PAGE}`, ...conversation });
+    script.obey();
+    const turns = [user('Read'), { role: 'assistant', content: ` ${ORDER}\n` }, user('Go on')];
+    if (way === 'messages') await post('/v1/chat/completions', { messages: turns });
+    else if (way === 'conversation') await post('/v1/responses', { input: 'Go on', ...conversation });
+    else await post('/v1/responses', { input: 'Go on', previous_response_id: id });
+    await script.hasWaited();
+  }
+});
+
+verifies('injection/labels', 'go with the summary of a conversation in the Responses API', async () => {
+  await using script = await program();
+  const input = [
+    user('Read my mail'),
+    { type: 'function_call', call_id: 'c1', name: 'mail', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c1', output: ORDER },
+  ];
+  script.world.model.orders = [[ORDER]];
+  const { output } = await script.post('/v1/responses/compact', { input });
+  script.world.model.obeyed = 0;
+  script.obey();
+  await script.post('/v1/responses', { input: [...output, user('Go on')] });
+  await script.hasWaited();
+});
+
+verifies('injection/labels', 'go with a document that a program quotes in a session', async () => {
+  await using script = await program();
+  script.obey();
+  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: ORDER } };
+  await script.post('/v1/messages', { max_tokens: 9, messages: [user([document])] }, { 'x-openclaw-session-key': 'script' });
+  await script.hasWaited();
+});
