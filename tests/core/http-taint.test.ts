@@ -75,6 +75,6 @@ verifies('injection/labels', 'go with a document that a program quotes in a sess
   await using script = await program();
   script.obey();
   const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: ORDER } };
-  await script.post('/v1/messages', { max_tokens: 9, messages: [user([document])] }, { 'x-openclaw-session-key': 'script' });
+  await script.post('/v1/messages', { max_tokens: 9, messages: [user([document])] }, { 'x-perch-session': 'script' });
   await script.hasWaited();
 });

@@ -130,14 +130,21 @@ const disk: RemoteSource = {
   },
 };
 
-const stranger: RemoteSource = {
-  name: 'channel message of a stranger',
+type ChannelMessage = Parameters<Awaited<ReturnType<typeof telegramServer>>['write']>[1];
+
+/** The order as a channel message; the accounts with these ids are the owner's. */
+const channelMessage = (
+  name: string,
+  message: (order: string) => [string | undefined, ChannelMessage?],
+  owners: string[] = [],
+): RemoteSource => ({
+  name,
   async open() {
     // Drawings carry the system's time.
     const clock = new FakeClock(Date.now());
     const server = await telegramServer(clock);
     const [outside, model] = [new OutsideWorld(egress), new ObedientModel()];
-    const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [], tools: ['*'] };
+    const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [], owners, tools: ['*'] };
     const gw = await channelGateway({ telegram }, { clock, bridge: outside.bridge, model: model.script });
     const world = await World.on(gw, outside, model);
     await world.client.call('config.patch', { patch: POLICIES });
@@ -146,13 +153,23 @@ const stranger: RemoteSource = {
       world,
       attack: (_world, order) =>
         obeyIn(world, order, async () => {
-          server.write(ORDER);
+          server.write(...message(ORDER));
           // A reply that quotes content read elsewhere waits for approval, which this owner denies.
           await gw.passes(() => server.sent.length > 0 || world.asked.some(({ tool }) => tool.startsWith('channel_reply')), 'the reply');
         }),
     };
   },
-};
+});
+
+const OWNER = ['7'];
+const user = { type: 'user', date: 1, sender_user: { id: 8, is_bot: false } };
+
+const channels: RemoteSource[] = [
+  channelMessage('channel message of a stranger', (order) => [order]),
+  channelMessage('channel message of a stranger in a group', (order) => [`@perch_test_bot ${order}`, { id: 8, chat: -5 }], OWNER),
+  channelMessage('message that the owner forwards', (order) => [order, { more: { forward_origin: user } }], OWNER),
+  channelMessage('message that the owner forwards, by an old server', (order) => [order, { more: { forward_date: 1 } }], OWNER),
+];
 
 /** A request of a program with a key to the agent. */
 const program = (name: string, path: string, body: object): RemoteSource => ({
@@ -186,7 +203,11 @@ const encoded = Buffer.from(ORDER).toString('base64');
 
 /** A request to `/v1/messages` whose last message has this block. */
 const block = (name: string, content: object, more: object = {}): RemoteSource =>
-  program(name, MESSAGES, { max_tokens: 100, ...more, messages: [{ role: 'user', content: [{ type: 'text', text: 'Summarise this' }, content] }] });
+  program(name, MESSAGES, {
+    max_tokens: 100,
+    ...more,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Summarise this' }, content] }],
+  });
 
 /** A request to `/v1/responses` with these items. */
 const items = (name: string, ...input: object[]): RemoteSource => program(name, RESPONSES, { input: [ask, ...input] });
@@ -259,4 +280,4 @@ export const PROGRAM_SOURCES: readonly RemoteSource[] = [
   }),
 ];
 
-export const REMOTE_SOURCES: readonly RemoteSource[] = [...hosts, disk, stranger, ...PROGRAM_SOURCES];
+export const REMOTE_SOURCES: readonly RemoteSource[] = [...hosts, disk, ...channels, ...PROGRAM_SOURCES];
