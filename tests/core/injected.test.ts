@@ -30,7 +30,10 @@ verifies('injection/no-effect', 'nor over any API of programs, from results of t
   const effect = EFFECTS.find(({ name }) => name === 'a file is deleted');
   if (!effect) throw new Error('No such effect');
   for (const source of PROGRAM_SOURCES)
-    expect([source.name, await runAttack({ source, effect })]).toMatchObject([source.name, { succeeded: false, reached: true, held: true }]);
+    expect([source.name, await runAttack({ source, effect })]).toMatchObject([
+      source.name,
+      { succeeded: false, reached: true, held: true },
+    ]);
 });
 
 verifies('injection/labels', 'are not lost on the way of a text through several steps', async () => {
