@@ -81,7 +81,7 @@ describe('the token file', () => {
 });
 
 describe('the credentials file', () => {
-  it('keeps what several writers add at the same time, with mode 0600 and no litter', async () => {
+  it('keeps concurrent additions of several writers, with mode 0600 and no leftovers', async () => {
     const home = await Home.open({ dir });
     expect(await home.credentials()).toEqual([]);
     await Promise.all(['a', 'b', 'c'].map((id) => home.addCredentials([credential(id)])));

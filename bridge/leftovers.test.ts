@@ -27,7 +27,7 @@ it('what writes that were killed have left is removed', async () => {
   expect(await swept()).toEqual({ left: ['token'], warnings: [] });
 });
 
-it('what may still be written, and what is not ours, is left', async () => {
+it('files that may still be in use, and those of others, are not deleted', async () => {
   file('token.0123456789ab.tmp', 59_000);
   // SQLite writes to a file next to the database first.
   file('journal.0123456789ab.tmp', 3_600_000);
@@ -41,7 +41,7 @@ it('what may still be written, and what is not ours, is left', async () => {
   expect(await swept()).toEqual({ left: before, warnings: [] });
 });
 
-it('a directory that is not there is none to sweep, one that cannot be read is told of', async () => {
+it('a missing directory is skipped, an unreadable one is reported', async () => {
   const there = dir;
   dir = join(there, 'none');
   await sweepLeftovers(dir, { now: NOW, warn: () => expect.unreachable() });

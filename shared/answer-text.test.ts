@@ -20,7 +20,7 @@ verifies('browser-models/text', 'thoughts, and texts to stop at, wherever the pi
   }
 });
 
-verifies('browser-models/text', 'what cannot be the beginning of such a text is said at once', () => {
+verifies('browser-models/text', 'text that cannot start a marker is returned at once', () => {
   const pieces: string[] = [];
   const answer = new AnswerText(['stop'], ({ text }) => pieces.push(text));
   for (const text of ['Hello ', 'st', 'ill', ' there']) answer.add(text);

@@ -26,7 +26,7 @@ const PLANTED: [text: string, secret: string][] = [
   ['-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBg', 'MIIEvQIBADANBg'],
 ];
 
-verifies('logs/redacted', 'what looks like a secret is taken out of texts, and what stands around it stays', () => {
+verifies('logs/redacted', 'secrets are removed from texts, and the surrounding text stays', () => {
   const redactor = new Redactor();
   for (const [text, secret] of PLANTED) {
     expect(redactor.text(text), text).not.toContain(secret);

@@ -41,7 +41,7 @@ verifies('vault.backup/round-trip', 'a journal that is gone has all of it again,
   expect(await everything(fresh)).toEqual(before);
 });
 
-verifies('vault.backup/keeps', 'what is missing or differs comes back, what was made since stays, and there are no copies', async () => {
+verifies('vault.backup/keeps', 'missing and differing records are restored, newer ones stay, and no copies are made', async () => {
   using dir = folder();
   const path = join(dir.path, 'backup.zip');
   await using journal = await openAt(dir.path);
@@ -75,7 +75,7 @@ verifies('vault.backup/keeps', 'what is missing or differs comes back, what was 
   expect(restored && restored.clock > ahead).toBe(true);
 });
 
-verifies('vault.backup/keeps', 'to replace deletes what was made since, but no keys and nothing under way', async () => {
+verifies('vault.backup/keeps', 'replacing deletes newer records, except keys and active work', async () => {
   using dir = folder();
   const path = join(dir.path, 'backup.zip');
   await using journal = await openAt(dir.path);
@@ -101,7 +101,7 @@ verifies('vault.backup/keeps', 'to replace deletes what was made since, but no k
   expect((await bringBack(journal, path, { replace: true })).plan.records).toEqual([]);
 });
 
-test('what somebody writes between the plan and the restore is older than that, and is kept as a copy', async () => {
+test('a write between the plan and the restore is older, and is kept as a copy', async () => {
   using dir = folder();
   const path = join(dir.path, 'backup.zip');
   await using journal = await openAt(dir.path);

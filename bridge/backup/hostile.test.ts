@@ -112,7 +112,7 @@ verifies('vault.backup/all-or-nothing', 'names: outside, absolute, unknown, twic
   expect(await refusal(await zipOf({ 'records/': ['', { directory: true }] }))).toMatch(/unexpected file/);
 });
 
-verifies('vault.backup/all-or-nothing', 'what is missing, too much, or not what its hash says', async () => {
+verifies('vault.backup/all-or-nothing', 'missing or extra entries and wrong hashes are refused', async () => {
   expect(await refusal(await zipOf({ [MESSAGES]: line() }, null))).toMatch(/backup\.json is missing/);
   expect(await refusal(await zipOf({ 'backup.json': '{"format": 1,' }, null))).toMatch(/backup\.json can’t be read \(not valid JSON/);
   expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: false }] }))).toMatch(/not listed/);
@@ -207,7 +207,7 @@ verifies('vault.backup/limit', 'a small file that unpacks to a lot is refused be
   expect(seen).toHaveLength(1);
 });
 
-verifies('vault.backup/limit', 'what is nothing but brackets is refused unparsed, wherever it stands', async () => {
+verifies('vault.backup/limit', 'deeply nested brackets are refused unparsed, wherever they are', async () => {
   const brackets = '['.repeat(30 * MB);
   const manifest = await zipOf({ 'backup.json': [brackets, { listed: false }] }, null);
   const sealed = await zipOf({ 'secrets.sealed': brackets });

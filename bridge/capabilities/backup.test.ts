@@ -6,7 +6,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { realBridge } from '../../tests/support/real-bridge.ts';
 import { record, tombstone } from '../backup/fixture.ts';
 
-verifies(['backup/export', 'backup/restore'], 'what is gone comes back, what was told to nobody is not in it', async () => {
+verifies(['backup/export', 'backup/restore'], 'restores deleted data, without unacknowledged writes', async () => {
   await using there = await realBridge();
   const { bridge, journal } = there;
   await journal.push([record('memories', 'kept', { text: 'likes tea' }), record('files', 'main/a.txt', { content: 'a' })], 'host-a');
@@ -40,7 +40,7 @@ verifies('backup/restore', 'a revoked device stays revoked, and a command that r
   }
 });
 
-verifies('backup/restore', 'one that is not there, or cannot be used, changes nothing and says why', async () => {
+verifies('backup/restore', 'a missing or unusable backup changes nothing and reports why', async () => {
   await using there = await realBridge();
   const { bridge, journal, home } = there;
   const { path } = await bridge.call(backupPort, 'backup.export', {});

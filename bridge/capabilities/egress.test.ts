@@ -138,7 +138,7 @@ describe('egress', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([302, 'http://169.254.169.254/']);
   });
 
-  it('says who could not be reached and why, and fails midway when the server does', async () => {
+  it('reports which host could not be reached and why, and fails midway if the server does', async () => {
     const probe = await upstream(() => {});
     await probe[Symbol.asyncDispose]();
     await expect(goOut(probe.url)).rejects.toThrow(
@@ -151,7 +151,7 @@ describe('egress', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
-  verifies('egress/guard', 'what may not be asked is refused, with the reason', async () => {
+  verifies('egress/guard', 'returns the reason for a forbidden request', async () => {
     await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow('169.254.169.254 is always blocked (linkLocal)');
     await expect(fetchOver(hostMux(), { kind: 'egress' }, { signal: AbortSignal.timeout(5000) })).rejects.toThrow(
       'the address (:url) is missing',

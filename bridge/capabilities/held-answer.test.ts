@@ -35,7 +35,7 @@ async function toSlowCaller() {
   return { body, take, outcomes };
 }
 
-verifies('http.chat/splice-back-pressure', 'a caller who does not read is not taken for a silent upstream', async () => {
+verifies('http.chat/splice-back-pressure', 'a caller that does not read is not mistaken for a silent upstream', async () => {
   const { body, outcomes } = await toSlowCaller();
   await vi.advanceTimersByTimeAsync(100 * IDLE);
   expect(outcomes).toEqual([]);

@@ -85,7 +85,7 @@ verifies(
   },
 );
 
-verifies('http.chat/thoughts-in-text', 'what waits keeps its bytes, whatever comes meanwhile', () => {
+verifies('http.chat/thoughts-in-text', 'queued data keeps its bytes, whatever arrives meanwhile', () => {
   const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: true, thinksFirst: false });
   const [first, held, rest] = [piece({ content: 'a' }), piece({ content: 'b <' }).replace('data: ', 'data:'), piece({ content: 'b>' })];
   const push = (text: string): string => Buffer.concat(passage.push(Buffer.from(text))).toString();

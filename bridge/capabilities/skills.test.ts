@@ -25,7 +25,7 @@ async function put(path: string, content: string | Buffer): Promise<void> {
 
 verifies(
   ['skills/bridge-folder', 'skills.list/entries'],
-  'folders with their SKILL.md and other files; none where there is no folder',
+  'returns folders with their SKILL.md and other files; none without a folder',
   async () => {
     const handlers = skillsHandlers({ dir });
     expect(await handlers.list({}, call)).toEqual({ skills: [] });

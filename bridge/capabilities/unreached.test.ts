@@ -56,5 +56,5 @@ it.each([
   expect(unreached(new AggregateError([error]), 'nas')).toBe(sentence);
 });
 
-it('gives the message of any other error', () =>
+it('returns the message of any other error', () =>
   expect(unreached(new Error('the way is closed'), 'nas')).toBe('Couldn’t reach nas: the way is closed'));

@@ -53,7 +53,7 @@ async function site(listener: RequestListener) {
   };
 }
 
-describe('what is not public', () => {
+describe('non-public addresses', () => {
   verifies('web/ssrf', 'is refused in every spelling, before anything is asked', async () => {
     const urls = privateUrls();
     expect(urls.length).toBeGreaterThanOrEqual(300);
@@ -101,20 +101,24 @@ describe('what is not public', () => {
     }
   });
 
-  verifies('web/ssrf', 'gains nothing by rebinding: a name is resolved once for a connection, which goes to what was judged', async () => {
-    let reached = 0;
-    await using inside = await site((_, response) => {
-      reached++;
-      response.end('secret');
-    });
-    // Public at the check, private from then on; nothing listens at the public address.
-    const { resolve, asked } = names({ 'rebind.test': [['2a00::1'], ['127.0.0.1']] });
-    const url = `http://rebind.test:${inside.port}/`;
-    await expect(get(url, { resolve, ms: 300 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
-    expect(asked).toEqual(['rebind.test']);
-    await expect(get(url, { resolve })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    expect(reached).toBe(0);
-  });
+  verifies(
+    'web/ssrf',
+    'cannot be bypassed by DNS rebinding: a name is resolved once per connection, which goes to the checked address',
+    async () => {
+      let reached = 0;
+      await using inside = await site((_, response) => {
+        reached++;
+        response.end('secret');
+      });
+      // Public at the check, private from then on; nothing listens at the public address.
+      const { resolve, asked } = names({ 'rebind.test': [['2a00::1'], ['127.0.0.1']] });
+      const url = `http://rebind.test:${inside.port}/`;
+      await expect(get(url, { resolve, ms: 300 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+      expect(asked).toEqual(['rebind.test']);
+      await expect(get(url, { resolve })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+      expect(reached).toBe(0);
+    },
+  );
 
   verifies('web/ssrf', 'is refused where a redirect leads there', async () => {
     let target = '';
@@ -134,7 +138,7 @@ describe('what is not public', () => {
     }
   });
 
-  verifies('web/ssrf', 'is free where the person named it, by that name and port alone; what holds credentials never', async () => {
+  verifies('web/ssrf', 'allows the exact host and port that the person named, but never a service that holds credentials', async () => {
     await using inside = await site((_, response) => response.setHeader('content-type', 'text/plain').end('hello'));
     expect(textOf(await get(inside.url, { allow: [inside.place] }))).toBe('hello');
     expect(textOf(await get(inside.url, { allow: ['127.0.0.1'] }))).toBe('hello');

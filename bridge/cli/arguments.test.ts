@@ -73,7 +73,7 @@ const line = fc
 
 verifies(
   ['cli/arguments', 'cli/errors'],
-  'whatever the arguments: exit 0, 1 or 2, one line that says what is wrong, no stack',
+  'any arguments: exit 0, 1 or 2, one line with the error, no stack trace',
   async () => {
     using home = folder();
     // No browser can be started, so that a serving gateway exits.

@@ -57,7 +57,7 @@ verifies(['cli/chat', 'cli/errors'], 'it is printed while it is made; what fails
   });
 });
 
-verifies('cli/chat', 'a signal aborts the reply; what has come is printed and kept', async () => {
+verifies('cli/chat', 'a signal aborts the reply; the partial text is printed and stored', async () => {
   await using cli = await cliGateway({ model: () => ['Endless', { wait: new Promise(() => {}) }] });
   const child = cli.start(['chat', 'hello', '--port', cli.port]);
   const end = ended(child);
@@ -69,7 +69,7 @@ verifies('cli/chat', 'a signal aborts the reply; what has come is printed and ke
   expect(messages.at(-1)).toMatchObject({ content: 'Endless', aborted: true });
 });
 
-verifies('cli/chat', 'where nobody can be asked, an approval is told of, and the reply waits for it', async () => {
+verifies('cli/chat', 'without a terminal a pending approval is reported, and the reply waits for it', async () => {
   await using cli = await cliGateway({
     model: (_call, count) => (count === 1 ? [{ tool: 'memory_add', args: { text: 'Tea' } }] : ['Done']),
   });

@@ -20,7 +20,7 @@ test('the cluster is where the command says, else where `perch sync nats` said',
   });
 });
 
-test('what cannot be used is said in a sentence', () => {
+test('reports unusable options in a sentence', () => {
   const said = (...given: Parameters<typeof clusterSettings>): string => {
     try {
       return JSON.stringify(clusterSettings(...given));

@@ -65,7 +65,7 @@ function withStored(home: string): void {
 
 verifies(
   'cli/url-credential',
-  'for another host the line must give one: nothing that is kept is sent, the host is not even asked',
+  'a different host must be given explicitly: stored credentials are not sent, and the host is not contacted',
   async () => {
     await using other = await eavesdropper();
     using home = folder();
@@ -91,7 +91,7 @@ verifies(
   },
 );
 
-verifies('cli/url-credential', 'a redirect is refused: what it points to hears nothing', async () => {
+verifies('cli/url-credential', 'a redirect is refused without contacting its target', async () => {
   await using other = await eavesdropper();
   using home = folder();
   withStored(home.path);
@@ -136,7 +136,7 @@ verifies('cli/url-credential', 'the line comes before the environment, and that 
   }
 });
 
-verifies(['cli/timeouts', 'cli/errors'], 'who does not answer is given up; the reason is told', async () => {
+verifies(['cli/timeouts', 'cli/errors'], 'an unresponsive gateway times out with a reason', async () => {
   const silent = createTcpServer();
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const address = silent.address();

@@ -32,7 +32,7 @@ verifies(['cli.mcp-status/row', 'cli.mcp-list-tools/row'], 'tells of tool server
   expect(tools.map(({ source }) => source)).toEqual(Array(4).fill('mcp:hand'));
 });
 
-verifies('mcp-oauth/command', 'prints the link alone on standard output; what has none is a line of its own', async () => {
+verifies('mcp-oauth/command', 'prints only the link on standard output; a server without one gets a line of its own', async () => {
   await using server = await startOauthServer();
   await using at = await cliGateway({ egress: true });
   const run = (...words: string[]): ReturnType<typeof at.run> =>

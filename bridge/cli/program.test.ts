@@ -6,7 +6,7 @@ import { misplaced } from './misplaced.ts';
 import { makeProgram } from './program.ts';
 import { missingCommand, unknownCommand } from './unknown-command.ts';
 
-verifies('cli/errors', 'a free port is for a gateway that starts: one that runs is asked for at its own', async () => {
+verifies('cli/errors', 'only a starting gateway uses a free port; a running one is contacted at its own', async () => {
   const commands = makeProgram().commands;
   for (const name of ['open', 'doctor']) {
     expect(commands.find((command) => command.name() === name)?.helpInformation()).not.toContain('free port');

@@ -11,7 +11,7 @@ const PORT = ['--port', '1', '--timeout', '200'];
 
 verifies(
   'secrets/command',
-  'where there is no keyring: into secrets.env, for the owner alone; names are listed, values never',
+  'without a keyring secrets go to secrets.env, readable by the owner only; names are listed, values never',
   async () => {
     if (process.platform !== 'linux') return;
     using dir = folder();

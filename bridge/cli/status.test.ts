@@ -12,7 +12,7 @@ const ms = expect.any(Number) as number;
 
 verifies(
   ['cli.status/row', 'cli/json'],
-  'the service and what the gateway says; more with --deep, nothing of it with --no-probe',
+  'shows the service and the gateway’s status; more with --deep, none of it with --no-probe',
   async () => {
     await using cli = await cliGateway();
     using config = folder();
@@ -71,7 +71,7 @@ verifies(['cli.probe/row', 'cli/json'], 'step by step: which of them fails is to
   expect(JSON.parse(wrong.stdout)).toMatchObject({ ok: false, probes: [{ reachable: true }, { reachable: true }, { reachable: false }] });
 });
 
-verifies('cli/timeouts', 'one who accepts and says nothing is given up after --timeout', async () => {
+verifies('cli/timeouts', 'a silent gateway times out after --timeout', async () => {
   using home = folder();
   const silent = createServer();
   await once(silent.listen(0, '127.0.0.1'), 'listening');

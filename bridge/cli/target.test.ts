@@ -29,7 +29,7 @@ verifies('cli/url-credential', 'only loopback addresses and localhost are of thi
   }
 });
 
-verifies('cli/url-credential', 'what is no address, or holds a credential, is wrong usage', () => {
+verifies('cli/url-credential', 'an invalid address, or one with a credential, is a usage error', () => {
   for (const text of [
     '',
     'nonsense',

@@ -27,14 +27,18 @@ test('the token of a gateway that was killed is not taken for that of the next o
   }
 });
 
-verifies('secrets/environment', 'what was given is taken out at the start, and browsers get nothing of ours', async () => {
-  process.env.PERCH_TOKEN = 'a token that was given';
-  process.env.PERCH_PASSWORD = 'a password that was given';
-  expect(unattended('/a/browser', []).env).toMatchObject({ PATH: process.env.PATH });
-  expect(JSON.stringify(unattended('/a/browser', []))).not.toContain('that was given');
-  expect(tokenTaken()).toBe('a token that was given');
-  expect(tokenTaken()).toBeUndefined();
-  const { stdout } = await runProgram(process.execPath, ['-p', 'JSON.stringify(process.env)'], { timeout: 10_000 });
-  expect(stdout).toContain('PATH');
-  expect(stdout).not.toContain('that was given');
-});
+verifies(
+  'secrets/environment',
+  'given tokens are removed from the environment at start, and browsers inherit nothing of Perch',
+  async () => {
+    process.env.PERCH_TOKEN = 'a token that was given';
+    process.env.PERCH_PASSWORD = 'a password that was given';
+    expect(unattended('/a/browser', []).env).toMatchObject({ PATH: process.env.PATH });
+    expect(JSON.stringify(unattended('/a/browser', []))).not.toContain('that was given');
+    expect(tokenTaken()).toBe('a token that was given');
+    expect(tokenTaken()).toBeUndefined();
+    const { stdout } = await runProgram(process.execPath, ['-p', 'JSON.stringify(process.env)'], { timeout: 10_000 });
+    expect(stdout).toContain('PATH');
+    expect(stdout).not.toContain('that was given');
+  },
+);

@@ -38,7 +38,7 @@ test.runIf(hasKeyring)(
   },
 );
 
-verifies('secrets/vault-key', 'no keyring, or one that never answers: the key stays where it is, and nothing is made', async () => {
+verifies('secrets/vault-key', 'without a responding keyring the key stays in place, and none is created', async () => {
   if (process.platform !== 'linux') return;
   using dir = folder();
   const file = join(dir.path, 'vault.key');

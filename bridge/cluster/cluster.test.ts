@@ -16,7 +16,7 @@ const took = (what: string, ms: number): void => {
 };
 
 if (!hasNats) test.skip('cluster: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('bridges that serve a vault together', () => {
+describe.runIf(hasNats)('bridges that share a vault', () => {
   verifies(
     'cluster.serving/one',
     'one of them has a host, all answer by it over HTTP and WebSocket, and one without any host does so too',
@@ -76,7 +76,7 @@ describe.runIf(hasNats)('bridges that serve a vault together', () => {
 
   verifies(
     ['cluster.serving/bridge-lost', 'cluster.serving/partition'],
-    'where its bridge is cut off from the cluster another one serves; it goes on for itself, and gives way once it is back',
+    'a bridge cut off from the cluster serves alone while another takes over, and yields once it reconnects',
     async () => {
       await using nats = await natsServer();
       await using way = await tcpProxy(nats.port);

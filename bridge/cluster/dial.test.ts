@@ -108,7 +108,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
 
   verifies(
     'cluster.links/dialling',
-    'a bridge without the key is not let in, nor is what a bridge has said when it dialled of any use to others',
+    'a bridge without the key is refused, and nothing sent by a dialling bridge can be replayed elsewhere',
     async () => {
       await using nats = await natsServer();
       await using operator = await overheard(nats);
@@ -142,7 +142,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
 
   verifies(
     'cluster.links/ends',
-    'a link ends with its connection, and where the other bridge falls silent; a bridge that is there is not gone',
+    'a link ends with its connection or if the other bridge goes silent; a live bridge is not dropped',
     async () => {
       await using nats = await natsServer();
       const times = { beatMs: 50, silentMs: 400 };
@@ -164,42 +164,38 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
     },
   );
 
-  verifies(
-    'cluster.links/slow',
-    'a hundred streams whose reader takes nothing hold no more than their credit, and no other stream up',
-    async () => {
-      await using nats = await natsServer();
-      let arrived = 0;
-      await using pair = await linkPair(nats, {
-        onstream(stream, { principal }) {
-          stream.receive({
-            data(chunk, fin) {
-              if (principal === 'slow') arrived += chunk.byteLength;
-              else {
-                stream.release(chunk.byteLength);
-                if (fin) stream.send('done');
-              }
-            },
-            end() {},
-            reset() {},
-          });
-        },
-      });
-      const total = 4 * STREAM_WINDOW;
-      const slow = Array.from({ length: 100 }, () => pair.a.mux.open({ kind: 'rpc', principal: 'slow' }));
-      for (const stream of slow) for (let sent = 0; sent < total; sent += 32_768) stream.send(new Uint8Array(32_768));
-      const quick = pair.a.mux.open({ kind: 'rpc', principal: 'quick' });
-      let answers = 0;
-      quick.receive({ data: () => void answers++, end() {}, reset() {} });
-      await until(() => arrived === 100 * STREAM_WINDOW, 'all that the credit lets through', 20_000);
-      for (let at = 0; at < 50; at++) {
-        quick.send('a'.repeat(1000));
-        await until(() => answers === at + 1, 'an answer');
-      }
-      await pair.a.nc.flush();
-      await pair.b.nc.flush();
-      expect(arrived).toBe(100 * STREAM_WINDOW);
-      expect(slow.every(({ buffered }) => buffered === total - STREAM_WINDOW)).toBe(true);
-    },
-  );
+  verifies('cluster.links/slow', 'a hundred streams without a reader buffer at most their credit, and do not block others', async () => {
+    await using nats = await natsServer();
+    let arrived = 0;
+    await using pair = await linkPair(nats, {
+      onstream(stream, { principal }) {
+        stream.receive({
+          data(chunk, fin) {
+            if (principal === 'slow') arrived += chunk.byteLength;
+            else {
+              stream.release(chunk.byteLength);
+              if (fin) stream.send('done');
+            }
+          },
+          end() {},
+          reset() {},
+        });
+      },
+    });
+    const total = 4 * STREAM_WINDOW;
+    const slow = Array.from({ length: 100 }, () => pair.a.mux.open({ kind: 'rpc', principal: 'slow' }));
+    for (const stream of slow) for (let sent = 0; sent < total; sent += 32_768) stream.send(new Uint8Array(32_768));
+    const quick = pair.a.mux.open({ kind: 'rpc', principal: 'quick' });
+    let answers = 0;
+    quick.receive({ data: () => void answers++, end() {}, reset() {} });
+    await until(() => arrived === 100 * STREAM_WINDOW, 'all that the credit lets through', 20_000);
+    for (let at = 0; at < 50; at++) {
+      quick.send('a'.repeat(1000));
+      await until(() => answers === at + 1, 'an answer');
+    }
+    await pair.a.nc.flush();
+    await pair.b.nc.flush();
+    expect(arrived).toBe(100 * STREAM_WINDOW);
+    expect(slow.every(({ buffered }) => buffered === total - STREAM_WINDOW)).toBe(true);
+  });
 });

@@ -104,7 +104,7 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
     await until(() => hungUp, 'the host that hears of it');
   });
 
-  verifies('cluster.routes/own-first', 'where nobody takes links yet that is logged once, however often it is tried', async () => {
+  verifies('cluster.routes/own-first', 'a peer without a listener is logged once, however often it is tried', async () => {
     await using nats = await natsServer();
     await using b = await routed(nats, 'b');
     const said = (): string[] => b.bridge.lines.filter((line) => line.includes('Couldn’t reach'));

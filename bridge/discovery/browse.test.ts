@@ -35,7 +35,7 @@ verifies(['discovery/advertise', 'discovery/browse'], 'a gateway that is adverti
   expect(lines).toEqual([]);
 });
 
-verifies('discovery/untrusted', 'what strangers say is shown safely, or left out', async () => {
+verifies('discovery/untrusted', 'data from other machines is sanitized or omitted', async () => {
   const [beacon, ...more] = await found({
     name: 'evil\u001b[2J\u202e\u0007\n gateway',
     port: 4444,

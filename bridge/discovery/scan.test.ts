@@ -25,7 +25,7 @@ verifies('discovery/scan', 'a gateway on a port of this machine is found by its 
 
 verifies(
   ['discovery/scan', 'discovery/untrusted'],
-  'what is no gateway, says too much, leads elsewhere or never answers is left out',
+  'ignores services that are no gateway, send too much, redirect or never respond',
   async () => {
     const health = { status: 'ok', version: '\u001b[31m1', build: 'b', mode: 'auto', host: null };
     const answers: RequestListener[] = [

@@ -94,7 +94,7 @@ verifies('gguf/extra', 'installed, of another version, replaced, removed', async
   expect(readdirSync(join(at.home, 'extras'))).toEqual([]);
 });
 
-verifies('gguf/extra', 'what fails leaves what was there, and nothing else', async () => {
+verifies('gguf/extra', 'a failed installation leaves the earlier one unchanged', async () => {
   await using at = await registry();
   const keeper = new Keeper(() => {});
   const one = new Extra(spec('1.0.0'), { ...at, keeper });

@@ -91,7 +91,7 @@ function pool(options: Partial<BrowsersOptions> = {}): Pool {
 /** Waits for a host, within the time that clients wait. */
 const served = async ({ hosts }: FakeVault, ms = 5_000): Promise<boolean> => (await hosts.wait(ms)) !== null;
 
-describe('managed browsers that take turns', () => {
+describe('managed browsers that share slots', () => {
   verifies('vaults/browser-limit', 'each vault’s is started once, and never more at a time than may be', async () => {
     await using it = pool();
     await expect.poll(() => it.happened.filter((what) => what.startsWith('+')).sort()).toEqual(['+a', '+b', '+c']);
@@ -120,7 +120,7 @@ describe('managed browsers that take turns', () => {
 
   verifies(
     'vaults/browser-limit',
-    'one with clients, work under way or something due is left; who waits is told to come again',
+    'a browser with clients, active work or a due job is not ended; waiting requests are told to retry',
     async () => {
       await using it = pool({ limit: 1 });
       const { a, b, c } = it.vaults;
@@ -163,7 +163,7 @@ describe('managed browsers that take turns', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(dueAt - 1);
   });
 
-  verifies('vaults/browser-limit', 'what nobody has used for long is ended, but for the home’s own', async () => {
+  verifies('vaults/browser-limit', 'idle browsers are ended, except that of the home vault', async () => {
     await using it = pool({ limit: 3, idleMs: 50 });
     const { a, b, c } = it.vaults;
     b.clients = 1;
@@ -174,7 +174,7 @@ describe('managed browsers that take turns', () => {
     expect(a.hosts.holder).not.toBeNull();
   });
 
-  verifies('vaults/browsers', 'one that does not start keeps no other from it, and is tried again', async () => {
+  verifies('vaults/browsers', 'a browser that fails to start does not block others, and is retried', async () => {
     await using it = pool({ limit: 1 });
     it.vaults.a.fails = true;
     await expect.poll(() => it.happened.includes('+b') && it.happened.includes('+c')).toBe(true);

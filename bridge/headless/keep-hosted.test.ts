@@ -47,7 +47,7 @@ test('it is the managed host that must be there: a tab that serves does not do i
   expect(restarts).toHaveLength(1);
 });
 
-test('when a host goes, clients wait for it, and it is given time to come back by itself', async () => {
+test('clients wait for a lost host, which gets time to return', async () => {
   const gone = host();
   hosts.join(gone, 'headless', hello);
   hosts.leave(gone, 1006, '');

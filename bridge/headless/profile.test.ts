@@ -47,7 +47,7 @@ test('the real browser says its major version', async () => {
   expect(await majorVersion(join(folder, 'missing'))).toBeNull();
 });
 
-test('a lock of a dead process, or of one that is no browser here, holds nobody up; one of another machine says so', async () => {
+test('a lock of a dead process or of another program does not block the start; one of another machine is reported', async () => {
   prepareProfile(profile, 156);
   const lock = (target: string): void => {
     rmSync(join(profile, 'SingletonLock'), { force: true });

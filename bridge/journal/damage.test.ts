@@ -47,7 +47,7 @@ function expectSaved(journal: SqliteJournal, least: number): void {
   expect(records.length).toBeGreaterThanOrEqual(least);
 }
 
-verifies('vault.journal/damaged', 'bytes over pages in the middle: what can be read is saved, under another id, and the file kept', () => {
+verifies('vault.journal/damaged', 'damaged pages in the middle: readable data is saved under another id, and the file is kept', () => {
   using folder = temporaryFolder();
   let id;
   {
@@ -165,7 +165,7 @@ verifies('vault.journal/damaged', 'deleted while nobody looks: noticed without a
   expect(pullAll(journal)).toHaveLength(2);
 });
 
-verifies('vault.journal/older-copy', 'put back between two openings: who had read more is told to push everything', () => {
+verifies('vault.journal/older-copy', 'replaced by an older file between two openings: replicas that had read more push everything', () => {
   using folder = temporaryFolder();
   const copy = join(folder.dir, 'copy');
   const positions: { journal: string; era: string; seq: number }[] = [];

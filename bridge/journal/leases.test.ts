@@ -41,7 +41,7 @@ verifies('vault.journal/leases', 'another one gets it when its time is over and 
   expect(test.take('a')).toBeNull();
 });
 
-verifies('vault.journal/leases', 'one’s own is renewed under the same number; one that was given back is not', () => {
+verifies('vault.journal/leases', 'renewing a lease keeps its number; a released one cannot be renewed', () => {
   using test = leases();
   expect(test.take('a')).toBe(1);
   test.time.now += 999;
@@ -96,16 +96,20 @@ verifies(['vault.journal/leases', 'cron/one-executor'], 'a tick that nobody had 
   expect(test.take('b', { name: 'run:cron:job@1', presumed: 'a', present: ['b'] })).toBe(7);
 });
 
-verifies(['vault.journal/leases', 'cron/one-executor'], 'who had a tick of a job is forgotten after a day, who had a run is not', () => {
-  using test = leases();
-  const names = ['cron:job@1', 'run:cron:job@1', 'run:1'];
-  for (const name of names) expect(test.take('a', { name })).toBe(1);
-  test.time.now += 1000;
-  for (const name of names) expect(test.take('b', { name })).toBe(2);
-  test.time.now += 1000 + 24 * 3_600_000;
-  test.prune();
-  expect(names.map((name) => test.take('c', { name }))).toEqual([3, 3, 3]);
-  test.time.now += 1001 + 24 * 3_600_000;
-  test.prune();
-  expect(names.map((name) => test.take('d', { name }))).toEqual([1, 1, 4]);
-});
+verifies(
+  ['vault.journal/leases', 'cron/one-executor'],
+  'the holder of a job’s tick is forgotten after a day, the holder of a run is not',
+  () => {
+    using test = leases();
+    const names = ['cron:job@1', 'run:cron:job@1', 'run:1'];
+    for (const name of names) expect(test.take('a', { name })).toBe(1);
+    test.time.now += 1000;
+    for (const name of names) expect(test.take('b', { name })).toBe(2);
+    test.time.now += 1000 + 24 * 3_600_000;
+    test.prune();
+    expect(names.map((name) => test.take('c', { name }))).toEqual([3, 3, 3]);
+    test.time.now += 1001 + 24 * 3_600_000;
+    test.prune();
+    expect(names.map((name) => test.take('d', { name }))).toEqual([1, 1, 4]);
+  },
+);

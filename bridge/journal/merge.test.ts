@@ -75,7 +75,7 @@ verifies(
   },
 );
 
-verifies('vault.journal/merge', 'what is kept, copies too, is what merging one after another says', () => {
+verifies('vault.journal/merge', 'the stored state, copies included, equals merging one after another', () => {
   fc.assert(
     fc.property(pushes, ({ order, size }) => {
       const model = new Map<string, SyncRecord>();

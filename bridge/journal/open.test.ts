@@ -109,7 +109,7 @@ verifies(
 
 verifies(
   'vault.journal/processes',
-  'both write at the same time, nothing is lost, and each is told of the other’s',
+  'two writers at once lose nothing, and each is notified of the other’s writes',
   async () => {
     using folder = temporaryFolder();
     await using journal = await openJournal({ ...folder, vaultKey: KEY });
@@ -138,7 +138,7 @@ verifies(
   60_000,
 );
 
-verifies('vault.journal/thread', 'what it was asked fails, and the next one takes it', async () => {
+verifies('vault.journal/thread', 'pending calls fail, and the next process takes over', async () => {
   using folder = temporaryFolder();
   const threads: Worker[] = [];
   const start = (workerData: object): Worker => {
@@ -216,7 +216,7 @@ verifies('vault.journal/snapshot', 'page by page while others write, and let go 
   behindItsBack(folder.file, (db) => expect(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 }));
 });
 
-verifies('vault.journal/private', 'the vault’s key is nowhere in what is kept', async () => {
+verifies('vault.journal/private', 'the stored files do not contain the vault’s key', async () => {
   using folder = temporaryFolder();
   const journal = await openJournal({ ...folder, vaultKey: KEY });
   await journal.push(versions(2), 'a');

@@ -47,22 +47,26 @@ verifies('vault.journal/durable', 'each commit waits for the disk', () => {
   expect(journal.head).toBe(0);
 });
 
-verifies('vault.journal/processes', 'what a replica has read of another process’s is of its era, also when nobody was told of it', () => {
-  using folder = temporaryFolder();
-  let position;
-  {
+verifies(
+  'vault.journal/processes',
+  'a replica’s position in another process’s writes belongs to its era, even without a notification',
+  () => {
+    using folder = temporaryFolder();
+    let position;
+    {
+      using journal = openCore(folder);
+      using other = openCore(folder);
+      ({ position } = one(journal, () => journal.open(NULL_POSITION)));
+      push(other, versions(4));
+      position = { ...position, seq: journal.pull(0, 1000).next };
+      expect(position.seq).toBe(4);
+    }
     using journal = openCore(folder);
-    using other = openCore(folder);
-    ({ position } = one(journal, () => journal.open(NULL_POSITION)));
-    push(other, versions(4));
-    position = { ...position, seq: journal.pull(0, 1000).next };
-    expect(position.seq).toBe(4);
-  }
-  using journal = openCore(folder);
-  expect(one(journal, () => journal.open({ ...NULL_POSITION, position }))).toMatchObject({ wantsAll: false, position: { seq: 4 } });
-});
+    expect(one(journal, () => journal.open({ ...NULL_POSITION, position }))).toMatchObject({ wantsAll: false, position: { seq: 4 } });
+  },
+);
 
-verifies('vault.journal/processes', 'what another process wrote is told once, whether or not somebody read it in passing', () => {
+verifies('vault.journal/processes', 'a write of another process is reported once, whether or not it was read before', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);
   using other = openCore(folder);
@@ -149,7 +153,7 @@ verifies('vault.journal/pull', 'a batch ends before it has too many characters, 
   expect(batches).toEqual([['a', 'b'], ['c'], ['d'], ['e']]);
 });
 
-it('tells a new replica to read and push everything, and one that comes back to go on', () => {
+it('tells a new replica to read and push everything, and a returning one to continue', () => {
   using folder = temporaryFolder();
   let position;
   {
@@ -188,7 +192,7 @@ verifies('vault.journal/schema', 'it is raised by who wrote, and by nobody who o
   expect(schema()).toBe(5);
 });
 
-verifies('vault.journal/retention', 'deletions are forgotten after 90 days, and who had not read them is told', () => {
+verifies('vault.journal/retention', 'deletions are forgotten after 90 days, and replicas that missed them are told', () => {
   using folder = temporaryFolder();
   let now = 1000 * DAY;
   using journal = openCore({ ...folder, surroundings: { ...surroundings, now: () => now } });
@@ -240,7 +244,7 @@ verifies('vault.sync/attachments', 'bytes lie under their hash, and go a day aft
   expect(journal.info().blobs).toBe(0);
 });
 
-verifies('vault.journal/snapshot', 'what is written meanwhile is not in it', () => {
+verifies('vault.journal/snapshot', 'does not include concurrent writes', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);
   push(journal, versions(2500));
@@ -274,7 +278,7 @@ verifies('vault.journal/grouped', 'a push that fails leaves nothing behind, and 
   expect(journal.heard.changed).toEqual([3]);
 });
 
-it('says what is on disk', () => {
+it('reports the content on disk', () => {
   using folder = temporaryFolder();
   using journal = openCore({ ...folder, surroundings: { ...surroundings, now: () => 77 } });
   expect(journal.info()).toMatchObject({ head: 0, records: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [] });

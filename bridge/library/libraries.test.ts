@@ -14,7 +14,7 @@ beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'perch-libraries-'))));
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('libraries on a folder', () => {
-  verifies('memory.node/libraries', 'active recall finds what the memory has, and says where', async () => {
+  verifies('memory.node/libraries', 'active recall finds memories, and reports their source', async () => {
     await using memory = await new MemoryManager(dir).open();
     await memory.addMemory('Ana is allergic to walnuts');
     const config = new ActiveRecallConfig({ query_mode: QueryMode.RECENT, prompt_style: PromptStyle.BALANCED, max_summary_chars: 120 });

@@ -39,7 +39,7 @@ const refusal = async (work: () => Promise<unknown>): Promise<string> => {
   }
 };
 
-verifies('memory.node/folder', 'what is answered is in files, and stays over a restart', async () => {
+verifies('memory.node/folder', 'acknowledged writes are in files, and survive a restart', async () => {
   const folder = join(dir, 'new', 'memory');
   {
     await using memory = await new MemoryManager(folder).open();
@@ -66,7 +66,7 @@ verifies('memory.node/folder', 'what is answered is in files, and stays over a r
   expect(readdirSync(folder).filter((name) => name.includes('.tmp'))).toEqual([]);
 });
 
-verifies('memory.node/folder', 'no path leads out, other bytes are kept, and what cannot be written is told', async () => {
+verifies('memory.node/folder', 'paths cannot escape the folder, other bytes are preserved, and failed writes are reported', async () => {
   const workspace = folderWorkspace(dir);
   for (const path of ['../x', 'a/../../x', '/etc/passwd', '', 'a//b', '.git/config', 'a\\..\\b', 'C:x', 'a\0b', './a', '..'])
     for (const work of [
@@ -132,7 +132,7 @@ verifies('memory.node/database', 'it is read by SQLite, and a start reads only w
   expect(query('SELECT count(*) AS count FROM passages')).toEqual([{ count: 3 }]);
 });
 
-verifies('memory.node/database', 'one that is damaged, gone, foreign, or open elsewhere loses nothing', async () => {
+verifies('memory.node/database', 'a damaged, missing, foreign or already open index loses nothing', async () => {
   const found = async (): Promise<number> => {
     await using memory = await new MemoryManager(dir).open();
     return (await memory.searchMemory('cat')).length;
@@ -172,7 +172,7 @@ verifies('memory.node/database', 'one that is damaged, gone, foreign, or open el
   expect((await again.getStats()).dialogs).toMatchObject({ messages: 4, broken: 1 });
 });
 
-verifies('memory.node/folder', 'where no index can be kept it is searched all the same, and that is told', async () => {
+verifies('memory.node/folder', 'search works without a stored index, and reports it', async () => {
   writeFileSync(join(dir, 'MEMORY.md'), '- 2026-11-20 09:30 [fact] The boat is blue\n');
   // An index can't be created, even by root.
   mkdirSync(join(dir, 'memory.db'));
@@ -202,7 +202,7 @@ verifies('memory.node/database', 'passages that another process has noted and th
   other.close();
 });
 
-verifies('memory.node/model', 'a real server is asked, and what goes wrong is told', async () => {
+verifies('memory.node/model', 'calls a real server, and reports its errors', async () => {
   const asked: { url: string | undefined; key: string | undefined; body: unknown }[] = [];
   const answers: [status: number, body: string][] = [];
   const server = createServer((request, response) => {

@@ -13,7 +13,7 @@ const forks = (mark: string, then: string): [string, ...string[]] => {
   return [process.execPath, '-e', text];
 };
 
-test('what a program wrote, how it ended, and what it was given', async () => {
+test('records a program’s output, its exit and its input', async () => {
   const { stdout, stderr, code } = await runKept(['sh', '-c', 'cat; echo bad >&2; exit 3'], { ...limits, input: 'words' });
   expect([stdout.toString(), stderr.toString(), code]).toEqual(['words', 'bad\n', 3]);
   await expect(runKept(['no such program'], limits)).rejects.toMatchObject({ code: 'ENOENT' });

@@ -137,7 +137,7 @@ describe('the app', () => {
     expect(answer.headers.get('content-security-policy')).toBe("default-src 'self'; frame-ancestors 'none'");
   });
 
-  verifies('app/csp', 'never served without a policy; an app that is not built says what to do', async () => {
+  verifies('app/csp', 'are never served without a policy; an app that is not built says what to do', async () => {
     await using gateway = await startTestBridge();
     await writeFile(join(gateway.appDir, 'index.html'), '<title>Perch</title>');
     expect((await gateway.http('/', page)).status).toBe(500);

@@ -70,7 +70,7 @@ describe('failed credentials', () => {
     expect(weak.checkToken('hunter2', undefined)).toMatchObject({ ok: false, code: 'RATE_LIMITED' });
   });
 
-  it('are no tries where nothing was given', () => {
+  it('requests without credentials do not count as failed tries', () => {
     const { auth } = setUp();
     for (let i = 0; i < 50; i++) expect(auth.checkToken(undefined, undefined)).toMatchObject({ code: 'AUTH_REQUIRED' });
     expect(codes(auth, 1)).toEqual(['AUTH_REQUIRED']);
@@ -147,7 +147,7 @@ describe('proofs', () => {
     for (const verdict of await Promise.all(refused)) expect(verdict).toMatchObject({ ok: false, code: 'AUTH_REQUIRED' });
   });
 
-  it('let a host in, and tell which kind it is; the headless credential is void once there is a newer one', async () => {
+  it('admit a host and identify its kind; the headless credential expires once there is a newer one', async () => {
     const { auth } = setUp();
     const good = await prover('uplink', 'c');
     expect(await auth.checkUplink({ credentialId: 'h', ...good }, 'c', 'o')).toMatchObject({ ok: true, kind: 'tab' });

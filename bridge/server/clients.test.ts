@@ -26,30 +26,26 @@ describe('a stalled reader', () => {
     return socket;
   }
 
-  verifies(
-    'bridge/stalled-reader',
-    'held back at the host, it costs the bridge no more than its credit, and keeps nobody else waiting',
-    async () => {
-      await using gateway = await startTestBridge();
-      const host = await gateway.attach({ rpc: flooding });
-      const other = await TestClient.connect(gateway.url, gateway.token);
-      const socket = await stalled(gateway);
-      const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
-      await expect.poll(stream).toBeDefined();
-      // Other clients keep working. After many round trips the flood has stopped at the credit limit.
-      let buffered = -1;
-      for (let rounds = 0; rounds < 1000 && buffered !== stream()?.buffered; rounds++) {
-        buffered = stream()?.buffered ?? 0;
-        for (let i = 0; i < 20; i++) expect(await other.call('echo', { i })).toMatchObject({ payload: { i } });
-      }
-      expect(buffered).toBeGreaterThan(40 * 1024 * 1024);
-      expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW);
-      socket.destroy();
-      await expect.poll(() => host.mux.streams).toBe(1);
-    },
-  );
+  verifies('bridge/stalled-reader', 'if the host stalls, it costs the bridge at most its credit, and blocks no other client', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach({ rpc: flooding });
+    const other = await TestClient.connect(gateway.url, gateway.token);
+    const socket = await stalled(gateway);
+    const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
+    await expect.poll(stream).toBeDefined();
+    // Other clients keep working. After many round trips the flood has stopped at the credit limit.
+    let buffered = -1;
+    for (let rounds = 0; rounds < 1000 && buffered !== stream()?.buffered; rounds++) {
+      buffered = stream()?.buffered ?? 0;
+      for (let i = 0; i < 20; i++) expect(await other.call('echo', { i })).toMatchObject({ payload: { i } });
+    }
+    expect(buffered).toBeGreaterThan(40 * 1024 * 1024);
+    expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW);
+    socket.destroy();
+    await expect.poll(() => host.mux.streams).toBe(1);
+  });
 
-  it('is closed when its socket takes nothing for too long', async () => {
+  it('is closed if its socket accepts no data for too long', async () => {
     await using gateway = await startTestBridge({ timing: { stallMs: 200, closeMs: 100 } });
     const host = await gateway.attach({ rpc: flooding });
     const socket = await stalled(gateway);

@@ -27,7 +27,7 @@ async function attach(
 const holder = ({ bridge }: TestBridge): string | undefined => bridge.hosts.list().find(({ holder: serves }) => serves)?.origin;
 const roles = ({ journal }: Peer): unknown[] => journal.events.filter(({ event }) => event === 'host.role').map(({ payload }) => payload);
 
-describe('who serves', () => {
+describe('the active host', () => {
   verifies('vault.hosts/auto', 'the managed browser until a tab has caught up, and again when it is gone', async () => {
     await using gateway = await startTestBridge();
     const changes: unknown[] = [];
@@ -55,7 +55,7 @@ describe('who serves', () => {
     expect(roles(tab)).toEqual([{ holder: true }]);
   });
 
-  verifies('vault.hosts/auto', 'of two tabs the first for as long as it is there; then the other, at once', async () => {
+  verifies('vault.hosts/auto', 'the first of two tabs is active while it exists; then the other, at once', async () => {
     await using gateway = await startTestBridge();
     await attach(gateway, 'headless', 'managed');
     const first = await attach(gateway, 'tab', 'first');
@@ -119,7 +119,7 @@ describe('who serves', () => {
   });
 });
 
-describe('a host that stops answering', () => {
+describe('a host that stops responding', () => {
   verifies('lease/one-host', 'a frozen holder is replaced as soon as another one is ready; its clients are told to come back', async () => {
     await using gateway = await startTestBridge({ timing: { aliveMs: 100, heartbeatMs: 60_000 } });
     await attach(gateway, 'tab', 'frozen', { frozen: true });
@@ -223,7 +223,7 @@ describe('clients when the holder changes', () => {
     expect(await slow.closed).toMatchObject({ code: 1008, reason: 'slow consumer' });
   });
 
-  verifies('vault.hosts/moves', 'are taken to the new host without hearing of it, with whatever they send meanwhile', async () => {
+  verifies('vault.hosts/moves', 'move to the new host without noticing, including data sent meanwhile', async () => {
     await using gateway = await startTestBridge();
     const managed = await attach(gateway, 'headless', 'managed');
     const client = await TestClient.connect(gateway.url, gateway.token);

@@ -193,7 +193,7 @@ describe('/v1', () => {
     await expect(reader?.read()).rejects.toThrow();
   });
 
-  it('says 500 where the host’s handler fails, 503 where the host goes', async () => {
+  it('returns 500 if the host’s handler fails, 503 if the host disconnects', async () => {
     await using gateway = await startTestBridge();
     const asked = Promise.withResolvers<void>();
     const host = await gateway.attach({
@@ -228,7 +228,7 @@ describe('/v1', () => {
     ['a header that HTTP cannot carry', (stream) => stream.send('{"status":200,"headers":{"x":"a\\r\\nset-cookie: b"}}')],
     ['a header name that HTTP cannot carry', (stream) => stream.send('{"status":200,"headers":{"x y":"z"}}')],
     ['an endless head', (stream) => stream.send(`{"status":200,"headers":{"x":"${'y'.repeat(300_000)}"}}`)],
-  ])('says 502 where the host gives %s, and goes on with the others', async (_name, answer) => {
+  ])('returns 502 if the host sends %s, and continues with other requests', async (_name, answer) => {
     await using gateway = await startTestBridge();
     await gateway.attach({
       rawHttp(stream) {
@@ -245,7 +245,7 @@ describe('/v1', () => {
     expect(await client.call('echo', { a: 1 })).toMatchObject({ payload: { a: 1 } });
   });
 
-  it('without a host: 503 at once; with one that starts: when it is there', async () => {
+  it('without a host: 503 at once; with a starting one: waits for it', async () => {
     await using gateway = await startTestBridge();
     const none = await gateway.http('/v1/models');
     expect([none.status, none.headers.get('retry-after'), await none.json()]).toEqual([
@@ -302,7 +302,7 @@ describe('/v1', () => {
     expect([refused.status, await refused.json()]).toMatchObject([413, { error: { message: 'Request bodies are limited to 32 MB' } }]);
   });
 
-  it('says that a compressed body is not read, and takes one that says it is plain', async () => {
+  it('rejects a compressed body, and accepts one declared as identity', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ http: async (request) => new Response(await request.text()) });
     const post = (encoding: string): Promise<Response> =>
@@ -353,7 +353,7 @@ describe('/v1', () => {
     socket.destroy();
   });
 
-  verifies('http/errors', 'of what is no HTTP, and not within an answer that has begun', async () => {
+  verifies('http/errors', 'returns 400 to invalid HTTP, but not within a response that has begun', async () => {
     await using gateway = await startTestBridge();
     await gateway.attach({ http: async () => new Response(new ReadableStream({ start: (c) => c.enqueue(encoder.encode('begun')) })) });
     const { port, host: name } = new URL(gateway.url);

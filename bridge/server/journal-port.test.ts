@@ -28,7 +28,7 @@ const heard = ({ events }: JournalClient, name: string): unknown[] =>
   events.filter(({ event }) => event === name).map(({ payload }) => payload);
 
 describe('the journal’s port', () => {
-  verifies('vault.port/changes', 'what one host pushes the other is told of, and pulls; the pusher is told nothing', async () => {
+  verifies('vault.port/changes', 'a push of one host is announced to the other, which pulls; the pusher is not notified', async () => {
     await using gateway = await startTestBridge();
     const [a, b] = [await replica(gateway, 'a'), await replica(gateway, 'b')];
     const opened = await a.call('journal.open', { origin: 'a', schema: 1, position: null });
@@ -53,7 +53,7 @@ describe('the journal’s port', () => {
 
   verifies(
     'vault.cluster/browser-over',
-    'whoever opens it is told how browsers reach the cluster; nothing where that cannot be read, which is logged',
+    'a host that opens it gets the browsers’ route to the cluster, or none, with a log entry, if it is unreadable',
     async () => {
       const way = { servers: ['wss://outside:443'], token: 'word' };
       const ways = [async () => way, async () => null, () => Promise.reject(new Error('no such file'))];
@@ -78,7 +78,7 @@ describe('the journal’s port', () => {
     expect(await told()).toBe(true);
   });
 
-  it('one that pushes without a pause still hears of the others, once for each change', async () => {
+  it('a host that pushes without pause still receives others’ changes, once each', async () => {
     await using gateway = await startTestBridge();
     const [a, b] = [await replica(gateway, 'a'), await replica(gateway, 'b')];
     const gate = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ describe('the journal’s port', () => {
     expect(heard(b, 'journal.changed')).toEqual([{ head: 2 }, { head: 3 }]);
   });
 
-  it('the pusher is told where the journal kept a copy of what lost', async () => {
+  it('tells the pusher where the journal stored a copy of the losing version', async () => {
     await using gateway = await startTestBridge();
     const [a, b] = [await replica(gateway, 'a'), await replica(gateway, 'b')];
     await a.call('journal.push', { records: [setting('theme', 'a', 1)] });
@@ -124,7 +124,7 @@ describe('the journal’s port', () => {
     expect(gateway.bridge.hosts.list()[0]).toMatchObject({ origin: 'a', ready: true, holder: true });
   });
 
-  it('answers nobody who has not said who it is, nor one that says to be another', async () => {
+  it('serves nobody without an identity, or with that of another', async () => {
     await using gateway = await startTestBridge();
     const host = await replica(gateway);
     for (const early of [
@@ -151,36 +151,40 @@ describe('the journal’s port', () => {
     expect(gateway.journal.rows.size).toBe(0);
   });
 
-  verifies('vault.port/failures', 'what the journal cannot keep is refused in words, logged once, and kept again later', async () => {
-    await using gateway = await startTestBridge();
-    const host = await replica(gateway, 'a');
-    const push = () => host.call('journal.push', { records: [setting('x', 'a')] });
-    gateway.journal.failure = new JournalFull('database or disk is full');
-    const full = { code: 'INTERNAL_ERROR', message: expect.stringContaining('is full'), extra: { details: { reason: 'journal-full' } } };
-    await expect(push()).rejects.toMatchObject(full);
-    await expect(push()).rejects.toMatchObject(full);
-    expect(gateway.lines.filter((line) => line.includes('is full'))).toHaveLength(1);
-    gateway.journal.failure = new JournalFailed('the file cannot be read');
-    await expect(host.call('journal.pull', { after: 0 })).rejects.toMatchObject({
-      message: 'The journal can’t be used: the file cannot be read',
-      extra: { details: { reason: 'journal-failed' } },
-    });
-    // A host that can't open the journal can still report that it is ready.
-    const late = await replica(gateway);
-    await expect(late.call('journal.open', { origin: 'late', schema: 1, position: null })).rejects.toMatchObject({
-      code: 'INTERNAL_ERROR',
-    });
-    await late.call('journal.ready', { seq: 0 });
-    gateway.journal.failure = undefined;
-    gateway.journal.low = true;
-    expect(await push()).toMatchObject({ last: 1, low: true });
-    expect(gateway.lines.filter((line) => line.startsWith('Storage is full'))).toHaveLength(1);
-    gateway.journal.low = false;
-    expect(await push()).not.toHaveProperty('low');
-    expect(gateway.lines).toContain('The journal works again');
-  });
+  verifies(
+    'vault.port/failures',
+    'a record that the journal cannot store is refused with a message, logged once, and stored later',
+    async () => {
+      await using gateway = await startTestBridge();
+      const host = await replica(gateway, 'a');
+      const push = () => host.call('journal.push', { records: [setting('x', 'a')] });
+      gateway.journal.failure = new JournalFull('database or disk is full');
+      const full = { code: 'INTERNAL_ERROR', message: expect.stringContaining('is full'), extra: { details: { reason: 'journal-full' } } };
+      await expect(push()).rejects.toMatchObject(full);
+      await expect(push()).rejects.toMatchObject(full);
+      expect(gateway.lines.filter((line) => line.includes('is full'))).toHaveLength(1);
+      gateway.journal.failure = new JournalFailed('the file cannot be read');
+      await expect(host.call('journal.pull', { after: 0 })).rejects.toMatchObject({
+        message: 'The journal can’t be used: the file cannot be read',
+        extra: { details: { reason: 'journal-failed' } },
+      });
+      // A host that can't open the journal can still report that it is ready.
+      const late = await replica(gateway);
+      await expect(late.call('journal.open', { origin: 'late', schema: 1, position: null })).rejects.toMatchObject({
+        code: 'INTERNAL_ERROR',
+      });
+      await late.call('journal.ready', { seq: 0 });
+      gateway.journal.failure = undefined;
+      gateway.journal.low = true;
+      expect(await push()).toMatchObject({ last: 1, low: true });
+      expect(gateway.lines.filter((line) => line.startsWith('Storage is full'))).toHaveLength(1);
+      gateway.journal.low = false;
+      expect(await push()).not.toHaveProperty('low');
+      expect(gateway.lines).toContain('The journal works again');
+    },
+  );
 
-  it('says who is attached, and where the journal lies', async () => {
+  it('reports attached hosts and the journal’s location', async () => {
     await using gateway = await startTestBridge();
     const a = await replica(gateway);
     await a.call('journal.open', { origin: 'a', schema: 1, position: null, name: 'A browser' });
@@ -207,7 +211,7 @@ describe('signals', () => {
 });
 
 describe('leases', () => {
-  verifies('vault.port/presence', 'are asked for with who is there: nobody is gone just after a start', async () => {
+  verifies('vault.port/presence', 'are requested together with presence: no host counts as gone just after a start', async () => {
     await using started = await startTestBridge();
     const a = await replica(started, 'a');
     const lease = { name: 'run/1', holder: 'a', presumed: 'b', ttlMs: 1000 };
@@ -247,7 +251,7 @@ describe('attachments', () => {
     expect((await ask('DELETE', hashOf(large))).status).toBe(405);
   });
 
-  verifies('vault.port/attachments', 'with other bytes than their hash says, or too many, or without room, are refused', async () => {
+  verifies('vault.port/attachments', 'with a wrong hash, too many bytes or no room are refused', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach();
     const put = (hash: string, body: Uint8Array) =>

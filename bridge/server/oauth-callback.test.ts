@@ -15,7 +15,7 @@ const page = (status: number, title = 'T'): Response => {
 };
 
 describe('the OAuth callback', () => {
-  verifies('oauth/callback', 'goes to the host that serves, without a token, and with nothing but what it is for', async () => {
+  verifies('oauth/callback', 'reaches the active host, without a token, and with only the needed parameters', async () => {
     await using gateway = await startTestBridge();
     const seen: string[] = [];
     const host = await gateway.attach({ http: async ({ url, method }) => (seen.push(`${method} ${url}`), page(200)) });
@@ -50,7 +50,7 @@ describe('the OAuth callback', () => {
     expect(host.openings).toHaveLength(1);
   });
 
-  verifies('oauth/guessing', 'ten unknown ones, and no more are looked at; who is known is not counted', async () => {
+  verifies('oauth/guessing', 'at most ten unknown callbacks are processed; known ones do not count', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ http: async ({ url }) => page(new URL(url).searchParams.get('state') === 'good' ? 200 : 404) });
     const ask = (state: string, headers = {}): Promise<Response> => come(gateway, `/oauth/callback?state=${state}`, { headers });
@@ -65,7 +65,7 @@ describe('the OAuth callback', () => {
     expect((await gateway.http('/v1/models')).status).toBe(404);
   });
 
-  verifies('oauth/page', 'no host, or one that fails: a page that says so', async () => {
+  verifies('oauth/page', 'no host, or a failing one: shows an error page', async () => {
     await using gateway = await startTestBridge({ timing: { hostWaitMs: 20 } });
     const ask = async (): Promise<[number, string, string | null]> => {
       const answer = await come(gateway, '/oauth/callback?state=s');

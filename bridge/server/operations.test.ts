@@ -9,7 +9,7 @@ function figuresOf(text: string): Map<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
 
-describe('for those who run it', () => {
+describe('operations', () => {
   verifies('http/ready', 'ready while a host serves, and no longer; asked without a credential', async () => {
     await using gateway = await startTestBridge();
     const ready = () => gateway.http('/ready', { token: null });

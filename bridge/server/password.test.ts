@@ -49,7 +49,7 @@ describe('a password', () => {
     },
   );
 
-  verifies('password/hash', 'is kept as a scrypt hash with a salt of its own, in a file of mode 0600', async () => {
+  verifies('password/hash', 'is stored as a scrypt hash with its own salt, in a file of mode 0600', async () => {
     await using bridge = await startTestBridge();
     const { passwordFile } = bridge.home;
     const password = new Password(passwordFile);
@@ -65,7 +65,7 @@ describe('a password', () => {
     expect(second.hash).not.toBe(first.hash);
   });
 
-  verifies('password/changes', 'that is changed or taken away lets go of whoever came in by it, and of nobody else', async () => {
+  verifies('password/changes', 'changed or removed, ends the sessions that used it, and no others', async () => {
     await using bridge = await startTestBridge({ timing: { passwordMs: 20 } });
     await bridge.attach();
     const password = new Password(bridge.home.passwordFile);
@@ -83,7 +83,7 @@ describe('a password', () => {
     expect(byToken.socket.readyState).toBe(byToken.socket.OPEN);
   });
 
-  it('whose file is damaged lets nobody in, and says what to do', async () => {
+  it('with a damaged file admits nobody, and says what to do', async () => {
     await using bridge = await startTestBridge();
     for (const text of [
       '',

@@ -35,7 +35,7 @@ verifies('vault.port/presence', 'a host that left counts as there for 15 s, and 
   hosts.close(1001, '');
 });
 
-verifies('vault.port/presence', 'one that came back is there, however often its line broke', () => {
+verifies('vault.port/presence', 'a host that reconnects is present, however often its connection broke', () => {
   const hosts = new Hosts();
   const presence = new Presence(hosts, 100);
   vi.advanceTimersByTime(100);

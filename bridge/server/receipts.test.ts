@@ -76,7 +76,7 @@ const written = async (): Promise<string[]> => idsOf(await new ReceiptFile(home.
 
 verifies(
   'http.chat/receipts',
-  'that no host takes outlive the bridge, also one that was not closed, and their file goes when they are stored',
+  'that no host takes survive a restart of the bridge, and their file is deleted once they are stored',
   async () => {
     await using model = await startModel();
     await using first = await startTestBridge({ home, timing: { receiptsMs: 20, graceMs: 10 } });

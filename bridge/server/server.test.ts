@@ -150,7 +150,7 @@ it('health needs no token, and is never stored', async () => {
   expect(await answer.json()).toEqual({ status: 'no-host', version: '0.1.0', build: 'build-1', mode: 'tab', host: null, hosts: 0 });
 });
 
-verifies('http/prefix', 'what is asked for elsewhere, the bridge answers itself', async () => {
+verifies('http/prefix', 'the bridge itself responds to requests for other paths', async () => {
   await using gateway = await startTestBridge();
   const host = await gateway.attach();
   for (const path of ['/chat/completions', '/models', '/v2/models', '/V1/models', '/v1x/models', '/apis/tags', '//v1/models', '/']) {

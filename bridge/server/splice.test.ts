@@ -86,7 +86,7 @@ async function splicer(gateway: TestBridge, url: string, given: Partial<Forward>
 const ask = (gateway: TestBridge): Promise<Response> => gateway.http('/v1/chat/completions', { method: 'POST', body: '{}' });
 
 describe('a splice', () => {
-  it('begins with the first event; what goes by is not changed, and the host hears nothing but the end', async () => {
+  it('starts with the first event; data passes unchanged, and the host is only notified of the end', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url);
@@ -101,7 +101,7 @@ describe('a splice', () => {
     await expect.poll(() => ends).toEqual([{ how: 'done' }]);
   });
 
-  it('gives up an upstream that goes silent, and lets the host tell of it', async () => {
+  it('drops an upstream that goes silent, and lets the host report it', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
@@ -114,7 +114,7 @@ describe('a splice', () => {
     await closed;
   });
 
-  it('is not waited for behind comments without end, which are not kept', async () => {
+  it('does not wait behind endless comments, which are not buffered', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { relayed } = await splicer(gateway, server.url);
@@ -128,7 +128,7 @@ describe('a splice', () => {
     expect(relayed).toHaveLength(1);
   }, 5000);
 
-  verifies('http.chat/splice-back-pressure', 'waits for a caller who does not read, however long, and keeps little for him', async () => {
+  verifies('http.chat/splice-back-pressure', 'waits for a slow caller as long as needed, with a small buffer', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
@@ -203,7 +203,7 @@ describe('a splice', () => {
     ['of no stream', () => 99_999],
     ['of a stream of another kind', (own: number) => own + 1],
   ] as const)
-    verifies('http.chat/splice-walls', `for a number ${what} is refused, and the upstream is not asked`, async () => {
+    verifies('http.chat/splice-walls', `refuses ${what} as a number, without calling the upstream`, async () => {
       await using gateway = await startTestBridge();
       await using server = await startWriter();
       await splicer(gateway, server.url, {}, number);

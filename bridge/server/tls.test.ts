@@ -145,7 +145,7 @@ describe.skipIf(own === undefined)('over TLS', () => {
     expect(named).toBe(403);
   });
 
-  verifies('tls/only', 'who speaks plain HTTP from outside is told so, and nothing else; what is open ends with the gateway', async () => {
+  verifies('tls/only', 'plain HTTP from outside gets an explanation and nothing else; open connections end with the gateway', async () => {
     await using gateway = await exposed();
     const port = Number(new URL(gateway.url).port);
     const answer = await fetch(`http://${own}:${port}/health`);
@@ -178,7 +178,7 @@ verifies(
   },
 );
 
-it('shows a new certificate once it is there, and keeps the one before where that cannot be read', async () => {
+it('uses a new certificate once it exists, and keeps the old one if it is unreadable', async () => {
   const shown = { cert: join(dir, 'shown.crt'), key: join(dir, 'shown.key') };
   const put = async (from: { cert: string; key: string }): Promise<void> => {
     await copyFile(from.cert, shown.cert);

@@ -7,7 +7,7 @@ import { importSecret, prove } from '#shared/link/proof.ts';
 import { startTestBridge } from './tests/bridge.ts';
 import { dialHost } from './tests/fake-host.ts';
 
-describe('a host that attaches', () => {
+describe('an attaching host', () => {
   it('proves itself, sees the bridge’s proof, and serves; it can be let go and attach again', async () => {
     await using gateway = await startTestBridge();
     const events: unknown[] = [];

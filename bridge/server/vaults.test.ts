@@ -40,8 +40,8 @@ const rpcOpenings = ({ host }: TestVault): number => host.clients.length;
 const httpOpenings = ({ host }: TestVault): number => host.openings.filter(({ kind }) => kind === 'http').length;
 const vaultOf = (answer: { text: string }): unknown => (JSON.parse(answer.text) as { vault?: unknown }).vault;
 
-describe('which vault a request is for', () => {
-  verifies('vaults/credential', 'is what its token says, the owner’s or a device’s, over HTTP', async () => {
+describe('the vault of a request', () => {
+  verifies('vaults/credential', 'is chosen by its token over HTTP, the owner’s or a device’s', async () => {
     await using two = await twoVaults({ dir });
     const { own, work } = two;
     for (const path of ['/v1/models', '/mcp', '/v1/chat/completions']) {
@@ -57,7 +57,7 @@ describe('which vault a request is for', () => {
     }
   });
 
-  verifies('vaults/credential', 'is what its address names, and no other vault’s token counts there', async () => {
+  verifies('vaults/credential', 'is chosen by its address, where tokens of other vaults are not valid', async () => {
     await using two = await twoVaults({ dir });
     const { own, work } = two;
     const before = [httpOpenings(own), httpOpenings(work)];
@@ -80,7 +80,7 @@ describe('which vault a request is for', () => {
     for (const url of taken) expect(vaultOf(await ask(url, { token: work.token }))).toBe('work');
   });
 
-  verifies('vaults/credential', 'is what a client’s `connect` says', async () => {
+  verifies('vaults/credential', 'is chosen by the client’s `connect`', async () => {
     await using two = await twoVaults({ dir });
     const { own, work } = two;
     const counts = (): number[] => [rpcOpenings(own), rpcOpenings(work)];
@@ -119,7 +119,7 @@ describe('which vault a request is for', () => {
     expect([rpcOpenings(two.own), rpcOpenings(two.work)]).toEqual([1, 1]);
   });
 
-  verifies('vaults/password', 'is the one that is named or that alone has a password; else nobody’s is tried', async () => {
+  verifies('vaults/password', 'is the named one, or the only one with a password; no other vault’s password is tried', async () => {
     await using two = await twoVaults({ dir });
     const { own, work } = two;
     const password = 'the same in both of them';
@@ -231,7 +231,7 @@ describe('one vault’s credentials at another’s doors', () => {
     expect([await ready(''), await ready('?vault=work')]).toEqual([200, 503]);
   });
 
-  verifies('vaults/walls', 'what one loses nobody else does: a revoked device, a host that is gone', async () => {
+  verifies('vaults/walls', 'a failure in one vault does not affect others: a revoked device, a disconnected host', async () => {
     await using two = await twoVaults({ dir });
     const { own, work } = two;
     const { client: theirs } = await connected(own.served.origin, { deviceToken: deviceOf('own').token });
@@ -295,7 +295,7 @@ describe('one vault’s credentials at another’s doors', () => {
     expect([await come('/oauth/callback/work'), await come('/oauth/callback')]).toEqual([429, 200]);
   });
 
-  verifies('vaults/share', 'who takes all connections of one vault takes none of another’s', async () => {
+  verifies('vaults/share', 'using up the connections of one vault does not affect another', async () => {
     await using two = await twoVaults({ dir });
     const { own, work } = two;
     const share = LIMITS.maxConnections / 2;

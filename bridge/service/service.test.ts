@@ -111,7 +111,7 @@ verifies('service/task', 'the task is made and begun, and taken away again', asy
   ]);
 });
 
-verifies('service/refused', 'where the system has none, or refuses, it says so, and what was not begun is not written', async () => {
+verifies('service/refused', 'without a service manager, or if it refuses, it says so and writes nothing', async () => {
   const none = recorded(() => ({ code: 1, stderr: 'Failed to connect to bus: No medium found\n' }));
   await expect(installService(served(), { machine: machine('linux'), run: none.run })).rejects.toThrow(
     /^systemd is not running for this user \(Failed to connect to bus/,

@@ -5,7 +5,7 @@ import { folder } from '../backup/fixture.ts';
 import { startTestBridge } from '../server/tests/bridge.ts';
 import { serviceState } from './state.ts';
 
-test.runIf(process.platform === 'linux')('a systemd user unit: whether it is there, and what systemctl says of it', async () => {
+test.runIf(process.platform === 'linux')('a systemd user unit: whether it exists, and its state from systemctl', async () => {
   using config = folder();
   using bin = folder();
   vi.stubEnv('XDG_CONFIG_HOME', config.path);

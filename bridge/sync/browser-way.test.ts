@@ -46,7 +46,7 @@ verifies(
   },
 );
 
-verifies('vault.cluster/browser-over', 'where credentials or a secret cannot be read it is said, and no way is made up', async () => {
+verifies('vault.cluster/browser-over', 'unreadable credentials or secrets are reported, and no route is invented', async () => {
   using folder = temporaryFolder();
   const credentials = join(folder.dir, 'nowhere.creds');
   await expect(browserWayOf({ servers, websocket, credentials }, resolve)).rejects.toThrow('nowhere.creds');

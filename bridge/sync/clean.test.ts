@@ -16,7 +16,7 @@ const file = (text: string): { bytes: Buffer; hash: string } => {
 };
 
 if (!hasNats) test.skip('vault.cluster/clean: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('objects that nothing refers to', () => {
+describe.runIf(hasNats)('unreferenced objects', () => {
   verifies('vault.cluster/clean', 'are taken out, others not; a machine that was away and still refers to one brings it back', async () => {
     await using nats = await natsServer();
     const [kept, dropped] = [file('kept'), file('dropped')];
@@ -46,7 +46,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     for (const { hash, bytes } of [kept, dropped]) expect(Buffer.from((await later.journal.getBlob(hash)) ?? []).equals(bytes)).toBe(true);
   });
 
-  verifies('vault.cluster/clean', 'nothing is taken out where it is young, or where a record cannot be read', async () => {
+  verifies('vault.cluster/clean', 'deletes nothing that is recent, or that an unreadable record may refer to', async () => {
     await using nats = await natsServer();
     await using a = await machine(settings(nats.url));
     await is(a, 'shared');
@@ -69,7 +69,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     expect(await objectsOf(nats)).toEqual({ objects: 1, uploads: 1 });
   });
 
-  verifies('vault.cluster/clean', 'pieces of an upload that came to no end are taken out, when it is not under way any more', async () => {
+  verifies('vault.cluster/clean', 'chunks of an abandoned upload are deleted once it is no longer active', async () => {
     await using nats = await natsServer();
     await using a = await machine(settings(nats.url), { ages: { ...OBJECT_AGES, every: 50 } });
     await is(a, 'shared');

@@ -15,10 +15,10 @@ import { hasNats } from './tests/nats-server.ts';
 import { threeNodes } from './tests/three-nodes.ts';
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('a connection that stands while the servers lose the end of the stream', () => {
+describe.runIf(hasNats)('a connection that stays open while the servers lose the end of the stream', () => {
   verifies(
     'vault.cluster/faults',
-    'ends and says so; what it had read past, or passes over when it reads all anew, is looked at again by the next one',
+    'ends and reports it; the next session checks again all that was skipped',
     async () => {
       await using nats = await threeNodes();
       await using other = await machine(settings(nats.urls));
@@ -89,10 +89,10 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
   );
 });
 
-describe.runIf(hasNats)('a single server whose machine loses its power', () => {
+describe.runIf(hasNats)('a single server whose machine loses power', () => {
   verifies(
     'vault.cluster/faults',
-    'has lost what it acknowledged last, while others have written as much since: it is told again, and nothing of theirs is passed over',
+    'lost its last acknowledged messages while others wrote as many: they are sent again, and no message of others is skipped',
     async () => {
       await using nats = await forgetfulNats();
       await using one = await machine(settings(nats.url));

@@ -12,7 +12,7 @@ import { threeNodes } from './tests/three-nodes.ts';
 const { vault } = new RecordSeal(KEY);
 
 if (!hasNats) test.skip('vault.cluster/doctor: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('what is told of the cluster', () => {
+describe.runIf(hasNats)('the cluster report', () => {
   verifies('vault.cluster/doctor', 'of a server with no limits: all that is there, and that the user may hear everything', async () => {
     await using nats = await natsServer();
     await using a = await machine(settings(nats.url));
@@ -43,7 +43,7 @@ describe.runIf(hasNats)('what is told of the cluster', () => {
 
   verifies(
     'vault.cluster/doctor',
-    'of an account with what is printed: its limit, and that nothing else can be heard or listed',
+    'reports an account with the printed permissions: its limit, and that nothing else can be read or listed',
     async () => {
       const account = natsConfiguration({ vault, user: 'u', ownAccount: true, forCluster: false, storage: '10MB' });
       await using nats = await natsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, 'p1')} }` });
@@ -58,7 +58,7 @@ describe.runIf(hasNats)('what is told of the cluster', () => {
 
   verifies(
     'vault.cluster/doctor',
-    'of three servers: which of those that follow is not there',
+    'reports which follower of three servers is missing',
     async () => {
       await using nats = await threeNodes();
       await using a = await machine(settings(nats.urls));

@@ -11,33 +11,37 @@ const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
 const problemOf = async (one: Machine): Promise<string> => (await one.journal.info()).notices.at(-1)?.message ?? '';
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('a cluster that fails', () => {
-  verifies('vault.cluster/faults', 'no server: everything is kept here, said so and counted, and goes out when it is there', async () => {
-    await using nats = await natsServer();
-    await nats.stop();
-    await using a = await machine(settings(nats.url));
-    await a.journal.push(versions(3), 'a');
-    await is(a, 'apart');
-    expect(a.journal.cluster.problem?.code).toBe('unreachable');
-    expect(await problemOf(a)).toMatch(
-      /^Couldn’t reach the cluster .*3 changes are not synced with other computers yet\. Everything is saved on this/,
-    );
-    expect(await a.journal.takeLease({ name: 'run', holder: 'a', ttlMs: 1000, present: [] })).toBeNull();
-    await a.restart();
-    await nats.start();
-    await using b = await machine(settings(nats.url));
-    await agreed([a, b], 3);
-    await is(a, 'shared');
-    expect(await problemOf(a)).toBe('');
-    await nats.stop();
-    await is(a, 'apart');
-    await Promise.all([a.journal.push(versions(2, 'x'), 'a'), b.journal.push(versions(2, 'y'), 'b')]);
-    await b.restart();
-    await nats.start();
-    await agreed([a, b], 7);
-    // Both resumed without starting over.
-    for (const { lines } of [a, b]) expect(lines.filter((line) => line.includes('Reading and sending'))).toEqual([]);
-  });
+describe.runIf(hasNats)('a failing cluster', () => {
+  verifies(
+    'vault.cluster/faults',
+    'without a server everything is stored locally, reported and counted, and sent once one is available',
+    async () => {
+      await using nats = await natsServer();
+      await nats.stop();
+      await using a = await machine(settings(nats.url));
+      await a.journal.push(versions(3), 'a');
+      await is(a, 'apart');
+      expect(a.journal.cluster.problem?.code).toBe('unreachable');
+      expect(await problemOf(a)).toMatch(
+        /^Couldn’t reach the cluster .*3 changes are not synced with other computers yet\. Everything is saved on this/,
+      );
+      expect(await a.journal.takeLease({ name: 'run', holder: 'a', ttlMs: 1000, present: [] })).toBeNull();
+      await a.restart();
+      await nats.start();
+      await using b = await machine(settings(nats.url));
+      await agreed([a, b], 3);
+      await is(a, 'shared');
+      expect(await problemOf(a)).toBe('');
+      await nats.stop();
+      await is(a, 'apart');
+      await Promise.all([a.journal.push(versions(2, 'x'), 'a'), b.journal.push(versions(2, 'y'), 'b')]);
+      await b.restart();
+      await nats.start();
+      await agreed([a, b], 7);
+      // Both resumed without starting over.
+      for (const { lines } of [a, b]) expect(lines.filter((line) => line.includes('Reading and sending'))).toEqual([]);
+    },
+  );
 
   verifies('vault.cluster/faults', 'wrong credentials are named as such, right ones get in, and a secret may be a reference', async () => {
     const config = 'authorization { users = [{ user: perch, password: right }] }';
@@ -94,7 +98,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await operator.close();
   });
 
-  verifies('vault.cluster/sealed', 'what the operator puts in the place of a record is left out, told, and written over', async () => {
+  verifies('vault.cluster/sealed', 'a foreign value in place of a record is skipped, reported and overwritten', async () => {
     await using nats = await natsServer();
     await using a = await machine(settings(nats.url));
     await a.journal.push([version('x', 1), version('y', 2)], 'a');

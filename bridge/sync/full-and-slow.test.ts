@@ -37,10 +37,10 @@ const canMount = ((): boolean => {
 })();
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('a cluster that is full or slow', () => {
+describe.runIf(hasNats)('a full or slow cluster', () => {
   verifies(
     'vault.cluster/faults',
-    'a server that may store no more: it is said and counted, and goes out once there is room',
+    'a server without storage left: reported and counted, and sent once there is room',
     async () => {
       await using nats = await natsServer({ jetstream: 'max_file_store: 2MB' });
       await using a = await machine(settings(nats.url));
@@ -65,7 +65,7 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
 
   verifies(
     'vault.cluster/faults',
-    'a slow way to it, and then one that is as good as none',
+    'a slow connection, then an unusable one',
     async () => {
       await using nats = await natsServer();
       await using way = await tcpProxy(nats.port);
@@ -91,7 +91,7 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
   for (const direction of ['up', 'down'] as const)
     verifies(
       'vault.cluster/faults',
-      `a narrow way to it: what is large goes ${direction} it piece by piece, and the machine stays with the cluster all the while`,
+      `a narrow connection: large data goes ${direction} in chunks, and the machine stays attached`,
       async () => {
         await using nats = await natsServer();
         await using way = await tcpProxy(nats.port);
@@ -118,10 +118,10 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
 });
 
 if (hasNats && !canMount) test.skip('vault.cluster/faults: no file system of its own can be mounted here', () => {});
-describe.runIf(hasNats && canMount)('a node whose disk is full', () => {
+describe.runIf(hasNats && canMount)('a node with a full disk', () => {
   verifies(
     'vault.cluster/faults',
-    'a full disk at the node that leads: each machine goes on by itself and says so, and all is shared once there is room',
+    'the leader’s disk is full: each machine continues alone and reports it, and all syncs once there is room',
     async () => {
       using disk = smallDisk(24);
       await using nats = await threeNodes({

@@ -6,25 +6,29 @@ import { versions } from '../journal/fixture.ts';
 import { machine, settings } from './tests/machine.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 
-verifies('vault.cluster/leases', 'the rule: whose it is by time or by being there keeps it, and each next one has a higher fence', () => {
-  const wanted = { name: 'run', holder: 'a', ttlMs: 1000, present: ['a', 'b'] };
-  const lease = { holder: 'b', fence: 4, until: 500 };
-  expect(fenceOver(undefined, wanted, 0)).toBe(1);
-  expect(fenceOver(undefined, { ...wanted, presumed: 'b' }, 0)).toBeNull();
-  expect(fenceOver(undefined, { ...wanted, presumed: 'z' }, 0)).toBe(2);
-  expect(fenceOver(lease, { ...wanted, present: ['a'] }, 400)).toBeNull();
-  expect(fenceOver(lease, wanted, 600)).toBeNull();
-  expect(fenceOver(lease, { ...wanted, present: null }, 600)).toBeNull();
-  expect(fenceOver(lease, { ...wanted, present: ['a'] }, 600)).toBe(5);
-  expect(fenceOver({ ...lease, holder: 'a' }, wanted, 600)).toBe(4);
-  expect(fenceOver({ ...lease, holder: null, until: 0 }, wanted, 600)).toBe(5);
-});
+verifies(
+  'vault.cluster/leases',
+  'the holder keeps a lease while it is valid or the holder is present, and each new lease has a higher fence',
+  () => {
+    const wanted = { name: 'run', holder: 'a', ttlMs: 1000, present: ['a', 'b'] };
+    const lease = { holder: 'b', fence: 4, until: 500 };
+    expect(fenceOver(undefined, wanted, 0)).toBe(1);
+    expect(fenceOver(undefined, { ...wanted, presumed: 'b' }, 0)).toBeNull();
+    expect(fenceOver(undefined, { ...wanted, presumed: 'z' }, 0)).toBe(2);
+    expect(fenceOver(lease, { ...wanted, present: ['a'] }, 400)).toBeNull();
+    expect(fenceOver(lease, wanted, 600)).toBeNull();
+    expect(fenceOver(lease, { ...wanted, present: null }, 600)).toBeNull();
+    expect(fenceOver(lease, { ...wanted, present: ['a'] }, 600)).toBe(5);
+    expect(fenceOver({ ...lease, holder: 'a' }, wanted, 600)).toBe(4);
+    expect(fenceOver({ ...lease, holder: null, until: 0 }, wanted, 600)).toBe(5);
+  },
+);
 
 if (!hasNats) test.skip('vault.cluster/leases: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('leases of two machines', () => {
   verifies(
     'vault.cluster/leases',
-    'asked for by all hosts at once, one has it; given back, the next has a higher fence; none where the server is away',
+    'requested by all hosts at once, one gets it; once released, the next has a higher fence; none without the server',
     async () => {
       await using nats = await natsServer();
       await using a = await machine(settings(nats.url));

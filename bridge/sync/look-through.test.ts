@@ -8,8 +8,8 @@ import { agreed, machine, settings } from './tests/machine.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('all that a stream has, once more', () => {
-  verifies('vault.cluster/faults', 'comes some at a time, and ends also where the newest message was taken out', async () => {
+describe.runIf(hasNats)('rereading a stream', () => {
+  verifies('vault.cluster/faults', 'reads in batches, and ends even if the newest message was deleted', async () => {
     await using nats = await natsServer();
     const cluster = await openCluster(settings(nats.url), new RecordSeal(KEY), async (text) => text);
     const { signal } = new AbortController();

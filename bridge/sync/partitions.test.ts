@@ -143,7 +143,7 @@ const canPart = ((): boolean => {
 })();
 
 if (!hasNats || !canPart) test.skip('vault.cluster/converges: no nats-server, or no networks of our own here', () => {});
-describe.runIf(hasNats && canPart)('three machines and three nodes, each a process in a network of its own', () => {
+describe.runIf(hasNats && canPart)('three machines and three nodes, each in its own network namespace', () => {
   verifies(
     ['vault.cluster/converges', 'vault.cluster/leases'],
     'killed, paused and parted while all write: once healed all are equal, everything acknowledged is there, and no job ran twice',

@@ -6,7 +6,7 @@ import { bePatient } from '#shared/sync/nats/patience.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 import { tcpProxy } from './tests/tcp-proxy.ts';
 
-test('an answer that comes in one piece with what tells that all before it has come is heard', async () => {
+test('accepts a response that arrives together with the notice that all earlier ones have arrived', async () => {
   const piece = Promise.withResolvers<void>();
   let inBytes = 0;
   // Behaves like the client: a ping's answer is delivered in fewer event loop turns than a request's.

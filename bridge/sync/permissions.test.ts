@@ -79,10 +79,10 @@ async function everything(nats: TestNats): Promise<void> {
 }
 
 if (!hasNats) test.skip('vault.cluster/permissions: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('what a vault’s user may do', () => {
+describe.runIf(hasNats)('permissions of a vault’s user', () => {
   verifies(
     'vault.cluster/permissions',
-    'with what is printed all of sharing works, in an account of its own and in a shared one',
+    'all of sharing works with the printed permissions, in a dedicated and in a shared account',
     async () => {
       await using own = await apart();
       await everything(own);
@@ -129,7 +129,7 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
 
   verifies(
     'vault.cluster/permissions',
-    'in a shared account another vault’s user can ask nothing about it, take nothing of it and hear nothing',
+    'in a shared account the user of another vault cannot query, read or receive anything of it',
     async () => {
       await using nats = await shared();
       for (const key of [KEY, OTHER_KEY]) await prepare(nats, key);

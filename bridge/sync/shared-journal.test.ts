@@ -15,7 +15,7 @@ if (!hasNats) test.skip('vault.cluster: nats-server is not installed here', () =
 describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
   verifies(
     'vault.cluster/converges',
-    'what is written, changed and deleted at one appears at the other, and at a third that comes later',
+    'writes, changes and deletions on one machine reach the other, and a third one that joins later',
     async () => {
       await using nats = await natsServer();
       await using a = await machine(settings(nats.url));
@@ -60,7 +60,7 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
     },
   );
 
-  verifies('vault.cluster/converges', 'apart: the later version wins on both, and the other is kept on both, once', async () => {
+  verifies('vault.cluster/converges', 'partitioned: the later version wins on both, and the other is kept on both, once', async () => {
     await using nats = await natsServer();
     await using a = await machine(settings(nats.url));
     await using b = await machine(settings(nats.url));

@@ -96,23 +96,19 @@ describe.runIf(hasNats)('a cluster with accounts', () => {
     },
   );
 
-  verifies(
-    'vault.cluster/faults',
-    'credentials that expire while they are used: it is said, and new ones take up what waited',
-    async () => {
-      using folder = temporaryFolder();
-      const operator = natsOperator();
-      await using nats = await natsServer({ config: operator.config });
-      const credentials = join(folder.dir, 'perch.creds');
-      writeFileSync(credentials, operator.credentials({ expires: Math.floor(Date.now() / 1000) + 5 }));
-      await using a = await machine(settings(nats.url, { credentials }));
-      await is(a, 'shared');
-      // The disconnection may be seen before its reason.
-      await until(() => a.journal.cluster.problem?.code === 'refused', 'refused', 20_000);
-      await a.journal.push(versions(3), 'a');
-      writeFileSync(credentials, operator.credentials());
-      await using b = await machine(settings(nats.url, { credentials }));
-      await agreed([a, b], 3);
-    },
-  );
+  verifies('vault.cluster/faults', 'credentials that expire while in use are reported, and new ones resume the pending work', async () => {
+    using folder = temporaryFolder();
+    const operator = natsOperator();
+    await using nats = await natsServer({ config: operator.config });
+    const credentials = join(folder.dir, 'perch.creds');
+    writeFileSync(credentials, operator.credentials({ expires: Math.floor(Date.now() / 1000) + 5 }));
+    await using a = await machine(settings(nats.url, { credentials }));
+    await is(a, 'shared');
+    // The disconnection may be seen before its reason.
+    await until(() => a.journal.cluster.problem?.code === 'refused', 'refused', 20_000);
+    await a.journal.push(versions(3), 'a');
+    writeFileSync(credentials, operator.credentials());
+    await using b = await machine(settings(nats.url, { credentials }));
+    await agreed([a, b], 3);
+  });
 });

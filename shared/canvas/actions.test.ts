@@ -69,7 +69,7 @@ const pick = (at: Bench, nth: readonly number[]): string[] => {
   return all.length === 0 ? [] : nth.flatMap((each) => all[each % all.length] ?? []);
 };
 
-verifies('canvas.studio/undo', 'any actions, taken back and done again in any order, show what a list of snapshots shows', () => {
+verifies('canvas.studio/undo', 'any sequence of actions, undone and redone in any order, matches a list of snapshots', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof({ weight: 4, arbitrary: action }, fc.constantFrom('undo' as const, 'redo' as const)), { maxLength: 30 }),

@@ -141,7 +141,7 @@ verifies('canvas.list/undo', 'a drag is one step, but not beyond a step that was
   expect(editor.drawing.shape(id)).toMatchObject({ x: 10 });
 });
 
-verifies('canvas.list/undo', 'what another did meanwhile stays', () => {
+verifies('canvas.list/undo', 'undo keeps changes that others made meanwhile', () => {
   const [ana, ben] = [new Editor(drawing('ana')), new Editor(drawing('ben', () => 2000))];
   ana.drawing.onChange(({ changes, own }) => own && ben.drawing.merge(changes));
   ben.drawing.onChange(({ changes, own }) => own && ana.drawing.merge(changes));

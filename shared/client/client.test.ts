@@ -54,7 +54,7 @@ async function connected(): Promise<{ client: GatewayClient; server: Server }> {
 }
 
 describe('connect', () => {
-  it('waits for the challenge, asks for protocol 3 and tells what the server said', async () => {
+  it('waits for the challenge, requests protocol 3 and returns what the server reported', async () => {
     const [near, far] = memoryPair<string>();
     const server = new Server(far);
     const seen: unknown[] = [];
@@ -104,7 +104,7 @@ describe('connect', () => {
     await expect(connecting).rejects.toMatchObject({ name: 'ConnectionClosed', code: 1013, reason: 'no gateway' });
   });
 
-  describe('in time', () => {
+  describe('timeouts', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
     afterEach(() => void vi.useRealTimers());
 
@@ -261,7 +261,7 @@ describe('events', () => {
   });
 });
 
-describe('a server that sends nonsense', () => {
+describe('a server that sends invalid data', () => {
   it.each([
     'no JSON',
     'null',
@@ -289,7 +289,7 @@ describe('a server that sends nonsense', () => {
 });
 
 describe('frames', () => {
-  it('are seen as they go, both ways, until that stops', async () => {
+  it('are reported as they progress, in both directions, until unsubscribed', async () => {
     const { client, server } = await connected();
     server.answer = () => ({ payload: 'alive' });
     const seen: [string, unknown][] = [];

@@ -56,7 +56,7 @@ describe.each(Object.keys(kinds))('a link over a WebSocket (%s)', (kind) => {
     link.send('late');
   });
 
-  it('keeps what comes before anyone listens', async () => {
+  it('buffers messages until someone listens', async () => {
     const [near, far] = await connect();
     const link = socketLink(near);
     const gone = new Promise((resolve) => near.addEventListener('close', resolve));

@@ -26,7 +26,7 @@ it.each([
   ['in a text', '{"messages":"say \\"model\\": \\"up/m\\", {\\"model\\":1","model":"up/m"}'],
   ['as the end of a longer key', '{"a\\"model":"up/m","model":"up/m"}'],
   ['as a value', '{"a":"model","b":["model","model"],"model":"up/m"}'],
-])('what only looks like the key, %s, is none', (_, text) => {
+])('text that only resembles the key, %s, is not one', (_, text) => {
   expect(edited(text, { model: 'm' })).toBe(`${text.slice(0, text.lastIndexOf('up/m'))}m"}`);
 });
 

@@ -6,7 +6,7 @@ const odd = fc.constantFrom<unknown>(undefined, null, 0, -1, 1.5, Number.NaN, In
 const choice = fc.oneof(odd, fc.record({ index: odd, finish_reason: odd, delta: odd, message: odd }, { requiredKeys: [] }));
 const piece = fc.oneof(odd, fc.record({ choices: fc.oneof(odd, fc.array(choice, { maxLength: 3 })), usage: odd }, { requiredKeys: [] }));
 
-it('takes for a piece of a completion what the schema does', () => {
+it('recognizes the same completion chunks as the schema', () => {
   fc.assert(
     fc.property(piece, (value) => {
       expect(isGlance(value)).toBe(glance.safeParse(value).success);
@@ -15,7 +15,7 @@ it('takes for a piece of a completion what the schema does', () => {
   );
 });
 
-it('counts what a model writes, wherever the vendors put it, and is not misled by what is none', () => {
+it('counts a model’s output in every vendor’s format, and nothing else', () => {
   const known: [delta: unknown, chars: number][] = [
     [{ content: 'four' }, 4],
     [{ content: [{ type: 'text', text: 'abc' }, { type: 'thinking', thinking: [{ text: 'de' }] }, 'x', null] }, 5],

@@ -45,7 +45,7 @@ const chatGpt = {
   ]),
 };
 
-verifies('chats.app/import', 'of ChatGPT: its tree without what nobody was shown, the branch that was left first', async () => {
+verifies('chats.app/import', 'of ChatGPT: its tree without hidden messages, the abandoned branch first', async () => {
   const [chat] = await others([chatGpt], 'conversations.json');
   expect(chat).toMatchObject({ id: 'c-1', title: 'Cats', archived: true, pinned: false, tags: [] });
   expect(chat?.messages).toEqual([
@@ -63,7 +63,7 @@ verifies('chats.app/import', 'of ChatGPT: its tree without what nobody was shown
   ]);
 });
 
-verifies('chats.app/import', 'of ChatGPT: its marks of sources are left out, what they name stays; a star pins', async () => {
+verifies('chats.app/import', 'of ChatGPT: citation marks are removed, cited names stay; a star pins', async () => {
   const text =
     'Rain \ue200cite\ue202turn0search1\ue202turn0news2\ue201 in \ue200entity\ue202["city","Paris","capital of France"]\ue201, says \ue200url\ue202the office\ue202turn0search3\ue201.\ue200navlist\ue202News\ue202turn0news1\ue201';
   const mapping = Object.fromEntries([node('q', null, 'user', ['Weather?']), node('a', 'q', 'assistant', [text])]);
@@ -268,7 +268,7 @@ verifies('chats.app/import-bad', 'trees that go round in a circle, and parents t
   expect(second?.messages).toMatchObject([{ text: 'Me', parentId: null }]);
 });
 
-verifies('chats.app/import-bad', 'as large and as deep as it likes: no step takes longer for what came before it', async () => {
+verifies('chats.app/import-bad', 'at maximum size and depth no step gets slower because of earlier ones', async () => {
   const most = 200_000;
   const wide = Array.from({ length: most }, (_, at) => ({ messageId: String(at), parentMessageId: 'q', text: 'x' }));
   const about = { conversationId: 'l-1', title: 'It' };

@@ -86,7 +86,7 @@ describe('an exchange', () => {
     expect([pair.dialer.streams, pair.acceptor.streams]).toEqual([0, 0]);
   });
 
-  it('gives chunks on as they come, before the answer is complete', async () => {
+  it('forwards chunks as they arrive, before the response is complete', async () => {
     let push!: (text: string) => void;
     const { ask, during } = exchange(
       () => new Response(new ReadableStream({ start: (controller) => void (push = (text) => controller.enqueue(encoder.encode(text))) })),
@@ -135,7 +135,7 @@ describe('an exchange', () => {
 });
 
 describe('back-pressure', () => {
-  it('a slow reader of the answer bounds what is taken of its source', async () => {
+  it('a slow reader of the response limits how much is read from its source', async () => {
     const { state, body } = source(16 * 1024 * 1024);
     const { ask, during, pair } = exchange(() => new Response(body));
     const response = await during(ask('/'));
@@ -149,7 +149,7 @@ describe('back-pressure', () => {
     expect((await during(response.arrayBuffer())).byteLength).toBe(16 * 1024 * 1024);
   });
 
-  it('a handler that does not read bounds what is taken of the request', async () => {
+  it('a handler that does not read limits how much of the request is read', async () => {
     const { state, body } = source(16 * 1024 * 1024);
     const read = Promise.withResolvers<void>();
     const { ask, during, pair } = exchange(async (request) => {
@@ -182,7 +182,7 @@ describe('back-pressure', () => {
   });
 });
 
-describe('an exchange that fails', () => {
+describe('a failed exchange', () => {
   it('a handler that throws is a 500 without details', async () => {
     const { ask, during } = exchange(() => {
       throw new Error('secret detail');

@@ -48,7 +48,7 @@ describe.each(Object.entries(kinds))('a link over %s', (_kind, make) => {
     expect([a.buffered, b.buffered]).toEqual([0, 0]);
   });
 
-  it('keeps what comes before anyone listens', async () => {
+  it('buffers messages until someone listens', async () => {
     const [a, b] = make();
     a.send('early');
     a.close(4001, 'gone');
@@ -76,7 +76,7 @@ describe.each(Object.entries(kinds))('a link over %s', (_kind, make) => {
 });
 
 describe('portLink', () => {
-  it('tells who listens after it was closed', async () => {
+  it('notifies a listener that is added after the link closed', async () => {
     const { port1, port2 } = new MessageChannel();
     const link = portLink<string>(port1);
     link.close(4003, 'early');

@@ -71,7 +71,7 @@ const breaches: Record<string, Uint8Array[]> = {
   'credit for bulk that was not used': [frames(hello, { type: TYPE.credit, payload: uint32(1) })],
 };
 
-describe('a peer that breaks the rules', () => {
+describe('a peer that violates the protocol', () => {
   it.each(Object.entries(breaches))('is closed with 1002: %s', async (_name, messages) => {
     const { attacker, mux, accepted, send } = attacked();
     accepted.length = 0;
@@ -99,7 +99,7 @@ describe('a peer that breaks the rules', () => {
   });
 });
 
-describe('what is passed over', () => {
+describe('ignored frames', () => {
   it('frames of unknown types, also before they could mean anything, and unknown flags', () => {
     const { mux, accepted, send, attacker } = attacked();
     send(frames(hello, { type: 200, flags: 255, stream: 12345, payload: 'from the future' }, open(1), data(1, 5, 0xf9)));

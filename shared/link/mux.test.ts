@@ -168,7 +168,7 @@ describe('streams', () => {
     expect([near.buffered, atNear.drains]).toEqual([0, 2]);
   });
 
-  it('are reset at once when opened on a closed link, and those there are told why', async () => {
+  it('opening on a closed link resets at once, and open streams get the reason', async () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
     const [atNear, atFar] = [listen(near), listen(far)];
@@ -184,7 +184,7 @@ describe('streams', () => {
     expect(listen(late).reset).toEqual({ code: CLOSE.goingAway, reason: 'the link is closed' });
   });
 
-  it('reset one that cannot be opened as asked, and harm no other', () => {
+  it('a failed open is reset without affecting others', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
     expect(listen(pair.dialer.open({ kind: 'x'.repeat(51) })).reset?.code).toBe(CLOSE.policy);
@@ -256,7 +256,7 @@ describe('credit', () => {
     expect(atStalled.chunks.reduce((sum, size) => sum + size, 0)).toBe(2 * STREAM_WINDOW);
   });
 
-  verifies('mux/credit', 'bulk of 16 MB on many streams goes in chunks of 64 KB, 1 MiB under way, and what is small overtakes it', () => {
+  verifies('mux/credit', '16 MB over many streams goes in chunks of 64 KB with 1 MiB in flight, and small messages overtake it', () => {
     const pair = new MuxPair();
     const streams = Array.from({ length: 32 }, () => pair.open());
     const order: string[] = [];
@@ -316,7 +316,7 @@ describe('credit', () => {
     for (let round = 0; round < 4; round++) expect(turns.slice(round * 20, round * 20 + 20).sort((a, b) => a - b)).toEqual(ids);
   });
 
-  it('is not given back twice: releasing too much does no harm', () => {
+  it('releasing more than was received has no effect', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
     const heard = listen(far, { release: false });

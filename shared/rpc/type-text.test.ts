@@ -27,7 +27,7 @@ describe('typeText', () => {
     expect(typeText(schema, 'output')).toBe(text);
   });
 
-  it('says what may be left out, and what is taken then', () => {
+  it('names optional params and their defaults', () => {
     const schema = z.strictObject({ limit: z.number().int().min(1).max(5).default(3) });
     expect(typeText(schema, 'input')).toBe('{ limit?: integer 1–5 = 3 }');
     expect(typeText(schema, 'output')).toBe('{ limit: integer 1–5 = 3 }');

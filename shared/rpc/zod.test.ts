@@ -3,7 +3,7 @@ import { z } from './zod.ts';
 
 const complaint = (schema: z.ZodType, value: unknown): string | undefined => schema.safeParse(value).error?.issues[0]?.message;
 
-it('says what is wrong in words that go behind a name', () => {
+it('phrases errors so that they can follow a name', () => {
   const known: [schema: z.ZodType, value: unknown, says: string][] = [
     [z.string(), undefined, 'is required'],
     [z.enum(['a', 'b']), undefined, 'is required'],

@@ -9,29 +9,25 @@ const written = (wall: number, origin: string, base?: string): SyncRecord =>
 const over = (there: SyncRecord, record: SyncRecord): SyncRecord => onTop(record, { clock: there.clock, included: included(there) });
 const keepsCopy = (current: SyncRecord, incoming: SyncRecord): boolean => mergeInto(current, incoming).copy !== null;
 
-verifies(
-  'vault.merge/copies',
-  'a version is no conflict of those it was made from by way of others, which the replica has not seen',
-  () => {
-    const first = written(1, 'a');
-    const apart = written(2, 'z', first.clock);
-    const chain = [first];
-    for (const [at, origin] of ['b', 'c', 'b', 'c', 'd'].entries()) {
-      const before = chain[at] ?? first;
-      chain.push(over(before, written(at + 3, origin, before.clock)));
-    }
-    const last = chain.at(-1) ?? first;
-    for (const seen of chain.slice(0, -1)) {
-      expect(keepsCopy(seen, last), seen.clock).toBe(false);
-      expect(keepsCopy(last, seen), seen.clock).toBe(false);
-    }
-    expect(keepsCopy(apart, last)).toBe(true);
-    expect(keepsCopy(last, apart)).toBe(true);
-    // Neither the merged version nor the versions before it are conflicts any longer.
-    const merged = over(apart, last);
-    expect([apart, ...chain].map((seen) => keepsCopy(seen, over(merged, written(9, 'e'))))).not.toContain(true);
-  },
-);
+verifies('vault.merge/copies', 'a version does not conflict with its ancestors, even those the replica has not seen', () => {
+  const first = written(1, 'a');
+  const apart = written(2, 'z', first.clock);
+  const chain = [first];
+  for (const [at, origin] of ['b', 'c', 'b', 'c', 'd'].entries()) {
+    const before = chain[at] ?? first;
+    chain.push(over(before, written(at + 3, origin, before.clock)));
+  }
+  const last = chain.at(-1) ?? first;
+  for (const seen of chain.slice(0, -1)) {
+    expect(keepsCopy(seen, last), seen.clock).toBe(false);
+    expect(keepsCopy(last, seen), seen.clock).toBe(false);
+  }
+  expect(keepsCopy(apart, last)).toBe(true);
+  expect(keepsCopy(last, apart)).toBe(true);
+  // Neither the merged version nor the versions before it are conflicts any longer.
+  const merged = over(apart, last);
+  expect([apart, ...chain].map((seen) => keepsCopy(seen, over(merged, written(9, 'e'))))).not.toContain(true);
+});
 
 verifies('vault.merge/copies', 'nine other writers are remembered; a version of a tenth is kept, one copy too many', () => {
   let last = written(1, 'w0');

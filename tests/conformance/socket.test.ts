@@ -25,7 +25,7 @@ describe('every method, over a WebSocket, the bridge and a worker in Chromium', 
     await takeSteps(outside.client, FAILURES);
   });
 
-  verifies('methods/refuse', 'a wrong type for each param, and one that there is not', async () => {
+  verifies('methods/refuse', 'refuses a wrong type for each param, and an unknown param', async () => {
     using outside = await connectOutside(perch);
     await takeWrongSteps(outside.client);
   });

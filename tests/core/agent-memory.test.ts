@@ -80,7 +80,7 @@ verifies(
 
 verifies(
   'memory.agents/dialogs',
-  'what was said is found with its session, until that is deleted; not what was just said in it',
+  'finds messages with their session until it is deleted; not the newest ones of the session itself',
   async () => {
     const asks = JSON.stringify({ query: 'kayak' });
     await using gw = await testGateway({ model: (call) => (call.body.messages.at(-1)?.role === 'tool' ? ['Done'] : ['All right']) });
@@ -167,7 +167,7 @@ verifies('memory.agents/pages', 'all of it, each once, whatever is forgotten on 
   await expect(client.call('memory.list', { cursor: 'x' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
 });
 
-verifies('memory.agents/recalled', 'each reply with what it was told, page by page', async () => {
+verifies('memory.agents/recalled', 'memories recalled for each reply, page by page', async () => {
   await using gw = await testGateway({ model: script(['Noted']) });
   await remembered(gw.vault).add([{ text: 'My dog is called Bruno', category: 'fact', createdAt: 0 }]);
   const { client } = await gw.client();
@@ -184,35 +184,35 @@ verifies('memory.agents/recalled', 'each reply with what it was told, page by pa
   expect(await client.call('memory.recalled', { agentId: 'other' })).toEqual({ recalled: [], next: null });
 });
 
-verifies('memory.agents/brought-over', 'what earlier versions kept for all agents is in the main agent’s file, once', async () => {
-  await using gw = await testGateway();
-  await gw.vault.memories.add({ id: 'a', text: 'From before', category: 'fact', createdAt: 60_000 });
-  await gw.vault.memories.add({ id: 'b', text: 'Of no known kind', category: 'mystery', createdAt: 120_000 });
-  // As if the interrupted run had already written the file.
-  await remembered(gw.vault).add([{ text: 'From before', category: 'fact', createdAt: 60_000 }]);
-  const { client } = await gw.client();
-  expect((await client.call('memory.list', {})).memories).toMatchObject([
-    { text: 'Of no known kind', category: 'other', createdAt: 120_000 },
-    { text: 'From before', category: 'fact', createdAt: 60_000 },
-  ]);
-  expect(await gw.vault.memories.list()).toEqual([]);
-});
-
 verifies(
-  'memory.agents/dialogs',
-  'a day is summarised also by a model that leaves out headings; one that says nothing is told of in words',
+  'memory.agents/brought-over',
+  'memories that earlier versions stored for all agents move to the main agent’s file, once',
   async () => {
-    for (const [answer, expected] of [
-      ['We spoke of the kayak.', { notes: expect.stringContaining('We spoke of the kayak.') as string }],
-      ['', /^The model returned an invalid summary twice/],
-    ] as const) {
-      await using gw = await testGateway({ model: (_call, count) => [count === 1 ? 'All right' : answer] });
-      const { client } = await gw.client();
-      await client.call('chat.send', { message: 'The kayak stands behind the shed' });
-      const summary = client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });
-      if (expected instanceof RegExp) await expect(summary).rejects.toMatchObject({ message: expect.stringMatching(expected) as string });
-      else expect(await summary).toMatchObject(expected);
-      expect(gw.calls).toHaveLength(3);
-    }
+    await using gw = await testGateway();
+    await gw.vault.memories.add({ id: 'a', text: 'From before', category: 'fact', createdAt: 60_000 });
+    await gw.vault.memories.add({ id: 'b', text: 'Of no known kind', category: 'mystery', createdAt: 120_000 });
+    // As if the interrupted run had already written the file.
+    await remembered(gw.vault).add([{ text: 'From before', category: 'fact', createdAt: 60_000 }]);
+    const { client } = await gw.client();
+    expect((await client.call('memory.list', {})).memories).toMatchObject([
+      { text: 'Of no known kind', category: 'other', createdAt: 120_000 },
+      { text: 'From before', category: 'fact', createdAt: 60_000 },
+    ]);
+    expect(await gw.vault.memories.list()).toEqual([]);
   },
 );
+
+verifies('memory.agents/dialogs', 'summarises a day even if the model omits headings; reports an empty summary in words', async () => {
+  for (const [answer, expected] of [
+    ['We spoke of the kayak.', { notes: expect.stringContaining('We spoke of the kayak.') as string }],
+    ['', /^The model returned an invalid summary twice/],
+  ] as const) {
+    await using gw = await testGateway({ model: (_call, count) => [count === 1 ? 'All right' : answer] });
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'The kayak stands behind the shed' });
+    const summary = client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });
+    if (expected instanceof RegExp) await expect(summary).rejects.toMatchObject({ message: expect.stringMatching(expected) as string });
+    else expect(await summary).toMatchObject(expected);
+    expect(gw.calls).toHaveLength(3);
+  }
+});

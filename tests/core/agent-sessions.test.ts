@@ -39,7 +39,7 @@ async function withAgent(finish = 'stop') {
   return { gw, openai, ask, told };
 }
 
-verifies('http.chat/agent-session', 'is told system messages in whatever form, beside its own prompt', async () => {
+verifies('http.chat/agent-session', 'receives system messages in any form, in addition to its own prompt', async () => {
   const { gw, ask, told } = await withAgent();
   await using _ = gw;
   await ask([{ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }, { role: 'developer', content: 'In verse.' }, ...hi]);
@@ -89,7 +89,7 @@ verifies('http.chat/agent-session', 'tells how the answer ended, and how much of
   });
 });
 
-verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'what cannot be honoured there is 400 by its name', async () => {
+verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'unsupported parameters are 400 with their name', async () => {
   const { gw, openai, bodies } = await vendors(() => claude({}));
   await using _ = gw;
   const ask = (more: object): Promise<unknown> =>
@@ -187,47 +187,43 @@ verifies('http.chat/refused-message', 'a summary that fails is no refusal: 502, 
   expect(messages.map(({ content }) => content)).toContain('Two');
 });
 
-verifies(
-  'http.chat/refused-message',
-  'by the gateway, by the model’s server, and by a limit; what is answered goes on from before',
-  async () => {
-    const answers = [
-      () => says('stop'),
-      () => Response.json({ error: { message: 'No such parameter', param: 'x' } }, { status: 400 }),
-      () => Response.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '999' } }),
-      () => says('stop'),
-    ];
-    const { gw, client, openai, bodies } = await vendors(() => answers.shift()?.() ?? says('stop'));
-    await using _ = gw;
-    await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } } } });
-    const ask = (content: object | string, more: object = {}): Promise<unknown> =>
-      openai.chat.completions.create({
-        model: 'perch/main',
-        user: 'ann',
-        messages: [{ role: 'user', content: content as string }],
-        ...more,
-      });
-    const sessions = async (): Promise<unknown[]> => (await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId);
-    const said = async (): Promise<unknown[]> =>
-      (await client.call('chat.history', { sessionId: 'ann' })).messages.map(({ content }) => content);
-    const missed: unknown[] = [];
-    client.on('sessions.changed', ({ deleted }) => missed.push(deleted));
-    // Claude hears nothing: nothing is asked, and there is no such chat.
-    await expect(ask(listen[0]?.content ?? '')).rejects.toMatchObject({ status: 400, param: 'messages' });
-    expect(await sessions()).not.toContain('ann');
-    expect(missed.at(-1)).toBe(true);
-    await client.call('config.set', { key: 'chat.model', value: 'up/m' });
-    await ask('Two');
-    await expect(ask('Three')).rejects.toMatchObject({
-      status: 400,
-      type: 'invalid_request_error',
-      param: 'x',
-      message: expect.stringContaining('No such parameter'),
+verifies('http.chat/refused-message', 'an answer cut off by the gateway, the server or a limit can be continued', async () => {
+  const answers = [
+    () => says('stop'),
+    () => Response.json({ error: { message: 'No such parameter', param: 'x' } }, { status: 400 }),
+    () => Response.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '999' } }),
+    () => says('stop'),
+  ];
+  const { gw, client, openai, bodies } = await vendors(() => answers.shift()?.() ?? says('stop'));
+  await using _ = gw;
+  await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } } } });
+  const ask = (content: object | string, more: object = {}): Promise<unknown> =>
+    openai.chat.completions.create({
+      model: 'perch/main',
+      user: 'ann',
+      messages: [{ role: 'user', content: content as string }],
+      ...more,
     });
-    await expect(ask('Four')).rejects.toMatchObject({ status: 429 });
-    expect(await said()).toEqual(['Two', 'Well']);
-    await ask('Five');
-    const told = withoutContext(bodies().at(-1)?.['messages'] as { content: string }[]);
-    expect(told.slice(1).map(({ content }) => content)).toEqual(['Two', 'Well', 'Five']);
-  },
-);
+  const sessions = async (): Promise<unknown[]> => (await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId);
+  const said = async (): Promise<unknown[]> =>
+    (await client.call('chat.history', { sessionId: 'ann' })).messages.map(({ content }) => content);
+  const missed: unknown[] = [];
+  client.on('sessions.changed', ({ deleted }) => missed.push(deleted));
+  // Claude hears nothing: nothing is asked, and there is no such chat.
+  await expect(ask(listen[0]?.content ?? '')).rejects.toMatchObject({ status: 400, param: 'messages' });
+  expect(await sessions()).not.toContain('ann');
+  expect(missed.at(-1)).toBe(true);
+  await client.call('config.set', { key: 'chat.model', value: 'up/m' });
+  await ask('Two');
+  await expect(ask('Three')).rejects.toMatchObject({
+    status: 400,
+    type: 'invalid_request_error',
+    param: 'x',
+    message: expect.stringContaining('No such parameter'),
+  });
+  await expect(ask('Four')).rejects.toMatchObject({ status: 429 });
+  expect(await said()).toEqual(['Two', 'Well']);
+  await ask('Five');
+  const told = withoutContext(bodies().at(-1)?.['messages'] as { content: string }[]);
+  expect(told.slice(1).map(({ content }) => content)).toEqual(['Two', 'Well', 'Five']);
+});

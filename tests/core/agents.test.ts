@@ -34,7 +34,7 @@ describe('agents', () => {
     },
   );
 
-  verifies('agents/main', 'and what is taken, unknown, or no id', async () => {
+  verifies('agents/main', 'and refuses ids that are taken, unknown or invalid', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
     await client.call('agents.add', { agent_id: 'a' });

@@ -92,7 +92,7 @@ describe("an agent's command", () => {
     expect(kinds(mine.events)).toEqual(['exec.requested', 'approval.requested', 'exec.resolved', 'approval.resolved']);
   });
 
-  verifies('approvals/told', 'is given to the model with its middle cut out where it is long', async () => {
+  verifies('approvals/told', 'is passed to the model with its middle cut out if it is long', async () => {
     await using exec = await lendExec();
     const flood = "process.stdout.write('a'.repeat(50_000) + 'z'); process.stderr.write('e'.repeat(50_000))";
     await using gw = await testGateway({ bridge: exec.bridge, model: calls(['exec', { command: 'node', args: ['-e', flood] }]) });
@@ -128,7 +128,7 @@ describe("an agent's command", () => {
     await until(() => processesWith(name).length === 0, 'its end', 4000);
   });
 
-  verifies('chat/results-as-they-come', 'what had ended before the abort keeps its result in the history', async () => {
+  verifies('chat/results-as-they-come', 'results from before the abort stay in the history', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({
       bridge: exec.bridge,
@@ -247,7 +247,7 @@ describe('a tool', () => {
     expect(await remembered(gw.vault).memories()).toEqual([]);
   });
 
-  verifies('approvals/expiry', 'whose run is aborted is cancelled, and nobody is asked for arguments that do not fit', async () => {
+  verifies('approvals/expiry', 'is cancelled if its run is aborted, and invalid arguments need no approval', async () => {
     await using gw = await testGateway({
       model: (_call, count) => (count === 1 ? [{ tool: 'memory_add', args: { text: 'Tea' } }] : ['ok']),
     });
@@ -263,7 +263,7 @@ describe('a tool', () => {
 
   verifies(
     'approvals/bound-to-fail',
-    'nobody is asked for: arguments that do not fit, what is not there, what no bridge lends',
+    'needs no approval for invalid arguments, unknown tools and missing bridge capabilities',
     async () => {
       const wanted: [string, unknown][] = [
         ['web_fetch', { url: 'https://example.com' }],
@@ -322,7 +322,7 @@ describe('a tool', () => {
   });
 });
 
-describe('who may say so', () => {
+describe('who may approve', () => {
   verifies('approvals/persons', 'the owner, their app and their devices; no key and no channel', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge });

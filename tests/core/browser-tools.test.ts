@@ -107,7 +107,7 @@ verifies(
   },
 );
 
-verifies('browser/agent-tools', 'a person is asked in the page’s terms before anything acts; what the page says is data', async () => {
+verifies('browser/agent-tools', 'a person approves each action in the page’s terms; page text is treated as data', async () => {
   const { bridge, did } = shopping();
   await using gw = await testGateway({
     bridge,
@@ -162,28 +162,24 @@ const seeing = (sees: boolean) => (): Response =>
     data: [{ id: 'scripted', object: 'model', architecture: { input_modalities: sees ? ['text', 'image'] : ['text'] } }],
   });
 
-verifies(
-  'browser/pictures',
-  'a model that sees is shown it behind the result, one that does not is told of it; the person has it',
-  async () => {
-    for (const sees of [true, false]) {
-      await using gw = await testGateway({
-        bridge: shopping().bridge,
-        models: seeing(sees),
-        model: steps({ tool: 'browser_screenshot', args: {} }),
-      });
-      const { client } = await gw.client();
-      await client.call('models.list', {});
-      const { sessionId } = await client.call('chat.send', { message: 'What does it look like?' });
-      const messages = gw.calls.at(-1)?.body.messages ?? [];
-      expect(JSON.parse(results(messages)[0] ?? '')).toMatchObject({ filename: 'page.png', sizeBytes: 6, sent: true });
-      const pictures = JSON.stringify(messages).includes('data:image/png;base64,iVBORw0K');
-      expect([sees, pictures]).toEqual([sees, sees]);
-      const { messages: history } = await client.call('chat.history', { sessionId });
-      expect(history.at(-1)?.attachments).toEqual([{ filename: 'page.png', mimeType: 'image/png', size: 6 }]);
-    }
-  },
-);
+verifies('browser/pictures', 'a vision model gets the picture behind the result, others a note; the person sees it', async () => {
+  for (const sees of [true, false]) {
+    await using gw = await testGateway({
+      bridge: shopping().bridge,
+      models: seeing(sees),
+      model: steps({ tool: 'browser_screenshot', args: {} }),
+    });
+    const { client } = await gw.client();
+    await client.call('models.list', {});
+    const { sessionId } = await client.call('chat.send', { message: 'What does it look like?' });
+    const messages = gw.calls.at(-1)?.body.messages ?? [];
+    expect(JSON.parse(results(messages)[0] ?? '')).toMatchObject({ filename: 'page.png', sizeBytes: 6, sent: true });
+    const pictures = JSON.stringify(messages).includes('data:image/png;base64,iVBORw0K');
+    expect([sees, pictures]).toEqual([sees, sees]);
+    const { messages: history } = await client.call('chat.history', { sessionId });
+    expect(history.at(-1)?.attachments).toEqual([{ filename: 'page.png', mimeType: 'image/png', size: 6 }]);
+  }
+});
 
 verifies('browser/pictures', 'one that no message may carry is refused', async () => {
   const large = { screenshotB64: '', mimeType: 'image/png' as const, sizeBytes: 7 * 1024 * 1024 };

@@ -12,7 +12,7 @@ const ask = async (gw: TestGateway, messages: unknown[]): Promise<Record<string,
   return (await response.json()) as Record<string, unknown>;
 };
 
-describe('an agent with tools of its caller', () => {
+describe('an agent with tools supplied by the caller', () => {
   it('runs its own, and ends with calls for the caller, whose results go on', async () => {
     await using gw = await testGateway({
       model: (_call, count) =>

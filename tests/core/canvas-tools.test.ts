@@ -22,7 +22,7 @@ function covered() {
 }
 
 describe('agents and drawings', () => {
-  verifies(['drawings/tools', 'drawings/covered'], 'an agent reads what is seen, draws live, and uncovers nothing', async () => {
+  verifies(['drawings/tools', 'drawings/covered'], 'an agent sees what is visible, draws live, and reveals nothing hidden', async () => {
     const there = covered();
     let drawingId = '';
     const results: string[] = [];
@@ -69,7 +69,7 @@ describe('agents and drawings', () => {
     expect(after.changes).toHaveLength(there.changes.length + 1);
   });
 
-  verifies('drawings/tools', 'to take away what a person drew, a person is asked; an agent’s own it may', async () => {
+  verifies('drawings/tools', 'removing a person’s shapes needs approval; removing an agent’s own does not', async () => {
     const { changes, marker } = covered();
     const results: string[] = [];
     let drawingId = '';

@@ -43,7 +43,7 @@ verifies(
   },
 );
 
-verifies('channels/doctor', 'one that is switched on and whose server says nothing is not among those that are well', async () => {
+verifies('channels/doctor', 'an enabled channel whose server does not respond is not reported as healthy', async () => {
   await using silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const apiBase = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -63,7 +63,7 @@ verifies('channels/doctor', 'one that is switched on and whose server says nothi
 
 verifies(
   ['channels/social', 'channels/switched'],
-  'what is no address of a server is refused, and only configured ones may be asked',
+  'an invalid server address is refused, and only configured ones may be called',
   async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();

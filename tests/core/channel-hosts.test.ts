@@ -82,7 +82,7 @@ describe('among hosts', () => {
 
   verifies(
     'channels/one-executor',
-    'one that serves for a moment only, as while a tab is loaded again, gives back what it has not begun',
+    'a host that is active only for a moment, as during a reload, returns messages it has not started',
     async () => {
       await using at = await twoHosts();
       at.server.write('first');
@@ -99,7 +99,7 @@ describe('among hosts', () => {
 
   verifies(
     'channels/one-executor',
-    'what is being answered when another one takes over is answered once, by the one that began it',
+    'a message being answered during a hand-over is answered once, by the host that started it',
     async () => {
       const gate = Promise.withResolvers<void>();
       let calls = 0;
@@ -120,32 +120,28 @@ describe('among hosts', () => {
     },
   );
 
-  verifies(
-    'channels/one-executor',
-    'one that dies between two pieces of an answer: the other sends what is missing, and nothing again',
-    async () => {
-      const long = `${'a'.repeat(4000)}\n\n${'b'.repeat(4000)}\n\n${'c'.repeat(4000)}`;
-      await using at = await twoHosts({ model: () => [long] });
-      await at.passes(async () => (await statusOf(at.one)).status === 'running');
-      // The second piece never gets through, while the first host lives.
-      let alive = true;
-      at.server.fault = (asked) =>
-        alive && isCall('sendMessage')(asked) && asked.body.toString().includes('bbb')
-          ? { status: 429, body: '{"ok":false,"error_code":429,"parameters":{"retry_after":600}}' }
-          : undefined;
-      at.server.write('tell me');
-      await at.passes(async () => at.said().length === 1 && Boolean((await statusOf(at.one)).problem));
-      await at.one.synced();
-      await at.two.synced();
-      alive = false;
-      at.one.crash();
-      at.hosts.serve(at.two);
-      await at.passes(() => at.one.replicator.state().state === 'away');
-      await at.passes(() => at.said().length === 3, 'the rest');
-      await at.passes(async () => (await statusOf(at.two)).metrics?.messages_sent === 1);
-      expect(at.said().map((text) => text[0])).toEqual(['a', 'b', 'c']);
-    },
-  );
+  verifies('channels/one-executor', 'a host dies between two parts of a reply: the other sends the rest, and repeats nothing', async () => {
+    const long = `${'a'.repeat(4000)}\n\n${'b'.repeat(4000)}\n\n${'c'.repeat(4000)}`;
+    await using at = await twoHosts({ model: () => [long] });
+    await at.passes(async () => (await statusOf(at.one)).status === 'running');
+    // The second piece never gets through, while the first host lives.
+    let alive = true;
+    at.server.fault = (asked) =>
+      alive && isCall('sendMessage')(asked) && asked.body.toString().includes('bbb')
+        ? { status: 429, body: '{"ok":false,"error_code":429,"parameters":{"retry_after":600}}' }
+        : undefined;
+    at.server.write('tell me');
+    await at.passes(async () => at.said().length === 1 && Boolean((await statusOf(at.one)).problem));
+    await at.one.synced();
+    await at.two.synced();
+    alive = false;
+    at.one.crash();
+    at.hosts.serve(at.two);
+    await at.passes(() => at.one.replicator.state().state === 'away');
+    await at.passes(() => at.said().length === 3, 'the rest');
+    await at.passes(async () => (await statusOf(at.two)).metrics?.messages_sent === 1);
+    expect(at.said().map((text) => text[0])).toEqual(['a', 'b', 'c']);
+  });
 
   verifies('channels/one-executor', 'both believe that they serve: each message is answered once', async () => {
     await using at = await twoHosts();

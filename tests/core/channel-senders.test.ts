@@ -125,7 +125,7 @@ describe('unknown senders', () => {
     });
   });
 
-  verifies('channels/sender-removed', 'what an older build took from strangers is not answered', async () => {
+  verifies('channels/sender-removed', 'messages that an older build accepted from strangers get no reply', async () => {
     await using at = await connected({ enabled: false });
     const { newState } = await import('../../web/gateway/core/channels/state.ts');
     const left = {

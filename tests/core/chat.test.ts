@@ -264,7 +264,7 @@ describe('runs', () => {
 
   verifies(
     ['runs/interrupted', 'chat.resend/regenerates', 'chat.edit/reruns'],
-    'a message whose run died is answered anew, and what follows a run that died knows its steps, whichever way that run began',
+    'a message whose run died gets a new reply, and messages after a dead run include its steps, however it began',
     async () => {
       const dying: Script = (_call, count) =>
         count === 2 ? ['Let me see. ', { tool: 'current_time', args: {} }] : count === 3 ? [{ wait: new Promise(() => {}) }] : ['fine'];
@@ -307,7 +307,7 @@ describe('runs', () => {
   });
 });
 
-describe('what a reply took', () => {
+describe('usage of a reply', () => {
   verifies('usage/reply', 'the time of all its steps, the tokens of the last', async () => {
     const clock = new FakeClock();
     const gate = held();
@@ -429,7 +429,7 @@ describe('branches', () => {
     expect(lines).toHaveLength(9);
   });
 
-  verifies('chat.branch/refuses', 'a run under way, and what is not there', async () => {
+  verifies('chat.branch/refuses', 'an active run, and missing sessions and messages', async () => {
     const gate = held();
     await using gw = await testGateway({ model: (_call, count) => (count < 3 ? [`reply ${count}`] : ['a', { wait: gate.promise }, 'b']) });
     const { client, events } = await gw.client();
@@ -450,19 +450,15 @@ describe('branches', () => {
       await expect(client.call('chat.branch', wrong)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  verifies(
-    ['chat.resend/regenerates', 'chat.edit/reruns', 'channels/webchat'],
-    'where there is nothing to answer no run has failed',
-    async () => {
-      await using gw = await testGateway();
-      const { client, events } = await gw.client();
-      await expect(client.call('chat.resend', { sessionId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      await expect(client.call('chat.edit', { sessionId: 'none', message: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      expect(events.filter(({ event }) => event.startsWith('chat.'))).toEqual([]);
-      expect((await client.call('channels.status', { channelId: 'webchat' })).metrics).toMatchObject({ messages_failed: 0 });
-      expect((await client.call('logs.tail', {})).lines.join()).not.toContain('failed');
-    },
-  );
+  verifies(['chat.resend/regenerates', 'chat.edit/reruns', 'channels/webchat'], 'nothing to resend starts no failed run', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    await expect(client.call('chat.resend', { sessionId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('chat.edit', { sessionId: 'none', message: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(events.filter(({ event }) => event.startsWith('chat.'))).toEqual([]);
+    expect((await client.call('channels.status', { channelId: 'webchat' })).metrics).toMatchObject({ messages_failed: 0 });
+    expect((await client.call('logs.tail', {})).lines.join()).not.toContain('failed');
+  });
 });
 
 describe('tools', () => {
@@ -483,7 +479,7 @@ describe('tools', () => {
     expect(gw.calls[1]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
   });
 
-  verifies('runs/interrupted', 'a step is kept once, and each of its results by itself', async () => {
+  verifies('runs/interrupted', 'a step is stored once, and each of its results separately', async () => {
     const calls = [1, 2, 3].map(() => ({ tool: 'current_time', args: {} }));
     await using gw = await testGateway({ model: (_call, count) => (count === 1 ? calls : ['late']) });
     const { client } = await gw.client();
@@ -493,7 +489,7 @@ describe('tools', () => {
     expect(results.mock.calls.map(([{ at }]) => at).sort()).toEqual([2, 3, 4]);
   });
 
-  verifies('runs/one-terminal-event', 'a tool that is not there is told to the model, not thrown', async () => {
+  verifies('runs/one-terminal-event', 'an unknown tool is reported to the model instead of thrown', async () => {
     await using gw = await testGateway({ model: (_call, count) => (count === 1 ? [{ tool: 'constructor', args: {} }] : ['sorry']) });
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'x' });

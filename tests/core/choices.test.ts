@@ -4,7 +4,7 @@ import { claude, vendors } from '../support/vendors.ts';
 
 const hi = [{ role: 'user' as const, content: 'Hi' }];
 
-verifies('http.chat/translated', 'several choices are as many calls, whose usage is told in all', async () => {
+verifies('http.chat/translated', 'several choices are as many calls, with their total usage', async () => {
   const { gw, openai, bodies } = await vendors((_asked, count) => claude({ text: `answer ${count}` }));
   await using _ = gw;
   const ask = { model: 'claude/claude-opus-5-5', messages: hi, n: 3 };

@@ -44,7 +44,7 @@ function projectFolder(): { path: string; [Symbol.dispose](): void } {
 
 verifies(
   'client/examples',
-  'each example of the page runs as written and prints what the page says',
+  'each example of the page runs as written and prints the documented output',
   async () => {
     expect(examples.map(({ file }) => file)).toEqual(
       ['connect', 'agents', 'ask', 'chat', 'stop', 'memory', 'watch', 'key', 'errors', 'reconnect'].map((name) => `${name}.js`),

@@ -60,7 +60,7 @@ const MARK = '<summary>';
 
 verifies(
   'compaction.run/threshold',
-  'at the threshold, while the turn goes on; later prompts have the summary and what follows',
+  'compacts at the threshold during the reply; later prompts have the summary and newer messages',
   async () => {
     const held = Promise.withResolvers<void>();
     await using gw = await talk({ model: model(() => [{ wait: held.promise }, SUMMARY]) });
@@ -343,7 +343,7 @@ verifies('compaction.run/too-long', 'summarised once and asked again, with all o
   expect(gw.faults).toEqual([]);
 });
 
-verifies('compaction.run/too-long', 'in the midst of a turn, what its tools gave is kept', async () => {
+verifies('compaction.run/too-long', 'compacting during a reply keeps tool results', async () => {
   const long = taking(6000, (call) => (textOf(call).includes('Look') && !textOf(call).includes('"tool_call_id"') ? [{ tool: 'docs_search', args: { query: 'kayak' } }] : ['Aye.'])); // prettier-ignore
   let refuse = false;
   const turn: Script = (call, count) => {
@@ -361,30 +361,34 @@ verifies('compaction.run/too-long', 'in the midst of a turn, what its tools gave
   expect((await gw.history()).slice(-4).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
 });
 
-verifies('compaction.run/too-long', 'what is still too long, or cannot be summarised, fails with why, and nothing is dropped', async () => {
-  let summary: readonly Say[] = [SUMMARY];
-  let most = Infinity;
-  await using gw = await talk({ ...WIDE, model: model(() => summary, (call, count) => taking(most)(call, count)) }); // prettier-ignore
-  most = 10;
-  const tried = gw.say('Hello');
-  await expect(tried).rejects.toMatchObject({ message: expect.stringMatching(/too long.*maximum context length is 1000 tokens.*no earlier messages.*All messages are kept/) as string }); // prettier-ignore
-  most = Infinity;
-  for (let turns = 0; turns < 3; turns++) await gw.say();
-  most = 10;
-  summary = ['nonsense'];
-  await expect(gw.say()).rejects.toMatchObject({
-    message: expect.stringMatching(/could not be summarised.*All messages are kept/) as string,
-  });
-  expect(await summarised(gw)).toBe(false);
-  summary = [SUMMARY];
-  const before = gw.turns().length;
-  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('still too long after summarising') });
-  expect(gw.turns()).toHaveLength(before + 2);
-  expect(await summarised(gw)).toBe(true);
-  await gw.owner.call('config.patch', { patch: { memory: { compaction: { enabled: false } } } });
-  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('turned off in the settings') });
-  most = Infinity;
-  await gw.say('Go on');
-  expect((await gw.history()).at(-1)?.content).toBe('Aye.');
-  expect(gw.faults).toEqual([]);
-});
+verifies(
+  'compaction.run/too-long',
+  'a prompt that is still too long, or cannot be summarised, fails with a reason, and drops nothing',
+  async () => {
+    let summary: readonly Say[] = [SUMMARY];
+    let most = Infinity;
+    await using gw = await talk({ ...WIDE, model: model(() => summary, (call, count) => taking(most)(call, count)) }); // prettier-ignore
+    most = 10;
+    const tried = gw.say('Hello');
+    await expect(tried).rejects.toMatchObject({ message: expect.stringMatching(/too long.*maximum context length is 1000 tokens.*no earlier messages.*All messages are kept/) as string }); // prettier-ignore
+    most = Infinity;
+    for (let turns = 0; turns < 3; turns++) await gw.say();
+    most = 10;
+    summary = ['nonsense'];
+    await expect(gw.say()).rejects.toMatchObject({
+      message: expect.stringMatching(/could not be summarised.*All messages are kept/) as string,
+    });
+    expect(await summarised(gw)).toBe(false);
+    summary = [SUMMARY];
+    const before = gw.turns().length;
+    await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('still too long after summarising') });
+    expect(gw.turns()).toHaveLength(before + 2);
+    expect(await summarised(gw)).toBe(true);
+    await gw.owner.call('config.patch', { patch: { memory: { compaction: { enabled: false } } } });
+    await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('turned off in the settings') });
+    most = Infinity;
+    await gw.say('Go on');
+    expect((await gw.history()).at(-1)?.content).toBe('Aye.');
+    expect(gw.faults).toEqual([]);
+  },
+);

@@ -53,18 +53,22 @@ async function withFile(text?: string, options: Partial<Parameters<typeof testGa
 
 const PROVIDER = { baseUrl: 'http://models.test/v1' };
 
-verifies('config-file/both-ways', 'what the file says is used, what the app sets is in the file, and only the owner reads it', async () => {
-  await using at = await withFile('{"chat": {"systemPrompt": "Be brief."}}');
-  await until(async () => (await at.state()).state === 'synced');
-  expect(await at.get()).toEqual({ chat: { systemPrompt: 'Be brief.' } });
-  await at.client.call('config.patch', { patch: { providers: { mine: PROVIDER } } });
-  await until(() => readFileSync(at.path, 'utf8').includes('mine'), 'the file has it');
-  expect(at.read()).toEqual({ chat: { systemPrompt: 'Be brief.' }, providers: { mine: PROVIDER } });
-  expect(statSync(at.path).mode & 0o777).toBe(0o600);
-  at.save({ chat: { systemPrompt: 'Be long.' } });
-  await until(async () => JSON.stringify(await at.get()) === '{"chat":{"systemPrompt":"Be long."}}');
-  expect(at.events.map(({ event }) => event)).toContain('config.file');
-});
+verifies(
+  'config-file/both-ways',
+  'the file’s settings apply, the app’s settings are written to it, and only the owner can read it',
+  async () => {
+    await using at = await withFile('{"chat": {"systemPrompt": "Be brief."}}');
+    await until(async () => (await at.state()).state === 'synced');
+    expect(await at.get()).toEqual({ chat: { systemPrompt: 'Be brief.' } });
+    await at.client.call('config.patch', { patch: { providers: { mine: PROVIDER } } });
+    await until(() => readFileSync(at.path, 'utf8').includes('mine'), 'the file has it');
+    expect(at.read()).toEqual({ chat: { systemPrompt: 'Be brief.' }, providers: { mine: PROVIDER } });
+    expect(statSync(at.path).mode & 0o777).toBe(0o600);
+    at.save({ chat: { systemPrompt: 'Be long.' } });
+    await until(async () => JSON.stringify(await at.get()) === '{"chat":{"systemPrompt":"Be long."}}');
+    expect(at.events.map(({ event }) => event)).toContain('config.file');
+  },
+);
 
 verifies('config-file/both-ways', 'without a file one is made, and again where it was deleted', async () => {
   await using at = await withFile();
@@ -134,7 +138,7 @@ verifies(
   },
 );
 
-verifies('config-file/broken', 'one that does not fit says where that setting stands', async () => {
+verifies('config-file/broken', 'an invalid file reports the position of the setting', async () => {
   await using at = await withFile('{}');
   await until(async () => (await at.state()).state === 'synced');
   const doctor = async () => (await at.client.call('doctor.run', {})).checks.find(({ id }) => id === 'config-file');
@@ -153,7 +157,7 @@ verifies('config-file/broken', 'one that does not fit says where that setting st
   }
 });
 
-verifies('config-file/broken', 'one that does not fit says which setting', async () => {
+verifies('config-file/broken', 'an invalid file reports the setting', async () => {
   await using at = await withFile('{}');
   await until(async () => (await at.state()).state === 'synced');
   for (const [wrong, says] of [
@@ -174,7 +178,7 @@ verifies('config-file/broken', 'one that does not fit says which setting', async
 
 verifies(
   'config-file/conflict',
-  'both changed a setting: the file wins, the loser is kept beside it, what only one changed is taken',
+  'both changed a setting: the file wins, the other value is kept as a copy, and separate changes are merged',
   async () => {
     await using at = await withFile('{"chat": {"systemPrompt": "first"}}');
     await until(async () => (await at.state()).state === 'synced');
@@ -230,7 +234,7 @@ verifies('config/aside', 'a section that does not fit here survives what is writ
   expect(await at.gw.vault.config.read()).toEqual({ chat: { timeZone: 'UTC' }, gateway: { discover: false } });
 });
 
-test('a three-way merge takes what one side changed, whatever it was, and loses nothing in silence', () => {
+test('a three-way merge takes changes of either side, of any kind, and drops nothing silently', () => {
   const leaf = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant('x'), fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }));
   const document = fc.dictionary(
     fc.constantFrom('a', 'b', 'c'),
@@ -247,7 +251,7 @@ test('a three-way merge takes what one side changed, whatever it was, and loses 
   );
 });
 
-verifies('config-file/broken', 'a name that is there twice, braces without end, other encodings, and what is no file', async () => {
+verifies('config-file/broken', 'duplicate names, unclosed braces, other encodings, and a path that is no file', async () => {
   await using at = await withFile('{}');
   await until(async () => (await at.state()).state === 'synced');
   const problem = async (): Promise<string> => (await at.state()).problem?.message ?? '';
@@ -282,7 +286,7 @@ verifies('config-file/keeps-text', 'the mark that editors of Windows begin a fil
   await until(() => readFileSync(at.path, 'utf8') === '\uFEFF{"chat": {"systemPrompt": "y"}} // mine\r\n', 'the file has it');
 });
 
-verifies('config-file/both-ways', 'what could not be written is written once it can be', async () => {
+verifies('config-file/both-ways', 'a failed write is repeated once possible', async () => {
   await using at = await withFile('{"chat": {"systemPrompt": "x"}}');
   await until(async () => (await at.state()).state === 'synced');
   // In the place of what the bridge has to write first.

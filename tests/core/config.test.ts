@@ -253,7 +253,7 @@ describe('config', () => {
     },
   );
 
-  verifies('config/secrets', '`***` where nothing is kept is refused, for it would pass for a key', async () => {
+  verifies('config/secrets', '`***` without a stored key is refused, since it would be taken for a key', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
     const patch = { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: '***' } } };

@@ -29,7 +29,7 @@ describe('every method, over a memory link', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  verifies('methods/refuse', 'a wrong type for each param, and one that there is not', async () => {
+  verifies('methods/refuse', 'refuses a wrong type for each param, and an unknown param', async () => {
     await using gw = await testGateway({ useGuide: true });
     await takeWrongSteps((await gw.client()).client);
     expect(gw.faults).toEqual([]);

@@ -23,7 +23,7 @@ const lostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}
   ...change,
 });
 
-describe('a host that died', () => {
+describe('a dead host', () => {
   verifies('cron/crash', 'between the tick and the run: the run comes on return', async () => {
     const hosts = cronHosts();
     const tick = START + MINUTE;
@@ -122,22 +122,18 @@ describe('among hosts', () => {
     expect(gw.sync.leased).toContain(gw.lease(2));
   });
 
-  verifies(
-    'cron/one-executor',
-    'one that nobody has run is taken when the lease is free; one that stays taken is missed at last',
-    async () => {
-      await using gw = await standing();
-      gw.sync.leases.set(gw.lease(1), null);
-      await gw.pass(MINUTE + 20_000);
-      gw.sync.leases.delete(gw.lease(1));
-      expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
-      for (const tick of [2, 3, 4]) gw.sync.leases.set(gw.lease(tick), null);
-      await goesOn(gw.clock, () => gw.calls.length === 2);
-      expect((await gw.history()).slice(1)).toMatchObject([{ status: 'skipped', ticks: 3 }, { scheduledAt: START + 5 * MINUTE }]);
-    },
-  );
+  verifies('cron/one-executor', 'an unclaimed tick is taken once the lease is free; one that stays leased counts as missed', async () => {
+    await using gw = await standing();
+    gw.sync.leases.set(gw.lease(1), null);
+    await gw.pass(MINUTE + 20_000);
+    gw.sync.leases.delete(gw.lease(1));
+    expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
+    for (const tick of [2, 3, 4]) gw.sync.leases.set(gw.lease(tick), null);
+    await goesOn(gw.clock, () => gw.calls.length === 2);
+    expect((await gw.history()).slice(1)).toMatchObject([{ status: 'skipped', ticks: 3 }, { scheduledAt: START + 5 * MINUTE }]);
+  });
 
-  verifies('cron/one-executor', 'where somebody had the lease before, what they stored is waited for', async () => {
+  verifies('cron/one-executor', 'waits for the records of the previous lease holder', async () => {
     await using gw = await standing();
     gw.sync.leases.set(gw.lease(1), 2);
     gw.sync.leases.set(gw.lease(2), 2);
@@ -150,19 +146,23 @@ describe('among hosts', () => {
     expect(gw.calls).toHaveLength(1);
   });
 
-  verifies('cron/one-executor', 'what the other machines may not hear of in time is not begun; it runs once they do', async () => {
-    await using gw = await standing();
-    gw.sync.isSettled = false;
-    await gw.pass(MINUTE + 20_000);
-    expect([gw.calls.length, await gw.history()]).toEqual([0, []]);
-    gw.sync.isSettled = true;
-    expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
-    expect(gw.calls).toHaveLength(1);
-  });
+  verifies(
+    'cron/one-executor',
+    'does not start a job whose claim cannot reach the other machines in time; it runs once it can',
+    async () => {
+      await using gw = await standing();
+      gw.sync.isSettled = false;
+      await gw.pass(MINUTE + 20_000);
+      expect([gw.calls.length, await gw.history()]).toEqual([0, []]);
+      gw.sync.isSettled = true;
+      expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
+      expect(gw.calls).toHaveLength(1);
+    },
+  );
 
   verifies(
     ['cron/one-executor', 'cron/crash'],
-    'what another machine has left, and may be at, is not begun again; what another host of this one has left is',
+    'does not repeat a job that another machine may still be running; takes over that of another host on this machine',
     async () => {
       await using gw = await standing();
       gw.sync.fence = 2;
@@ -209,7 +209,7 @@ describe('among hosts', () => {
     await goesOn(gw.clock, () => gw.calls.length === 2);
   });
 
-  verifies('cron/one-executor', 'where other machines have the vault too, one that cannot ask them runs nothing', async () => {
+  verifies('cron/one-executor', 'on a shared vault, a machine that cannot reach the others runs nothing', async () => {
     await using gw = await standing();
     gw.sync.isShared = true;
     gw.sync.set({ state: 'failing' });
@@ -240,7 +240,7 @@ describe('two gateways over one journal', () => {
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
 
-  verifies(['cron/one-executor', 'cron/crash'], 'the run of one that dies is ended by the other, and not begun anew', async () => {
+  verifies(['cron/one-executor', 'cron/crash'], 'the run of a dead gateway is ended by the other, and not repeated', async () => {
     const clock = new FakeClock();
     const hosts = new TestHosts();
     await using one = await hosts.host({ clock, model: half });

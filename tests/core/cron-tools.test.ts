@@ -6,7 +6,7 @@ import type { Say } from '../support/gateway.ts';
 
 const START = new FakeClock().now();
 
-verifies('cron/tools', 'in a run, and what it is told when the time has come', async () => {
+verifies('cron/tools', 'in a run, and the prompt when the job is due', async () => {
   const asked: Say[][] = [];
   await using gw = await cronHosts().open(({ body }) =>
     body.messages.at(-1)?.role === 'tool' ? ['done'] : (asked.shift() ?? ['nothing']),

@@ -46,7 +46,7 @@ verifies('cron/ticks', 'jobs that are due together are listed by name, as people
   expect((await gw.api.call('cron.list', {})).jobs.map(({ name }) => name)).toEqual(['alarm', 'News 2', 'News 9', 'News 10']);
 });
 
-verifies('cron/ticks', 'or in the main session of its agent, behind what is said there', async () => {
+verifies('cron/ticks', 'or in the main session of its agent, behind its messages', async () => {
   const gate = Promise.withResolvers<void>();
   await using gw = await cronHosts().open((_call, count) => (count === 1 ? ['first', { wait: gate.promise }] : ['second']));
   await gw.api.call('agents.add', { agent_id: 'helper' });
@@ -61,7 +61,7 @@ verifies('cron/ticks', 'or in the main session of its agent, behind what is said
   expect(messages.map(({ content }) => content)).toEqual(['Hi', 'first', 'Tick', 'second']);
 });
 
-verifies('cron/schedule', 'what is no schedule is refused; another one counts from when it is set', async () => {
+verifies('cron/schedule', 'an invalid schedule is refused; a new one counts from when it is set', async () => {
   await using gw = await cronHosts().open();
   const refused = (params: Record<string, unknown>) => gw.api.request('cron.add', { message: 'x', ...params });
   await expect(refused({})).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining('`schedule`') as string });
@@ -126,7 +126,7 @@ verifies('cron/once', 'it runs, and stays, disabled, with its history', async ()
   await goesOn(gw.clock, async () => (await gw.history(jobId)).length === 2, 30_000);
 });
 
-verifies('cron/methods', 'what is disabled takes no ticks, and those of that time do not count', async () => {
+verifies('cron/methods', 'a disabled job has no ticks, and those of that time do not count as missed', async () => {
   await using gw = await cronHosts().open();
   const jobId = await gw.add({ enabled: false });
   await gw.pass(5 * MINUTE, 10_000);

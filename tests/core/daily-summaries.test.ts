@@ -13,7 +13,7 @@ const asked = ({ body }: ModelCall): string => JSON.stringify(body.messages);
 const said = (gw: CronHost, at: number, query: string, sessionId?: string) =>
   recalledIn(gw.vault, { ...(sessionId === undefined ? {} : { sessionId }), turns: [{ at, query, recalled: [] }] });
 
-verifies('memory.agents/daily', 'in the person’s time zone, once, without channels and what tools gave; shown among the days', async () => {
+verifies('memory.agents/daily', 'in the person’s time zone, once, without channels and tool results; listed among the days', async () => {
   await using gw = await cronHosts().open(() => [SUMMARY]);
   await said(gw, Date.UTC(2026, 10, 18, 22, 50), 'The boat is green');
   await said(gw, Date.UTC(2026, 10, 18, 23, 30), 'The shed is blue');
@@ -58,7 +58,7 @@ verifies('memory.agents/daily', 'in the person’s time zone, once, without chan
   expect(gw.faults).toEqual([]);
 });
 
-verifies('memory.agents/daily', 'missed days are caught up with, seven at a time, within what is kept', async () => {
+verifies('memory.agents/daily', 'catches up on missed days, seven at a time, within the retention period', async () => {
   const hosts = cronHosts();
   {
     await using gw = await hosts.open();

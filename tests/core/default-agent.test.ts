@@ -69,7 +69,7 @@ describe('the default agent', () => {
     expect(await getReply(without.client)).toBe('I do not know.');
   });
 
-  verifies('agents/default-behaviour', 'saves what it is asked to remember, one fact at a time, and no password', async () => {
+  verifies('agents/default-behaviour', 'stores what it is asked to remember, one fact at a time, and no password', async () => {
     const facts = ['Ann is vegetarian.', 'The password of the router is hunter2.', 'The boat is red.'];
     const task: Task = {
       message: `Remember: ${facts.join(' ')}`,

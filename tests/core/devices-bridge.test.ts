@@ -61,40 +61,36 @@ const chat = (bridge: TestBridge, token: string, stream: boolean) =>
     body: JSON.stringify({ model: 'perch/main', stream, messages: [{ role: 'user', content: 'hi' }] }),
   });
 
-verifies(
-  'device/mirror',
-  'a host that begins to serve tells the bridge, also where it came back; one that stands by does not',
-  async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'perch-access-'));
-    const access = await Access.open(join(dir, 'access.json'), () => {});
-    const sync = new FakeSync({ role: 'none' });
-    const asked: boolean[] = [];
-    const handlers = accessHandlers(access, () => {
-      asked.push(sync.state().role === 'holder');
-      return sync.state().role === 'holder';
-    });
-    const bridge = new FakeBridge(lend(accessPort, handlers));
-    await using gw = await testGateway({ bridge, sync });
-    const { client } = await gw.client();
-    const { code } = await client.call('device.initiate', { deviceName: 'Phone' });
-    const response = await (await testDevice()).response(code);
-    const { deviceId, deviceToken } = await client.call('device.complete', { code, response });
-    expect(access.find(deviceToken)).toBeUndefined();
-    sync.set({ role: 'replica' });
-    sync.set({ role: 'holder' });
-    await until(() => access.find(deviceToken) !== undefined);
-    bridge.detach();
-    sync.set({ role: 'none' });
-    await client.call('device.revoke', { deviceId });
-    bridge.attach();
-    sync.set({ role: 'holder' });
-    await until(() => access.find(deviceToken) === undefined);
-    expect(new Set(asked)).toEqual(new Set([true]));
-    expect([...gw.faults, ...bridge.faults]).toEqual([]);
-    // The mirror may still be on its way to the disk.
-    await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-  },
-);
+verifies('device/mirror', 'a host notifies the bridge when it becomes active, also if it returns; a standby host does not', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'perch-access-'));
+  const access = await Access.open(join(dir, 'access.json'), () => {});
+  const sync = new FakeSync({ role: 'none' });
+  const asked: boolean[] = [];
+  const handlers = accessHandlers(access, () => {
+    asked.push(sync.state().role === 'holder');
+    return sync.state().role === 'holder';
+  });
+  const bridge = new FakeBridge(lend(accessPort, handlers));
+  await using gw = await testGateway({ bridge, sync });
+  const { client } = await gw.client();
+  const { code } = await client.call('device.initiate', { deviceName: 'Phone' });
+  const response = await (await testDevice()).response(code);
+  const { deviceId, deviceToken } = await client.call('device.complete', { code, response });
+  expect(access.find(deviceToken)).toBeUndefined();
+  sync.set({ role: 'replica' });
+  sync.set({ role: 'holder' });
+  await until(() => access.find(deviceToken) !== undefined);
+  bridge.detach();
+  sync.set({ role: 'none' });
+  await client.call('device.revoke', { deviceId });
+  bridge.attach();
+  sync.set({ role: 'holder' });
+  await until(() => access.find(deviceToken) === undefined);
+  expect(new Set(asked)).toEqual(new Set([true]));
+  expect([...gw.faults, ...bridge.faults]).toEqual([]);
+  // The mirror may still be on its way to the disk.
+  await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+});
 
 describe('over real sockets', () => {
   verifies('device/token', 'with the scopes that it was given: connect, bearer, and the token as another program has it', async () => {

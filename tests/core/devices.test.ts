@@ -226,7 +226,7 @@ describe('pairing', () => {
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
 
-  verifies('device.revoke/runs', 'also what waits in line; not what others have asked', async () => {
+  verifies('device.revoke/runs', 'also queued deliveries; requests of others stay', async () => {
     const hold = Promise.withResolvers<void>();
     await using gw = await testGateway({ model: () => ['Half ', { wait: hold.promise }, 'done'] });
     const { client, events } = await gw.client();
@@ -277,7 +277,7 @@ describe('pairing', () => {
   });
 });
 
-describe('a device that is not paired yet', () => {
+describe('an unpaired device', () => {
   verifies('device/pairing-alone', 'every method but device.complete is refused', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
@@ -355,7 +355,7 @@ describe('a device that is not paired yet', () => {
   });
 });
 
-verifies('device.list/seen', 'who is connected, and when each was last here, once a minute', async () => {
+verifies('device.list/seen', 'connected devices, and when each was last seen, updated once a minute', async () => {
   const clock = new FakeClock();
   await using gw = await testGateway({ clock });
   const { client } = await gw.client();

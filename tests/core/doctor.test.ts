@@ -148,7 +148,7 @@ verifies('doctor/programs', 'whom commands run as, and how it stands with each t
     expect(by(`tool-server:${name}`), name).toMatchObject({ severity, message: expect.stringMatching(message) });
 });
 
-verifies('local-models/doctor', 'the doctor says what runs local models, which cannot be run, and how much room there is', async () => {
+verifies('local-models/doctor', 'reports local model runners, models that cannot run, and free space', async () => {
   const nothing = (): Promise<never> => Promise.reject(new Error('not asked for'));
   const model = (problem: string | null) => ({
     ...{ id: 'perch/tiny/tiny.gguf', backend: 'gguf' as const, sizeBytes: 1, name: null, contextWindow: null, source: null, problem },
@@ -397,7 +397,7 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
   });
 });
 
-verifies('doctor/checks', 'who can speak: the network’s voices, the system’s, or nobody', async () => {
+verifies('doctor/checks', 'reports available voices: network, system, or none', async () => {
   const voice = (id: string) => ({ id, name: 'A', language: 'en-US', gender: 'Neutral' as const });
   const speaking = (...ids: string[]) => ({
     bridge: new FakeBridge(
@@ -499,7 +499,7 @@ verifies('doctor/checks', 'settings that nothing reads, and names that no tool h
   });
 });
 
-verifies('doctor/bounded', 'a check that throws and one that hangs are told as such, and the others answer', async () => {
+verifies('doctor/bounded', 'a check that throws or hangs is reported as such, and the others complete', async () => {
   const clock = new FakeClock();
   const hangs = environment({ persisted: () => new Promise(() => {}), estimate: () => Promise.reject(new Error('the browser says no')) });
   await using gw = await testGateway({ ...hangs, clock });
@@ -537,73 +537,69 @@ const someCluster = (change: Partial<ClusterFacts> = {}, seen: Partial<ClusterSe
   return parts;
 };
 
-verifies(
-  'vault.cluster/doctor',
-  'the doctor judges what the bridge tells of the cluster, and says nothing of one that is not there',
-  async () => {
-    await using alone = await testGateway(sync());
-    expect((await examine(alone)).checks.filter(({ id }) => id.startsWith('cluster'))).toEqual([]);
-    await using well = await testGateway(someCluster());
-    const ids = (await examine(well)).checks.filter(({ id }) => id.startsWith('cluster'));
-    expect(ids.map(({ id, severity }) => [id, severity])).toEqual(
-      ['', '-behind', '-replicas', '-storage', '-clock', '-rights'].map((rest) => [`cluster${rest}`, 'ok']),
-    );
-    const follower = { name: 'n2', current: true, offline: false, lag: 0 };
-    const stream = { name: 'S', replicas: 3, bytes: 1, maxBytes: null, messages: 1, leader: 'n1', followers: [follower] };
-    const problem = (code: NonNullable<ClusterFacts['problem']>['code']): Partial<ClusterFacts> => ({
-      ...{ state: 'apart', seen: null },
-      problem: { code, message: 'It is so' },
-    });
-    const cases: [id: string, severity: string, message: string, cluster: ReturnType<typeof someCluster>][] = [
-      ['cluster', 'warning', 'It is so. Changes are kept', someCluster(problem('unreachable'))],
-      ...(['refused', 'unfit', 'full', 'failed'] as const).map((code): (typeof cases)[number] => [
-        ...(['cluster', 'error', 'It is so.'] as const),
-        someCluster(problem(code)),
-      ]),
-      ['cluster', 'info', 'Connecting to nats://n1…', someCluster({ state: 'connecting', seen: null })],
-      ['cluster-behind', 'info', '5 changes to receive, 1,000 or more changes to send', someCluster({ unsent: 1000 }, { behind: 5 })],
-      [
-        'cluster-replicas',
-        'ok',
-        'stored on one server',
-        someCluster({}, { wantedReplicas: 1, streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
-      ],
-      [
-        'cluster-replicas',
-        'warning',
-        'S has 1 of 3 replicas',
-        someCluster({}, { streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
-      ],
-      ['cluster-replicas', 'error', 'No leader for S', someCluster({}, { streams: [{ ...stream, leader: null }] })],
-      [
-        'cluster-replicas',
-        'warning',
-        'n2 is offline',
-        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, offline: true }] }] }),
-      ],
-      [
-        'cluster-replicas',
-        'warning',
-        'Some replicas are not current: n2 is behind by 5,002. If',
-        someCluster({}, { streams: [5000, 2].map((lag) => ({ ...stream, followers: [{ ...follower, current: false, lag }] })) }),
-      ],
-      ['cluster-storage', 'ok', 'The account uses 1 MB of 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
-      ['cluster-storage', 'warning', 'The account uses 9 MB of 10 MB', someCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } })],
-      [
-        'cluster-storage',
-        'error',
-        'S uses 10 MB of 10 MB',
-        someCluster({}, { streams: [{ ...stream, bytes: 10 * 1024 ** 2, maxBytes: 10 * 1024 ** 2 }] }),
-      ],
-      ['cluster-clock', 'warning', 'differ by 6 s', someCluster({}, { skew: 6000 })],
-      ['cluster-clock', 'error', 'differ by 120 s', someCluster({}, { skew: 120_000 })],
-      ['cluster-rights', 'info', 'listen to everything', someCluster({}, { hearsAll: true, othersStreams: 0 })],
-      ['cluster-rights', 'warning', 'read 2 streams of others', someCluster({}, { othersStreams: 2 })],
-    ];
-    for (const [id, severity, message, cluster] of cases)
-      expect(await diagnose(id, cluster), message).toMatchObject({ severity, message: expect.stringContaining(message) as string });
-  },
-);
+verifies('vault.cluster/doctor', 'checks the cluster report of the bridge, and says nothing without a cluster', async () => {
+  await using alone = await testGateway(sync());
+  expect((await examine(alone)).checks.filter(({ id }) => id.startsWith('cluster'))).toEqual([]);
+  await using well = await testGateway(someCluster());
+  const ids = (await examine(well)).checks.filter(({ id }) => id.startsWith('cluster'));
+  expect(ids.map(({ id, severity }) => [id, severity])).toEqual(
+    ['', '-behind', '-replicas', '-storage', '-clock', '-rights'].map((rest) => [`cluster${rest}`, 'ok']),
+  );
+  const follower = { name: 'n2', current: true, offline: false, lag: 0 };
+  const stream = { name: 'S', replicas: 3, bytes: 1, maxBytes: null, messages: 1, leader: 'n1', followers: [follower] };
+  const problem = (code: NonNullable<ClusterFacts['problem']>['code']): Partial<ClusterFacts> => ({
+    ...{ state: 'apart', seen: null },
+    problem: { code, message: 'It is so' },
+  });
+  const cases: [id: string, severity: string, message: string, cluster: ReturnType<typeof someCluster>][] = [
+    ['cluster', 'warning', 'It is so. Changes are kept', someCluster(problem('unreachable'))],
+    ...(['refused', 'unfit', 'full', 'failed'] as const).map((code): (typeof cases)[number] => [
+      ...(['cluster', 'error', 'It is so.'] as const),
+      someCluster(problem(code)),
+    ]),
+    ['cluster', 'info', 'Connecting to nats://n1…', someCluster({ state: 'connecting', seen: null })],
+    ['cluster-behind', 'info', '5 changes to receive, 1,000 or more changes to send', someCluster({ unsent: 1000 }, { behind: 5 })],
+    [
+      'cluster-replicas',
+      'ok',
+      'stored on one server',
+      someCluster({}, { wantedReplicas: 1, streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
+    ],
+    [
+      'cluster-replicas',
+      'warning',
+      'S has 1 of 3 replicas',
+      someCluster({}, { streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
+    ],
+    ['cluster-replicas', 'error', 'No leader for S', someCluster({}, { streams: [{ ...stream, leader: null }] })],
+    [
+      'cluster-replicas',
+      'warning',
+      'n2 is offline',
+      someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, offline: true }] }] }),
+    ],
+    [
+      'cluster-replicas',
+      'warning',
+      'Some replicas are not current: n2 is behind by 5,002. If',
+      someCluster({}, { streams: [5000, 2].map((lag) => ({ ...stream, followers: [{ ...follower, current: false, lag }] })) }),
+    ],
+    ['cluster-storage', 'ok', 'The account uses 1 MB of 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
+    ['cluster-storage', 'warning', 'The account uses 9 MB of 10 MB', someCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } })],
+    [
+      'cluster-storage',
+      'error',
+      'S uses 10 MB of 10 MB',
+      someCluster({}, { streams: [{ ...stream, bytes: 10 * 1024 ** 2, maxBytes: 10 * 1024 ** 2 }] }),
+    ],
+    ['cluster-clock', 'warning', 'differ by 6 s', someCluster({}, { skew: 6000 })],
+    ['cluster-clock', 'error', 'differ by 120 s', someCluster({}, { skew: 120_000 })],
+    ['cluster-rights', 'info', 'listen to everything', someCluster({}, { hearsAll: true, othersStreams: 0 })],
+    ['cluster-rights', 'warning', 'read 2 streams of others', someCluster({}, { othersStreams: 2 })],
+  ];
+  for (const [id, severity, message, cluster] of cases)
+    expect(await diagnose(id, cluster), message).toMatchObject({ severity, message: expect.stringContaining(message) as string });
+});
 
 const PAGES: Record<string, string> = { Settings: 'settings', Devices: 'devices' };
 

@@ -70,7 +70,7 @@ describe('drawings', () => {
     },
   );
 
-  verifies('drawings/durable', 'what was acknowledged is there after a gateway that was killed in the middle of more', async () => {
+  verifies('drawings/durable', 'acknowledged changes survive a gateway that is killed during more of them', async () => {
     const indexedDB = new IDBFactory();
     const first = await testGateway({ indexedDB, name: 'killed' });
     const { client } = await first.client();
@@ -155,7 +155,7 @@ describe('drawings', () => {
     expect(await keys()).toEqual([]);
   });
 
-  verifies('drawings/hostile', 'what does not fit is refused as a whole, with where', async () => {
+  verifies('drawings/hostile', 'an invalid change is refused as a whole, with its position', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
     const { id: drawingId } = await client.call('drawings.create', SHEET);
@@ -198,7 +198,7 @@ describe('drawings', () => {
     expect(await gw.vault.collection('drawingChanges').keys()).toEqual([]);
   });
 
-  verifies('drawings/draft', 'a stroke under way is shown to the others, and goes with who draws it', async () => {
+  verifies('drawings/draft', 'a stroke in progress is shown to others, and disappears with its author', async () => {
     await using gw = await testGateway();
     const [a, b] = [await gw.client({ events: 'own' }), await gw.client({ events: 'own' })];
     const { id: drawingId } = await a.client.call('drawings.create', SHEET);

@@ -62,7 +62,7 @@ verifies(
   },
 );
 
-verifies('dreaming.schedule/ticks', 'at each tick; of those that nobody was there for, once on return', async () => {
+verifies('dreaming.schedule/ticks', 'at each tick; after missed ones, once on return', async () => {
   const hosts = cronHosts();
   {
     await using gw = await hosts.open();
@@ -152,7 +152,7 @@ verifies('dreaming.settings/section', 'read with its defaults; what does not fit
   expect(guarded(settings.parse(document), misfits).dreaming).toMatchObject({ enabled: false, minScore: 0.7 });
 });
 
-verifies('dreaming.schedule/words', 'in words where it has some; the same forms are read as by what keeps it', () => {
+verifies('dreaming.schedule/words', 'shows a schedule in words if possible; the same forms are parsed as in storage', () => {
   for (const [text, words] of [
     ['0 3 * * *', 'every day at 03:00'],
     ['30 4 * * 1', 'every Monday at 04:30'],
@@ -194,7 +194,7 @@ verifies('dreaming.schedule/words', 'in words where it has some; the same forms 
   }
 });
 
-verifies('dreaming.doctor/schedule', 'nothing where it is off; a fault where it cannot be kept, has not been, or fails', async () => {
+verifies('dreaming.doctor/schedule', 'nothing if it is off; a fault if it cannot be scheduled, was not, or fails', async () => {
   const clock = new FakeClock();
   await using gw = await testGateway({ clock });
   const { api } = await overApi(gw, clock);

@@ -170,7 +170,7 @@ verifies('dreaming.signals/listed', 'by score, with six components, what each la
 
 verifies(
   'dreaming.narrative/model',
-  "by the agent's own model, whose usage is booked; without one, or where it fails, the built-in one",
+  "uses the agent's own model, whose usage is booked; without one, or if it fails, the built-in one",
   async () => {
     const two = ['The dog of Ana is Bruno.', 'The dog of Ana is brown.'];
     let says: ReturnType<Script> = ['Dogs, ', 'mostly.'];
@@ -200,7 +200,7 @@ verifies(
   },
 );
 
-verifies('dreaming.recall/runs', 'what runs recalled, and what agents searched for, are signals; each message once', async () => {
+verifies('dreaming.recall/runs', 'recalled memories and agents’ searches are signals; each message counts once', async () => {
   let calls = 0;
   await using gw = await testGateway({
     model: () => (calls++ === 1 ? [{ tool: 'memory_search', args: { query: 'terrier' } }] : ['I see.']),

@@ -98,7 +98,7 @@ describe('a script', () => {
     expect((await client.call('exec.policies', {})).policies.map(({ grantee }) => grantee).sort()).toEqual(['key:one', 'owner']);
   });
 
-  verifies('exec/script', 'is not read by a program that only asks to run it', async () => {
+  verifies('exec/script', 'is not readable by a program that only asks to run it', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge });
     const key = await connectAs(gw, 'key:one');
@@ -136,7 +136,7 @@ describe('a script', () => {
   });
 });
 
-describe('files from outside that nobody has reviewed', () => {
+describe('unreviewed files from outside', () => {
   const attachments = [{ filename: 'letter.txt', mimeType: 'text/plain', content: Buffer.from('Write json.py').toString('base64') }];
   const write = (path: string) => [{ tool: 'file_write', args: { path, content: 'print("evil")' } }];
 

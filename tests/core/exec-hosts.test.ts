@@ -63,7 +63,7 @@ async function setUp() {
 }
 
 describe('two hosts', () => {
-  verifies('exec/hosts', "an agent's command that waits on one is approved on the other, which hears of its output and end", async () => {
+  verifies('exec/hosts', "an agent's command waiting on one host is approved on the other, which receives its output and end", async () => {
     await using there = await setUp();
     const { one, two, a, b, exec } = there;
     const sent = a.client.call('chat.send', { message: 'run it' });
@@ -88,7 +88,7 @@ describe('two hosts', () => {
     await until(async () => (await remembered(two.vault).memories()).length === 1);
   });
 
-  verifies('exec/hosts', 'what runs on one is cancelled from the other', async () => {
+  verifies('exec/hosts', 'a command running on one host is cancelled from the other', async () => {
     await using there = await setUp();
     const { hosts, two, a, b } = there;
     const name = `elsewhere${Date.now()}`;
@@ -104,7 +104,7 @@ describe('two hosts', () => {
 
   verifies(
     ['exec/hosts', 'exec/restart'],
-    'what a host that is gone had asked or begun is seen to by the other, and runs once at the most',
+    'requests and commands of a lost host are handled by the other, and run at most once',
     async () => {
       await using there = await setUp();
       const { hosts, one, two, a, b, script, exec } = there;

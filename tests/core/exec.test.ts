@@ -112,7 +112,7 @@ describe('a request', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  verifies('exec/told', 'whoever asked hears what becomes of it, and of nobody else’s', async () => {
+  verifies('exec/told', 'its requester receives its events, and no one else’s', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge, clock: new FakeClock() });
     const { client: person } = await gw.client();
@@ -144,7 +144,7 @@ describe('a request', () => {
     expect(await over(client, request.requestId)).toMatchObject({ status: 'failed', exitCode: 4, stdout: 'begun\ndone\n' });
   });
 
-  verifies('exec/states', 'one that is not pending is returned as it is, whatever is said', async () => {
+  verifies('exec/states', 'a finished request is returned unchanged, whatever the decision', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge });
     const { client } = await gw.client();
@@ -228,7 +228,7 @@ describe('a request', () => {
     expect(await there(join(exec.home, 'evil'))).toBe(false);
   });
 
-  verifies('exec/needs-bridge', 'and a bridge that goes away is told as what it is', async () => {
+  verifies('exec/needs-bridge', 'and reports a disconnected bridge as such', async () => {
     await using without = await testGateway();
     const { client: alone } = await without.client();
     await expect(create(alone, 'true')).rejects.toMatchObject({
@@ -424,7 +424,7 @@ describe('a restart', () => {
     expect(await counted(exec)).toBe(0);
   });
 
-  verifies('exec/restart', 'a gateway that closes ends what runs, and says so', async () => {
+  verifies('exec/restart', 'a gateway that closes ends running commands, and reports it', async () => {
     await using exec = await lendExec();
     const options = { bridge: exec.bridge, indexedDB: new IDBFactory(), name: 'closes' };
     const name = `closing${Date.now()}`;

@@ -59,7 +59,7 @@ describe('fallbacks', () => {
     expect(asked()).toEqual(['a', 'a', 'a', 'b']);
   });
 
-  verifies('chat/fallbacks', 'never for what is wrong with the request, and never after something was shown', async () => {
+  verifies('chat/fallbacks', 'are never used for an invalid request, or after visible output', async () => {
     for (const status of [400, 413, 422]) {
       const { gw, asked, send } = await chain({ a: [refuse(status, 'context too long')] }, ['test/b']);
       await using _gw = gw;
@@ -152,7 +152,7 @@ describe('the wait between tries', () => {
     return { gw, clock, client, events, sent, asked };
   }
 
-  verifies('chat/tries', 'is as long as the provider asks, and no silence of its', async () => {
+  verifies('chat/tries', 'lasts as long as the provider asks, and does not count as its silence', async () => {
     const { gw, clock, sent, asked } = await busyOnce();
     await using _gw = gw;
     clock.advance(29_999);

@@ -21,7 +21,7 @@ async function apart(
   return { a, b };
 }
 
-verifies('vault.files/merged', 'what two gateways were told to remember apart, both know, and nobody is asked', async () => {
+verifies('vault.files/merged', 'memories added on two partitioned gateways exist on both, without a conflict', async () => {
   const hosts = new TestHosts();
   await using one = await hosts.host();
   await using two = await hosts.host();
@@ -34,7 +34,7 @@ verifies('vault.files/merged', 'what two gateways were told to remember apart, b
   expect([...one.faults, ...two.faults]).toEqual([]);
 });
 
-verifies('vault.files/merged', 'a host that does not serve merges nothing; the one that begins to serve does', async () => {
+verifies('vault.files/merged', 'an inactive host merges nothing; it does once it becomes active', async () => {
   const hosts = new TestHosts();
   await using one = await hosts.host();
   await using two = await hosts.host();
@@ -53,7 +53,7 @@ verifies('vault.files/merged', 'a host that does not serve merges nothing; the o
 
 verifies(
   ['vault.files/copies', 'sync.conflicts/lists', 'sync.resolve/resolves'],
-  'a text and a picture that two hosts wrote apart: the other version of each is shown, and put back',
+  'a text and a picture changed on two partitioned hosts: the other version of each is listed, and can be restored',
   async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host();

@@ -58,23 +58,27 @@ verifies('mirror/dialogs', 'a day is written, grows, and goes with its chats; no
   expect(at.faults).toEqual([]);
 });
 
-verifies('mirror/dialogs', 'what a person changes or puts there is left alone and told of; what they delete is written again', async () => {
-  await using at = await talking();
-  at.save(TODAY, 'mine\n');
-  await at.say('m1', 'Good morning');
-  const skipped = [{ path: TODAY, why: expect.stringContaining('generated from chats') as string }];
-  expect(await at.begin()).toMatchObject({ state: 'synced', skipped });
-  expect(at.read(TODAY).toString()).toBe('mine\n');
-  rmSync(join(at.root, TODAY));
-  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
-  expect(at.texts(TODAY)).toEqual(['Good morning']);
-  rmSync(join(at.root, TODAY));
-  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
-  expect(at.texts(TODAY)).toEqual(['Good morning']);
-  at.save(TODAY, 'mine again\n');
-  expect(await at.settle()).toMatchObject({ state: 'synced', skipped });
-  expect(await at.inVault()).toEqual({});
-});
+verifies(
+  'mirror/dialogs',
+  'files that a person changes or adds there are left alone and reported; deleted ones are written again',
+  async () => {
+    await using at = await talking();
+    at.save(TODAY, 'mine\n');
+    await at.say('m1', 'Good morning');
+    const skipped = [{ path: TODAY, why: expect.stringContaining('generated from chats') as string }];
+    expect(await at.begin()).toMatchObject({ state: 'synced', skipped });
+    expect(at.read(TODAY).toString()).toBe('mine\n');
+    rmSync(join(at.root, TODAY));
+    expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+    expect(at.texts(TODAY)).toEqual(['Good morning']);
+    rmSync(join(at.root, TODAY));
+    expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+    expect(at.texts(TODAY)).toEqual(['Good morning']);
+    at.save(TODAY, 'mine again\n');
+    expect(await at.settle()).toMatchObject({ state: 'synced', skipped });
+    expect(await at.inVault()).toEqual({});
+  },
+);
 
 verifies('mirror/dialogs', 'a day that is too long is told of, and keeps nothing else from being written', async () => {
   await using at = await talking();

@@ -49,7 +49,7 @@ verifies('mirror/names', 'one name in two Unicode forms is one file, which keeps
   expect((await at.inVault())[composed]).toBe('from the vault');
 });
 
-verifies('mirror/names', 'where a disk takes two names for one, the second stays in the vault; a new case is a new name', async () => {
+verifies('mirror/names', 'if the disk ignores case, the second of two names stays in the vault; a change of case is a rename', async () => {
   await using at = await mirrored({ disk: foldingDisk() });
   await at.write('Notes.md', 'large');
   await at.settle();

@@ -76,7 +76,7 @@ verifies('mirror/deletes', 'either way; folders go with their last file; a chang
   expect(await at.inVault()).toEqual(at.onDisk());
 });
 
-verifies('mirror/conflict', 'the folder’s version wins, the other is kept on both sides; the same change twice is none', async () => {
+verifies('mirror/conflict', 'the folder’s version wins, the other is kept on both sides; identical changes do not conflict', async () => {
   await using at = await mirrored();
   for (const path of ['notes/plan.md', 'same', 'other', 'more']) await at.write(path, 'first');
   await at.settle();
@@ -95,7 +95,7 @@ verifies('mirror/conflict', 'the folder’s version wins, the other is kept on b
   expect(await at.inVault()).toEqual(at.onDisk());
 });
 
-verifies('mirror/conflict', 'where nobody knows what was agreed on, nothing is deleted or overwritten unseen', async () => {
+verifies('mirror/conflict', 'without a known sync baseline nothing is deleted or overwritten unseen', async () => {
   await using at = await mirrored();
   for (const path of ['a', 'b', 'c']) await at.write(path, 'first');
   await at.settle();
@@ -163,7 +163,7 @@ verifies(
   },
 );
 
-verifies('workspace.resume/goes-on', 'what is gone comes back, or is let go', async () => {
+verifies('workspace.resume/goes-on', 'deleted files are restored or dropped, as the person decides', async () => {
   await using at = await mirrored();
   for (const path of ['a', 'b', 'c']) await at.write(path, path);
   await at.settle();
@@ -226,7 +226,7 @@ verifies('mirror/outside', 'links, pipes and devices, in the place of files and 
   expect(at.log.filter((line) => line.includes('Skipped a:'))).toHaveLength(1);
 });
 
-verifies('mirror/limits', 'what is too large, or has no name that the vault takes, is told once; the others come over', async () => {
+verifies('mirror/limits', 'files that are too large or have an invalid name are reported once; the others sync', async () => {
   await using at = await mirrored();
   await at.settle();
   at.save('large.bin', Buffer.alloc(8 * 1024 * 1024 + 1));
@@ -265,7 +265,7 @@ verifies('mirror/ignored', 'neither side’s own things go over', async () => {
   expect(existsSync(join(at.root, '.git/hooks/post-checkout'))).toBe(false);
 });
 
-verifies('mirror/one', 'a host that does not serve leaves the folder alone, and so does one that is told to', async () => {
+verifies('mirror/one', 'an inactive host, or a disabled mirror, leaves the folder alone', async () => {
   let serves = false;
   let mirror = true;
   await using at = await mirrored({ serves: () => serves, settings: () => ({ workspaces: { mirror } }) });
@@ -280,7 +280,7 @@ verifies('mirror/one', 'a host that does not serve leaves the folder alone, and 
   expect(await at.inVault()).toEqual({ a: 'first' });
 });
 
-verifies('mirror/notices', 'where no watch tells of anything, a slow look does', async () => {
+verifies('mirror/notices', 'without file watching, polling finds changes', async () => {
   await using at = await mirrored({ isWatched: false });
   await at.settle();
   at.save('a', 'second');

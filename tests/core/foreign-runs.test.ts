@@ -6,8 +6,8 @@ import { historyOf, isInterrupted, withRun } from '../support/foreign-run.ts';
 import { until } from '../support/gateway.ts';
 import { MemoryJournal } from '../support/memory-journal.ts';
 
-describe('a run whose host is gone', () => {
-  verifies(['vault.runs/recovers', 'runs/interrupted'], 'is ended at the start where there are no other hosts', async () => {
+describe('a run whose host disappeared', () => {
+  verifies(['vault.runs/recovers', 'runs/interrupted'], 'is ended at the start if no other hosts exist', async () => {
     for (const sync of [undefined, new FakeSync({ state: 'off', role: 'none' })]) {
       await using gw = await withRun(sync ? { sync } : {});
       const { client } = await gw.client();
@@ -20,7 +20,7 @@ describe('a run whose host is gone', () => {
 
   verifies(
     'vault.runs/recovers',
-    'without the bridge only what was begun on this copy of the data, once it is known to be away',
+    'without the bridge only runs of this copy of the data are ended, once their host is known to be gone',
     async () => {
       const away = { state: 'away', role: 'none' } as const;
       const clock = new FakeClock();
@@ -52,7 +52,7 @@ describe('a run whose host is gone', () => {
     expect(await isInterrupted((await beside.client()).client)).toBe(false);
   });
 
-  verifies('vault.runs/recovers', 'by the host that serves, once it is given a fence; it is asked for again', async () => {
+  verifies('vault.runs/recovers', 'is ended by the active host once it has a fence, which it requests again', async () => {
     const [clock, sync] = [new FakeClock(), new FakeSync({ role: 'replica' })];
     const fences: number[] = [];
     await using gw = await withRun({
@@ -143,7 +143,7 @@ describe('a session in which another host executes a run', () => {
     expect((await historyOf(client)).map(({ id }) => id)).toEqual(['q']);
   });
 
-  verifies('vault.runs/abort', 'where its host is not there, it is taken over at once', async () => {
+  verifies('vault.runs/abort', 'is taken over at once if its host is missing', async () => {
     const sync = new FakeSync();
     sync.delivers = false;
     await using gw = await withRun({ sync });

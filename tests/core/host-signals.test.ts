@@ -6,7 +6,7 @@ import { FakeSync } from '../support/fake-sync.ts';
 import { historyOf, isInterrupted, withRun } from '../support/foreign-run.ts';
 import { script, testGateway, until } from '../support/gateway.ts';
 
-describe('what other hosts tell of their runs', () => {
+describe('run events of other hosts', () => {
   const ids = { sessionId: 'main', agentId: 'main', runId: 'run-q' };
   const delta = (text: string, offset: number) => ({
     event: 'chat.delta',
@@ -14,7 +14,7 @@ describe('what other hosts tell of their runs', () => {
     sessionKey: 'main/main',
   });
 
-  verifies('vault.runs/passed-on', 'text goes on where it ends; what is missing is asked for, once', async () => {
+  verifies('vault.runs/passed-on', 'text continues where it ended; missing text is requested once', async () => {
     const sync = new FakeSync();
     await using gw = await withRun({ sync });
     const { client, events } = await gw.client();
@@ -55,7 +55,7 @@ describe('what other hosts tell of their runs', () => {
     expect(sync.sent).toEqual([{ to: 'elsewhere', payload: { type: 'abort', runId: 'run-q' } }]);
   });
 
-  verifies('vault.runs/passed-on', 'what is malformed or unknown is left out, and the rest is told', async () => {
+  verifies('vault.runs/passed-on', 'malformed and unknown events are ignored, and the others forwarded', async () => {
     const sync = new FakeSync();
     await using gw = await withRun({ sync });
     const { client, events } = await gw.client();

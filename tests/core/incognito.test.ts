@@ -20,8 +20,8 @@ const ends = (events: readonly EventFrame[]): string[] =>
   told(events).flatMap(([event]) => (event.endsWith('.done') || event.endsWith('.error') ? [event] : []));
 const never = new Promise<void>(() => {});
 
-describe('a chat that is kept nowhere', () => {
-  verifies('incognito/streams', 'has the whole conversation answered, for the connection that asked', async () => {
+describe('a chat that is not stored', () => {
+  verifies('incognito/streams', 'gets replies with the whole conversation, for its own connection only', async () => {
     await using gw = await testGateway({ model: script([{ think: 'A greeting. ' }, { think: 'Easy.' }, 'Hel', 'lo']) });
     const [{ client, events }, other] = [await gw.client({ events: 'own' }), await gw.client()];
     const picture = { filename: 'a.png', mimeType: 'image/png', content: 'iVBORw==' };
@@ -107,7 +107,7 @@ describe('a chat that is kept nowhere', () => {
       expect(gw.faults).toEqual([]);
     });
 
-  verifies('incognito/stores-nothing', 'a fault of ours is logged without what was said', async () => {
+  verifies('incognito/stores-nothing', 'an internal error is logged without the messages', async () => {
     const logged: unknown[] = [];
     await using gw = await testGateway();
     const incognito = new Incognito({
@@ -182,26 +182,30 @@ describe('a chat that is kept nowhere', () => {
     await until(() => gw.calls[0]?.signal.aborted === true, 'the provider to be left');
   });
 
-  verifies('incognito/aborts', 'a host that hands over lets it end, takes no new one, and aborts what takes too long', async () => {
-    const clock = new FakeClock();
-    const gate = Promise.withResolvers<void>();
-    await using gw = await testGateway({
-      clock,
-      model: (_call, count) => (count === 1 ? ['a', { wait: gate.promise }, 'b'] : ['c', { wait: never }]),
-    });
-    const { client, events } = await gw.client();
-    const first = client.call('incognito.send', asked('hi'));
-    const second = client.call('incognito.send', { ...asked('hi'), runId: 'run-2' });
-    second.catch(() => {});
-    await until(() => told(events).length === 2);
-    const drained = gw.gateway.drain(5_000);
-    await expect(client.call('incognito.send', { ...asked('late'), runId: 'run-3' })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
-    gate.resolve();
-    expect(await first).toMatchObject({ completed: true });
-    clock.advance(5_000);
-    await expect(second).rejects.toMatchObject({ code: 'ABORTED' });
-    await drained;
-  });
+  verifies(
+    'incognito/aborts',
+    'a host that hands over lets it finish, accepts no new one, and aborts one that takes too long',
+    async () => {
+      const clock = new FakeClock();
+      const gate = Promise.withResolvers<void>();
+      await using gw = await testGateway({
+        clock,
+        model: (_call, count) => (count === 1 ? ['a', { wait: gate.promise }, 'b'] : ['c', { wait: never }]),
+      });
+      const { client, events } = await gw.client();
+      const first = client.call('incognito.send', asked('hi'));
+      const second = client.call('incognito.send', { ...asked('hi'), runId: 'run-2' });
+      second.catch(() => {});
+      await until(() => told(events).length === 2);
+      const drained = gw.gateway.drain(5_000);
+      await expect(client.call('incognito.send', { ...asked('late'), runId: 'run-3' })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+      gate.resolve();
+      expect(await first).toMatchObject({ completed: true });
+      clock.advance(5_000);
+      await expect(second).rejects.toMatchObject({ code: 'ABORTED' });
+      await drained;
+    },
+  );
 
   verifies('incognito/one-terminal-event', 'wrong params are refused, and nothing is told of them', async () => {
     await using gw = await testGateway();

@@ -110,7 +110,7 @@ describe('the tables of the interface document', () => {
       'update.check/row',
       'web.status/row',
     ],
-    'each method takes and gives what its row says',
+    'each method has the params and results of its row',
     () => {
       const found = rows(/^(?!cli\.).*\/row$/);
       expect(found).toHaveLength(73);

@@ -107,7 +107,7 @@ describe('scopes', () => {
   });
 });
 
-verifies('keys/events', 'a key hears of what its scopes cover, also with all events', async () => {
+verifies('keys/events', 'a key receives only events of its scopes, also if it subscribes to all', async () => {
   await using gw = await testGateway();
   const { client: owner } = await gw.client();
   const heard = async (scopes: KeyScope[]): Promise<string[]> => {
@@ -126,7 +126,7 @@ verifies('keys/events', 'a key hears of what its scopes cover, also with all eve
   expect(await heard(['read'])).toEqual(expect.arrayContaining(['chat.delta', 'memory.changed']));
 });
 
-verifies('keys/messages', 'what a key with single scopes writes gives the owner’s next reply no orders', async () => {
+verifies('keys/messages', 'content written by a key with single scopes cannot give orders to the owner’s next reply', async () => {
   const remove = { tool: 'file_remove', args: { path: 'mine.md' } };
   // The model follows the key's message as soon as it is offered file tools.
   const model = ({ body: { messages, tools = [] } }: ModelCall): Say[] =>
@@ -163,7 +163,7 @@ verifies('keys/messages', 'what a key with single scopes writes gives the owner�
   expect([await hasFile(), asked.length]).toEqual([false, 2]);
 });
 
-describe('agents that a key runs', () => {
+describe('agents run by a key', () => {
   const CALLS: Record<string, unknown> = {
     browser_open: { url: 'https://example.com/' },
     exec: { command: 'ls' },

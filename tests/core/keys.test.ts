@@ -93,7 +93,7 @@ verifies('keys/persons', 'no program makes, changes or revokes a key, whatever i
   expect(await listed(owner)).toMatchObject([{ id: key.id }]);
 });
 
-describe('what a key may use', () => {
+describe('limits of a key', () => {
   verifies(['keys/requests', 'keys/last-used'], 'so many requests a minute, over /v1 and chat.* together', async () => {
     const clock = new FakeClock();
     await using gw = await testGateway({ clock });
@@ -204,7 +204,7 @@ verifies('keys/unattended', 'jobs are for keys without limits; plans, events and
   expect(await (await program(free.id)).call('cron.add', job)).toMatchObject({ ok: true });
 });
 
-describe('who leaves before the end', () => {
+describe('a caller that disconnects early', () => {
   const WORDS = 'A long story. '.repeat(100);
   const tokens = async (owner: GatewayClient): Promise<number> => (await listed(owner))[0]?.month.totalTokens ?? 0;
   /** A model that never finishes. */

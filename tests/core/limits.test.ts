@@ -22,7 +22,7 @@ async function socketOf(gw: TestGateway) {
 }
 
 describe('limits', () => {
-  verifies('limits/rate', 'the rate is what the configuration says, from the next connection on; 0 is none', async () => {
+  verifies('limits/rate', 'the rate comes from the configuration, for new connections; 0 means unlimited', async () => {
     const clock = new FakeClock();
     await using gw = await testGateway({ clock });
     const { client } = await gw.client();
@@ -35,7 +35,7 @@ describe('limits', () => {
     expect(await (await socketOf(gw)).ask(500)).toEqual(Array(500).fill('ok'));
   });
 
-  verifies('limits/rate', 'what is no request counts as one, and so does the id of one that is under way', async () => {
+  verifies('limits/rate', 'invalid frames count as requests, and so does a duplicate id of an active one', async () => {
     const gate = Promise.withResolvers<void>();
     const clock = new FakeClock();
     await using gw = await testGateway({ clock, model: script([{ wait: gate.promise }]) });

@@ -70,7 +70,7 @@ describe('linked browsers', () => {
     expect(await other.client.call('health')).toMatchObject({ ok: true });
   });
 
-  verifies('device.unlink/none', 'one that there is not; one that cannot be taken out of the file stays linked', async () => {
+  verifies('device.unlink/none', 'an unknown browser; one that cannot be removed from the file stays linked', async () => {
     await using bridge = await startTestBridge();
     await using gw = await bridgedGateway();
     await gw.attach(bridge);

@@ -107,39 +107,47 @@ verifies(
   },
 );
 
-verifies(['models.cancelDownload/call', 'models.downloads/call'], 'ended, told of, and gone on with; what fails says why', async () => {
-  await using at = await world({ cutAfter: 0 });
-  const { client, downloads, over, hub } = at;
-  const { id } = await client.call('models.download', { repo: 'perch/tiny' });
-  expect(await over(id)).toMatchObject({ state: 'failed', error: expect.stringMatching(/was lost|sent only 0/) as string, modelId: null });
-  expect(await client.call('models.cancelDownload', { id })).toEqual({ cancelled: false });
-  await expect(client.call('models.cancelDownload', { id: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  delete hub.faults.cutAfter;
-  for (const backend of ['gguf', 'browser'] as const) {
-    const before = hub.asked.length;
-    hub.faults.silent = true;
-    const repo = backend === 'gguf' ? 'perch/tiny' : 'perch/words';
-    const begun = await client.call('models.download', { repo, backend });
-    expect(await client.call('models.download', { repo, backend })).toEqual(begun);
-    await until(() => hub.asked.length > before, 'the hub to be asked');
-    expect((await downloads()).find((each) => each.id === begun.id)).toMatchObject({ state: 'running' });
-    expect(await client.call('models.cancelDownload', begun)).toEqual({ cancelled: true });
-    expect(await over(begun.id)).toMatchObject({ state: 'cancelled' });
-    await until(() => at.told(begun.id).at(-1)?.state === 'cancelled', 'it to be told');
-  }
-  await expect(client.call('models.download', { repo: 'perch/words', backend: 'browser', source: 'modelscope' })).rejects.toMatchObject({
-    code: 'INVALID_PARAMS',
-  });
-  at.bridge.detach();
-  await expect(client.call('models.download', { repo: 'perch/tiny' })).rejects.toMatchObject({
-    message: expect.stringContaining('needs the bridge') as string,
-  });
-  expect((await downloads()).every(({ backend }) => backend === 'browser')).toBe(true);
-});
+verifies(
+  ['models.cancelDownload/call', 'models.downloads/call'],
+  'downloads that ended are reported, and can be resumed; failures give a reason',
+  async () => {
+    await using at = await world({ cutAfter: 0 });
+    const { client, downloads, over, hub } = at;
+    const { id } = await client.call('models.download', { repo: 'perch/tiny' });
+    expect(await over(id)).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/was lost|sent only 0/) as string,
+      modelId: null,
+    });
+    expect(await client.call('models.cancelDownload', { id })).toEqual({ cancelled: false });
+    await expect(client.call('models.cancelDownload', { id: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    delete hub.faults.cutAfter;
+    for (const backend of ['gguf', 'browser'] as const) {
+      const before = hub.asked.length;
+      hub.faults.silent = true;
+      const repo = backend === 'gguf' ? 'perch/tiny' : 'perch/words';
+      const begun = await client.call('models.download', { repo, backend });
+      expect(await client.call('models.download', { repo, backend })).toEqual(begun);
+      await until(() => hub.asked.length > before, 'the hub to be asked');
+      expect((await downloads()).find((each) => each.id === begun.id)).toMatchObject({ state: 'running' });
+      expect(await client.call('models.cancelDownload', begun)).toEqual({ cancelled: true });
+      expect(await over(begun.id)).toMatchObject({ state: 'cancelled' });
+      await until(() => at.told(begun.id).at(-1)?.state === 'cancelled', 'it to be told');
+    }
+    await expect(client.call('models.download', { repo: 'perch/words', backend: 'browser', source: 'modelscope' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    at.bridge.detach();
+    await expect(client.call('models.download', { repo: 'perch/tiny' })).rejects.toMatchObject({
+      message: expect.stringContaining('needs the bridge') as string,
+    });
+    expect((await downloads()).every(({ backend }) => backend === 'browser')).toBe(true);
+  },
+);
 
 verifies(
   'models.cancelDownload/forget',
-  'what has ended is put away with what is here of it; the same, begun again, is listed once',
+  'a dismissed download is removed with its partial files; started again, it is listed once',
   async () => {
     await using at = await world();
     const { client, downloads, over, hub } = at;
@@ -176,7 +184,7 @@ verifies(
   },
 );
 
-verifies('models/restart', 'what was under way goes on when the bridge starts again', async () => {
+verifies('models/restart', 'an interrupted download continues when the bridge restarts', async () => {
   await using at = await world({ silent: true });
   const { client, hub, home } = at;
   const { id } = await client.call('models.download', { repo: 'perch/tiny' });

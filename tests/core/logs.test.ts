@@ -336,7 +336,7 @@ verifies('logs/before', 'of a bridge that was started again, and of another log,
   expect(await older(`other.99.${ring.id}.2`)).toEqual(['one']);
 });
 
-verifies('logs/cursor', 'after the bridge or the log is another one, reading goes on with what that has', async () => {
+verifies('logs/cursor', 'reading continues after a restart of the bridge or a new log', async () => {
   const first = lentLogs();
   const bridge = new FakeBridge(first.lent);
   await using gw = await testGateway({ bridge });
@@ -359,7 +359,7 @@ verifies('logs/cursor', 'after the bridge or the log is another one, reading goe
   );
 });
 
-verifies('logs/harmless', 'with a log that takes nothing a run ends well, and the log is read from memory', async () => {
+verifies('logs/harmless', 'with a log that cannot be written a run completes, and the log is read from memory', async () => {
   const full = (): Promise<never> => Promise.reject(new DOMException('no room', 'QuotaExceededError'));
   const vault = await vaultWith('full', (real) => ({ logs: { ...real.logs, append: full } }));
   await using gw: TestGateway = await testGateway({ vault });

@@ -33,7 +33,7 @@ describe('a call of a tool', () => {
 
   verifies(
     'mcp/errors',
-    'what a tool, or its server, refuses is told to the model; a server that dies in a call is started again',
+    'a refusal by a tool or its server is reported to the model; a server that dies during a call is restarted',
     async () => {
       await using at = await serving();
       await start(at.client, 'hand', byHand());
@@ -75,7 +75,7 @@ describe('a call of a tool', () => {
     expect(await sent).toMatchObject({ denied: true });
   });
 
-  verifies('mcp/progress', 'tells of its progress', async () => {
+  verifies('mcp/progress', 'reports progress', async () => {
     await using at = await serving();
     await start(at.client, 'all', real('everything', 'stdio'));
     await at.use('mcp__all__trigger-long-running-operation', { duration: 1, steps: 2 });
@@ -135,7 +135,7 @@ describe('a server', () => {
     await expect(named).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 
-  verifies('mcp/poll', 'one whose settings change is connected anew, and one that is taken out is ended', async () => {
+  verifies('mcp/poll', 'reconnects if its settings change, and ends if it is removed', async () => {
     await using at = await serving();
     const mark = `poll-${process.pid}`;
     const before = await start(at.client, 'hand', byHand('plain', mark));
@@ -167,7 +167,7 @@ describe('a server', () => {
     await standing(client, 'hand', 'waiting');
   });
 
-  verifies('mcp/hand-over', 'what is under way when another host takes over comes to its end here, and nothing else stays', async () => {
+  verifies('mcp/hand-over', 'calls active during a hand-over finish on the old host, which keeps nothing else', async () => {
     const [clock, sync] = [new FakeClock(), new FakeSync()];
     const become = (role: 'holder' | 'replica'): void => {
       sync.set({ role });
@@ -258,7 +258,7 @@ describe('a server', () => {
   });
 });
 
-describe('a tool that says something else than before', () => {
+describe('a tool whose description changed', () => {
   verifies('mcp/changed-tool', 'is off until a person approves it again', async () => {
     await using at = await serving();
     const path = join(at.lent.home, 'description');

@@ -40,7 +40,7 @@ describe('a hostile server', () => {
     ['list-fails', /rejected the request: .*no list today/],
   ];
   for (const [way, why] of FAILING) {
-    verifies('mcp/hostile', `(${way}) is told in a sentence, and nothing of it is left`, async () => {
+    verifies('mcp/hostile', `(${way}) is reported in a sentence, and leaves nothing behind`, async () => {
       await using at = await meets(way);
       expect(at.state.error).toMatch(why);
     });
@@ -58,7 +58,7 @@ describe('a hostile server', () => {
   }
 
   for (const way of ['flood', 'flood-stderr', 'junk', 'deep']) {
-    verifies('mcp/hostile', `(${way}) that writes without end, or what is no message, is held up, and can still be used`, async () => {
+    verifies('mcp/hostile', `(${way}) that writes endlessly or sends invalid messages is throttled, and stays usable`, async () => {
       await using at = await meets(way, { settled: 'ready' });
       expect(at.state.tools).toBe(9);
       expect((await at.client.call('mcp.logs', { name: 'hostile' })).text.length).toBeLessThanOrEqual(64 * 1024);

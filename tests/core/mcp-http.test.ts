@@ -97,7 +97,7 @@ describe('a tool server over HTTP', () => {
     }
   });
 
-  verifies('mcp/errors', 'one that is not there, or answers with an error, is told in a sentence that says what to do', async () => {
+  verifies('mcp/errors', 'a missing or failing server is reported with what to do', async () => {
     const answers: Record<string, [number, string]> = {
       '/broken': [500, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database is locked"}}'],
       '/closed': [403, '{"error":"no key"}'],

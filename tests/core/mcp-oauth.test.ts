@@ -41,7 +41,7 @@ async function follow(url: string): Promise<{ status: number; text: string; back
   return { status: page.status, text: await page.text(), back };
 }
 
-describe('a tool server that wants permission', () => {
+describe('a tool server that requires authorization', () => {
   verifies('mcp-oauth/authorize', 'waits for a person, who follows the link; then its tools are there, and answer', async () => {
     await using at = await guarded();
     expect(await stateOf(at.client, 'far')).toMatchObject({
@@ -169,7 +169,7 @@ describe('a tool server that wants permission', () => {
     expect(await at.secret()).toBeUndefined();
   });
 
-  verifies('mcp-oauth/authorize', 'with what Perch is registered as, where nobody is registered by asking', async () => {
+  verifies('mcp-oauth/authorize', 'uses a pre-registered client if dynamic registration is unavailable', async () => {
     await using at = await guarded({ oauth: { clientId: 'known', clientSecret: 'sesame', scopes: ['extra'] } });
     at.server.registers = false;
     at.server.metadata = { token_endpoint_auth_methods_supported: ['client_secret_basic'] };
@@ -187,7 +187,7 @@ describe('a tool server that wants permission', () => {
   });
 });
 
-describe('documents and issuers that mean ill', () => {
+describe('malicious metadata documents and issuers', () => {
   const LINKS: [what: string, turn: (server: OauthServer) => void, why: RegExp][] = [
     ['another issuer in the document', (server) => (server.metadata = { issuer: 'https://other.example.com' }), /issuer/i],
     ['a page that runs', (server) => (server.metadata = { authorization_endpoint: 'javascript:alert(1)' }), /./],

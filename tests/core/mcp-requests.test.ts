@@ -30,7 +30,7 @@ verifies('mcp/requests', 'a form that a server asks for is shown, and filled in 
   }
 });
 
-verifies('mcp/requests', 'a server asks the person’s model after their word; what it used is noted as the server’s', async () => {
+verifies('mcp/requests', 'a server may use the person’s model after approval; usage is booked to the server', async () => {
   await using at = await serving();
   await start(at.client, 'hand', byHand());
   const question = { messages: [{ role: 'user', content: { type: 'text', text: 'What is the time?' } }], maxTokens: 10 };

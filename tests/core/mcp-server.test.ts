@@ -71,7 +71,7 @@ for (const mode of ['legacy', 'auto'] as const) {
   );
 }
 
-verifies('mcp-server/serves', 'an agent that is named serves its own tools; one that is not there is 404', async () => {
+verifies('mcp-server/serves', 'a named agent serves its own tools; an unknown one is 404', async () => {
   await using client = await connected('/mcp/reader');
   const { tools } = await client.listTools();
   expect(tools.length).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ const resultsOf = (events: EventFrame[]): unknown[] =>
   events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [(payload as { result: unknown }).result] : []));
 const freely = { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } };
 
-describe('a tool server that is a command', () => {
+describe('a tool server run as a command', () => {
   verifies(['mcp/stdio', 'mcp/names'], 'its tools are in the pool, and a model uses one', async () => {
     await using lent = await lendMcp();
     await using gw = await testGateway({ bridge: lent.bridge, model: uses('mcp__everything__echo', { message: 'hello' }) });

@@ -23,29 +23,33 @@ function world({ broken = false } = {}) {
   return { embedded, fetch };
 }
 
-verifies('memory.vectors/gateway', 'what means the same is found by none of its words; each text is sent once, and booked', async () => {
-  const { embedded, fetch } = world();
-  await using gw = await testGateway({ fetch });
-  const { client } = await gw.client();
-  for (const text of ['The Peugeot is parked behind the church', 'Bruno is a terrier', 'The rent is due on Monday'])
-    await client.call('memory.add', { text });
-  const find = async () => (await client.call('memory.search', { query: 'Which automobile have we got?' })).results;
-  expect((await find()).map(({ why }) => why.alike)).not.toContain(expect.any(Number));
-  expect(embedded).toEqual([]);
-  await client.call('config.set', { key: 'memory.embeddings.model', value: 'test/scripted' });
-  await until(async () => (await find())[0]?.why.alike !== undefined, 'vectors');
-  const [first] = await find();
-  expect(first).toMatchObject({ text: 'The Peugeot is parked behind the church', kind: 'memory' });
-  expect(first?.why.alike).toBeGreaterThan(0.9);
-  const remembered = embedded.filter((text) => !text.startsWith('Which'));
-  expect(remembered.sort()).toEqual(['Bruno is a terrier', 'The Peugeot is parked behind the church', 'The rent is due on Monday']);
-  // A memory that is added later gets a vector too.
-  await client.call('memory.add', { text: 'A second vehicle is in the garage' });
-  await until(async () => (await find()).some(({ text, why }) => text.startsWith('A second') && (why.alike ?? 0) > 0.9), 'the second');
-  const usage = await gw.vault.usage.since(0);
-  await until(async () => (await gw.vault.usage.since(0)).some(({ principal }) => principal === 'memory'), 'usage');
-  expect(usage.every(({ model }) => model === 'test/scripted')).toBe(true);
-});
+verifies(
+  'memory.vectors/gateway',
+  'finds texts of the same meaning with different words; each text is sent once, and its usage booked',
+  async () => {
+    const { embedded, fetch } = world();
+    await using gw = await testGateway({ fetch });
+    const { client } = await gw.client();
+    for (const text of ['The Peugeot is parked behind the church', 'Bruno is a terrier', 'The rent is due on Monday'])
+      await client.call('memory.add', { text });
+    const find = async () => (await client.call('memory.search', { query: 'Which automobile have we got?' })).results;
+    expect((await find()).map(({ why }) => why.alike)).not.toContain(expect.any(Number));
+    expect(embedded).toEqual([]);
+    await client.call('config.set', { key: 'memory.embeddings.model', value: 'test/scripted' });
+    await until(async () => (await find())[0]?.why.alike !== undefined, 'vectors');
+    const [first] = await find();
+    expect(first).toMatchObject({ text: 'The Peugeot is parked behind the church', kind: 'memory' });
+    expect(first?.why.alike).toBeGreaterThan(0.9);
+    const remembered = embedded.filter((text) => !text.startsWith('Which'));
+    expect(remembered.sort()).toEqual(['Bruno is a terrier', 'The Peugeot is parked behind the church', 'The rent is due on Monday']);
+    // A memory that is added later gets a vector too.
+    await client.call('memory.add', { text: 'A second vehicle is in the garage' });
+    await until(async () => (await find()).some(({ text, why }) => text.startsWith('A second') && (why.alike ?? 0) > 0.9), 'the second');
+    const usage = await gw.vault.usage.since(0);
+    await until(async () => (await gw.vault.usage.since(0)).some(({ principal }) => principal === 'memory'), 'usage');
+    expect(usage.every(({ model }) => model === 'test/scripted')).toBe(true);
+  },
+);
 
 verifies('memory.vectors/gateway', 'a model that fails, or makes none, leaves the search by words', async () => {
   const { fetch } = world({ broken: true });

@@ -62,7 +62,7 @@ verifies('memory/workspaces', 'all kinds of workspaces do the same', async () =>
   expect(seen).toEqual(['memory', 'folder', 'database', 'vault']);
 });
 
-verifies('memory/updates', 'changes that are made of what a file has, many at once, and beside others', async () => {
+verifies('memory/updates', 'concurrent read-modify-write changes of a file are all kept', async () => {
   for await (const [name, at, past] of workspaces()) {
     await Promise.all(Array.from({ length: 20 }, (_, nth) => at.update('MEMORY.md', (text = '') => `${text}${nth}\n`)));
     const lines = (await at.read('MEMORY.md'))?.trim().split('\n') ?? [];

@@ -45,7 +45,7 @@ describe('connections', () => {
     expect((await gw.client()).client.hello.protocol).toBe(3);
   });
 
-  verifies('limits/message', '500,000 characters are taken, one more is not, by any way to write', async () => {
+  verifies('limits/message', '500,000 characters are accepted, one more is not, by any way of writing', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'x'.repeat(500_000) });

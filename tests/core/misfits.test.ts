@@ -24,7 +24,7 @@ async function stored(config: Json, change: (vault: Vault) => Promise<unknown> =
 const offered = (gw: TestGateway): string[] =>
   (gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
 
-describe('a stored value that does not fit', () => {
+describe('an invalid stored value', () => {
   const agents = {
     helper: { name: 'Helper', systemPrompt: 'Be kind', workspace: 'my notes & things', later: { a: 1 } },
     other: { name: 'Other', workspace: 'shared' },
@@ -97,7 +97,7 @@ describe('a stored value that does not fit', () => {
 
   verifies(
     ['config/narrow', 'config/secrets'],
-    'takes its whole provider or channel along, whose key goes nowhere, and goes with it',
+    'disables its whole provider or channel, whose key is not sent, and is removed with it',
     async () => {
       const later = { kind: 'openai', baseUrl: 'http://proxy.test/v1', apiKey: '***', headers: { a: 'b' } };
       await using gw = await stored(

@@ -186,7 +186,7 @@ describe('a plan', () => {
 
   verifies(
     'plan/transitions',
-    'a step that there is not changes nothing; the current one stays meant where others are put before it',
+    'an unknown step changes nothing; the current step stays current if others are inserted before it',
     async () => {
       const results: unknown[] = [];
       const turns: Say[][] = [
@@ -336,7 +336,7 @@ describe('a plan whose host died', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  verifies('plan/hosts', 'what another host changes of a plan is told here', async () => {
+  verifies('plan/hosts', 'reports changes made by another host', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host({
       model: inOrder([make()], [done('Seen')], ['I pause here.'], [done('Written')], [done('Sent')], ['Done.']),

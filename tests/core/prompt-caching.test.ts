@@ -66,7 +66,7 @@ describe('a chat', () => {
     expect(other).not.toBe(first);
   });
 
-  verifies('usage/cache', 'is marked for Anthropic, and what was read and written is told and priced', async () => {
+  verifies('usage/cache', 'is marked for Anthropic, and cache reads and writes are reported and priced', async () => {
     const { gw, client, last } = await gateway();
     await using _gw = gw;
     const send = () => client.call('chat.send', { sessionId: 'one', message: LONG, model: 'claude/claude-opus-5-5' });
@@ -102,7 +102,7 @@ describe('a program', () => {
     expect(last()).toEqual({ model: 'gpt-6-sol', messages: [hi] });
   });
 
-  verifies('usage/cache', 'has its own for a model whose requests are translated, else those of a conversation', async () => {
+  verifies('usage/cache', 'has its own breakpoints on translated requests, else gets those of a chat', async () => {
     const { gw, post, last } = await gateway();
     await using _gw = gw;
     const model = 'claude/claude-opus-5-5';

@@ -119,7 +119,7 @@ describe('files', () => {
 });
 
 describe('web_fetch', () => {
-  verifies(['web/fetch', 'office/untrusted'], 'gives title, final address and text, of what the person allows', async () => {
+  verifies(['web/fetch', 'office/untrusted'], 'returns title, final address and text of allowed pages', async () => {
     const report = await pdf([lines(1, 2)]);
     const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {

@@ -10,7 +10,7 @@ const kept = async ({ vault }: TestGateway) =>
   (await vault.messages.all('main/main')).flatMap(({ role, content, reasoning }) => (reasoning ? [{ role, content, reasoning }] : []));
 const held = (): { promise: Promise<void>; resolve: () => void } => Promise.withResolvers<void>();
 
-describe('what a model thinks', () => {
+describe('reasoning', () => {
   verifies('chat.reasoning/streams', 'of each step, with how long it took; told to readers and not to models', async () => {
     const clock = new FakeClock();
     const gates = [held(), held(), held()];
@@ -75,7 +75,7 @@ describe('what a model thinks', () => {
     expect((await gw.vault.messages.all(`main/${session.sessionId}`)).filter(({ reasoning }) => reasoning)).toHaveLength(2);
   });
 
-  verifies('chat.reasoning/streams', 'kept with what is stopped before the first word', async () => {
+  verifies('chat.reasoning/streams', 'is stored with a reply stopped before its first word', async () => {
     await using gw = await testGateway({ model: () => [{ think: 'Well' }, { wait: new Promise(() => {}) }] });
     const { client, events } = await gw.client();
     const sent = client.call('chat.send', { message: 'hi' });

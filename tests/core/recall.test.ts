@@ -123,7 +123,7 @@ verifies('recall.run/who', 'not for API keys’ stateless runs, agents without m
   expect(events.map(({ event }) => event)).not.toContain('chat.recalled');
 });
 
-verifies('recall.run/who', 'the guide that takes over from a model is asked what was asked', async () => {
+verifies('recall.run/who', 'the guide, as a fallback, gets the original question', async () => {
   await using gw = await withMemory({ model: script([{ status: 401, body: '{}' }]) });
   await gw.owner.call('config.set', { key: 'chat.fallbacks', value: ['guide/guide'] });
   const { messageId } = await gw.owner.call('chat.send', { message: '/tool memory_search {"query":"dog"}' });
@@ -148,7 +148,7 @@ verifies('recall.run/who', 'nothing for whoever writes on a channel', async () =
   expect(server.sent[0]?.text).not.toContain('Bruno');
 });
 
-verifies('recall.run/switch', 'of a session, kept with it and its forks; of all; and of agents', async () => {
+verifies('recall.run/switch', 'is turned off for a session and its forks, for all, or for agents', async () => {
   await using gw = await withMemory();
   const { owner } = gw;
   const on = { path: PATH, enabled: true, active: true, reason: null };

@@ -70,7 +70,7 @@ verifies('http.chat/refusal', 'of a model of any format, and of an agent, with a
   expect(messages.map(({ content }) => content)).toEqual(['Hi', 'I am sorry, no.', 'Hi', 'I am sorry, no.']);
 });
 
-verifies('http.chat/refusal', 'behind what was said before it; no call is left, and one without a reason has one', async () => {
+verifies('http.chat/refusal', 'follows the text before it; calls are dropped, and a missing reason is filled in', async () => {
   const { gw, client, openai } = await refusing(
     ({ url }) => (url.includes('google') ? gemini('Well') : claude('Well')),
     'claude/claude-opus-5-5',

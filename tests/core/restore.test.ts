@@ -5,7 +5,7 @@ import { FakeBridge, lend } from '../support/fake-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
 import { testGateway, until } from '../support/gateway.ts';
 
-verifies('backup/restore', 'is answered once what came back has been read', async () => {
+verifies('backup/restore', 'responds once the restored data has been read', async () => {
   const sync = new FakeSync();
   sync.journal = { journal: { head: 7 }, hosts: [] } as unknown as typeof sync.journal;
   const bridge = new FakeBridge(

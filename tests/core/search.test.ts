@@ -78,7 +78,7 @@ verifies('sessions.search/finds', 'only where it is looked for, page by page', a
   expect(seen.sort()).toEqual(['a', 'b', 'c']);
 });
 
-verifies('sessions.search/finds', 'what was just said, and no more what was deleted or reset', async () => {
+verifies('sessions.search/finds', 'finds new messages, and no longer deleted or reset ones', async () => {
   await using gw = await setUp();
   const { client } = gw;
   await client.call('chat.send', { message: 'An albatross flew by', sessionId: 'birds' });

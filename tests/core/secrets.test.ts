@@ -83,7 +83,7 @@ verifies('secrets/reload', 'a value that has changed is used after a reload, and
   expect(await at.key()).toBe('Bearer new-value');
 });
 
-verifies('secrets/attach', 'a bridge that is attached later is asked then; what it said stays when it goes', async () => {
+verifies('secrets/attach', 'a bridge that attaches later is asked then; its values stay after it detaches', async () => {
   await using at = await withSecrets({ MY_KEY: SECRET });
   at.bridge.detach();
   await at.provide('${MY_KEY}');
@@ -116,7 +116,7 @@ verifies(['secrets/missing', 'doctor/checks'], 'without a value the server is no
 
 verifies(
   ['secrets/own', 'secrets/moved'],
-  'what is no reference, names Perch’s own, or would go to another server is refused',
+  'an invalid reference, one to Perch’s own secrets, or one sent to another server is refused',
   async () => {
     await using at = await withSecrets({ MY_KEY: SECRET });
     for (const wrong of ['${PERCH_TOKEN}', '${perch_password}', '${1KEY}', '${A B}', '${}', '${A\n}'])

@@ -168,7 +168,7 @@ describe('sessions', () => {
     },
   );
 
-  verifies('sessions.list/details', 'the title is the first line of what was said, without signs of emphasis', async () => {
+  verifies('sessions.list/details', 'the title is the first line of the message, without emphasis marks', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
     for (const [sessionId, message, title] of [
@@ -202,7 +202,7 @@ describe('sessions', () => {
     },
   );
 
-  verifies('sessions.list/details', 'a title is words that can be seen, also where a message or a stored chat has none', async () => {
+  verifies('sessions.list/details', 'a title is visible text, even if a message or a stored chat has none', async () => {
     const UNSEEN = '\u200b\u2060\u3164';
     await using gw = await testGateway({ model: script(['ok']) });
     const { client } = await gw.client();

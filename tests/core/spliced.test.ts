@@ -117,7 +117,7 @@ describe('a streamed answer', () => {
     });
   });
 
-  verifies('http.chat/splice-bytes', 'keeps every byte, what is no data too, and its usage is that of the upstream', async () => {
+  verifies('http.chat/splice-bytes', 'keeps every byte, comments included, and has the upstream’s usage', async () => {
     const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
     const sent = `: hold on\r\n\r\nid: 7\r\nevent: message\r\n${chunk('ä').trim()}\r\n\r\n: still here\n\n${chunk('', 'stop')}data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`;
     await using _ = await writer((response) => response.end(`${sent}data: [DONE]\n\n`));
@@ -136,7 +136,7 @@ describe('a streamed answer', () => {
     }
   });
 
-  it('comes whole although a stream was asked for, and the other way round: as ever', async () => {
+  it('is buffered if the upstream ignores `stream`, and the other way round', async () => {
     const data = await readData(await post('whole'));
     expect([data.length, contentOf(data[0] ?? ''), data.at(-1)]).toEqual([2, TEXT, '[DONE]']);
     // A server that streams although it was not asked to.
@@ -184,7 +184,7 @@ describe('a streamed answer', () => {
     expect(data.slice(0, -1).map(contentOf).join('')).toBe(TEXT);
   });
 
-  it('that says nothing after the finish reason is not waited for', async () => {
+  it('that sends nothing after the finish reason does not delay the end', async () => {
     expect(kindsOf(await readData(await post('stall-end')))).toEqual(['chunk', 'chunk', '[DONE]']);
   });
 
@@ -226,7 +226,7 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('a whole answer', () => {
+describe('a buffered answer', () => {
   const whole = (more: object = {}): string =>
     JSON.stringify({
       ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'x' },
@@ -277,7 +277,7 @@ describe('a whole answer', () => {
     }
   });
 
-  verifies('http.chat/thoughts-in-text', 'of a model that never begins them is told apart from its second answer on', async () => {
+  verifies('http.chat/thoughts-in-text', 'of a model that never starts them is detected from its second answer on', async () => {
     await using _ = await writer((response) =>
       response.end(`${chunk('plan')}${chunk('</think>Hello')}${chunk('', 'stop')}data: [DONE]\n\n`),
     );
@@ -414,7 +414,7 @@ describe('a host', () => {
   for (const [what, go] of goings)
     verifies(
       ['http.chat/splice-host', 'http.chat/receipts'],
-      `that ${what} does not end what it has begun; the next one hears what was used`,
+      `that ${what} does not end active answers; the next host receives their usage`,
       async () => {
         const answering = Promise.withResolvers<ServerResponse>();
         await using _ = await writer((response) => answering.resolve(response));
@@ -468,7 +468,7 @@ describe('a host', () => {
     await usageOf();
   });
 
-  verifies('http.chat/receipts', 'that does not take a receipt is told again, and what is told twice counts once', async () => {
+  verifies('http.chat/receipts', 'that rejects a receipt gets it again, and duplicates count once', async () => {
     const keep = gw.gateway.keepReceipts;
     let tries = 0;
     gw.gateway.keepReceipts = async (given) => {

@@ -94,7 +94,7 @@ verifies('http.chat/standing', 'the next of a kind is answered alike without the
 
 verifies(
   'http.chat/standing',
-  'events come alike, and one that breaks off, errs or is odd ends with what the core says of it',
+  'streams have the same events, and one that breaks off, errs or is malformed ends as in the core',
   async () => {
     await decided('normal');
     const whole = await unheard('normal', { stream: true });
@@ -129,7 +129,7 @@ async function withQueue(mode: string, alike: boolean): Promise<string> {
 
 verifies(
   'http.chat/true-usage',
-  'by a decision that stands, hidden from a caller who did not ask, and without it if the server refuses',
+  'usage on a cached route is hidden from callers that did not ask, and not requested if the server refuses it',
   async () => {
     await decided('normal');
     for (const more of [{}, { stream_options: { include_usage: true } }]) {
@@ -171,7 +171,7 @@ verifies('http.chat/standing', 'a key may have limits, and is looked at each tim
   for (let i = 0; i < 3; i++) expect(await asked('normal', {}, { token: secret })).toMatchObject({ status: 200, heard: true });
 });
 
-verifies('http.chat/standing', 'what is not good goes to the core, which judges it, and decides anew', async () => {
+verifies('http.chat/standing', 'a failed response goes to the core, which decides again', async () => {
   await decided('normal');
   const before = upstream.requests.length;
   upstream.queue.push('error-400');
@@ -183,7 +183,7 @@ verifies('http.chat/standing', 'what is not good goes to the core, which judges 
   expect((await asked('normal')).heard).toBe(true);
 });
 
-verifies('http.chat/standing', 'an error that breaks off, an answer that takes its time, and a caller who leaves', async () => {
+verifies('http.chat/standing', 'an interrupted error, a slow response, and a caller that disconnects', async () => {
   const message = { role: 'assistant', content: 'Hi', refusal: null };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
   const completion = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices });

@@ -34,27 +34,23 @@ function syncWith(...hosts: AttachedHost[]): FakeSync {
   return sync;
 }
 
-verifies(
-  ['system/info', 'system/info-host'],
-  'what the browser and the bridge run on; of the bridge nothing where there is none',
-  async () => {
-    const environment = { release: '1.2.3', host: () => 'headless' as const, browser: 'Chrome 156', platform: 'Linux' };
-    await using alone = await testGateway({ environment });
-    const known = { version: '1.2.3', build: 'test', host: 'headless', browser: 'Chrome 156', platform: 'Linux', uptime: 0 };
-    expect(await (await alone.client()).client.call('system.info', {})).toEqual({ ...known, python: null, node: null });
+verifies(['system/info', 'system/info-host'], 'reports the platform of browser and bridge; null for a missing bridge', async () => {
+  const environment = { release: '1.2.3', host: () => 'headless' as const, browser: 'Chrome 156', platform: 'Linux' };
+  await using alone = await testGateway({ environment });
+  const known = { version: '1.2.3', build: 'test', host: 'headless', browser: 'Chrome 156', platform: 'Linux', uptime: 0 };
+  expect(await (await alone.client()).client.call('system.info', {})).toEqual({ ...known, python: null, node: null });
 
-    const bridge = new FakeBridge(lentSystem());
-    const clock = new FakeClock();
-    await using gw = await testGateway({ environment, bridge, clock });
-    clock.advance(61_000);
-    const { client } = await gw.client();
-    const info = await client.call('system.info', {});
-    expect(info).toMatchObject({ ...known, uptime: 61, node: process.versions.node });
-    expect(info.python === null || /^\d+\.\d+/.test(info.python)).toBe(true);
-    bridge.detach();
-    expect(await client.call('system.info', {})).toMatchObject({ node: null, python: null });
-  },
-);
+  const bridge = new FakeBridge(lentSystem());
+  const clock = new FakeClock();
+  await using gw = await testGateway({ environment, bridge, clock });
+  clock.advance(61_000);
+  const { client } = await gw.client();
+  const info = await client.call('system.info', {});
+  expect(info).toMatchObject({ ...known, uptime: 61, node: process.versions.node });
+  expect(info.python === null || /^\d+\.\d+/.test(info.python)).toBe(true);
+  bridge.detach();
+  expect(await client.call('system.info', {})).toMatchObject({ node: null, python: null });
+});
 
 verifies('system/info-host', 'a bridge that does not answer is as good as none', async () => {
   const hangs = lend(systemPort, {
@@ -156,26 +152,30 @@ verifies('web/status', 'a page here counts, one that comes by the bridge, and a 
   expect(await client.call('web.status', {})).toEqual({ connected: true, uptime: 7 });
 });
 
-verifies(['update/check', 'update/never-fails'], 'what the bridge finds is compared; without a bridge it says so', async () => {
-  const latest = (version: string | null, more: { error?: string; note?: string } = {}) =>
-    new FakeBridge(
-      lend(systemPort, {
-        'system.about': () => Promise.reject(new Error('not asked')),
-        'system.faults': () => Promise.reject(new Error('not asked')),
-        'system.latest': async () => ({ version, ...more }),
-      }),
-    );
-  const check = async (bridge?: FakeBridge) => {
-    await using gw = await testGateway({ environment: { release: '1.2.3' }, ...(bridge ? { bridge } : {}) });
-    return await (await gw.client()).client.call('update.check', {});
-  };
-  const current = { currentVersion: '1.2.3' };
-  expect(await check(latest('1.10.0'))).toEqual({ ...current, updateAvailable: true, latestVersion: '1.10.0' });
-  expect(await check(latest('1.2.3'))).toEqual({ ...current, updateAvailable: false, latestVersion: '1.2.3' });
-  for (const why of [{ error: 'Couldn’t reach the registry.' }, { note: 'The registry has no package perch.' }])
-    expect(await check(latest(null, why))).toEqual({ ...current, updateAvailable: false, ...why });
-  expect(await check()).toEqual({ ...current, updateAvailable: false, error: expect.stringMatching(/needs the bridge/) as string });
-});
+verifies(
+  ['update/check', 'update/never-fails'],
+  'compares with the latest version found by the bridge; says so without a bridge',
+  async () => {
+    const latest = (version: string | null, more: { error?: string; note?: string } = {}) =>
+      new FakeBridge(
+        lend(systemPort, {
+          'system.about': () => Promise.reject(new Error('not asked')),
+          'system.faults': () => Promise.reject(new Error('not asked')),
+          'system.latest': async () => ({ version, ...more }),
+        }),
+      );
+    const check = async (bridge?: FakeBridge) => {
+      await using gw = await testGateway({ environment: { release: '1.2.3' }, ...(bridge ? { bridge } : {}) });
+      return await (await gw.client()).client.call('update.check', {});
+    };
+    const current = { currentVersion: '1.2.3' };
+    expect(await check(latest('1.10.0'))).toEqual({ ...current, updateAvailable: true, latestVersion: '1.10.0' });
+    expect(await check(latest('1.2.3'))).toEqual({ ...current, updateAvailable: false, latestVersion: '1.2.3' });
+    for (const why of [{ error: 'Couldn’t reach the registry.' }, { note: 'The registry has no package perch.' }])
+      expect(await check(latest(null, why))).toEqual({ ...current, updateAvailable: false, ...why });
+    expect(await check()).toEqual({ ...current, updateAvailable: false, error: expect.stringMatching(/needs the bridge/) as string });
+  },
+);
 
 verifies('update/check', 'versions are ordered by their numbers, previews before what they precede', () => {
   const rising = ['0.9.9', '1.0.0-alpha.1', '1.0.0-alpha.2', '1.0.0-alpha.10', '1.0.0-rc.1', '1.0.0', '1.0.1', '1.2.0', '1.10.0', '2.0.0'];

@@ -33,7 +33,7 @@ async function branch(client: GatewayClient): Promise<[string, unknown][]> {
   return messages.map(({ role, content, aborted }) => [aborted ? `${role} aborted` : role, role === 'tool' ? '…' : content]);
 }
 
-describe('a message that steers', () => {
+describe('a steering message', () => {
   verifies('chat.send/steer', 'comes behind the results of the tools that run, before the model is asked again', async () => {
     await using gw = await testGateway({ model: oneTool });
     const { client, events, first, letGo } = await inTool(gw);
@@ -60,7 +60,7 @@ describe('a message that steers', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  verifies('chat.send/steer', 'goes ahead of what waits, and two that steer keep their order', async () => {
+  verifies('chat.send/steer', 'goes ahead of queued messages, and two steering messages keep their order', async () => {
     await using gw = await testGateway({ model: oneTool });
     const { client, first, letGo } = await inTool(gw);
     const others = [
@@ -92,7 +92,7 @@ describe('a message that steers', () => {
     ]);
   });
 
-  verifies('chat.send/steer', 'ends one that nobody has seen a word of well, and is answered together with it', async () => {
+  verifies('chat.send/steer', 'ends a run without visible output, and one reply serves both messages', async () => {
     await using gw = await testGateway({ model: (_call, count) => (count === 1 ? [{ wait: never }] : ['to both']) });
     const { client, events } = await gw.client();
     const first = client.call('chat.send', { message: 'a' });
@@ -139,27 +139,23 @@ describe('a message that steers', () => {
     expect(other.calls).toHaveLength(0);
   });
 
-  verifies(
-    ['chat.send/steer', 'chat.abort/takes-back'],
-    'is taken back while the tool runs: the run goes on as if nothing had been',
-    async () => {
-      await using gw = await testGateway({ model: oneTool });
-      const { client, events, first, letGo } = await inTool(gw);
-      const steering = client.call('chat.send', { message: 'never mind', steer: true, idempotencyKey: 'k' });
-      const refused = expect(steering).rejects.toMatchObject({ code: 'ABORTED' });
-      expect(await client.call('chat.abort', { sessionId: 'main', sentWith: 'k' })).toMatchObject({ aborted: true });
-      await refused;
-      await letGo();
-      await first;
-      expect((await branch(client)).at(-1)).toEqual(['assistant', 'answer 2']);
-      expect(told(events)).toEqual(['What time is it?', 'chat.done']);
-      // Sent again by the same key, it is sent.
-      await client.call('chat.send', { message: 'never mind', idempotencyKey: 'k' });
-      expect((await branch(client)).map(([, content]) => content)).toContain('never mind');
-    },
-  );
+  verifies(['chat.send/steer', 'chat.abort/takes-back'], 'is withdrawn while the tool runs: the run continues unchanged', async () => {
+    await using gw = await testGateway({ model: oneTool });
+    const { client, events, first, letGo } = await inTool(gw);
+    const steering = client.call('chat.send', { message: 'never mind', steer: true, idempotencyKey: 'k' });
+    const refused = expect(steering).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(await client.call('chat.abort', { sessionId: 'main', sentWith: 'k' })).toMatchObject({ aborted: true });
+    await refused;
+    await letGo();
+    await first;
+    expect((await branch(client)).at(-1)).toEqual(['assistant', 'answer 2']);
+    expect(told(events)).toEqual(['What time is it?', 'chat.done']);
+    // Sent again by the same key, it is sent.
+    await client.call('chat.send', { message: 'never mind', idempotencyKey: 'k' });
+    expect((await branch(client)).map(([, content]) => content)).toContain('never mind');
+  });
 
-  verifies('chat.abort/takes-back', 'what runs already, and what others sent, is no message in line', async () => {
+  verifies('chat.abort/takes-back', 'running messages, and those of others, cannot be withdrawn', async () => {
     await using gw = await testGateway({ model: oneTool });
     const { client, letGo, first } = await inTool(gw, { idempotencyKey: 'runs' });
     expect(await client.call('chat.abort', { sessionId: 'main', sentWith: 'runs' })).toEqual({ aborted: false, runIds: [] });
@@ -168,7 +164,7 @@ describe('a message that steers', () => {
     expect(await first).toMatchObject({ completed: true });
   });
 
-  verifies(['chat.send/steer', 'chat.abort/keeps-partial'], 'Stop meanwhile ends both, and keeps what came', async () => {
+  verifies(['chat.send/steer', 'chat.abort/keeps-partial'], 'Stop ends both, and keeps the partial text', async () => {
     await using gw = await testGateway({ model: oneTool });
     const { client, first } = await inTool(gw);
     const steering = client.call('chat.send', { message: 'now', steer: true });

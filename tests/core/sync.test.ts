@@ -130,7 +130,7 @@ describe('conflicts', () => {
     expect((await b.client.call('sessions.list', {})).sessions).toMatchObject([{ title: aside }]);
   });
 
-  verifies('sync.conflicts/lists', 'each kind in words, newest first, shortened; what cannot be read says so', async () => {
+  verifies('sync.conflicts/lists', 'lists each kind with text, newest first, shortened; unreadable copies say so', async () => {
     await using base = await testGateway();
     const { client: writer } = await base.client();
     const { messageId } = await writer.call('chat.send', { message: 'Birds' });
@@ -159,7 +159,7 @@ describe('conflicts', () => {
     expect((await client.call('sync.status', {})).conflicts).toBe(4);
   });
 
-  verifies('sync.conflicts/secrets', 'a setting is shown without what may be a key', async () => {
+  verifies('sync.conflicts/secrets', 'shows a setting without possible secrets', async () => {
     await using base = await testGateway();
     const change = withCopies(
       base.vault,
@@ -180,7 +180,7 @@ describe('conflicts', () => {
   });
 });
 
-describe('what other hosts change', () => {
+describe('changes of other hosts', () => {
   verifies('vault.sync/follows', 'settings and keys are read anew', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host();

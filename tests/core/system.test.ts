@@ -12,7 +12,7 @@ const lastOf = (call: ModelCall | undefined): unknown => call?.body.messages.at(
 describe('system events', () => {
   verifies(
     ['system.event/tells', 'system.event/waits'],
-    'the next run of the main session is told, once, and no other session',
+    'the next run of the main session gets it, once, and no other session does',
     async () => {
       await using gw = await cronHosts().open();
       expect(await gw.api.call('system.event', { text: 'A parcel\u0007 has come' })).toEqual({
@@ -62,7 +62,7 @@ describe('system events', () => {
     ]);
   });
 
-  verifies('system.event/now', 'as a message of its own, behind what is said there', async () => {
+  verifies('system.event/now', 'as a message of its own, after the session’s messages', async () => {
     await using gw = await cronHosts().open();
     expect(await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' })).toMatchObject({ ok: true, mode: 'now' });
     await until(() => gw.calls.length === 1);
@@ -82,7 +82,7 @@ describe('system events', () => {
     expect(await gw.vault.collection('systemEvents').list()).toHaveLength(1);
   });
 
-  verifies(['system.event/now', 'system.event/waits'], 'one that cannot begin waits for the next run', async () => {
+  verifies(['system.event/now', 'system.event/waits'], 'an event that cannot start a run waits for the next one', async () => {
     const hosts = cronHosts();
     await using gw = await hosts.open();
     await gw.api.call('config.patch', { patch: { chat: { model: 'none/none' } } });
@@ -108,7 +108,7 @@ describe('system events', () => {
     });
   });
 
-  verifies('system.event/now', 'and what stands in line before it is not told of it too', async () => {
+  verifies('system.event/now', 'and messages queued before it do not include it', async () => {
     const gate = Promise.withResolvers<void>();
     await using gw = await cronHosts().open((_call, count) => (count === 1 ? ['first', { wait: gate.promise }] : ['next']));
     const sent = [gw.api.call('chat.send', { message: 'one' }), gw.api.call('chat.send', { message: 'two' })];
@@ -149,7 +149,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  verifies(['heartbeat/beats', 'system.event/waits'], 'has what waits looked at, in the main session of its agent', async () => {
+  verifies(['heartbeat/beats', 'system.event/waits'], 'checks pending events, in the main session of its agent', async () => {
     await using gw = await cronHosts().open();
     await gw.api.call('agents.add', { agent_id: 'helper' });
     await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, agentId: 'helper' } } });

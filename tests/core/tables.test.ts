@@ -6,7 +6,7 @@ import { cronHosts } from '../support/cron.ts';
 import { testGateway, until } from '../support/gateway.ts';
 import { askRaw } from '../support/raw.ts';
 
-describe('the tables of the interface document, by what happens', () => {
+describe('the tables of the interface document, by behaviour', () => {
   verifies(
     [
       'chat.delta/payload',

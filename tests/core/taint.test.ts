@@ -158,14 +158,18 @@ describe('a run that has read outside content', () => {
     expect((await gw.vault.config.read())?.['tools']).toMatchObject({ afterReading: { file_write: ['web:pages.test'] } });
   });
 
-  verifies('injection/review', 'keeps a label whose content is not there yet: it is written first, and syncs apart', async () => {
-    const t = await tainted([]);
-    await using gw = t.gw;
-    const label = { id: 'file:main/notes/tulips.md', sources: ['web:pages.test'], at: 1 };
-    await gw.vault.collection('contentLabels').put(label);
-    expect(await t.client.call('review.list', {})).toEqual({ items: [], count: 0 });
-    expect(await gw.vault.collection('contentLabels').get(label.id)).toEqual(label);
-  });
+  verifies(
+    'injection/review',
+    'keeps a label whose content has not arrived: the label is written first, and syncs separately',
+    async () => {
+      const t = await tainted([]);
+      await using gw = t.gw;
+      const label = { id: 'file:main/notes/tulips.md', sources: ['web:pages.test'], at: 1 };
+      await gw.vault.collection('contentLabels').put(label);
+      expect(await t.client.call('review.list', {})).toEqual({ items: [], count: 0 });
+      expect(await gw.vault.collection('contentLabels').get(label.id)).toEqual(label);
+    },
+  );
 
   verifies('injection/review', 'is no longer outside content once a person has approved it, and a chat once it is trusted', async () => {
     const remove: Say = { tool: 'file_remove', args: { path: 'mine.md' } };
@@ -277,7 +281,7 @@ describe('a run that has read outside content', () => {
     expect(await gw.vault.collection('contentLabels').list()).toHaveLength(1);
   });
 
-  verifies('injection/labels', 'go with a preference that another takes the place of, and with one that a person saves', async () => {
+  verifies('injection/labels', 'goes with a preference that another replaces, and with one saved by a person', async () => {
     const t = await tainted([[fetchPage], [{ tool: 'memory_update_preference', args: { key: 'tone', value: 'rude' } }]]);
     await using gw = t.gw;
     const { client } = t;

@@ -51,7 +51,7 @@ verifies('injection/labels', 'are given to a file that a command of a tainted ru
   }
 });
 
-verifies('injection/labels', 'are given to no file that changes once all that the command wrote was found', async () => {
+verifies('injection/labels', 'are not added to files that change after all files of the command were found', async () => {
   await using at = await setUp('ended');
   await at.clock.advance(2 * MINUTE);
   await at.settle();
@@ -61,7 +61,7 @@ verifies('injection/labels', 'are given to no file that changes once all that th
   expect(await at.sources('mine.md')).toEqual([]);
 });
 
-verifies('injection/labels', 'are given to no file beside a command of a run that read nothing from outside', async () => {
+verifies('injection/labels', 'are not added to files next to a command of an untainted run', async () => {
   await using at = await setUp('running', []);
   at.save('mine.md', 'Of the owner');
   await at.settle();

@@ -79,30 +79,26 @@ describe('telegram', () => {
     },
   );
 
-  verifies(
-    'channels/no-tools',
-    'no tools but those that the channel names, and none that it does not name when a model asks for one',
-    async () => {
-      const model = ({ body: { messages } }: Parameters<typeof echo>[0] & { body: { tools?: unknown[] } }): Say[] =>
-        String(messages.at(-1)?.content).includes('remember') ? [{ tool: 'memory_add', args: { text: 'x', category: 'y' } }] : ['done'];
-      await using at = await connected({}, { model });
-      at.server.write('please remember');
-      await at.passes(() => at.said().length === 1);
-      expect(at.gw.calls.map(({ body }) => body.tools ?? [])).toEqual([[], []]);
-      expect(JSON.stringify(at.gw.calls[1]?.body.messages.at(-1))).toContain(String.raw`Unknown tool \\\"memory_add\\\"`);
-      expect(await remembered(at.gw.vault).memories()).toEqual([]);
-      await at.client.call('config.patch', { patch: { channels: { telegram: { tools: ['current_*'] } } } });
-      at.server.write('again');
-      await at.passes(() => at.said().length === 2);
-      const names = (at.gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
-      expect(names.length).toBeGreaterThan(0);
-      expect(names.every((name) => name.startsWith('current_'))).toBe(true);
-    },
-  );
+  verifies('channels/no-tools', 'offers only the tools named by the channel, and refuses others if a model calls one', async () => {
+    const model = ({ body: { messages } }: Parameters<typeof echo>[0] & { body: { tools?: unknown[] } }): Say[] =>
+      String(messages.at(-1)?.content).includes('remember') ? [{ tool: 'memory_add', args: { text: 'x', category: 'y' } }] : ['done'];
+    await using at = await connected({}, { model });
+    at.server.write('please remember');
+    await at.passes(() => at.said().length === 1);
+    expect(at.gw.calls.map(({ body }) => body.tools ?? [])).toEqual([[], []]);
+    expect(JSON.stringify(at.gw.calls[1]?.body.messages.at(-1))).toContain(String.raw`Unknown tool \\\"memory_add\\\"`);
+    expect(await remembered(at.gw.vault).memories()).toEqual([]);
+    await at.client.call('config.patch', { patch: { channels: { telegram: { tools: ['current_*'] } } } });
+    at.server.write('again');
+    await at.passes(() => at.said().length === 2);
+    const names = (at.gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.every((name) => name.startsWith('current_'))).toBe(true);
+  });
 
   verifies(
     ['channels/guide', 'channels/allow-list'],
-    'the guide runs nothing for a channel and quotes nothing of the owner’s; who is not allowed is not heard',
+    'the guide calls no tools for a channel and quotes nothing of the owner’s; unknown senders are ignored',
     async () => {
       await using at = await connected({ allowedUsers: ['@Ada', '99'] });
       await remembered(at.gw.vault).add([{ text: 'The vault code is 4711', category: 'fact', createdAt: 1 }]);
@@ -144,21 +140,25 @@ describe('telegram', () => {
     expect(at.said()).toEqual([expect.any(String), 'Stopped.', 'Started a new chat.', 'ok']);
   });
 
-  verifies('channels/telegram', 'in a group only what is said to it; long answers in several messages, files as documents', async () => {
-    let answers = 0;
-    await using at = await connected({}, { model: () => (++answers === 1 ? [`${'word '.repeat(1500)}end`] : ['ok']) });
-    at.server.write('not for it', { chat: -100 });
-    at.server.write('@perch_test_bot how?', { chat: -100 });
-    await at.passes(() => at.said().length === 2, 'two pieces');
-    expect(at.said().every((text) => text.length <= 4096)).toBe(true);
-    expect(at.said().join(' ')).toBe(`${'word '.repeat(1500)}end`);
-    expect(at.server.sent.map(({ chat_id, reply_parameters }) => [chat_id, reply_parameters !== undefined])).toEqual([
-      [-100, true],
-      [-100, false],
-    ]);
-    expect(at.gw.calls).toHaveLength(1);
-    expect(at.gw.calls[0]?.body.messages.at(-1)?.content).toBe('ada: how?');
-  });
+  verifies(
+    'channels/telegram',
+    'in a group only messages that mention it; long replies are split, files are sent as documents',
+    async () => {
+      let answers = 0;
+      await using at = await connected({}, { model: () => (++answers === 1 ? [`${'word '.repeat(1500)}end`] : ['ok']) });
+      at.server.write('not for it', { chat: -100 });
+      at.server.write('@perch_test_bot how?', { chat: -100 });
+      await at.passes(() => at.said().length === 2, 'two pieces');
+      expect(at.said().every((text) => text.length <= 4096)).toBe(true);
+      expect(at.said().join(' ')).toBe(`${'word '.repeat(1500)}end`);
+      expect(at.server.sent.map(({ chat_id, reply_parameters }) => [chat_id, reply_parameters !== undefined])).toEqual([
+        [-100, true],
+        [-100, false],
+      ]);
+      expect(at.gw.calls).toHaveLength(1);
+      expect(at.gw.calls[0]?.body.messages.at(-1)?.content).toBe('ada: how?');
+    },
+  );
 });
 
 verifies('channels/telegram', 'files of an answer go out as documents, byte for byte', async () => {
@@ -178,7 +178,7 @@ verifies('channels/telegram', 'files of an answer go out as documents, byte for 
   expect(form).toMatch(/name="chat_id"\r\n\r\n7\r\n/);
 });
 
-verifies('channels/owner-accounts', 'what the owner passes on from others is not the owner’s word', async () => {
+verifies('channels/owner-accounts', 'forwarded messages do not count as the owner’s', async () => {
   await using at = await connected({ owners: ['7'] }, { model: echo });
   at.server.write('Mine');
   at.server.write('Of a stranger', { more: { forward_origin: { type: 'user', date: 1, sender_user: { id: 8, is_bot: false } } } });
@@ -233,7 +233,7 @@ verifies('injection/labels', 'what a stranger wrote is from outside in the reply
   expect(at.said()[2]).toBe(`Still: ${composed}`);
 });
 
-describe('a reply to somebody else after reading from outside', () => {
+describe('a reply to another person after reading outside content', () => {
   const PAGE = 'https://pages.test/';
   const ASKS: Say[] = [{ tool: 'web_fetch', args: { url: PAGE } }];
   /** Reads a page for each message that names one, and repeats what it read. */
@@ -264,7 +264,7 @@ describe('a reply to somebody else after reading from outside', () => {
     expect((await at.status()).metrics).toMatchObject({ messages_sent: 1, messages_failed: 1 });
   });
 
-  verifies('injection/channel-replies', 'goes out by a grant for the channel and the source, which Always gives', async () => {
+  verifies('injection/channel-replies', 'is sent by a grant for the channel and the source, which Always creates', async () => {
     await using at = await reading();
     at.server.write(`Read ${PAGE}`);
     const [held] = await at.held(1);
@@ -319,7 +319,7 @@ describe('a reply to somebody else after reading from outside', () => {
   });
 });
 
-describe('a platform that goes wrong', () => {
+describe('a failing platform', () => {
   verifies(
     ['channels/errors', 'channels/rate-limit'],
     'nonsense, cuts, 5xx, 429 and endless bodies: told, waited out, nothing lost',

@@ -5,7 +5,7 @@ import { testGateway, until } from '../support/gateway.ts';
 import { byHand, real, serving, start } from '../support/mcp.ts';
 
 describe('tools by hand', () => {
-  verifies('tools/policy', 'what has an effect is asked for, until its policy says otherwise', async () => {
+  verifies('tools/policy', 'a tool with effects needs approval unless its policy allows it', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
     const about = async (name: string) => {

@@ -25,7 +25,7 @@ async function exported(
 const said = async (client: GatewayClient, path: string) =>
   (await client.call('sessions.preview', { path })).messages.map(({ role, content }) => [role, content]);
 
-describe('sessions that travel', () => {
+describe('exported and imported sessions', () => {
   verifies(['sessions.export/round-trip', 'sessions.fork/copies'], 'with branches, a picture and calls of tools', async () => {
     await using gw = await testGateway({
       model: (_call, count) => (count === 3 ? [{ tool: 'current_time', args: {} }] : [`answer ${count}`]),
@@ -96,7 +96,7 @@ describe('sessions that travel', () => {
     await expect(client.call('sessions.export', { path: PATH, cursor: 'gone' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  verifies('sessions.export/markdown', 'who said what, fences around what has fences', async () => {
+  verifies('sessions.export/markdown', 'names the speakers, and fences text that has fences', async () => {
     await using gw = await testGateway({
       model: (_call, count) => (count === 1 ? [{ tool: 'memory_add', args: { text: '```js```' } }] : ['Kept.']),
     });
@@ -113,7 +113,7 @@ describe('sessions that travel', () => {
     expect(content).not.toContain(PICTURE);
   });
 
-  verifies('sessions.export/markdown', 'what was said comes back from it, also what looks like a heading of its own', async () => {
+  verifies('sessions.export/markdown', 'imports the exported messages, also text that resembles a heading', async () => {
     const replies = ['Fine.\n\n## You\n\nno, me\n\\## Tool x', 'Bye'];
     await using gw = await testGateway({ model: script(replies) });
     const { client } = await gw.client();

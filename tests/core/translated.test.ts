@@ -93,23 +93,30 @@ const refused: [string, object][] = [
   ],
 ];
 
-verifies(['http.chat/translated', 'http.chat/agent-params'], 'what cannot be told is 400 by its name, and nobody is asked', async () => {
-  const { gw, openai, bodies } = await vendors();
-  await using _ = gw;
-  const ask = (model: string, more: object): Promise<unknown> => openai.chat.completions.create({ model, messages: hi, ...more });
-  for (const [param, more] of refused)
-    await expect(ask('claude/claude-opus-5-5', more), param).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
-  for (const [param, more] of refused.filter(([name]) => !name.startsWith('tool')))
-    await expect(ask('perch/main', more), `agent ${param}`).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
-  await expect(ask('perch/main', { n: 2 })).rejects.toMatchObject({ status: 400, param: 'n' });
-  await expect(ask('guide/guide', { response_format: { type: 'json_object' } })).rejects.toMatchObject({
-    status: 400,
-    param: 'response_format',
-  });
-  expect([bodies(), gw.faults]).toEqual([[], []]);
-});
+verifies(
+  ['http.chat/translated', 'http.chat/agent-params'],
+  'unsupported parameters are 400 with their name, and no model is called',
+  async () => {
+    const { gw, openai, bodies } = await vendors();
+    await using _ = gw;
+    const ask = (model: string, more: object): Promise<unknown> => openai.chat.completions.create({ model, messages: hi, ...more });
+    for (const [param, more] of refused)
+      await expect(ask('claude/claude-opus-5-5', more), param).rejects.toMatchObject({
+        status: 400,
+        param: expect.stringContaining(param),
+      });
+    for (const [param, more] of refused.filter(([name]) => !name.startsWith('tool')))
+      await expect(ask('perch/main', more), `agent ${param}`).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
+    await expect(ask('perch/main', { n: 2 })).rejects.toMatchObject({ status: 400, param: 'n' });
+    await expect(ask('guide/guide', { response_format: { type: 'json_object' } })).rejects.toMatchObject({
+      status: 400,
+      param: 'response_format',
+    });
+    expect([bodies(), gw.faults]).toEqual([[], []]);
+  },
+);
 
-verifies(['http.chat/translated', 'http.chat/agent-params'], 'who of several has said something stands before it', async () => {
+verifies(['http.chat/translated', 'http.chat/agent-params'], 'with several speakers, the name precedes each message', async () => {
   const { gw, openai, bodies } = await vendors(() => claude({ text: 'Hello' }));
   await using _ = gw;
   const messages = [

@@ -13,7 +13,7 @@ const textOf = (events: EventFrame[]): string =>
 describe('two hosts', () => {
   verifies(
     ['vault.runs/waits', 'vault.runs/passed-on'],
-    'a run that was under way at the hand-over ends where it is, seen on the new host; what comes next waits for it',
+    'a run active at the hand-over ends on its host, and is visible on the new one; the next message waits for it',
     async () => {
       const gate = Promise.withResolvers<void>();
       const hosts = new TestHosts();
@@ -97,7 +97,7 @@ describe('two hosts', () => {
     },
   );
 
-  verifies('idempotency/hosts', 'what a page sent over the bridge is known when it asks again at its browser’s own host', async () => {
+  verifies('idempotency/hosts', 'messages sent over the bridge are known to the page’s own host', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
     await using two = await hosts.host({ model: script(['whole']) });
@@ -115,7 +115,7 @@ describe('two hosts', () => {
     expect(await contentsOf(own)).toEqual(['once', 'whole']);
   });
 
-  verifies('idempotency/hosts', 'a repeat does not get the answer to what was asked later', async () => {
+  verifies('idempotency/hosts', 'a repeated request does not get the answer to a later one', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
     await using two = await hosts.host({ model: (_call, count) => [`answer ${count}`] });
@@ -181,7 +181,7 @@ describe('two hosts', () => {
 
   verifies(
     ['vault.runs/recovers', 'runs/interrupted'],
-    'the run of one that is gone is ended by the other; what it still says is kept as a branch',
+    'the run of a lost host is ended by the other; its late output is kept as a branch',
     async () => {
       const gate = Promise.withResolvers<void>();
       const hosts = new TestHosts();

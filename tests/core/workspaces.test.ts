@@ -237,7 +237,7 @@ describe('tools for files', () => {
     expect(third.results.join()).toMatch(/Files can only be sent in a chat[\s\S]*Plans are only available in a chat/);
   });
 
-  verifies('tools/file-versions', 'keep what they replace or remove, to be written back with one call', async () => {
+  verifies('tools/file-versions', 'keep replaced and removed files, which one call restores', async () => {
     const { model } = caller([
       { tool: 'file_write', args: { path: 'mine.md', content: 'second' } },
       { tool: 'file_remove', args: { path: 'mine.md' } },

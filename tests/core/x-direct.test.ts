@@ -68,7 +68,7 @@ describe('direct messages', () => {
     await at.passes(async () => (await at.status()).status === 'running');
   });
 
-  verifies('channels/errors', 'what goes wrong with mentions holds up no direct message, and is told until it is over', async () => {
+  verifies('channels/errors', 'failing mentions do not delay direct messages, and are reported until resolved', async () => {
     await using at = await connected(DIRECT, { model: echo });
     await authorize(at);
     await at.passes(async () => (await at.status()).status === 'running');

@@ -105,10 +105,10 @@ describe('the budget', () => {
   });
 });
 
-describe('X goes wrong', () => {
+describe('X fails', () => {
   verifies(
     ['channels/rate-limit', 'channels/errors'],
-    '429 is waited out until it says; nonsense, cuts and 5xx are told; nothing is lost',
+    'waits out 429 as long as it says; reports invalid data, cuts and 5xx; loses nothing',
     async () => {
       await using at = await connected({}, { model: echo });
       await at.runs();
@@ -172,7 +172,7 @@ describe('X goes wrong', () => {
     expect(at.gw.calls).toHaveLength(1);
   });
 
-  verifies('channels/x-mentions', 'an account that there is not, and a month’s cap that is told', async () => {
+  verifies('channels/x-mentions', 'reports an unknown account, and the monthly cap', async () => {
     await using at = await connected({ socialUsername: 'nobody' });
     await at.passes(async () => (await at.status()).status === 'error');
     expect((await at.status()).problem).toContain('Could not find user');

@@ -38,7 +38,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/prompts', LONG],
 ];
 
-describe('what is known, for everybody', () => {
+describe('accessible memory and wiki pages', () => {
   let perch: Perch;
   let browser: TestBrowser;
 

@@ -117,7 +117,7 @@ describe('accessible', () => {
     }
   });
 
-  verifies('app/accessible', 'by keyboard alone: choose a model, send, stop, begin anew, and find the way back', async () => {
+  verifies('app/accessible', 'by keyboard alone: choose a model, send, stop, start a new chat, and go back', async () => {
     const page = await open('/');
     const { keyboard } = page;
     const picker = page.getByRole('button', { name: /^Model:/ });

@@ -19,10 +19,10 @@ async function exported(page: Page): Promise<Buffer> {
   return readFileSync(await got.path());
 }
 
-describe('pictures that the bridge takes', () => {
+describe('captures by the bridge', () => {
   if (!hasXvfb) test.skip('annotate/bridge: Xvfb is not installed here', () => {});
   else
-    verifies('annotate/bridge', 'the desktop and the agent’s browser open on the canvas; where there is none, it is said', async () => {
+    verifies('annotate/bridge', 'the desktop and the agent’s browser open on the canvas; if one is missing, the page says so', async () => {
       await using parts = new AsyncDisposableStack();
       const screen = await startScreen();
       parts.defer(() => void screen.process.kill('SIGKILL'));

@@ -5,7 +5,7 @@ import { until } from '../support/gateway.ts';
 import { annotated, blankSheet, choose, download, drag, kindsOf, openPage, panel, press, titleField } from './annotate-page.ts';
 import { movingGif, noisePng, pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
 
-describe('what comes into a drawing, and what leaves it', () => {
+describe('importing into a drawing and exporting it', () => {
   const all = annotated();
 
   verifies('annotate/sources', 'files, turned and huge ones, those that are none, paste, drop, camera and screen', async () => {
@@ -85,63 +85,67 @@ describe('what comes into a drawing, and what leaves it', () => {
     await page.close();
   });
 
-  verifies('annotate/export', 'redactions are burned into pixels and vectors, and JSON tells that it has what they cover', async () => {
-    const page = await openPage(all.at, '/annotate');
-    const file = page.locator('[data-source=file]');
-    await file.setInputFiles({ name: 'secret.jpg', mimeType: 'image/jpeg', buffer: await redBlueJpeg(page) });
-    await choose(page, 'Redact');
-    await drag(page, [0.01, 0.01], [0.99, 0.99]);
-    await page.getByRole('button', { name: 'Layers and notes' }).waitFor();
-    await until(async () => (await kindsOf(all.at, page)).includes('redaction'), 'the redaction');
-    for (const [name, ending] of [
-      ['PNG', 'png'],
-      ['JPEG', 'jpg'],
-    ] as const) {
-      const got = await download(page, name);
-      expect(got.name).toBe(`secret.${ending}`);
-      const { colors } = await pixelsOf(page, got.bytes, [
-        [30, 40],
-        [90, 40],
-      ]);
-      expect(colors).toEqual(['#000000', '#000000']);
-    }
-    const picture = (text: string): string[] => text.match(/data:image\/\w+;base64,[A-Za-z0-9+/=]+/g) ?? [];
-    const svg = (await download(page, 'SVG')).bytes.toString();
-    expect(svg).toMatch(/^<svg /);
-    for (const each of picture(svg)) {
-      const { colors } = await pixelsOf(page, Buffer.from(each.split(',')[1] ?? '', 'base64'), [[30, 40]]);
-      expect(colors).toEqual(['#000000']);
-    }
-    // The canvas has small buttons where it is narrow; the question has its words.
-    await page.setViewportSize({ width: 360, height: 740 });
-    await page.getByRole('button', { name: 'Export' }).click();
-    await page.getByRole('menuitem', { name: 'Editable drawing (JSON)' }).click();
-    const warning = page.getByRole('dialog', { name: 'This file includes redacted content' });
-    const anyway = warning.getByRole('button', { name: 'Export JSON anyway' });
-    expect(await anyway.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
-    const [got] = await Promise.all([page.waitForEvent('download'), anyway.click()]);
-    const json = readFileSync(await got.path(), 'utf8');
-    expect(picture(json)).toHaveLength(1);
-    await page.setViewportSize({ width: 1280, height: 800 });
+  verifies(
+    'annotate/export',
+    'redactions are burned into pixels and vectors, and JSON warns that it contains the hidden content',
+    async () => {
+      const page = await openPage(all.at, '/annotate');
+      const file = page.locator('[data-source=file]');
+      await file.setInputFiles({ name: 'secret.jpg', mimeType: 'image/jpeg', buffer: await redBlueJpeg(page) });
+      await choose(page, 'Redact');
+      await drag(page, [0.01, 0.01], [0.99, 0.99]);
+      await page.getByRole('button', { name: 'Layers and notes' }).waitFor();
+      await until(async () => (await kindsOf(all.at, page)).includes('redaction'), 'the redaction');
+      for (const [name, ending] of [
+        ['PNG', 'png'],
+        ['JPEG', 'jpg'],
+      ] as const) {
+        const got = await download(page, name);
+        expect(got.name).toBe(`secret.${ending}`);
+        const { colors } = await pixelsOf(page, got.bytes, [
+          [30, 40],
+          [90, 40],
+        ]);
+        expect(colors).toEqual(['#000000', '#000000']);
+      }
+      const picture = (text: string): string[] => text.match(/data:image\/\w+;base64,[A-Za-z0-9+/=]+/g) ?? [];
+      const svg = (await download(page, 'SVG')).bytes.toString();
+      expect(svg).toMatch(/^<svg /);
+      for (const each of picture(svg)) {
+        const { colors } = await pixelsOf(page, Buffer.from(each.split(',')[1] ?? '', 'base64'), [[30, 40]]);
+        expect(colors).toEqual(['#000000']);
+      }
+      // The canvas has small buttons where it is narrow; the question has its words.
+      await page.setViewportSize({ width: 360, height: 740 });
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('menuitem', { name: 'Editable drawing (JSON)' }).click();
+      const warning = page.getByRole('dialog', { name: 'This file includes redacted content' });
+      const anyway = warning.getByRole('button', { name: 'Export JSON anyway' });
+      expect(await anyway.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
+      const [got] = await Promise.all([page.waitForEvent('download'), anyway.click()]);
+      const json = readFileSync(await got.path(), 'utf8');
+      expect(picture(json)).toHaveLength(1);
+      await page.setViewportSize({ width: 1280, height: 800 });
 
-    await page.goto(`${all.at.perch.url}/annotate`);
-    await file.setInputFiles({ name: got.suggestedFilename(), mimeType: 'application/json', buffer: Buffer.from(json) });
-    await until(async () => (await titleField(page).inputValue()) === 'secret', 'the drawing of the file');
-    expect((await kindsOf(all.at, page)).sort()).toEqual(['image', 'redaction']);
-    await page.goto(`${all.at.perch.url}/annotate`);
-    await file.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') });
-    await page
-      .getByRole('alert')
-      .getByText(/other\.json: The file is not a Perch drawing./)
-      .waitFor();
+      await page.goto(`${all.at.perch.url}/annotate`);
+      await file.setInputFiles({ name: got.suggestedFilename(), mimeType: 'application/json', buffer: Buffer.from(json) });
+      await until(async () => (await titleField(page).inputValue()) === 'secret', 'the drawing of the file');
+      expect((await kindsOf(all.at, page)).sort()).toEqual(['image', 'redaction']);
+      await page.goto(`${all.at.perch.url}/annotate`);
+      await file.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') });
+      await page
+        .getByRole('alert')
+        .getByText(/other\.json: The file is not a Perch drawing./)
+        .waitFor();
 
-    await page.getByRole('link', { name: 'secret' }).first().click();
-    await page.getByRole('radio', { name: 'Pen' }).waitFor();
-    await page.keyboard.press('Shift+Alt+C');
-    await page.getByText('Picture copied').waitFor();
-    expect(await page.evaluate(async () => (await navigator.clipboard.read()).flatMap(({ types }) => types))).toEqual(['image/png']);
-    await page.close();
-  });
+      await page.getByRole('link', { name: 'secret' }).first().click();
+      await page.getByRole('radio', { name: 'Pen' }).waitFor();
+      await page.keyboard.press('Shift+Alt+C');
+      await page.getByText('Picture copied').waitFor();
+      expect(await page.evaluate(async () => (await navigator.clipboard.read()).flatMap(({ types }) => types))).toEqual(['image/png']);
+      await page.close();
+    },
+  );
 
   verifies(
     'annotate/damaged',
@@ -191,52 +195,48 @@ describe('what comes into a drawing, and what leaves it', () => {
     },
   );
 
-  verifies(
-    'annotate/share',
-    'with its notes, also where a person changes their mind or it fails; not offered where there is none',
-    async () => {
-      const page = await blankSheet(all.at);
-      await page.getByRole('button', { name: 'Export' }).click();
-      expect(await page.getByRole('menuitem', { name: 'Share…' }).count()).toBe(0);
-      const path = new URL(page.url()).pathname;
-      // The sheet itself is the system's; what it is given is recorded here.
-      await page.addInitScript(() => {
-        const given: unknown[] = [];
-        Object.assign(globalThis, { given, fails: '' });
-        Object.assign(navigator, {
-          canShare: (data: ShareData) => data.files?.every(({ type }) => type === 'image/png') ?? false,
-          share: async ({ files, text }: ShareData) => {
-            const name = Reflect.get(globalThis, 'fails') as string;
-            if (name !== '') throw new DOMException('no', name);
-            const [file] = files ?? [];
-            const bitmap = file && (await createImageBitmap(file));
-            given.push([file?.name, file?.type, bitmap?.width, bitmap?.height, text]);
-          },
-        });
+  verifies('annotate/share', 'with its notes, also after a cancel or a failure; not offered without a chat', async () => {
+    const page = await blankSheet(all.at);
+    await page.getByRole('button', { name: 'Export' }).click();
+    expect(await page.getByRole('menuitem', { name: 'Share…' }).count()).toBe(0);
+    const path = new URL(page.url()).pathname;
+    // The sheet itself is the system's; what it is given is recorded here.
+    await page.addInitScript(() => {
+      const given: unknown[] = [];
+      Object.assign(globalThis, { given, fails: '' });
+      Object.assign(navigator, {
+        canShare: (data: ShareData) => data.files?.every(({ type }) => type === 'image/png') ?? false,
+        share: async ({ files, text }: ShareData) => {
+          const name = Reflect.get(globalThis, 'fails') as string;
+          if (name !== '') throw new DOMException('no', name);
+          const [file] = files ?? [];
+          const bitmap = file && (await createImageBitmap(file));
+          given.push([file?.name, file?.type, bitmap?.width, bitmap?.height, text]);
+        },
       });
-      await page.goto(all.at.perch.url + path);
-      await choose(page, 'Numbered marker');
-      await press(page, [0.4, 0.4]);
-      await panel(page, 'Notes');
-      await page.getByLabel('Note for marker 1').fill('Look');
-      const share = async (fails: string): Promise<void> => {
-        await page.evaluate((name) => Object.assign(globalThis, { fails: name }), fails);
-        await page.getByRole('button', { name: 'Export' }).click();
-        await page.getByRole('menuitem', { name: 'Share…' }).click();
-        await page.getByRole('button', { name: 'Export', disabled: false }).waitFor();
-      };
-      await share('');
-      await share('AbortError');
-      expect(await page.getByRole('alert').count()).toBe(0);
-      await share('DataError');
-      await page
-        .getByRole('alert')
-        .getByText(/share the picture/)
-        .waitFor();
-      expect(await page.evaluate('given')).toEqual([
-        ['Drawing.png', 'image/png', 1600, 1000, 'Notes for the picture “Drawing” (the numbers are marked in it):\n1. Look'],
-      ]);
-      await page.close();
-    },
-  );
+    });
+    await page.goto(all.at.perch.url + path);
+    await choose(page, 'Numbered marker');
+    await press(page, [0.4, 0.4]);
+    await panel(page, 'Notes');
+    await page.getByLabel('Note for marker 1').fill('Look');
+    const share = async (fails: string): Promise<void> => {
+      await page.evaluate((name) => Object.assign(globalThis, { fails: name }), fails);
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('menuitem', { name: 'Share…' }).click();
+      await page.getByRole('button', { name: 'Export', disabled: false }).waitFor();
+    };
+    await share('');
+    await share('AbortError');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await share('DataError');
+    await page
+      .getByRole('alert')
+      .getByText(/share the picture/)
+      .waitFor();
+    expect(await page.evaluate('given')).toEqual([
+      ['Drawing.png', 'image/png', 1600, 1000, 'Notes for the picture “Drawing” (the numbers are marked in it):\n1. Look'],
+    ]);
+    await page.close();
+  });
 });

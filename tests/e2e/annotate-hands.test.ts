@@ -21,7 +21,7 @@ import {
 import { pixelsOf } from './pictures.ts';
 import { shoot } from './shoot.ts';
 
-describe('what a person does on the Annotate page', () => {
+describe('editing on the Annotate page', () => {
   const all = annotated();
 
   /** A red rectangle, and a blue one that covers half of it, both filled. */
@@ -46,7 +46,7 @@ describe('what a person does on the Annotate page', () => {
 
   verifies(
     'annotate/layers',
-    'order, hide and lock by the panel; seen in what is exported, in the other tab and after a reload',
+    'the panel reorders, hides and locks shapes; visible in the export, the other tab and after a reload',
     async () => {
       const page = await two();
       expect(await middle(page)).toBe('#1d6fd8');
@@ -105,7 +105,7 @@ describe('what a person does on the Annotate page', () => {
     await page.close();
   });
 
-  verifies('annotate/style', 'by the swatches and the slider, each taken back at once', async () => {
+  verifies('annotate/style', 'by the swatches and the slider, each undone at once', async () => {
     const page = await two();
     await surface(page).focus();
     await page.keyboard.press('Control+a');
@@ -122,7 +122,7 @@ describe('what a person does on the Annotate page', () => {
     await page.close();
   });
 
-  verifies('annotate/menu', 'for what lies there, for the sheet, and by keys for what is chosen', async () => {
+  verifies('annotate/menu', 'for the shape below, for the sheet, and by keys for the selection', async () => {
     const page = await two();
     await choose(page, 'Select');
     await press(page, [0.35, 0.5], { button: 'right' });

@@ -17,10 +17,10 @@ import {
   surface,
 } from './annotate-page.ts';
 
-describe('what does not go as it was meant', () => {
+describe('failures on the Annotate page', () => {
   const all = annotated();
 
-  verifies('annotate/kept', 'a drawing that is deleted while it is drawn on says so once, and takes no more', async () => {
+  verifies('annotate/kept', 'a drawing that is deleted while being edited reports it once, and accepts no more changes', async () => {
     const page = await blankSheet(all.at);
     await choose(page, 'Pen');
     await drag(page, [0.2, 0.2], [0.4, 0.4]);
@@ -40,7 +40,7 @@ describe('what does not go as it was meant', () => {
     await page.close();
   });
 
-  verifies('annotate/sources', 'what is pasted and is neither picture nor drawing is told, by keys and by the menu', async () => {
+  verifies('annotate/sources', 'pasting something else than a picture or drawing is reported, by keys and by the menu', async () => {
     const page = await openPage(all.at, '/annotate');
     const none = page.getByRole('alert').filter({ hasText: 'The clipboard has no picture or drawing.' });
     await page.evaluate(() => navigator.clipboard.writeText('only words'));

@@ -10,7 +10,7 @@ import { connectOutside } from './outside.ts';
 
 verifies(
   'annotate/offline',
-  'drawn while there is no gateway: kept through a reload, and sent, also from another page of the app',
+  'edits made offline survive a reload, and are sent, also from another page of the app',
   async () => {
     await using perch = await startPerch({ host: 'tab' });
     await using browser = await launchBrowser();

@@ -10,7 +10,7 @@ describe('the icons of the app', () => {
   beforeAll(async () => void (browser = await launchBrowser()));
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
-  verifies('app/installable', 'are those that `npm run icons` draws from the logo, and a mask leaves the bird whole', async () => {
+  verifies('app/installable', 'are those that `npm run icons` draws from the logo, and a mask crops nothing of the bird', async () => {
     const page = await browser.page('about:blank');
     const drawn = await drawIcons();
     for (const { file, size, bird } of ICONS) {

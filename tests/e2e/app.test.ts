@@ -130,7 +130,7 @@ describe('behind the bridge', () => {
     await page.close();
   });
 
-  verifies(['app/streams-and-stops', 'app/reload'], 'Stop keeps what had come, also after a reload', async () => {
+  verifies(['app/streams-and-stops', 'app/reload'], 'Stop keeps the partial reply, also after a reload', async () => {
     using outside = await connectOutside(perch);
     await addProvider(outside.client, upstream.url, 'sk-app');
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });

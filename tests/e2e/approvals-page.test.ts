@@ -52,7 +52,7 @@ describe('the page of approvals', () => {
     await page.close();
   });
 
-  verifies('approvals/page', 'a command is seen whole, allowed once, always, and no more; all of it live', async () => {
+  verifies('approvals/page', 'a command is shown in full, allowed once, always, and revoked; all updated live', async () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const ask = async (...args: string[]): Promise<string> =>

@@ -15,7 +15,7 @@ const isOnTop = (element: Locator): Promise<boolean> =>
     return shown.contains(document.elementFromPoint(left + width / 2, top + height / 2));
   });
 
-describe('a tool that waits for a person', () => {
+describe('a tool that waits for approval', () => {
   const at = served();
 
   verifies('approvals/app', 'is approved or denied in the chat, and a command runs on the bridge’s machine once it is', async () => {

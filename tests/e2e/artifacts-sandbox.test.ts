@@ -94,7 +94,7 @@ async function closed(page: Page): Promise<void> {
   await page.close();
 }
 
-describe('what an artifact cannot do', () => {
+describe('limits of an artifact', () => {
   const place = answered(FINDS_ELSEWHERE);
   let elsewhere: Listening;
   /** Hears the same attempts made where nothing forbids them: they do work, and what was not heard by then was not on its way. */

@@ -15,37 +15,41 @@ const clock = (words: string): string => fenced('html title="clock.html"', `<tit
 describe('artifacts', () => {
   const place = answered(FINDS_ELSEWHERE);
 
-  verifies('artifacts/versions', 'what is given again is a version; one goes back and forward, and the newest is followed', async () => {
-    const page = await place.page(clock('one'));
-    await preview(page).click();
-    await inside(page).getByRole('heading', { name: 'one' }).waitFor();
-    await pane(page).getByRole('heading', { name: 'clock.html' }).waitFor();
-    expect(await pane(page).getByText('Version').count()).toBe(0);
+  verifies(
+    'artifacts/versions',
+    'a repeated artifact is a new version; the pager goes back and forward, and follows the newest',
+    async () => {
+      const page = await place.page(clock('one'));
+      await preview(page).click();
+      await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+      await pane(page).getByRole('heading', { name: 'clock.html' }).waitFor();
+      expect(await pane(page).getByText('Version').count()).toBe(0);
 
-    place.model.answer(clock('two'));
-    await ask(page);
-    await pane(page).getByText('Version 2 of 2').waitFor();
-    await inside(page).getByRole('heading', { name: 'two' }).waitFor();
-    await pane(page).getByRole('button', { name: 'Previous version' }).click();
-    await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+      place.model.answer(clock('two'));
+      await ask(page);
+      await pane(page).getByText('Version 2 of 2').waitFor();
+      await inside(page).getByRole('heading', { name: 'two' }).waitFor();
+      await pane(page).getByRole('button', { name: 'Previous version' }).click();
+      await inside(page).getByRole('heading', { name: 'one' }).waitFor();
 
-    place.model.answer(`Other things.\n\n${fenced('html', '<p>another</p>')}\n\n${clock('three')}`);
-    await ask(page);
-    // A reader of an older version stays there.
-    await pane(page).getByText('Version 1 of 3').waitFor();
-    await inside(page).getByRole('heading', { name: 'one' }).waitFor();
-    await pane(page).getByRole('button', { name: 'Next version' }).click();
-    await pane(page).getByRole('button', { name: 'Next version' }).click();
-    await inside(page).getByRole('heading', { name: 'three' }).waitFor();
-    expect(await pane(page).getByRole('button', { name: 'Next version' }).isDisabled()).toBe(true);
+      place.model.answer(`Other things.\n\n${fenced('html', '<p>another</p>')}\n\n${clock('three')}`);
+      await ask(page);
+      // A reader of an older version stays there.
+      await pane(page).getByText('Version 1 of 3').waitFor();
+      await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+      await pane(page).getByRole('button', { name: 'Next version' }).click();
+      await pane(page).getByRole('button', { name: 'Next version' }).click();
+      await inside(page).getByRole('heading', { name: 'three' }).waitFor();
+      expect(await pane(page).getByRole('button', { name: 'Next version' }).isDisabled()).toBe(true);
 
-    // After a reload they are found again.
-    await page.reload();
-    await preview(page).first().click();
-    await pane(page).getByText('Version 1 of 3').waitFor();
-    await shoot(page, 'artifact');
-    await page.close();
-  });
+      // After a reload they are found again.
+      await page.reload();
+      await preview(page).first().click();
+      await pane(page).getByText('Version 1 of 3').waitFor();
+      await shoot(page, 'artifact');
+      await page.close();
+    },
+  );
 
   verifies('artifacts/use', 'its code is read, copied and saved; scripts, forms and storage of its own work; it starts anew', async () => {
     const source = [
@@ -88,7 +92,7 @@ describe('artifacts', () => {
     await page.close();
   });
 
-  verifies('artifacts/use', 'a drawing that is broken or cut short says so, and one that is whole does not', async () => {
+  verifies('artifacts/use', 'a broken or truncated drawing is reported, and a complete one is not', async () => {
     const told = "<script>addEventListener('load', () => console.log('all is here'))</script>";
     for (const [source, drawn] of [
       [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>${told}`, true],

@@ -19,7 +19,7 @@ async function drop(page: Page, paths: readonly string[]): Promise<void> {
   await devtools.detach();
 }
 
-describe('what is attached to a message', () => {
+describe('attachments of a message', () => {
   const at = served();
   const folder = mkdtempSync(join(tmpdir(), 'perch-drop-'));
   afterAll(() => rmSync(folder, { recursive: true }));

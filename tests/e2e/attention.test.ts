@@ -82,7 +82,7 @@ async function click(context: BrowserContext, url: string, tag: string): Promise
 // A headless shell shows no notifications.
 const executable = await fullBrowserProgram();
 if (executable === null) test.skip('app/notifies: a full Chromium is not installed here', () => {});
-describe.runIf(executable !== null)('an app that is not looked at', () => {
+describe.runIf(executable !== null)('an app in the background', () => {
   const at = served({ executable });
   let upstream: Upstream;
   beforeAll(async () => {

@@ -41,7 +41,7 @@ if (!HAPROXY) test.skip('operations/models: haproxy is not installed here', () =
 describe.runIf(HAPROXY)('several servers of models behind a balancer', () => {
   verifies(
     'operations/models',
-    'share the questions; one that ends, also in the middle of an answer, takes no later one with it, and is asked again once it is back',
+    'share the requests; a server that stops, even during an answer, fails no later request, and is used again once it is back',
     async () => {
       using folder = temporaryFolder();
       await using first = await startUpstream({ models: ['normal', 'stall'] });

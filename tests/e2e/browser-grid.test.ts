@@ -16,7 +16,7 @@ import { until } from '../support/gateway.ts';
 
 verifies(
   'operations/browsers',
-  'a grid gives each profile a browser of its own, which ends with it; one that is lost is started anew; a full grid and a wrong token are told',
+  'a grid starts a browser for each profile, which ends with it; a lost one is restarted; a full grid and a wrong token are reported',
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'perch-grid-'));
     const site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>A page</title>'));

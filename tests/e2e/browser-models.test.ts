@@ -199,7 +199,7 @@ verifies(
   90_000,
 );
 
-verifies('browser-models/self-hosted', 'what runs them lies beside the app, and no page or service worker loads it before', () => {
+verifies('browser-models/self-hosted', 'their runtime is beside the app, and no page or service worker loads it before', () => {
   const app = join(import.meta.dirname, '../../dist/app');
   const files = readdirSync(join(app, '_app/immutable'), { recursive: true, encoding: 'utf8' });
   const runtime = files.filter((file) => /ort-wasm/.test(file)).map((file) => file.replaceAll('\\', '/'));

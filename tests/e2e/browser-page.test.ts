@@ -24,7 +24,7 @@ addEventListener('dblclick', () => note('double'));
 addEventListener('keydown', (e) => note('key', (e.ctrlKey ? 'Control+' : '') + e.key));
 </script>`;
 
-describe('the browser that agents drive, on its page', () => {
+describe('the page of the agents’ browser', () => {
   const site = createServer(({ url = '/' }, response) => {
     if (url === '/file') response.writeHead(200, { 'content-disposition': 'attachment; filename="list.txt"' }).end('one\ntwo\n');
     else response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE(url.slice(1) || 'gray'));
@@ -284,7 +284,7 @@ describe('the browser that agents drive, on its page', () => {
 
   verifies(
     'browser.app/away',
-    'a view that ended is begun again; a bridge that goes is told of, and comes back; without a link the page says what to start',
+    'an ended view restarts; a lost bridge is reported, and reconnects; without a link the page says what to start',
     async () => {
       const page = await browser.page();
       await page.clock.install();

@@ -10,7 +10,7 @@ import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
-describe('the settings of the browser that agents drive', () => {
+describe('settings of the agents’ browser', () => {
   const at = served();
   const site = createServer((_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Mine</title>'));
   let place = '';

@@ -95,7 +95,7 @@ verifies(
 
 verifies(
   ['built-in-model/fetch', 'built-in-model/answer'],
-  'one that is to be fetched is, at a click, called off and once more; then it is there',
+  'a downloadable model is downloaded at a click, cancelled, and downloaded again; then it is available',
   async () => {
     await using at = await world('downloadable');
     const { perch, browser, page } = at;

@@ -144,7 +144,7 @@ verifies('canvas.classes/annotation', 'every tool, by its button and the mouse; 
   expect(await run(page, "try { shown.currentTool = 'axe' } catch (error) { return error.message }")).toMatch(/Unknown tool "axe"/);
 });
 
-verifies('canvas.classes/select', 'what was drawn is taken hold of, moved, and made larger by its corner; each is a step', async () => {
+verifies('canvas.classes/select', 'a shape is selected, moved, and enlarged by its corner; each is an undo step', async () => {
   const page = await showing('new ui.AnnotationCanvas(await halves(400, 300), 400, 300)');
   await run(
     page,

@@ -144,7 +144,7 @@ verifies('canvas.classes/crisp', 'without smooth edges every pixel is the colour
   expect(await kindsOfPixels(true)).toBeGreaterThan(5);
 });
 
-verifies('canvas.classes/image', 'a rectangle follows a `PaintStyle`, and what is given beside it', async () => {
+verifies('canvas.classes/image', 'a rectangle follows a `PaintStyle`, and the properties passed with it', async () => {
   const page = await open();
   expect(
     await run(
@@ -162,7 +162,7 @@ verifies('canvas.classes/image', 'a rectangle follows a `PaintStyle`, and what i
   ]);
 });
 
-verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; one that is none is said', async () => {
+verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; an invalid one is reported', async () => {
   const page = await open();
   expect(
     await run(

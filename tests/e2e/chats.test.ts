@@ -175,7 +175,7 @@ describe('chats in order', () => {
     expect(asked).toBeLessThan(20);
   });
 
-  verifies(['chats.app/import', 'chats.app/import-bad'], 'from files, each chat once; what is none is told by name', async () => {
+  verifies(['chats.app/import', 'chats.app/import-bad'], 'from files, each chat once; invalid files are reported by name', async () => {
     const page = await at.browser.page(`${at.perch.url}/sessions`);
     await connected(page, LINKED);
     const client = await at.perch.client();

@@ -54,7 +54,7 @@ describe('the openai package', () => {
     },
   );
 
-  verifies('http/request-id', 'is what the package tells of answers and errors', async () => {
+  verifies('http/request-id', 'is in the package’s responses and errors', async () => {
     const ask = { model: 'local/normal', messages: [{ role: 'user' as const, content: 'hi' }] };
     const headers = { 'x-request-id': 'trip-7' };
     expect((await openai.chat.completions.create(ask))._request_id).toMatch(/^req_[0-9a-f]{32}$/);

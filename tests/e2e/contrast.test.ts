@@ -84,7 +84,7 @@ describe('contrast', () => {
     }
   });
 
-  verifies('app/contrast', 'what is chosen, or how far something is, is seen in the system’s own few colours', async () => {
+  verifies('app/contrast', 'selection and progress are visible in forced colours', async () => {
     using outside = await connectOutside(at.perch);
     await outside.client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
     const page = await open('/settings');
@@ -123,51 +123,47 @@ describe('contrast', () => {
     await page.close();
   });
 
-  verifies(
-    'app/contrast',
-    'on every page the system’s few colours show where one is, and no line is drawn around what is not chosen',
-    async () => {
-      using outside = await connectOutside(at.perch);
-      const { client } = outside;
-      await client.call('wiki.savePage', { path: 'entities/Miso', content: 'A cat.\n' });
-      await client.call('memory.add', { text: 'The key of the old boathouse' });
-      await client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
-      await client.call('cron.add', { cron: '0 8 * * *', name: 'Water the plants', message: 'Water the plants' });
-      await client.call('exec.create', { command: 'echo', args: ['rooftop'] });
-      const page = await open('/settings');
-      await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
-      const lines = (selector: string) =>
-        page
-          .locator(selector)
-          .filter({ visible: true })
-          .first()
-          .evaluate((element) => getComputedStyle(element).outlineStyle);
-      for (const [path, sign] of [...PAGES, ['/wiki?page=entities%2FMiso.md', 'A cat.']] as const) {
-        await page.goto(at.perch.url + path);
-        await page.getByText(sign).filter({ visible: true }).first().waitFor();
-        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-        const [place = ''] = path.split('?');
-        expect(await lines(`a[href="${place}"]`), path).toBe('solid');
-        const large = await page.evaluate(() =>
-          [...document.querySelectorAll('main, main *, .split')]
-            .filter(
-              (element) => getComputedStyle(element).outlineStyle === 'solid' && element.getBoundingClientRect().height > innerHeight / 2,
-            )
-            .map(({ className }) => String(className)),
-        );
-        expect(large, path).toEqual([]);
-        // Of a page's parts, one is shown and underlined.
-        const underlined = await page.locator('nav a:not([aria-current], .button)').evaluateAll(
-          (links) =>
-            links.filter((link) => {
-              const { borderBottomWidth, borderBottomColor } = getComputedStyle(link);
-              return borderBottomWidth !== '0px' && borderBottomColor !== getComputedStyle(document.documentElement).backgroundColor;
-            }).length,
-        );
-        expect(underlined, path).toBe(0);
-        if (path.startsWith('/chat')) expect(await lines('.bubble'), path).toBe('solid');
-      }
-      await page.close();
-    },
-  );
+  verifies('app/contrast', 'on every page forced colours show the focus, and no outline surrounds unselected items', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('wiki.savePage', { path: 'entities/Miso', content: 'A cat.\n' });
+    await client.call('memory.add', { text: 'The key of the old boathouse' });
+    await client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
+    await client.call('cron.add', { cron: '0 8 * * *', name: 'Water the plants', message: 'Water the plants' });
+    await client.call('exec.create', { command: 'echo', args: ['rooftop'] });
+    const page = await open('/settings');
+    await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+    const lines = (selector: string) =>
+      page
+        .locator(selector)
+        .filter({ visible: true })
+        .first()
+        .evaluate((element) => getComputedStyle(element).outlineStyle);
+    for (const [path, sign] of [...PAGES, ['/wiki?page=entities%2FMiso.md', 'A cat.']] as const) {
+      await page.goto(at.perch.url + path);
+      await page.getByText(sign).filter({ visible: true }).first().waitFor();
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      const [place = ''] = path.split('?');
+      expect(await lines(`a[href="${place}"]`), path).toBe('solid');
+      const large = await page.evaluate(() =>
+        [...document.querySelectorAll('main, main *, .split')]
+          .filter(
+            (element) => getComputedStyle(element).outlineStyle === 'solid' && element.getBoundingClientRect().height > innerHeight / 2,
+          )
+          .map(({ className }) => String(className)),
+      );
+      expect(large, path).toEqual([]);
+      // Of a page's parts, one is shown and underlined.
+      const underlined = await page.locator('nav a:not([aria-current], .button)').evaluateAll(
+        (links) =>
+          links.filter((link) => {
+            const { borderBottomWidth, borderBottomColor } = getComputedStyle(link);
+            return borderBottomWidth !== '0px' && borderBottomColor !== getComputedStyle(document.documentElement).backgroundColor;
+          }).length,
+      );
+      expect(underlined, path).toBe(0);
+      if (path.startsWith('/chat')) expect(await lines('.bubble'), path).toBe('solid');
+    }
+    await page.close();
+  });
 });

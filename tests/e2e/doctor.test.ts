@@ -15,7 +15,7 @@ interface Failure {
 
 verifies(
   ['doctor/cli', 'logs/bridge', 'system/info-host', 'doctor/checks'],
-  'on a real gateway: `perch doctor` finds a token that others can read, the log has the bridge’s lines, and the host says what it is',
+  'on a real gateway: `perch doctor` finds a token that others can read, the log has the bridge’s lines, and the host identifies itself',
   async () => {
     await using gateway = await startPerch({ host: 'headless' });
     const args = ['doctor', '--port', new URL(gateway.url).port];

@@ -252,7 +252,7 @@ verifies('browser/dialogs', 'questions are answered as the caller wants, and tol
   expect(await bridge.call(browserPort, 'browser.snapshot', { profile })).not.toHaveProperty('happened');
 });
 
-verifies('browser/downloads', 'what a page has downloaded is told and handed out; what is too large is cut off and told', async () => {
+verifies('browser/downloads', 'downloads of a page are reported and returned; too large ones are cut off and reported', async () => {
   await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
   await bridge.call(browserPort, 'browser.evaluate', { fn: 'document.body.innerHTML = "<a href=/report.bin>Report</a>"', profile });
   const told: BrowserHappened['downloads'] = [];

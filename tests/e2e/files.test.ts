@@ -5,7 +5,7 @@ import { linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 
-describe('a file that an agent sends', () => {
+describe('a file sent by an agent', () => {
   const at = served();
 
   verifies('tools/send-file', 'stands below its reply and is saved from there, a small one and a large one', async () => {

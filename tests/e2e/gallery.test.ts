@@ -206,7 +206,7 @@ test('canvas.screen: thousands of shapes that are kept as pixels are on the scre
   expect(Math.max(...apart)).toBeLessThan(64);
 });
 
-test('canvas.screen: one that is kept as pixels is disposed of while there is more to paint', async () => {
+test('canvas.screen: a pixel canvas is disposed of while painting is pending', async () => {
   const left = await run(`
     const canvas = show(new ui.DrawableCanvas({ width: 300, height: 200 }));
     for (let nth = 0; nth < 700; nth++) canvas.drawCircle(nth % 280, nth % 180, 8, 'teal');

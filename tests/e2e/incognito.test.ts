@@ -49,7 +49,7 @@ const bridgeKeeps = (home: string): string =>
     .join('\n')
     .toLowerCase();
 
-describe('a chat that is kept nowhere', () => {
+describe('an incognito chat', () => {
   const at = answered();
 
   verifies(['incognito/page', 'incognito/page-forgets'], 'is like any chat while it is there, and gone without a trace', async () => {
@@ -160,7 +160,7 @@ describe('a chat that is kept nowhere', () => {
     await page.close();
   });
 
-  verifies('incognito/page', 'a failure says what happened, with a way to try again; forgetting begins anew', async () => {
+  verifies('incognito/page', 'a failure says what happened, with a way to retry; forgetting starts over', async () => {
     const page = await at.browser.page(`${at.perch.url}/incognito`);
     await connected(page, LINKED);
     // Its server has nothing to say: no words, no end that is one.

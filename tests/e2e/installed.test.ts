@@ -174,7 +174,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await page.close();
   });
 
-  verifies('app/shared-to', 'names that would read as something else are shown as what they are, and do nothing', async () => {
+  verifies('app/shared-to', 'misleading names are shown in full, and do nothing', async () => {
     const page = await browser.page(site.url);
     const picture = whitePng(80, 60).toString('base64');
     await post(page, `${perch.url}/share`, {
@@ -207,7 +207,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await page.close();
   });
 
-  verifies('app/shared-to', 'text and other files go to a new message, beside what is written there; nothing is sent', async () => {
+  verifies('app/shared-to', 'text and other files go to a new message, after its draft; nothing is sent', async () => {
     const page = await appWindow();
     await page.goto(perch.url);
     await composer(page).fill('Mine.');
@@ -226,7 +226,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await composer(page).fill('');
   });
 
-  verifies('app/shared-to', 'a zip of chats is brought in, one that is cut short is told, any other goes to a new message', async () => {
+  verifies('app/shared-to', 'a zip of chats is imported, a truncated one is reported, any other goes to a new message', async () => {
     const zip = async (files: Readonly<Record<string, string>>): Promise<Buffer> => {
       const writer = new ZipWriter(new Uint8ArrayWriter());
       for (const [name, text] of Object.entries(files)) await writer.add(name, new TextReader(text));
@@ -265,7 +265,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await page.getByRole('button', { name: /Remove/ }).click();
   });
 
-  test('what is no chat and no picture says so, and what is not opened can be left', async () => {
+  test('a file that is neither chat nor picture is reported, and can be dismissed', async () => {
     const page = await appWindow();
     await page.goto(site.url);
     await post(page, `${perch.url}/share`, { files: [{ name: 'broken.jsonl', type: '', base64: base64('{"no": "chat"') }] });

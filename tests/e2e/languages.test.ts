@@ -75,7 +75,7 @@ describe('languages', () => {
     expect(browser.complaints).toEqual([]);
   });
 
-  verifies('app/languages', 'what programs have written keeps its order on a page from right to left', async () => {
+  verifies('app/languages', 'program output keeps its order on a right-to-left page', async () => {
     await using browser = await launchBrowser({ locale: 'ar' });
     const page = await browser.page(await at.perch.open());
     await page

@@ -107,7 +107,7 @@ verifies('browser/watch', 'a download that a person starts is told at once', asy
   client.close();
 });
 
-verifies('browser/watch-slow', 'the next frame waits until the last one is here; what is seen last is what there is', async () => {
+verifies('browser/watch-slow', 'the next frame waits until the last one has arrived; the last one shown is current', async () => {
   const { client, events } = await gw.client();
   await client.call('browser.open', { url: `${url}lively` });
   await client.call('browser.watch', { quality: 20, maxWidth: 320, maxHeight: 200 });

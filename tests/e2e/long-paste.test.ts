@@ -18,7 +18,7 @@ const paste = async (page: Page, text: string): Promise<void> => {
   await message(page).press('ControlOrMeta+v');
 };
 
-describe('a long text that is pasted', () => {
+describe('a long pasted text', () => {
   const at = served();
 
   verifies(

@@ -125,7 +125,7 @@ verifies('memory.browser/tabs', 'two tabs that write at once lose nothing', asyn
 
 verifies(
   'memory.browser/workspace',
-  'where the browser has no room left nothing is stored, and that is said; with room again it goes on',
+  'without room in the browser nothing is stored, and an error says so; with room again it continues',
   async () => {
     expect(await call(await browser.page(`${site}/site/mapped.html`), 'stored', 'full', { 'a.md': 'short' })).toEqual([['stored', 5]]);
     // Chromium keeps for a while how much room there was.

@@ -223,25 +223,21 @@ describe('memory in the app', () => {
     await page.close();
   });
 
-  verifies(
-    'memory.app/page',
-    'what turns the order of words around does not do so where a memory is shown; the memory itself keeps it',
-    async () => {
-      using outside = await connectOutside(at.perch);
-      const text = 'The invoice is \u202egpj.exe\u202c by Ana';
-      await outside.client.call('memory.add', { text });
-      await outside.client.call('memory.setPreference', { key: 'opens \u202ewith', value: 'an \u2067editor' });
-      const page = await open('/memory');
-      const row = rows(page, 'Memories', 'The invoice is').first();
-      await row.waitFor();
-      expect(await row.getByText('The invoice').textContent()).toBe('The invoice is gpj.exe by Ana');
-      await page.getByRole('navigation').getByRole('link', { name: 'Preferences' }).click();
-      await page.getByRole('row', { name: 'opens with an editor' }).waitFor();
-      const { memories } = await outside.client.call('memory.list', {});
-      expect(memories.map((memory) => memory.text)).toContain(text);
-      await page.close();
-    },
-  );
+  verifies('memory.app/page', 'bidi control characters have no effect where a memory is shown; the memory itself keeps them', async () => {
+    using outside = await connectOutside(at.perch);
+    const text = 'The invoice is \u202egpj.exe\u202c by Ana';
+    await outside.client.call('memory.add', { text });
+    await outside.client.call('memory.setPreference', { key: 'opens \u202ewith', value: 'an \u2067editor' });
+    const page = await open('/memory');
+    const row = rows(page, 'Memories', 'The invoice is').first();
+    await row.waitFor();
+    expect(await row.getByText('The invoice').textContent()).toBe('The invoice is gpj.exe by Ana');
+    await page.getByRole('navigation').getByRole('link', { name: 'Preferences' }).click();
+    await page.getByRole('row', { name: 'opens with an editor' }).waitFor();
+    const { memories } = await outside.client.call('memory.list', {});
+    expect(memories.map((memory) => memory.text)).toContain(text);
+    await page.close();
+  });
 
   verifies('memory.app/long', 'five thousand memories: what is not come to is not on the page', async () => {
     using outside = await connectOutside(at.perch);

@@ -22,7 +22,7 @@ async function shots(page: Page, name: string): Promise<void> {
     }
 }
 
-describe('a person comes back from another service', () => {
+describe('the return from another service', () => {
   const at = served();
 
   verifies(

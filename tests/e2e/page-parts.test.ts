@@ -5,7 +5,7 @@ import { startPerch } from './harness.ts';
 
 verifies(
   'app/page-parts',
-  'what shows messages cannot be fetched at first: the page says so, keeps what was sent, and shows all on Retry',
+  'if the code for messages fails to load, the page says so, keeps sent messages, and shows all on Retry',
   async () => {
     await using perch = await startPerch();
     await using browser = await launchBrowser();

@@ -91,7 +91,7 @@ verifies(
 
 verifies(
   'device/page',
-  'where only this machine reaches the gateway it says so and shows no QR code; a code that ran out says so, and there is a new one',
+  'a gateway reachable only from this machine says so and shows no QR code; an expired code says so, and is replaced',
   async () => {
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();

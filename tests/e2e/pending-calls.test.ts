@@ -4,7 +4,7 @@ import { answered, ask, replies } from './answered.ts';
 import { connected, LINKED } from './connected.ts';
 import { shoot } from './shoot.ts';
 
-describe('a call that a model writes', () => {
+describe('a tool call being written', () => {
   const at = answered();
 
   verifies('app/tool-card', 'is in sight from its first piece, and after a reload; then it runs, and what it gave is there', async () => {

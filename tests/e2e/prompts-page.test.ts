@@ -86,7 +86,7 @@ describe('prompts in the app', () => {
     await page.close();
   });
 
-  verifies('prompts.app/slash', 'by keys: found, chosen, closed and taken; what matches none is sent as it is', async () => {
+  verifies('prompts.app/slash', 'by keyboard: searched, selected, closed and inserted; unmatched text is sent unchanged', async () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await client.call('workspace.write', { path: 'prompts/greet.md', content: file('Greet', 'Good morning, birds.') });
@@ -219,7 +219,7 @@ describe('prompts in the app', () => {
     await page.close();
   });
 
-  verifies('prompts.app/variables', 'what was copied goes in where the person allows it, and is asked for where not', async () => {
+  verifies('prompts.app/variables', 'clipboard text is inserted if permitted, and requested otherwise', async () => {
     using outside = await connectOutside(at.perch);
     await outside.client.call('workspace.write', { path: 'prompts/copied.md', content: file('Copied', 'Look: {{clipboard}}') });
     const page = await fresh(at);
@@ -268,7 +268,7 @@ describe('prompts in the app', () => {
     await page.close();
   });
 
-  verifies('prompts.app/exchange', 'saved and brought in again: what is there stays, a name that is taken gets a number', async () => {
+  verifies('prompts.app/exchange', 'exported and imported again: existing prompts stay, a duplicate name gets a number', async () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const page = await at.browser.page(`${at.perch.url}/prompts`);

@@ -112,7 +112,7 @@ async function holdsHistories(page: Page) {
   return { hold: () => ask('hold'), isHeld: () => ask('isHeld'), letGo: () => ask('letGo') };
 }
 
-describe('what is sent while a reply runs', () => {
+describe('messages sent during a reply', () => {
   const at = served();
   /** The link's code is good for once. */
   let linked = false;
@@ -209,7 +209,7 @@ describe('what is sent while a reply runs', () => {
     await page.close();
   });
 
-  verifies(['app/queue', 'app/two-tabs'], 'is not sent again while whoever took it back has not said what becomes of it', async () => {
+  verifies(['app/queue', 'app/two-tabs'], 'is not sent again before the tab that withdrew it has decided', async () => {
     const page = await busyPage();
     await write(page, 'words taken back');
     await write(page, 'words behind them');
@@ -232,7 +232,7 @@ describe('what is sent while a reply runs', () => {
     await page.close();
   });
 
-  verifies(['app/queue', 'app/two-tabs'], 'goes once, or not at all, where it is taken back while another tab hands it over', async () => {
+  verifies(['app/queue', 'app/two-tabs'], 'is sent once, or not at all, if it is withdrawn while another tab hands it over', async () => {
     const page = await busyPage();
     const other = await at.browser.page(page.url());
     await connected(other, LINKED);
@@ -277,37 +277,33 @@ describe('what is sent while a reply runs', () => {
     await page.close();
   });
 
-  verifies(
-    ['app/queue', 'app/two-tabs'],
-    'what was not sent is still there where another deletes the chat, and goes on in a new one',
-    async () => {
-      const page = await busyPage();
-      await write(page, 'held one');
-      await inOrder(page, ['held one']);
-      await page.getByRole('button', { name: 'Stop' }).click();
-      await heldMessages(page).waitFor();
-      await field(page).fill('half a thought');
-      using outside = await connectOutside(at.perch);
-      const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-      await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
-      await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
-      const unsent = page.getByRole('list', { name: /^Unsent messages/ });
-      expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
-      expect(await field(page).count()).toBe(0);
-      await shoot(page, 'gone');
-      await page.reload();
-      await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
-      await unsent.getByText('held one').waitFor();
-      expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
-      await page.getByRole('button', { name: 'Continue in a new chat' }).click();
-      await page.waitForURL(`${at.perch.url}/`);
-      await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');
-      expect((await outboxRows(page)).filter((row) => row.sessionId === sessionId)).toEqual([]);
-      expect(at.browser.complaints).toEqual([]);
-      await field(page).fill('');
-      await page.close();
-    },
-  );
+  verifies(['app/queue', 'app/two-tabs'], 'unsent messages stay if another tab deletes the chat, and continue in a new one', async () => {
+    const page = await busyPage();
+    await write(page, 'held one');
+    await inOrder(page, ['held one']);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await heldMessages(page).waitFor();
+    await field(page).fill('half a thought');
+    using outside = await connectOutside(at.perch);
+    const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+    await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
+    const unsent = page.getByRole('list', { name: /^Unsent messages/ });
+    expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
+    expect(await field(page).count()).toBe(0);
+    await shoot(page, 'gone');
+    await page.reload();
+    await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
+    await unsent.getByText('held one').waitFor();
+    expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
+    await page.getByRole('button', { name: 'Continue in a new chat' }).click();
+    await page.waitForURL(`${at.perch.url}/`);
+    await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');
+    expect((await outboxRows(page)).filter((row) => row.sessionId === sessionId)).toEqual([]);
+    expect(at.browser.complaints).toEqual([]);
+    await field(page).fill('');
+    await page.close();
+  });
 
   verifies('app/two-tabs', 'a chat that another deletes stays deleted, whatever was read of it before', async () => {
     const page = await newPage();
@@ -376,7 +372,7 @@ describe('what is sent while a reply runs', () => {
     },
   );
 
-  verifies('app/two-tabs', 'what was written before a new chat was there makes no other one where that is deleted', async () => {
+  verifies('app/two-tabs', 'messages written before a new chat existed create no other one if it is deleted', async () => {
     const page = await newPage();
     using outside = await connectOutside(at.perch);
     await outside.client.call('config.patch', { patch: { tools: { policies: { current_time: 'ask' } } } });

@@ -6,7 +6,7 @@ import { answered, ask, replies } from './answered.ts';
 import { connected, LINKED } from './connected.ts';
 import { shoot } from './shoot.ts';
 
-describe('what a model thinks', () => {
+describe('reasoning of a model', () => {
   const at = answered();
 
   verifies('app/reasoning', 'a model that answers nothing, or only thinks, is said to', async () => {

@@ -101,7 +101,7 @@ verifies('browser/remote', 'a profile has cookies of its own there, and another 
   await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);
 });
 
-verifies('browser/remote', 'what a page there downloads comes here, with its cookies; what cannot come is told', async () => {
+verifies('browser/remote', 'downloads of a remote page arrive here, with its cookies; failed ones are reported', async () => {
   await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: endpoint });
   await bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile });
   await bridge.call(browserPort, 'browser.evaluate', { fn: 'document.cookie = "who=me"', profile });
@@ -127,18 +127,22 @@ verifies('browser/remote', 'what a page there downloads comes here, with its coo
   await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);
 });
 
-verifies('browser/remote', 'one that goes away during a call, or cannot be reached: told, without what is in its address', async () => {
-  await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: `${endpoint}/?token=hush-hush` });
-  await bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile });
-  const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
-  remote.kill('SIGKILL');
-  await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('was closed during the call') });
-  const error: unknown = await bridge
-    .call(browserPort, 'browser.open', { url: `http://${place}/`, profile })
-    .catch((caught: unknown) => caught);
-  expect(error).toMatchObject({
-    code: 'INTERNAL_ERROR',
-    message: expect.stringContaining('Couldn’t control the browser at browser.cdpEndpoint'),
-  });
-  expect(String(error)).not.toContain('hush-hush');
-});
+verifies(
+  'browser/remote',
+  'a remote browser that disconnects during a call, or is unreachable, is reported without its address',
+  async () => {
+    await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: `${endpoint}/?token=hush-hush` });
+    await bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile });
+    const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
+    remote.kill('SIGKILL');
+    await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('was closed during the call') });
+    const error: unknown = await bridge
+      .call(browserPort, 'browser.open', { url: `http://${place}/`, profile })
+      .catch((caught: unknown) => caught);
+    expect(error).toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining('Couldn’t control the browser at browser.cdpEndpoint'),
+    });
+    expect(String(error)).not.toContain('hush-hush');
+  },
+);

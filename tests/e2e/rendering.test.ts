@@ -16,7 +16,7 @@ import { startToldModel, type ToldModel } from './told-model.ts';
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
 const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``;
 
-describe('what an answer shows', () => {
+describe('a rendered answer', () => {
   let perch: Perch;
   let browser: TestBrowser;
   let model: ToldModel;

@@ -8,7 +8,7 @@ import { launchBrowser } from './browser.ts';
 
 const BUILT = join(import.meta.dirname, '../../dist/app');
 
-verifies('app/update-asks', 'a part of a version that is gone: the page says so, and reloads into the one that is there', async () => {
+verifies('app/update-asks', 'a missing chunk of an old version: the page says so, and reloads into the new one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'perch-replaced-'));
   const appDir = join(folder, 'app');
   cpSync(BUILT, appDir, { recursive: true });

@@ -72,7 +72,7 @@ describe.skipIf(!english)('text of scans', () => {
   );
 });
 
-verifies('office/ocr', 'what reads scans lies beside the app, and no page or service worker loads it before', () => {
+verifies('office/ocr', 'the scan reader is beside the app, and no page or service worker loads it before', () => {
   const app = join(import.meta.dirname, '../../dist/app');
   const files = readdirSync(join(app, '_app/immutable'), { recursive: true, encoding: 'utf8' });
   expect(files.filter((file) => /tesseract.*\.wasm$/.test(file))).toHaveLength(1);

@@ -11,7 +11,7 @@ const top = (page: Page): Promise<number> => view(page).evaluate(({ scrollTop })
 const left = (page: Page): Promise<number> =>
   view(page).evaluate(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop);
 
-describe('the place of who reads while a reply is written', () => {
+describe('the scroll position during a reply', () => {
   const at = answered();
 
   verifies(

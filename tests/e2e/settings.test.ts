@@ -83,7 +83,7 @@ describe('settings', () => {
     await page.close();
   });
 
-  verifies('app/keys', 'a new chat takes what is typed, also where one is on screen already', async () => {
+  verifies('app/keys', 'a new chat takes typed text, also if one is on screen already', async () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
     await page.getByRole('button', { name: /^Connection/ }).focus();

@@ -12,7 +12,7 @@ const more = async (page: Page, item: string): Promise<void> => {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 };
 
-describe('what a reply took', () => {
+describe('usage of a reply', () => {
   const at = answered([], { context_length: 1000, pricing: { prompt: '0.000001', completion: '0.000002' } });
 
   verifies(['app/spent', 'app/more'], 'tokens, cost and context; its details, copies and a chat from there', async () => {

@@ -50,7 +50,7 @@ verifies('canvas.studio/keyboard', 'Mod, Shift and an arrow align; Tab goes on a
   expect(await run(page, 'return [...shown.selection]')).toEqual(['b']);
 });
 
-verifies('canvas.studio/keyboard', 'what the arrow keys point at stays in sight, however large it is shown', async () => {
+verifies('canvas.studio/keyboard', 'the shape selected by the arrow keys stays in view at any zoom', async () => {
   const page = await studio();
   await page.keyboard.press('p');
   await run(page, 'shown.zoomTo(8)');

@@ -146,27 +146,23 @@ verifies('canvas.studio/select', 'chosen by press, Shift and rubber band; moved,
   expect(await run(page, 'return shown.canUndo')).toBe(false);
 });
 
-verifies(
-  'canvas.studio/select',
-  'what is near another is drawn to it, but not with Mod held; a line keeps the end that is not dragged',
-  async () => {
-    const page = await studio(`${THREE} put('arrow', 'd', { x1: 50, y1: 350, x2: 150, y2: 350 });`);
-    // Four pixels short of the left edge of the one above.
-    await drag(page, [220, 195], [121, 250]);
-    expect(await run(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 100, y: 235 });
-    await page.keyboard.press('Control+z');
-    await page.mouse.move(220, 195);
-    await page.mouse.down();
-    await page.keyboard.down('Control');
-    await page.mouse.move(121, 250, { steps: 4 });
-    await page.mouse.up();
-    await page.keyboard.up('Control');
-    expect(await run(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 104, y: 235 });
-    await page.mouse.click(100, 350);
-    await drag(page, [150, 350], [150, 380]);
-    expect(await last(page)).toMatchObject({ x1: 50, y1: 350, x2: 150, y2: 380, rotation: 0 });
-  },
-);
+verifies('canvas.studio/select', 'shapes snap to each other, except with Mod held; a line keeps its other end', async () => {
+  const page = await studio(`${THREE} put('arrow', 'd', { x1: 50, y1: 350, x2: 150, y2: 350 });`);
+  // Four pixels short of the left edge of the one above.
+  await drag(page, [220, 195], [121, 250]);
+  expect(await run(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 100, y: 235 });
+  await page.keyboard.press('Control+z');
+  await page.mouse.move(220, 195);
+  await page.mouse.down();
+  await page.keyboard.down('Control');
+  await page.mouse.move(121, 250, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up('Control');
+  expect(await run(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 104, y: 235 });
+  await page.mouse.click(100, 350);
+  await drag(page, [150, 350], [150, 380]);
+  expect(await last(page)).toMatchObject({ x1: 50, y1: 350, x2: 150, y2: 380, rotation: 0 });
+});
 
 verifies(
   'canvas.studio/arrange',

@@ -14,10 +14,10 @@ const said = (at: number): string =>
     ? `We could leave on day ${at}, when the wind turns. The harbour master says that the fog lifts before noon, so there is no hurry.`
     : `And what about day ${at}?`;
 
-describe('a chat that was summarised for its model', () => {
+describe('a chat summarised for its model', () => {
   const at = served();
 
-  verifies('compaction.app/mark', 'shows where, opens to the summary by keyboard, and keeps what is above', async () => {
+  verifies('compaction.app/mark', 'shows its position, opens by keyboard, and keeps earlier messages', async () => {
     const lines = Array.from({ length: 8 }, (_, index) =>
       JSON.stringify({
         ...{ id: `m${index}`, role: index % 2 ? 'assistant' : 'user', content: said(index), timestamp: Date.now() },

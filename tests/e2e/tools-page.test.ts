@@ -105,7 +105,7 @@ describe('tools in the app', () => {
     await page.close();
   });
 
-  verifies('tools/page', 'those of a tool server come and go with it; what comes along with a result is shown', async () => {
+  verifies('tools/page', 'tools of an MCP server appear and disappear with it; attachments of a result are shown', async () => {
     const page = await at.browser.page(`${at.perch.url}/tools`);
     await connected(page, LINKED);
     using outside = await connectOutside(at.perch);

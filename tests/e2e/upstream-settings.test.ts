@@ -11,7 +11,7 @@ import { shoot } from './shoot.ts';
 
 const HELLO = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
-describe('servers that are slow or fail', () => {
+describe('slow and failing servers', () => {
   const at = served();
   let server: Server;
   let well = false;

@@ -13,7 +13,7 @@ const later = (page: Page, name: string) => pager(page, name).getByRole('button'
 const focused = (page: Page): Promise<string | null> =>
   page.evaluate(() => `${document.activeElement?.ariaLabel} in ${document.activeElement?.parentElement?.ariaLabel}`);
 
-describe('versions of what was said', () => {
+describe('versions of a message', () => {
   const at = answered();
 
   verifies(

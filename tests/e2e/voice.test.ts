@@ -135,7 +135,7 @@ describe('voices', () => {
     await page.close();
   });
 
-  verifies('voice/choice', 'without voices and without a bridge the settings say what it takes, and that is no error', async () => {
+  verifies('voice/choice', 'without voices and a bridge the settings say what is needed, without an error', async () => {
     await using browser = await launchBrowser();
     const page = await browser.page(`${chat.perch.url}/settings#voice`);
     const part = page.getByRole('region', { name: 'Voice' });
@@ -150,7 +150,7 @@ describe('voices', () => {
   const dictate = (page: Page) => page.getByRole('button', { name: 'Dictate' });
   const ends = (page: Page) => page.getByRole('button', { name: 'Stop dictating' });
 
-  verifies('voice/dictation', 'what is said stands at the caret, as it is heard, until Esc or the button ends it', async () => {
+  verifies('voice/dictation', 'dictated text appears at the caret as it is recognized, until Esc or the button ends it', async () => {
     const page = await opened((fresh) => withHearing(fresh, true));
     await field(page).fill('Dear Ana, bye');
     await field(page).evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(9, 9));

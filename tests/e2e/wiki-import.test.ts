@@ -29,7 +29,7 @@ const FILES = {
 describe('import into the wiki', () => {
   const at = served();
 
-  verifies('wiki.app/import', 'a folder is looked at, read in, and taken back; what is here stays unless asked', async () => {
+  verifies('wiki.app/import', 'a folder is previewed, imported, and undone; existing pages stay unless chosen', async () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await using folder = await mkdtempDisposable(join(tmpdir(), 'perch-import-'));

@@ -134,7 +134,7 @@ verifies('providers/not-itself', 'as the default model, and in the list of model
   expect((await perch.fetch('/v1/models')).status).toBe(200);
 });
 
-verifies('egress/guard', 'what the guard says reaches the person, at once', async () => {
+verifies('egress/guard', 'errors of the rate limiter reach the person at once', async () => {
   await other.client.call('config.patch', { patch: { providers: { meta: { name: 'Meta', baseUrl: 'http://0xa9fea9fe/v1' } } } });
   const sent = other.client.call('chat.send', { sessionId: 'meta', message: 'hi', model: 'meta/x' });
   await expect(sent).rejects.toThrow(/^Couldn’t send the request to Meta: 169\.254\.169\.254 .*\(linkLocal\)$/);

@@ -34,7 +34,7 @@ it('names sections as the built-in guide does', () => {
   }
 });
 
-it('escapes what a page says, and links pages with each other', () => {
+it('escapes page text, and links pages with each other', () => {
   const page = renderGuidePage(
     'a',
     '---\ntitle: A < B\ndescription: "x"\n---\n\n# A < B\n\n`<b>` [next](./c.md#d)\n\n```ts\nconst a = 1 < 2;\n```\n',

@@ -12,7 +12,7 @@ const [one, two] = [
   { command: 'two', args: ['a'] },
 ];
 
-verifies('mcp/approved-command', 'what was typed is told from what the gateway wrote, and from what is put together of both', () => {
+verifies('mcp/approved-command', 'distinguishes typed settings from those that the gateway wrote or merged', () => {
   expect(typed({}, {}, withServer(one)), 'a new one').toEqual(['mine']);
   expect(typed(withServer(one), withServer(one), withServer(two)), 'a changed one').toEqual(['mine']);
   expect(typed(withServer(one), withServer(one), withServer(one)), 'nothing is new').toEqual([]);

@@ -72,7 +72,7 @@ describe('the words of every language', () => {
     expect(faults).toEqual([]);
   });
 
-  it('keep what is no word as it is written, in a sentence from right to left', () => {
+  it('keep code as written, in a right-to-left sentence', () => {
     const toRtl = locales.filter((locale) => directionOf(locale as Locale) === 'rtl');
     expect(toRtl).toContain('ar');
     expect(turned('تبدأ بـ wss://، و‎/v1‎ و<code>--bind</code> وهي https://example.org/x.')).toEqual(['wss://']);
@@ -172,7 +172,7 @@ function rawInScript(source: string): string[] {
   return found;
 }
 
-describe('what components say', () => {
+describe('texts of components', () => {
   it('finds text that is not a message', () => {
     const source = '<p title="Some words">More words, {m.x()} <code>perch gateway run</code></p><style>p{color:red}</style>';
     expect(rawTexts(source)).toEqual(['Some words', 'More words,']);

@@ -42,7 +42,7 @@ async function insist(gateways: () => readonly Perch[], work: (perch: Perch) => 
 }
 
 if (!hasNats) test.skip('cluster: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('gateways that serve a vault together, as commands with managed Chromiums', () => {
+describe.runIf(hasNats)('gateways that share a vault, as commands with managed Chromiums', () => {
   verifies(
     ['cluster.routes/anywhere', 'cluster.serving/bridge-lost', 'cluster.serving/acknowledged'],
     'any of three answers; killed is the one that serves: another one does, nothing that was acknowledged is lost, no job runs twice',
@@ -94,7 +94,7 @@ describe.runIf(hasNats)('gateways that serve a vault together, as commands with 
 
   verifies(
     ['cluster.serving/leaves', 'cluster.serving/acknowledged'],
-    'all are started anew one after the other while a client says one thing after the other: all that was acknowledged is there, once',
+    'all are restarted one after another while a client sends messages: every acknowledged message exists, once',
     async () => {
       await using nats = await natsServer();
       await using gateways = await clusterOf(3, [nats.url]);

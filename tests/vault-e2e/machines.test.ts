@@ -31,7 +31,7 @@ if (!hasNats) test.skip('vault.cluster: nats-server is not installed here', () =
 describe.runIf(hasNats)('two machines with a browser each', () => {
   verifies(
     ['vault.cluster/converges', 'vault.cluster/faults', 'vault.cluster/phrase'],
-    'what is said, set and given at one is there at the other; with the server away both go on, and agree afterwards',
+    'messages, settings and files of one machine reach the other; without the server both continue, and agree afterwards',
     async () => {
       await using nats = await natsServer();
       await using stack = new AsyncDisposableStack();

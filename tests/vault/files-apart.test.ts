@@ -79,7 +79,7 @@ const remember =
     memoryOf(replica).add(texts.map((text) => ({ text, category: 'fact', createdAt: replica.clock.now() })));
 const textsOf = async (replica: TestReplica): Promise<string[]> => (await memoryOf(replica).memories()).map(({ text }) => text);
 
-verifies('vault.files/merged', 'what two hosts remembered apart, both remember; nothing is left to decide', async () => {
+verifies('vault.files/merged', 'memories added on two partitioned hosts exist on both, without a conflict', async () => {
   const pair = await Pair.open();
   await remember('Miso is a cat')(pair.here);
   await pair.apart(remember('Rex is a dog', 'Ada has both'), remember('Tea, not coffee'));
@@ -207,7 +207,7 @@ verifies(
   },
 );
 
-verifies('vault.files/merged', 'where what won is not here yet the copy waits for it', async () => {
+verifies('vault.files/merged', 'if the winning version has not arrived the copy waits for it', async () => {
   const pair = await Pair.open();
   await pair.apart(remember('Rex is a dog'), remember('Miso is a cat'));
   const { vault } = pair.there;
@@ -236,7 +236,7 @@ verifies('vault.files/merged', 'where what won is not here yet the copy waits fo
 
 verifies(
   'vault.files/copies',
-  'what is no file of lines, no text, or too large together stays as it is, with the other version beside it, unless both say the same',
+  'files that are not lists of lines, not text, or too large together stay unmerged with a conflict copy, unless both are equal',
   async () => {
     const pair = await Pair.open();
     const put =

@@ -43,7 +43,7 @@ verifies('vault.sync/fills', 'a host with nothing reads all, in pages, and a wip
 
 verifies(
   'vault.sync/converges',
-  'what is written while a host opens the journal is read too, though it is told before the opening is over',
+  'writes made while a host opens the journal are read too, even if announced before the opening is complete',
   async () => {
     const journal = new MemoryJournal();
     const [writer, reader] = [await TestReplica.open('writer'), await TestReplica.open('reader')];
@@ -109,7 +109,7 @@ for (const [what, cut] of [
   });
 }
 
-verifies('vault.sync/follows', 'of what is gone elsewhere and was never here nothing is told', async () => {
+verifies('vault.sync/follows', 'deletions of unknown records are not reported', async () => {
   const journal = new MemoryJournal();
   const [host, other] = [await TestReplica.open('host'), await TestReplica.open('other')];
   await host.join(journal);
@@ -150,7 +150,7 @@ verifies('vault.sync/acknowledged', 'a write waits for the journal while there i
 
 verifies(
   'vault.sync/acknowledged',
-  'a journal that takes nothing holds nobody up: the write is here, said not to be on disk, and goes out when it can',
+  'a journal that refuses writes blocks nobody: the write is stored locally, reported as pending, and sent once possible',
   async () => {
     const journal = new MemoryJournal();
     const host = await TestReplica.open('host');
@@ -269,7 +269,7 @@ verifies('vault.sync/secrets', 'a key set on one host opens on another, and is n
 
 verifies(
   'vault.merge/copies',
-  'settings that two hosts changed apart: the later stands, the other is kept, and can be put back',
+  'settings changed on two partitioned hosts: the later wins, the other is kept, and can be restored',
   async () => {
     const journal = new MemoryJournal();
     const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
@@ -325,7 +325,7 @@ verifies('vault.merge/copies', 'one chat continued apart: both branches are ther
   expect(await there.vault.sessions.get(KEY)).toMatchObject({ headId: ours.id, preview: 'text of re-ours' });
 });
 
-verifies('vault.merge/deletes', 'a chat that was deleted goes everywhere; what was added to it meanwhile stays', async () => {
+verifies('vault.merge/deletes', 'a deleted chat is deleted everywhere; messages added to it meanwhile stay', async () => {
   const journal = new MemoryJournal();
   const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
   await here.join(journal);
@@ -358,7 +358,7 @@ verifies('vault.merge/deletes', 'a chat that was deleted goes everywhere; what w
 
 verifies(
   'vault.sync/read-only',
-  'a host older than the data refuses to write, keeps what it had made, and gives it away once it is of the same age',
+  'a host older than the data refuses to write, keeps its own changes, and sends them once updated',
   async () => {
     const journal = new MemoryJournal();
     const [older, newer] = [await TestReplica.open('older'), await TestReplica.open('newer', { schema: SCHEMA_VERSION + 1 })];

@@ -8,7 +8,7 @@ import { problemOf, toSentence } from './errors.ts';
 
 const told = faults(() => {});
 
-verifies('vault.app/refused', 'what the gateway says is shown, with where to go', () => {
+verifies('vault.app/refused', 'shows the gateway’s message, with a link to the right page', () => {
   const shown = (error: unknown): [string, string | undefined] => {
     const { message, link } = problemOf(told(error), 'rename the chat');
     return [message, link?.href];

@@ -74,7 +74,7 @@ verifies('memory.browser/workspace', 'each change is forced onto the disk, in on
   expect(begun.mock.calls).toEqual(Array(4).fill([['files', 'texts'], 'readwrite', { durability: 'strict' }]));
 });
 
-verifies('memory.browser/workspace', 'paths that are none are refused, and hidden names are seen by who asks for them', async () => {
+verifies('memory.browser/workspace', 'invalid paths are refused, and hidden names are listed on request', async () => {
   const name = named();
   const [at, dreams] = [databaseWorkspace(`${name}/`), databaseWorkspace(name, { hidden: ['.dreams'] })];
   for (const path of ['../x', 'a/../../x', '/etc/passwd', '', 'a//b', '.dreams/x', 'a\\b', 'C:x', 'a\0b', './a', '..']) {
@@ -178,7 +178,7 @@ verifies('memory.browser/tabs', 'a build that waits for an older one says so, an
   expect(warned.mock.calls).toEqual([[expect.stringContaining(`"${name}" is open in an older version of Perch in another tab`)]]);
 });
 
-verifies('memory.browser/workspace', 'where there is no IndexedDB that is what is said', async () => {
+verifies('memory.browser/workspace', 'reports that IndexedDB is missing', async () => {
   vi.stubGlobal('indexedDB', undefined);
   await expect(databaseWorkspace(named()).read('MEMORY.md')).rejects.toThrow('Couldn’t read MEMORY.md: IndexedDB is not available here');
   vi.unstubAllGlobals();

@@ -19,7 +19,7 @@ const COUNT: Message = [
 ];
 
 describe('a compiled message', () => {
-  it('says plain text, inputs, and what is escaped', async () => {
+  it('compiles plain text, inputs, and escapes', async () => {
     const compiled = await compile({
       plain: 'New chat',
       inputs: '{name} sent {size} to {name}',

@@ -71,7 +71,7 @@ async function answerTo(proxy: string, text: string): Promise<string> {
 
 verifies(
   'browser/guard',
-  'private places are refused in every spelling, asked for or tunnelled to, and by what a name resolves to',
+  'private addresses are refused in every spelling, requested or tunnelled, and by what a name resolves to',
   async () => {
     using site = await answering('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
     const port = site.place.split(':')[1] ?? '';

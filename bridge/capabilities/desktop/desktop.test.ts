@@ -36,7 +36,7 @@ function pixelsOf(png: Buffer): number[][] {
 
 if (!hasXvfb) test.skip('desktop/screenshot: Xvfb is not installed here', () => {});
 else
-  verifies('desktop/screenshot', 'under Xvfb: the picture of a display, the displays there are, and one that is none', async () => {
+  verifies('desktop/screenshot', 'under Xvfb: captures a display, lists displays, and refuses an unknown one', async () => {
     const { display: DISPLAY, process: xvfb } = await startScreen();
     started.push(xvfb);
     const bridge = bridgeWith({ DISPLAY });
@@ -56,7 +56,7 @@ else
       await expect(bridge.call(desktopPort, 'desktop.screenshot', part)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 
-verifies('desktop/none', 'where there is no screen, and where it does not answer', async () => {
+verifies('desktop/none', 'no screen, and a screen that does not respond', async () => {
   for (const [env, why] of [
     [{}, 'neither DISPLAY nor WAYLAND_DISPLAY is set'],
     [{ DISPLAY: ':65000' }, 'Couldn’t take a screenshot'],
@@ -95,7 +95,7 @@ exec sleep 60
 }
 const response = (rest: string): string => `${REQUEST}: org.freedesktop.portal.Request.Response (${rest})`;
 
-verifies('desktop/wayland', 'under Wayland the desktop’s portal is asked, by what gdbus says', async () => {
+verifies('desktop/wayland', 'under Wayland the desktop portal is called through gdbus', async () => {
   const png = pngOf({ width: 2, height: 1, data: new Uint8Array(8) });
   const file = join(dir, 'Screen shot.png');
   writeFileSync(file, png);

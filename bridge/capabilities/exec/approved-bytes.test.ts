@@ -123,7 +123,7 @@ describe('an approval covers', () => {
   });
 });
 
-describe('what runs', () => {
+describe('running the approved bytes', () => {
   test.for([
     ['sh', 'x.sh', 'echo "$1"'],
     ['bash', 'x.sh', 'echo "$1"'],

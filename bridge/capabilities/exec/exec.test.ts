@@ -249,7 +249,7 @@ describe('the end', () => {
     expect(stdout).toBe(`a${'é'.repeat(524_287)}`);
   });
 
-  verifies('exec/tree', 'other systems: what is read of `ps`, and what is asked of `taskkill`', () => {
+  verifies('exec/tree', 'other systems: parses `ps` output, and calls `taskkill`', () => {
     expect(readPs('  12     1    12 Ss   Fri Nov 20 10:00:00 2026\n  13    12    12 Z    Fri Nov 20 10:00:01 2026\n\n')).toEqual([
       { pid: 12, parent: 1, group: 12, session: 0, began: 'Fri Nov 20 10:00:00 2026', marked: false },
     ]);

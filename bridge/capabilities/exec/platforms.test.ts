@@ -7,7 +7,7 @@ import { dryLauncher } from './launcher.ts';
 import { toShellArgs } from './shims.ts';
 import { lendExec } from './tests/lent.ts';
 
-describe('a file that nobody can replace', () => {
+describe('a file that cannot be replaced', () => {
   test.skipIf(process.platform === 'win32')('belongs to root with all its folders, and only root writes there', async () => {
     expect(await isSealed('/usr/bin/env', { uid: 1000 })).toBe(true);
     expect(await isSealed('/usr/bin/no-such-file', { uid: 1000 })).toBe(false);
@@ -51,7 +51,7 @@ test('a large file is known by identity, size and time', async () => {
   expect(new Set([first, second, await print()]).size).toBe(3);
 });
 
-describe('where the system cannot run the approved bytes', () => {
+describe('a system that cannot run the approved bytes', () => {
   const script = { path: '/ws/x', bytes: Buffer.from('1'), isSealed: false };
   test('Windows refuses programs of the user, and Perl’s scripts', async () => {
     const launcher = dryLauncher('win32');

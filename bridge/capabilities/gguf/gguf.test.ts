@@ -190,7 +190,7 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     rmSync(home, { recursive: true, maxRetries: 20, retryDelay: 50 });
   });
 
-  verifies('gguf/killed', 'one that says nothing for too long', async () => {
+  verifies('gguf/killed', 'a model that is silent for too long', async () => {
     await using at = ggufHome(extra, { silenceMs: 5000 });
     at.add();
     let stopped = false;

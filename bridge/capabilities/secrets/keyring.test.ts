@@ -34,7 +34,7 @@ const ran = linux
   : undefined;
 const usable = ran !== undefined && !ran.stderr.includes('platform storage');
 
-test.runIf(usable)('what is in the keyring is found by its name (skipped where the kernel’s cannot be used)', () => {
+test.runIf(usable)('finds keyring entries by name (skipped where the kernel’s cannot be used)', () => {
   expect(JSON.parse(ran?.stdout || '{}')).toEqual({ [NAME]: 'of-the-keyring' });
 });
 

@@ -37,7 +37,7 @@ function resolve(names: string[], env: NodeJS.ProcessEnv = {}, fileOnly = false)
 
 const write = (text: string, mode = 0o600): void => writeFileSync(path, text, { mode });
 
-verifies('secrets/places', 'the environment first, then the file, and of both only what is asked for', async () => {
+verifies('secrets/places', 'reads the environment first, then the file, and only the requested names', async () => {
   write(
     '# keys\nexport BOTH=of-the-file\nFILE = "quoted # not a comment" # a comment\nSINGLE=\'it is\'\nPLAIN=a=b#c # d\nEMPTY=\nOTHER=never\n',
   );
@@ -56,14 +56,14 @@ verifies('secrets/own', 'names of Perch’s own are never found, however they ar
   expect((await resolve(['PERCH_TOKEN', 'PERCH_PASSWORD', 'perch_password', 'Perch_Token'], env)).values).toEqual({});
 });
 
-verifies('secrets/hidden', 'what is given away stands in no log of the bridge', async () => {
+verifies('secrets/hidden', 'returned secrets appear in no log of the bridge', async () => {
   write('KEY=a-very-plain-value\n');
   await resolve(['KEY']);
   ring.write('asked with a-very-plain-value');
   expect(ring.read({ ring: '', limit: 1, level: 'debug' }).lines[0]?.message).toBe('asked with ***');
 });
 
-verifies('secrets/file-refused', 'a file that others can read, or that cannot be read, is not used, and why is told once', async () => {
+verifies('secrets/file-refused', 'a file that is unreadable or readable by others is not used, and the reason is logged once', async () => {
   const handlers = secretsHandlers({ home, env: { ENV: 'e' }, hide: () => {}, log: (line) => void lines.push(line), keeper: UNKEPT });
   const asking = new FakeBridge(lend(secretsPort, handlers));
   const ask = () => asking.call(secretsPort, 'secrets.resolve', { names: ['KEY', 'ENV'] });

@@ -104,7 +104,7 @@ verifies('tts/speak', 'the default voice, and a long text in several turns', asy
   expect(decoded(answer.audio)).toBe('<sound 1a><sound 1b><sound 2a><sound 2b><sound 3a><sound 3b>');
 });
 
-verifies('tts/fallback', 'where the network refuses or hangs up, the system speaks, and says so', async () => {
+verifies('tts/fallback', 'falls back to the system voice if the network refuses or disconnects, and reports it', async () => {
   for (const behaviour of ['refuses', 'hangs up'] as const) {
     const { neural } = await service(behaviour);
     const { calls } = standIn();
@@ -125,7 +125,7 @@ verifies('tts/fallback', 'where the network refuses or hangs up, the system spea
   }
 });
 
-verifies('http.media/own-voices', 'WAV comes from the system’s engine alone, and says what is missing without one', async () => {
+verifies('http.media/own-voices', 'WAV is only made by the system’s engine, and names what is missing without one', async () => {
   const { neural, turns } = await service();
   standIn();
   const params = { text: 'Hello', voice: 'de-DE-KatjaNeural', format: 'wav' } as const;
@@ -138,7 +138,7 @@ verifies('http.media/own-voices', 'WAV comes from the system’s engine alone, a
   });
 });
 
-verifies('tts/fallback', 'where nothing can speak, it says how to get it', async () => {
+verifies('tts/fallback', 'without any engine it says how to install one', async () => {
   const { neural } = await service('refuses');
   await expect(over({ neural, engines: [] }).call(speechPort, 'speech.speak', { text: 'Hello' })).rejects.toMatchObject({
     code: 'INTERNAL_ERROR',
@@ -174,7 +174,7 @@ verifies('tts/voices', 'of the network and of the system', async () => {
   ]);
 });
 
-verifies('tts/every-voice', 'what tts.voices lists speaks by its own voice; what it does not list is refused', async () => {
+verifies('tts/every-voice', 'a voice listed by tts.voices is used; an unlisted one is refused', async () => {
   const { neural, turns } = await service();
   const { calls } = standIn();
   const bridge = over({ neural, engines: systemEngines(keeper, 'linux') });

@@ -40,7 +40,7 @@ function program(name: string, script: string): NodeJS.ProcessEnv {
   return { PATH: `${folder}${delimiter}/usr/bin${delimiter}/bin`, HOME: dir };
 }
 
-verifies('system/python', 'its version, asked for once and without a shell; null where there is none', async () => {
+verifies('system/python', 'reports its version, read once without a shell; null if there is none', async () => {
   if (!POSIX) return;
   const asked = join(dir, 'asked');
   const env = program('python3', `echo "$@" >> '${asked}'; echo "Python 3.99.1+dev"`);
@@ -65,7 +65,7 @@ test('open files are named with the mode that they should have; none in a new ho
   ]);
 });
 
-test('who runs it, and which browser there is, or why none', async () => {
+test('reports the user, and which browser exists or why none does', async () => {
   const none = async (): Promise<string | null> => null;
   const wrong = (): Promise<string | null> =>
     Promise.reject(new NoBrowser('PERCH_CHROMIUM names /no, which is no program that can be run'));

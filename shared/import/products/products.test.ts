@@ -65,7 +65,7 @@ verifies('chats.app/import', 'of ChatGPT: every part of a split export; other fi
   expect(refused).toEqual([]);
 });
 
-verifies('chats.app/import', 'of ChatGPT: what was spoken is text; replies have the model of the chat if they name none', async () => {
+verifies('chats.app/import', 'of ChatGPT: spoken messages become text; replies without a model get the model of the chat', async () => {
   const transcript = (text: string) => [
     { content_type: 'audio_transcription', text, direction: 'in' },
     { content_type: 'audio_asset_pointer', asset_pointer: 'sediment://x' },

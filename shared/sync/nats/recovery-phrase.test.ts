@@ -13,11 +13,15 @@ verifies('vault.cluster/phrase', 'any key comes back from its words, however the
   }
 });
 
-verifies('vault.cluster/phrase', 'a word too few, one that is none, and two exchanged are told apart, and no word is repeated', () => {
-  // The words of 32 zero bytes (BIP-39, test vectors).
-  const words = [...Array.from({ length: 23 }, () => 'abandon'), 'art'];
-  expect(keyOfPhrase(words.join(' '))).toBe(Buffer.alloc(32).toString('base64url'));
-  expect(() => keyOfPhrase(words.slice(1).join(' '))).toThrow('24 words, but this one has 23');
-  expect(() => keyOfPhrase(words.with(2, 'hunterx').join(' '))).toThrow(/^Word 3 of(?!.*hunter)/);
-  expect(() => keyOfPhrase(words.with(2, 'art').join(' '))).toThrow('wrong or swapped words');
-});
+verifies(
+  'vault.cluster/phrase',
+  'distinguishes a missing word, an unknown word and swapped words, and repeats no word of the phrase',
+  () => {
+    // The words of 32 zero bytes (BIP-39, test vectors).
+    const words = [...Array.from({ length: 23 }, () => 'abandon'), 'art'];
+    expect(keyOfPhrase(words.join(' '))).toBe(Buffer.alloc(32).toString('base64url'));
+    expect(() => keyOfPhrase(words.slice(1).join(' '))).toThrow('24 words, but this one has 23');
+    expect(() => keyOfPhrase(words.with(2, 'hunterx').join(' '))).toThrow(/^Word 3 of(?!.*hunter)/);
+    expect(() => keyOfPhrase(words.with(2, 'art').join(' '))).toThrow('wrong or swapped words');
+  },
+);

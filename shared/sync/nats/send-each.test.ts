@@ -38,7 +38,7 @@ test('nothing to send', async () => {
   expect(await sendEach([], () => Promise.reject(new Error('nothing is sent')))).toEqual([]);
 });
 
-test('after a failure no other is begun, and it is told once none is on its way', async () => {
+test('starts nothing after a failure, and reports it once nothing is in flight', async () => {
   const { under, send } = held();
   const sending = sendEach(records(20, 'x'.repeat(100_000)), send);
   let told: unknown;

@@ -36,7 +36,7 @@ function dispatcher() {
   };
 }
 
-describe('methods that are loaded later', () => {
+describe('lazily loaded methods', () => {
   it('begin in the order in which they were called, those behind them too', async () => {
     const { ask, arrive, begun, loads } = dispatcher();
     const asked = [ask('system.heartbeat.last'), ask('health'), ask('system.heartbeat.last'), ask('health')];
@@ -55,7 +55,7 @@ describe('methods that are loaded later', () => {
     expect(loads).toEqual([]);
   });
 
-  it('are loaded again where that has failed; who asked is told that it may be tried again, and others go on', async () => {
+  it('are loaded again after a failure; the caller is told to retry, and other calls continue', async () => {
     const { ask, arrive, fail, begun, loads } = dispatcher();
     const [lost, other] = [ask('system.heartbeat.last'), ask('health')];
     fail();
@@ -69,7 +69,7 @@ describe('methods that are loaded later', () => {
     expect(loads).toHaveLength(2);
   });
 
-  it('are not loaded for who may not call them, nor for a method that there is not', async () => {
+  it('are not loaded for unauthorized callers, nor for unknown methods', async () => {
     const { ask, loads } = dispatcher();
     await expect(ask('constructor')).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
     await expect(ask('system.heartbeat.last', JSON.parse('{"__proto__":1}'))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });

@@ -73,7 +73,7 @@ async function host(name = `sharing-host-${++hosts}`) {
 }
 
 if (!hasNats) test.skip('vault.cluster/browser-joins: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('a browser that shares by itself', () => {
+describe.runIf(hasNats)('a browser that shares without a bridge', () => {
   verifies(
     'vault.cluster/browser-joins',
     'one makes a vault, another joins it by the words; it takes up after a start, and leaves with everything',
@@ -191,7 +191,7 @@ describe.runIf(hasNats)('a browser that shares by itself', () => {
     expect(two.status).toBeNull();
   });
 
-  verifies('vault.cluster/browser-over', 'what could not be begun is begun some time later, and said to be tried again', async () => {
+  verifies('vault.cluster/browser-over', 'a failed start is retried later, and reported as such', async () => {
     await using nats = await natsServer();
     await using one = await host();
     await one.sharing.join({ servers: [nats.webUrl] }, await one.sharing.newWords());

@@ -38,7 +38,7 @@ class Page implements WorkerLender {
 
 const silent = (): Page => new Page(() => undefined);
 
-describe('documents in workers that pages lend', () => {
+describe('documents in workers of pages', () => {
   verifies('office/lent', 'the newest page’s reads, one file after the other in one worker', async () => {
     const documents = new LentDocuments(here);
     const [first, second] = [silent(), new Page(({ name }) => ({ text: { text: name } }))];
@@ -49,7 +49,7 @@ describe('documents in workers that pages lend', () => {
     expect([first.started, second.started]).toEqual([0, 1]);
   });
 
-  verifies('office/lent', 'what the worker refuses is told as it is, and not tried elsewhere', async () => {
+  verifies('office/lent', 'a refusal by the worker is returned unchanged, and not tried elsewhere', async () => {
     const documents = new LentDocuments(here);
     documents.lend('page', new Page(() => ({ refused: { code: 'INVALID_PARAMS', message: 'a.txt is no text' } })));
     await expect(documents.read(request, open)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'a.txt is no text' });

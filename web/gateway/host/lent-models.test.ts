@@ -80,7 +80,7 @@ async function world(options: { idleMs?: number } = {}) {
   return { models, kept, ask };
 }
 
-describe('models in workers that pages lend', () => {
+describe('models in workers of pages', () => {
   verifies('browser-models/turns', 'one at a time, in the newest page’s worker; another model takes the place', async () => {
     const { models, ask } = await world();
     const [first, second] = [new Page(), new Page()];
@@ -108,7 +108,7 @@ describe('models in workers that pages lend', () => {
     await expect(askOthers()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  verifies('browser-models/gone', 'a page that fails is passed over, one that goes is told of, and the next one takes over', async () => {
+  verifies('browser-models/gone', 'a failing page is skipped, a closed one is reported, and the next one takes over', async () => {
     const { models, ask } = await world();
     await expect(ask()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('need an open tab') as string });
     const begun = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ describe('models in workers that pages lend', () => {
     expect(good.loaded).toEqual(['perch/a']);
   });
 
-  verifies('browser-models/gone', 'what a worker says of a file is told as it is, and not kept', async () => {
+  verifies('browser-models/gone', 'a worker’s report about a file is returned unchanged, and not stored', async () => {
     const { models, ask } = await world();
     const page = new Page({
       'run.load': () => Promise.reject(new RpcError('INTERNAL_ERROR', 'Couldn’t run perch/a in this browser: no graph')),

@@ -31,10 +31,10 @@ async function readPast({ vault: { sync } }: TestBrowser, seq: number): Promise<
 }
 
 if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('servers that number messages differently after trouble, and a browser', () => {
+describe.runIf(hasNats)('servers that renumber messages after a failure, and a browser', () => {
   verifies(
     'vault.cluster/browser-faults',
-    'what was passed over is found at once, and again when the servers had time to agree, also after a restart; nothing comes twice',
+    'skipped messages are found at once, and again when the servers had time to agree, also after a restart; nothing arrives twice',
     async () => {
       await using nats = await threeNodes();
       const urls = nats.nodes.map(({ webUrl }) => webUrl);
@@ -109,7 +109,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
 
   verifies(
     'vault.cluster/browser-faults',
-    'what is passed over when all is read anew, since records were taken out, is found',
+    'messages skipped during a full reread, caused by deleted records, are found',
     async () => {
       await using nats = await threeNodes();
       const urls = nats.nodes.map(({ webUrl }) => webUrl);
@@ -165,7 +165,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
 
   verifies(
     'vault.cluster/browser-faults',
-    'a single server whose machine lost its power has lost what it acknowledged last, while others have written as much since: it is told again, and nothing of theirs is passed over',
+    'a single server whose machine loses power lost its last acknowledged messages while others wrote as many: they are sent again, and no message of others is skipped',
     async () => {
       await using nats = await forgetfulNats();
       await using a = await browser(nats.webUrl);

@@ -9,10 +9,10 @@ import { RecordWriter } from './record-writer.ts';
 import { sharingKeys, WebSeal } from './web-seal.ts';
 
 if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('a message that is read once more', () => {
+describe.runIf(hasNats)('a message that is read again', () => {
   verifies(
     'vault.cluster/browser-faults',
-    'says what its subject holds, unless it was replaced on its way; what the servers have forgotten is written once more',
+    'confirms the value of its subject unless it was replaced meanwhile; values that the servers lost are written again',
     async () => {
       await using nats = await natsServer();
       const seal = await WebSeal.of(await sharingKeys(KEY));

@@ -23,7 +23,7 @@ const LOST_MS = 25_000;
 const has = (count: number) => (records: readonly string[]) => records.length === count;
 
 if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('a browser whose cluster fails', () => {
+describe.runIf(hasNats)('a browser with a failing cluster', () => {
   verifies('vault.cluster/browser-faults', 'no server: everything is kept here, and goes out when it is there', async () => {
     await using nats = await natsServer({ isStarted: false });
     await using a = await browser(nats.webUrl);
@@ -71,7 +71,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
 
   verifies(
     'vault.cluster/browser-faults',
-    'a narrow way: an attachment goes out once, however long that takes, and what comes after it waits',
+    'a narrow connection: an attachment is sent once, however long it takes, and later messages wait',
     async () => {
       await using nats = await natsServer();
       await using way = await tcpProxy(Number(new URL(nats.webUrl).port));
@@ -90,31 +90,35 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
     },
   );
 
-  verifies('vault.cluster/browser-faults', 'who is not let in hears why, whatever the way in; and who is, gets in', async () => {
-    const operator = natsOperator();
-    await using nats = await natsServer({ config: operator.config });
-    await using a = await browser(nats.webUrl);
-    const refused = /^The cluster denied access to this browser: its credentials are wrong or expired/;
-    await until(() => refused.test(a.problem ?? ''));
-    await a.alone();
-    await a.share({ servers: [nats.webUrl], credentials: operator.credentials({ ofAnother: true }) });
-    await until(() => refused.test(a.problem ?? ''));
-    await a.alone();
-    await a.share({ servers: [nats.webUrl], credentials: operator.credentials() });
-    await a.settled();
-    for (const [config, right, wrong] of [
-      ['authorization { user: perch, password: right }', { user: 'perch', password: 'right' }, { user: 'perch', password: 'wrong' }],
-      ['authorization { token: right }', { token: 'right' }, { token: 'wrong' }],
-    ] as const) {
-      await using other = await natsServer({ config });
-      await a.alone();
-      await a.share({ servers: [other.webUrl], ...wrong });
+  verifies(
+    'vault.cluster/browser-faults',
+    'a refused browser gets the reason, whatever the transport; an accepted one connects',
+    async () => {
+      const operator = natsOperator();
+      await using nats = await natsServer({ config: operator.config });
+      await using a = await browser(nats.webUrl);
+      const refused = /^The cluster denied access to this browser: its credentials are wrong or expired/;
       await until(() => refused.test(a.problem ?? ''));
       await a.alone();
-      await a.share({ servers: [other.webUrl], ...right });
+      await a.share({ servers: [nats.webUrl], credentials: operator.credentials({ ofAnother: true }) });
+      await until(() => refused.test(a.problem ?? ''));
+      await a.alone();
+      await a.share({ servers: [nats.webUrl], credentials: operator.credentials() });
       await a.settled();
-    }
-  });
+      for (const [config, right, wrong] of [
+        ['authorization { user: perch, password: right }', { user: 'perch', password: 'right' }, { user: 'perch', password: 'wrong' }],
+        ['authorization { token: right }', { token: 'right' }, { token: 'wrong' }],
+      ] as const) {
+        await using other = await natsServer({ config });
+        await a.alone();
+        await a.share({ servers: [other.webUrl], ...wrong });
+        await until(() => refused.test(a.problem ?? ''));
+        await a.alone();
+        await a.share({ servers: [other.webUrl], ...right });
+        await a.settled();
+      }
+    },
+  );
 
   verifies('vault.cluster/browser-faults', 'a server without JetStream', async () => {
     await using nats = await natsServer({ jetstream: false });
@@ -124,7 +128,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
 
   verifies(
     'vault.cluster/browser-faults',
-    'a stream that takes nothing more: it is said, nothing is lost, and it goes on once it can',
+    'a stream that accepts no more: it is reported, nothing is lost, and sending resumes once possible',
     async () => {
       await using nats = await natsServer();
       await using a = await browser(nats.webUrl);
@@ -269,7 +273,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
 
   verifies(
     'vault.cluster/browser-leases',
-    'asked for by all at once, one has it; who has gone loses it, under a higher fence',
+    'requested by all at once, one gets it; a host that leaves loses it, under a higher fence',
     async () => {
       await using nats = await natsServer();
       await using a = await browser(nats.webUrl);

@@ -37,7 +37,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     expect(a.replicator.state()).toMatchObject({ state: 'synced', pending: 0, problem: null });
   });
 
-  verifies('vault.cluster/browser-converges', 'apart: the later version wins everywhere, and the other is kept, once', async () => {
+  verifies('vault.cluster/browser-converges', 'partitioned: the later version wins everywhere, and the other is kept, once', async () => {
     await using nats = await natsServer();
     await using a = await browser(nats.webUrl);
     await using b = await browser(nats.webUrl);
@@ -63,7 +63,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
 
   verifies(
     'vault.cluster/browser-converges',
-    'what others made of a version one after the other is no conflict to who has that',
+    'successive versions by others do not conflict with the base version of a returning host',
     async () => {
       await using nats = await natsServer();
       await using a = await browser(nats.webUrl);
@@ -97,7 +97,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     expect(await title(a)).toMatch(/^9 by/);
   });
 
-  verifies('vault.cluster/browser-converges', 'a host that starts again takes up where it was, with what it wrote alone', async () => {
+  verifies('vault.cluster/browser-converges', 'a restarted host continues where it was, sending only its own writes', async () => {
     await using nats = await natsServer();
     await using a = await browser(nats.webUrl);
     await using b = await browser(nats.webUrl);

@@ -9,7 +9,7 @@ import { StreamReader } from './stream-reader.ts';
 import { sharingKeys, WebSeal } from './web-seal.ts';
 
 if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('what was written here', () => {
+describe.runIf(hasNats)('records written locally', () => {
   verifies('vault.cluster/browser-faults', 'is not read, unless the server that sends has something else under its number', async () => {
     await using nats = await natsServer();
     const seal = await WebSeal.of(await sharingKeys(KEY));

@@ -42,10 +42,10 @@ const held = async ({ jsm, stream, prefix }: Places) => {
 };
 
 if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
-describe.runIf(hasNats)('what the stream has, looked at again', () => {
+describe.runIf(hasNats)('checking the stream again', () => {
   verifies(
     'vault.cluster/browser-faults',
-    'what is not here is taken, what is older than here written over, what is the same left alone; what was spoilt since is sent anew',
+    'missing records are taken, older ones overwritten, equal ones left alone; records damaged since are sent again',
     async () => {
       await using nats = await natsServer();
       const { places: there, seal } = await openAt(nats.webUrl);

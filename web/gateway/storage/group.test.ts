@@ -37,7 +37,7 @@ test('a later write of a group sees what an earlier one wrote', async () => {
   expect(await vault.messages.get('m2')).toMatchObject({ parentId: 'm1' });
 });
 
-verifies('vault.sync/grouped', 'one that fails leaves nothing, and hinders no other of its group', async () => {
+verifies('vault.sync/grouped', 'a failed operation leaves nothing behind, and does not affect others of its group', async () => {
   await using vault = await testVault();
   const gone = newMessage('gone', null);
   const outcomes = await Promise.allSettled(IDS.map((id, i) => begin(vault, id, i === 7 ? gone : null)));

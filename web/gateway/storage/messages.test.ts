@@ -35,7 +35,7 @@ test('pages go up the branch without a gap, and say when there is no more', asyn
   expect(await vault.messages.branch(KEY, { limit: 0 })).toEqual({ messages: [], more: false, versions: {}, unread: {} });
 });
 
-test('attachments: those that are too large are left, and one that is not here is fetched once, and kept', async () => {
+test('attachments: too large ones are skipped, and a missing one is fetched once, and stored', async () => {
   await using vault = await testVault();
   const [small, large] = [1_000, 100_000].map((size) => btoa('x'.repeat(size)));
   const content = [small, large].map((data = '') => ({ type: 'image' as const, mimeType: 'image/png', data }));

@@ -42,7 +42,7 @@ test('a message that has come in from another host, where the same call was trie
   expect(await vault.sessions.get(KEY)).toMatchObject({ messageCount: 1, size: exportBytes(again) });
 });
 
-test('a run that another host has taken over is not ended by the one before; what that one says is kept as a branch', async () => {
+test('a run taken over by another host cannot be ended by the former one, whose late output is kept as a branch', async () => {
   await using vault = await testVault();
   const question = await ask(vault, 'm1');
   await vault.close();

@@ -33,7 +33,7 @@ test('since gives what waits too, oldest first', async () => {
   expect((await vault.usage.since(20)).map(({ at }) => at)).toEqual([20, 30]);
 });
 
-test('what is kept is stored when that resolves, and counts once though it comes again with others', async () => {
+test('is stored when the promise resolves, and counts once even if sent again with others', async () => {
   await using vault = await testVault();
   await vault.usage.keep([newUsage('a')]);
   expect(await stored(vault.name)).toEqual(['a']);

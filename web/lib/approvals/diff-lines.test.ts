@@ -4,7 +4,7 @@ import { diffLines } from './diff-lines.ts';
 const SIGNS = { same: ' ', added: '+', removed: '-', skipped: '@' };
 const shown = (before: string, after: string): string[] => diffLines(before, after).map(({ kind, text }) => SIGNS[kind] + text);
 
-test('what was added and removed is told from what stayed', () => {
+test('distinguishes added, removed and unchanged lines', () => {
   expect(shown('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d']);
   expect(shown('', 'a')).toEqual(['-', '+a']);
   expect(shown('a\nb', 'b\na')).toEqual(['-a', ' b', '+a']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { outcomeOf } from './outcome.ts';
 import { commandOf, countdown, getHeldReply } from './words.ts';
 
-test('a command is shown whole, each part apart, and nothing in it hides', () => {
+test('a command is shown in full, with each argument separate, and nothing hidden', () => {
   const args = { command: 'rm', args: ['-r', 'my files', 'a\u202eb'], workingDir: '/home/\u200bana' };
   expect(commandOf({ requestId: 'r', args })).toEqual({ line: 'rm -r "my files" "a\\u{202e}b"', directory: '/home/\\u{200b}ana' });
   // Another tool may have arguments of these names.

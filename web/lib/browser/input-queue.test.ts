@@ -74,7 +74,7 @@ test('moves are kept apart in time, and the newest goes', async () => {
   expect(got.at(-1)).toEqual({ type: 'move', x: 19, y: 0 });
 });
 
-test('what is refused is told, and the next goes on', async () => {
+test('a refused input is reported, and the next continues', async () => {
   const { queue, got, failed, refuseAll } = slowPage();
   queue.add({ type: 'key', key: 'a' });
   queue.add({ type: 'key', key: 'b' });

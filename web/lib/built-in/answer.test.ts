@@ -50,41 +50,37 @@ async function ask(at: ReturnType<typeof fake>, request: Partial<GgufRequest> = 
   return { said, ...answer };
 }
 
-verifies(
-  'built-in-model/answer',
-  'instructions go to the head, what is asked is what came last, and an answer that was begun goes on',
-  () => {
-    expect(
-      turnsOf([
-        { role: 'system', text: 'Be kind.' },
-        { role: 'user', text: 'One?' },
-        { role: 'assistant', text: '', toolCalls: [] },
-        { role: 'tool', text: '1', toolCallId: 'x' },
-        { role: 'assistant', text: 'One.' },
-        { role: 'system', text: 'Be brief.' },
-        { role: 'user', text: 'Two?' },
-      ]),
-    ).toEqual({
-      before: [
-        { role: 'system', content: 'Be kind.\n\nBe brief.' },
-        { role: 'user', content: 'One?' },
-        { role: 'user', content: '1' },
-        { role: 'assistant', content: 'One.' },
-      ],
-      asked: [{ role: 'user', content: 'Two?' }],
-    });
-    expect(
-      turnsOf([
-        { role: 'user', text: 'Count.' },
-        { role: 'assistant', text: 'One, ' },
-      ]).asked,
-    ).toEqual([
-      { role: 'user', content: 'Count.' },
-      { role: 'assistant', content: 'One, ', prefix: true },
-    ]);
-    expect(() => turnsOf([{ role: 'system', text: 'Be kind.' }])).toThrow('unasked');
-  },
-);
+verifies('built-in-model/answer', 'instructions go first, the last message is the question, and a started answer is continued', () => {
+  expect(
+    turnsOf([
+      { role: 'system', text: 'Be kind.' },
+      { role: 'user', text: 'One?' },
+      { role: 'assistant', text: '', toolCalls: [] },
+      { role: 'tool', text: '1', toolCallId: 'x' },
+      { role: 'assistant', text: 'One.' },
+      { role: 'system', text: 'Be brief.' },
+      { role: 'user', text: 'Two?' },
+    ]),
+  ).toEqual({
+    before: [
+      { role: 'system', content: 'Be kind.\n\nBe brief.' },
+      { role: 'user', content: 'One?' },
+      { role: 'user', content: '1' },
+      { role: 'assistant', content: 'One.' },
+    ],
+    asked: [{ role: 'user', content: 'Two?' }],
+  });
+  expect(
+    turnsOf([
+      { role: 'user', text: 'Count.' },
+      { role: 'assistant', text: 'One, ' },
+    ]).asked,
+  ).toEqual([
+    { role: 'user', content: 'Count.' },
+    { role: 'assistant', content: 'One, ', prefix: true },
+  ]);
+  expect(() => turnsOf([{ role: 'system', text: 'Be kind.' }])).toThrow('unasked');
+});
 
 verifies('built-in-model/answer', 'with its figures, and no longer than it may be', async () => {
   expect(
@@ -107,7 +103,7 @@ verifies('built-in-model/answer', 'with its figures, and no longer than it may b
   expect(json.asked).toMatchObject([{ responseConstraint: { type: 'object', required: [] } }, { responseConstraint: { type: 'object' } }]);
 });
 
-verifies('built-in-model/answer', 'what does not fit, what it cannot do and what goes wrong is told apart', async () => {
+verifies('built-in-model/answer', 'distinguishes too long prompts, unsupported requests and errors', async () => {
   await expect(ask(fake([], { window: 3 }))).rejects.toMatchObject({
     extra: { details: { reason: 'too-long', tokens: 3, takes: 3 } },
   });

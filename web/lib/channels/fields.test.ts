@@ -28,7 +28,7 @@ it('shows no secret, and leaves one that is not written anew', () => {
   expect(storedOf(token, ' 1:a ')).toBe('1:a');
 });
 
-it('says in the app’s words what a setting is, and in the gateway’s where it has none', () => {
+it('describes a setting in the app’s words, or in the gateway’s if it has none', () => {
   const meaning = 'Users who may send messages.';
   expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('Usernames or IDs.');
   expect(fieldOf({ ...setting('guilds'), meaning: 'Servers to reply on' }).hint).toBe('Servers to reply on.');

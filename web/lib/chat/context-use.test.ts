@@ -23,7 +23,7 @@ test('what the last reply took is exact, what came behind it and what no provide
   expect(contextUse([], false)).toEqual({ tokens: 0, about: false });
 });
 
-test('behind a summary what was counted before it is not told any more', () => {
+test('after a summary earlier counts are not shown', () => {
   const before = [said('user', 1, { compaction }), said('assistant', 2, { contextTokens: 1234, usage })];
   expect(contextUse(before, false)).toEqual({ tokens: 30, about: true });
   expect(contextUse([...before, said('user', 4), said('assistant', 5, { contextTokens: 60, usage })], false)).toEqual({

@@ -36,7 +36,7 @@ test('a reply keeps the key it had while it streamed', () => {
   expect(reply?.key).toBe('run:1');
 });
 
-test('what was recalled for a reply is its own, whichever of its messages has it', () => {
+test('recalled memories belong to one reply, whichever of its messages has them', () => {
   const recalled = [{ id: 'm', text: 'x', source: 'remembered', at: null, why: { words: ['x'], beside: [], timely: false } }];
   const items = itemsOf([
     message({ id: 'u', role: 'user' }),
@@ -156,7 +156,7 @@ test('a summary is a line of its own, and cuts no reply in two', () => {
   expect(talk(3)).toEqual(['user', 'reply', 'summary', 'user']);
 });
 
-test('what a model thought stands before what it said or called', () => {
+test('reasoning precedes the text and calls', () => {
   const messages: HistoryMessage[] = [
     { id: 'q', role: 'user', content: 'hi', timestamp: 1 },
     {

@@ -22,7 +22,7 @@ test('kinds of diagrams have words, also those that nobody knows', () => {
   ]);
 });
 
-test('a mistake is told with its line and where the parser was, without what it would have liked', () => {
+test('an error is reported with its line and position, without the parser’s expectations', () => {
   expect(mistakeOf('flowchart LR\n A --> B\n B --> C\n C --> (', 4, PARSED)).toEqual({
     sentence: 'This diagram has a syntax error on line 4.',
     where: 'Parse error on line 4:\n...> B    B --> C    C --> (\n---------------------^',
@@ -36,7 +36,7 @@ test('lines are not counted where the parser counts others', () => {
   expect(mistakeOf('flowchart LR\n %% a comment\n A --> (', 2, PARSED).sentence).toBe('This diagram has a syntax error.');
 });
 
-test('what is no diagram is said to be none', () => {
+test('text that is no diagram is reported as such', () => {
   expect(mistakeOf('hello', null, 'No diagram type detected matching given configuration for text: hello')).toEqual({
     sentence: 'Unknown diagram type.',
     where: '',

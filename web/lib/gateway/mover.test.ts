@@ -101,7 +101,7 @@ test('a call that begins while the next connection is made is answered on the ol
   await until(() => self.moves === 1);
 });
 
-test('what has changed back meanwhile moves nothing, and leaves no connection open', async () => {
+test('a change that is reverted meanwhile moves nothing, and leaves no connection open', async () => {
   const self = await page();
   const made = Promise.withResolvers<Line>();
   self.next = () => made.promise;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isolating } from './words.ts';
 
-it('keeps names apart in a sentence from right to left, and counts as they are', () => {
+it('isolates names in a right-to-left sentence, and counts by plural rules', () => {
   const m = isolating({
     from: (inputs: { name: unknown; count: unknown }) => `${String(inputs.count)} من ${String(inputs.name)}`,
     plain: (_inputs: object) => 'نعم',

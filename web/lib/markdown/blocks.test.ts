@@ -96,7 +96,7 @@ verifies('rendering/hostile', 'what comes after very many blocks is one, as it i
   expect(blocks.at(-1)).toEqual({ kind: 'code', language: '', code: '# A\n\n'.repeat(2_000).trimEnd() });
 });
 
-test('a list or a quote without end is shown as it is written, and what stands beside it as ever', () => {
+test('a huge list or quote is shown as plain text, and its neighbours as usual', () => {
   for (const line of ['- item\n', '> quoted\n>\n', 'line  \n']) {
     const long = line.repeat(3_001).trimEnd();
     const blocks = whole(`Before.\n\n${long}\n\n# After`);

@@ -31,7 +31,7 @@ verifies('rendering/hostile', 'words of 600,000 letters and signs are read, and 
 
 verifies(
   'rendering/hostile',
-  'what is nested without end is read at once, and keeps its words',
+  'endless nesting is parsed at once, and keeps its words',
   () => {
     const texts = {
       quotes: `${'>'.repeat(10_000)} the end`,

@@ -30,7 +30,7 @@ test('categories are counted in their order; one of a later build has its own na
   expect([categoryWord('fact'), categoryWord('mood'), categoryWord('toString')]).toEqual(['Fact', 'mood', 'toString']);
 });
 
-test('what can be undone keeps its place in a list that is read anew', () => {
+test('items that can be restored keep their position in a reloaded list', () => {
   const list = (ids: string) => [...ids].map((id) => ({ id }));
   const kept = (before: string, after: string, stays: string): string =>
     keptGone(list(before), list(after), ({ id }) => stays.includes(id))

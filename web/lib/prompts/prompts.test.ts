@@ -93,7 +93,7 @@ describe('prompts', () => {
     ]);
   });
 
-  verifies('prompts.app/exchange', 'a file that is none, cut short or too much is refused; what has no text is told', () => {
+  verifies('prompts.app/exchange', 'an invalid, truncated or too large file is refused; prompts without text are reported', () => {
     for (const wrong of ['', '[', '{"a":1}', 'null', '[]', '[{"command":"/a"}]', `${exportPrompts([prompt('a')]).slice(0, -5)}`])
       expect(() => readPrompts(wrong), wrong).toThrow();
     expect(() => readPrompts(JSON.stringify(Array.from({ length: 1001 }, () => ({ content: 'x' }))))).toThrow(/1,000/);

@@ -28,7 +28,7 @@ it('in English the app says schedules as the gateway does', () => {
   fc.assert(fc.property(expression, (text) => void expect(cronInWords(text)).toBe(gatewayWords(text))));
 });
 
-it('says what is wrong with an expression exactly if the gateway refuses it', () => {
+it('reports an expression as invalid exactly if the gateway refuses it', () => {
   expect(['', '* * * *', '60 * * * *', '0 0 30 2 *', '0 8 * * 9', '0 8 * FOO *'].map(wrongCron)).toEqual([
     'Enter five fields: minute, hour, day, month, weekday.',
     'Enter five fields: minute, hour, day, month, weekday.',

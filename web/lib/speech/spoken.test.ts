@@ -31,7 +31,7 @@ test('long texts are cut between sentences, and where there are none between wor
   expect(spokenPieces('word '.repeat(500)).join(' ').split(' ')).toHaveLength(500);
 });
 
-test('what has no words is nothing to say', () => {
+test('text without words is not spoken', () => {
   expect(spokenPieces('***\n\n…\n\n`!`')).toEqual([]);
 });
 

@@ -55,7 +55,7 @@ test('changes go in order, one call at a time, and those made meanwhile go toget
   expect(states.at(-1)).toEqual({ waiting: 0 });
 });
 
-test('what fails stays, kept and in order, until it is flushed', async () => {
+test('failed changes stay, in order, until they are flushed', async () => {
   const { queue, calls, call, kept, states } = parts();
   queue.add([change('a')]);
   const lost = new Error('lost');
@@ -86,7 +86,7 @@ test('a call carries no more than a frame may, and a large change goes alone', a
   }
 });
 
-test('what the gateway puts off is sent again by itself when it says', async () => {
+test('changes that the gateway defers are sent again when it says', async () => {
   vi.useFakeTimers();
   try {
     const { queue, calls, call, states } = parts();

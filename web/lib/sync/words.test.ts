@@ -63,7 +63,7 @@ describe('the dot', () => {
     expect(standingOf(linked, status, state && sync(state))).toMatchObject({ tone, title });
   });
 
-  test('what fails is told in its own words', () => {
+  test('each failure has its own text', () => {
     expect(explained(standingOf(true, host(), sync({ state: 'failing', problem: 'The disk is full' }))).about).toMatch(
       /^The disk is full\. /,
     );
@@ -71,7 +71,7 @@ describe('the dot', () => {
   });
 });
 
-verifies('vault.app/told', 'a worker that meets data of a newer build is told apart from one that fails otherwise', async () => {
+verifies('vault.app/told', 'distinguishes a worker with data of a newer build from other failures', async () => {
   (await openDB('too-new', 9999)).close();
   const problem: string = await new Database({ name: 'too-new', steps })
     .read(['sessions'], async () => {})

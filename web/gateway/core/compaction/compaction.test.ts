@@ -42,7 +42,7 @@ const branch = fc
 
 const results = (prompt: readonly ModelMessage[]): unknown[] => prompt.filter(({ role }) => role === 'tool').map(({ content }) => content);
 
-verifies('compaction.run/pairs', 'in any branch; what stays is as it was, and nothing is there twice', async () => {
+verifies('compaction.run/pairs', 'in any branch; the rest stays unchanged, without duplicates', async () => {
   await fc.assert(
     fc.asyncProperty(
       branch,

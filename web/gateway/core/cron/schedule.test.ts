@@ -77,7 +77,7 @@ verifies('cron/schedule', 'a time is milliseconds, or text with an offset, or of
   expect(() => kept('2026-05-01T09:00', 'No/Where')).toThrow('Unknown time zone "No/Where" in `schedule`.');
 });
 
-verifies('cron/schedule', 'what is none is refused with a sentence that says why', () => {
+verifies('cron/schedule', 'an invalid schedule is refused with a reason', () => {
   const refused = (schedule: Parameters<typeof checkSchedule>[0]): string => {
     try {
       checkSchedule(schedule, FROM, 'schedule');

@@ -263,7 +263,7 @@ describe('PDF', () => {
   });
 });
 
-describe('files that cannot be read', () => {
+describe('unreadable files', () => {
   verifies('office/refuses', 'encrypted, of the old format, cut off, empty, or something else: a sentence each', async () => {
     const whole = await docx();
     const scan = await pdf([[], []]);

@@ -14,7 +14,7 @@ const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode
 const cell = (inner: string): string => `<w:tc>${inner}</w:tc>`;
 const row = (...cells: string[]): string => `<w:tr>${cells.join('')}</w:tr>`;
 
-describe('files that are made to use up time or memory', () => {
+describe('files crafted to use up time or memory', () => {
   verifies('office/bombs', 'tables within tables take no more text than they have', async () => {
     let word = paragraph('a|b');
     // Each level would escape the marks of the one inside it, doubling them.

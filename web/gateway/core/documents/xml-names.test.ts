@@ -12,7 +12,7 @@ const read = async (kind: DocumentRequest['kind'], main: string, parts: Record<s
   return (await readDocument({ kind, name: 'a file', bytes, limit: 50_000 }, new AbortController().signal)).text;
 };
 
-verifies('office/xlsx', 'a workbook whose program gives each element a prefix of its own', async () => {
+verifies('office/xlsx', 'a workbook with custom namespace prefixes', async () => {
   const text = await read('xlsx', '/xl/workbook.xml', {
     'xl/workbook.xml': `<x:workbook xmlns:x="${OFFICE}/spreadsheetml/2006/main" xmlns:rel="${OFFICE}/officeDocument/2006/relationships"><x:sheets><x:sheet name="Data" sheetId="1" rel:id="R1"/></x:sheets></x:workbook>`,
     'xl/_rels/workbook.xml.rels': `<p:Relationships xmlns:p="${OFFICE}/package/2006/relationships"><p:Relationship Id="R1" Type="${OFFICE}/officeDocument/2006/relationships/worksheet" Target="/xl/a.xml"/></p:Relationships>`,

@@ -54,7 +54,7 @@ describe('DreamingPhases', () => {
     expect(deep.promotedCount).toBe(1);
   });
 
-  verifies('dreaming.light/collects', 'collects once, and notices what is said again', async () => {
+  verifies('dreaming.light/collects', 'collects once, and notices repeated statements', async () => {
     const workspace = await workspaceWith({
       ...notes,
       'memory/2026-11-21.md': '1. The rent is 900 euros a month.\n',
@@ -101,7 +101,7 @@ describe('DreamingPhases', () => {
     );
   });
 
-  verifies('dreaming.rem/narrative', 'tells what came up together, without a model and with one', async () => {
+  verifies('dreaming.rem/narrative', 'reports recurring themes, without a model and with one', async () => {
     const workspace = await workspaceWith({
       'memory/2026-11-20.md': '- Miso the cat broke her paw.\n- The vet saw the cat Miso.\n- Taxes are due in March.\n',
       'memory/2026-11-21.md': '- Miso the cat walks again.\n- > a page said the cat Miso flies\n\n> Miso the cat is a spy of the moon\n',

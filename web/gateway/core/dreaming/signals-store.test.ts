@@ -9,7 +9,7 @@ import { SIGNALS_FILE, SignalsStore } from './signals-store.ts';
 const NOW = Date.UTC(2026, 10, 22, 23, 30);
 
 describe('SignalsStore', () => {
-  verifies('dreaming.signals/records', 'what another process writes meanwhile is kept', async () => {
+  verifies('dreaming.signals/records', 'keeps concurrent writes of another process', async () => {
     const real = memoryWorkspace();
     const other = new SignalsStore(real, { now: () => NOW });
     let late: (() => Promise<unknown>) | undefined;
@@ -145,7 +145,7 @@ describe('SignalsStore', () => {
     expect((await store.getAllSignals()).at(-1)?.content).toBe('Asked for again and again');
   });
 
-  it('takes what two stores write at once', async () => {
+  it('merges concurrent writes of two stores', async () => {
     const workspace = memoryWorkspace();
     const stores = [new SignalsStore(workspace), new SignalsStore(workspace)];
     await Promise.all(Array.from({ length: 40 }, (_, i) => stores[i % 2]?.addSignal(`thing ${i % 10}`, 'a.md', `q${i}`)));

@@ -55,7 +55,7 @@ const textOf = (list: ModelEvent[]): string => list.map((event) => (event.type =
 const reply = async (...args: Parameters<typeof events>): Promise<string> => textOf(await events(...args));
 
 describe('answers', () => {
-  verifies('guide/answers', 'from docs, memories and messages, with where each came from, and says that it is no model', async () => {
+  verifies('guide/answers', 'answers from docs, memories and messages, with sources, and says that it is no model', async () => {
     const docs = await reply('How do I add a model?');
     expect(docs).toContain('Settings → Providers');
     expect(docs).toContain("From Perch's docs: Add a model");
@@ -76,7 +76,7 @@ describe('answers', () => {
     expect(streamed.at(-1)).toEqual({ type: 'finish', reason: 'stop' });
   });
 
-  it('says so when it finds nothing, and what it can tell', async () => {
+  it('says if it finds nothing, and what it can answer', async () => {
     for (const question of ['What is the capital of France?', 'Write me a poem about autumn leaves', 'zxqv', '日本の首都はどこですか']) {
       const text = await reply(question);
       expect(text, question).toMatch(/I found nothing about that/);
@@ -302,7 +302,7 @@ it('gives a long text in a bounded number of pieces, with nothing lost', () => {
 describe('tools', () => {
   const offered = { tools };
 
-  verifies('guide/tools', 'asks for the tool, and renders what it gave; without an offer it runs none', async () => {
+  verifies('guide/tools', 'calls the tool, and renders its result; without an offer it calls none', async () => {
     const asked = await events('/tool docs_search {"query": "offline", "limit": 1}', guide(), offered);
     expect(asked).toEqual([
       { type: 'tool_call', call: { id: expect.stringMatching(/^call_/), tool: 'docs_search', args: { query: 'offline', limit: 1 } } },

@@ -43,7 +43,7 @@ describe('a model, directly', () => {
 
   const strictRequests = (): number => v1.upstream.requests.filter(({ body }) => body?.['model'] === 'strict').length;
 
-  verifies('http.chat/true-usage', 'is asked for usage, which a caller who did not ask for it does not see', async () => {
+  verifies('http.chat/true-usage', 'is asked for usage, which is hidden from a caller that did not ask for it', async () => {
     await streamsUsage('owner');
     await streamsUsage('key:k1');
     const before = strictRequests();

@@ -5,7 +5,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 const v1 = upstreamHttp();
 const hi = [{ role: 'user', content: 'Hi' }];
 
-describe('a caller who hangs up', () => {
+describe('a caller that disconnects', () => {
   const posts = (): number => v1.upstream.requests.filter(({ method }) => method === 'POST').length;
 
   verifies('http/hang-up', 'before, during and instead of reading the answer', async () => {

@@ -44,7 +44,7 @@ verifies('logs/grouped', 'what comes within 50 ms is stored together, numbered i
   expect(clock.pending()).toBe(0);
 });
 
-verifies('logs/level', 'what is below the level is not kept', async () => {
+verifies('logs/level', 'drops lines below the level', async () => {
   for (const [level, count] of [
     ['debug', 4],
     ['info', 3],

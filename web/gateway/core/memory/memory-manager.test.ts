@@ -159,7 +159,7 @@ describe('MemoryManager', () => {
     expect(talk).toEqual(copy);
   });
 
-  verifies('memory.manager/preferences', 'a preference takes the place of an earlier one, and what a person wrote stays', async () => {
+  verifies('memory.manager/preferences', 'a preference replaces an earlier one, and a person’s own text stays', async () => {
     const { memory, workspace } = await opened();
     await workspace.write('MEMORY.md', '# Mine\r\nkept\r\n\n- 2026-01-01 [preference] Tone: formal\n- 2026-01-02 [preference] likes rain');
     await memory.setPreference('tone', 'friendly: always');
@@ -176,7 +176,7 @@ describe('MemoryManager', () => {
       await expect(memory.setPreference(key, 'v')).rejects.toThrow(/key of a preference/);
   });
 
-  verifies('memory.manager/dialog', 'messages are written once, and found with who spoke and what stands beside', async () => {
+  verifies('memory.manager/dialog', 'messages are written once, and found with their speaker and neighbours', async () => {
     const { memory, workspace, clock } = await opened();
     const talk: MemoryMessage[] = [
       said('Where is the kayak?', { id: '1', name: 'Ana' }),
@@ -219,7 +219,7 @@ describe('MemoryManager', () => {
     expect(await again.persistDialog(talk, 'main')).toBe(0);
   });
 
-  verifies('memory.manager/retention', 'what is older than its setting goes, and nothing else', async () => {
+  verifies('memory.manager/retention', 'deletes memories older than the setting, and nothing else', async () => {
     const clock = new FakeClock(NOON);
     const workspace = memoryWorkspace(() => clock.now());
     const old = new Date(NOON - 31 * DAY).toISOString().slice(0, 10);
@@ -382,7 +382,7 @@ describe('MemoryManager', () => {
     60_000,
   );
 
-  it('tells what is not open, off, or not there', async () => {
+  it('reports closed, disabled and missing memories', async () => {
     const memory = new MemoryManager({ workspace: memoryWorkspace(), clock: { now: () => NOON } });
     await expect(memory.searchMemory('x')).rejects.toThrow('Call open() first');
     await memory.open();

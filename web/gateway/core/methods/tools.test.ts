@@ -10,7 +10,7 @@ import { toolMethods } from './tools.ts';
 const registryFor = (): ToolRegistry => new ToolRegistry((id) => ({ id, config: {} }) as Agent);
 const caller = (principal: string): Caller => ({ principal, signal: new AbortController().signal }) as Partial<Caller> as Caller;
 
-it('what runs is aborted by the one who runs it alone, whatever the tool says at its end', async () => {
+it('a running tool can be aborted only by its caller, whatever the tool returns', async () => {
   const registry = registryFor();
   const begun = Promise.withResolvers<AbortSignal>();
   registry.register(

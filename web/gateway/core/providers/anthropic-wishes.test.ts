@@ -109,43 +109,39 @@ it('thinks with half of the limit at most, and not in a turn whose thoughts are 
   expect(await budget(turn({ type: 'thinking', thinking: 'x', signature: 's' }))).toMatchObject({ type: 'enabled' });
 });
 
-it('goes on without what hides thoughts where the server does not know it', async () => {
+it('retries without hidden thinking if the server does not support it', async () => {
   const { text, bodies } = await sent({ reasoningEffort: 'low' }, [refusal('thinking.adaptive.display: Extra inputs are not permitted')]);
   expect([text, bodies[1]?.['thinking'], bodies[1]?.['output_config']]).toEqual(['ok', { type: 'adaptive' }, { effort: 'low' }]);
 });
 
-verifies(
-  'providers/wishes',
-  'a schema is kept by the model itself where it can, else by a tool whose arguments are the answer',
-  async () => {
-    const native = await sent({ responseFormat: format });
-    expect(native.bodies).toMatchObject([
-      { output_config: { format: { type: 'json_schema', schema: { ...schema, description: 'The sum.' } } } },
-    ]);
-    const answer = message(
-      'tool_use',
-      block(
-        0,
-        { type: 'tool_use', id: 't', name: ANSWER_TOOL, input: {} },
-        { type: 'input_json_delta', partial_json: '{"a"' },
-        { type: 'input_json_delta', partial_json: ':3}' },
-      ),
-      block(1, { type: 'tool_use', id: 'u', name: ANSWER_TOOL, input: {} }, { type: 'input_json_delta', partial_json: '{"a":4}' }),
-    );
-    for (const [model, answers] of [
-      ['claude-3-5-sonnet', [answer]],
-      ['claude-opus-5-5', [refusal('output_config.format.schema: For number type, property minimum is not supported'), answer]],
-    ] as const) {
-      const { text, events, bodies } = await sent({ model, responseFormat: format }, [...answers]);
-      expect([text, events.at(-1), events.length]).toEqual(['{"a":3}', { type: 'finish', reason: 'stop' }, 3]);
-      expect(bodies.at(-1)).toMatchObject({
-        tools: [{ name: ANSWER_TOOL, description: expect.stringContaining('The sum.'), input_schema: schema }],
-        tool_choice: { type: 'tool', name: ANSWER_TOOL, disable_parallel_tool_use: true },
-      });
-      expect(bodies.at(-1)).not.toHaveProperty('output_config');
-    }
-  },
-);
+verifies('providers/wishes', 'a schema is enforced by the model if possible, else by a tool whose arguments are the answer', async () => {
+  const native = await sent({ responseFormat: format });
+  expect(native.bodies).toMatchObject([
+    { output_config: { format: { type: 'json_schema', schema: { ...schema, description: 'The sum.' } } } },
+  ]);
+  const answer = message(
+    'tool_use',
+    block(
+      0,
+      { type: 'tool_use', id: 't', name: ANSWER_TOOL, input: {} },
+      { type: 'input_json_delta', partial_json: '{"a"' },
+      { type: 'input_json_delta', partial_json: ':3}' },
+    ),
+    block(1, { type: 'tool_use', id: 'u', name: ANSWER_TOOL, input: {} }, { type: 'input_json_delta', partial_json: '{"a":4}' }),
+  );
+  for (const [model, answers] of [
+    ['claude-3-5-sonnet', [answer]],
+    ['claude-opus-5-5', [refusal('output_config.format.schema: For number type, property minimum is not supported'), answer]],
+  ] as const) {
+    const { text, events, bodies } = await sent({ model, responseFormat: format }, [...answers]);
+    expect([text, events.at(-1), events.length]).toEqual(['{"a":3}', { type: 'finish', reason: 'stop' }, 3]);
+    expect(bodies.at(-1)).toMatchObject({
+      tools: [{ name: ANSWER_TOOL, description: expect.stringContaining('The sum.'), input_schema: schema }],
+      tool_choice: { type: 'tool', name: ANSWER_TOOL, disable_parallel_tool_use: true },
+    });
+    expect(bodies.at(-1)).not.toHaveProperty('output_config');
+  }
+});
 
 it('gives any JSON object by the tool, beside tools that may be called first', async () => {
   const empty = message('tool_use', block(0, { type: 'tool_use', id: 't', name: ANSWER_TOOL, input: {} }));
@@ -183,7 +179,7 @@ verifies('providers/wishes', 'that Anthropic cannot honour are refused by name, 
   expect((await sent({ presencePenalty: 0, frequencyPenalty: 0 })).text).toBe('ok');
 });
 
-it('is not told what is so anyway', async () => {
+it('omits defaults', async () => {
   const { bodies } = await sent({ temperature: 1, topP: 1, parallelToolCalls: true, toolChoice: 'auto', stop: [] });
   expect(Object.keys(bodies[0] ?? {}).sort()).toEqual(['max_tokens', 'messages', 'model', 'stream']);
 });

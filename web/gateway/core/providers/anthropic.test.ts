@@ -51,7 +51,7 @@ function anthropic(answer: (asked: Asked, count: number) => Response, clock = sy
 const said = (text: string, streaming?: Streaming, rest?: Partial<ModelRequest>) =>
   outcomeOf(anthropic(() => streamed(text, streaming)).provider, ask(rest));
 
-describe('a stream that is well', () => {
+describe('a valid stream', () => {
   verifies('providers/anthropic-stream', 'text, usage and finish; the key in a header alone', async () => {
     const { provider, asked } = anthropic(() => streamed(named(...TEXT)));
     const { events, error, text } = await outcomeOf(provider, ask({ temperature: 1.5, maxTokens: 50 }));
@@ -236,7 +236,7 @@ describe('a stream that is well', () => {
   });
 });
 
-describe('a server that misbehaves', () => {
+describe('a misbehaving server', () => {
   const error = (type: string, message = 'says so') => ({ type: 'error', error: { type, message } });
   const cases: [what: string, body: string, streaming: Streaming, kept: string, detail: object][] = [
     [

@@ -41,7 +41,7 @@ function google(answer: (asked: Asked, count: number) => Response, clock = syste
 
 const said = (text: string, streaming?: Streaming) => outcomeOf(google(() => streamed(text, streaming)).provider, ask());
 
-describe('a stream that is well', () => {
+describe('a valid stream', () => {
   verifies('providers/google-stream', 'text, usage and finish; the key in a header alone', async () => {
     const { provider, asked } = google(() => streamed(unnamed(...TEXT)));
     const { events, error, text } = await outcomeOf(provider, ask({ model: 'models/gemini-3.8-flash', temperature: 0.5, maxTokens: 50 }));
@@ -188,7 +188,7 @@ describe('a stream that is well', () => {
   });
 });
 
-describe('a server that misbehaves', () => {
+describe('a misbehaving server', () => {
   const inside = { error: { code: 503, message: 'The model is overloaded', status: 'UNAVAILABLE' } };
   const cases: [what: string, body: string, streaming: Streaming, kept: string, message: RegExp, detail: object][] = [
     ['cut', unnamed(...TEXT.slice(0, 2)), {}, 'Hellö 漢😀', /^Google closed the connection/, { retryable: true }],

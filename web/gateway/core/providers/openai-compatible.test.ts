@@ -42,7 +42,7 @@ const run = (
 
 const lastRequest = () => upstream.requests.at(-1);
 
-describe('a stream that is well', () => {
+describe('a valid stream', () => {
   verifies('providers/openai-stream', 'text, usage and finish', async () => {
     const { events, error, text } = await run(ask('normal', { temperature: 0.5, maxTokens: 9 }));
     expect(error).toBeUndefined();
@@ -170,7 +170,7 @@ describe('a stream that is well', () => {
   });
 });
 
-describe('an upstream that misbehaves', () => {
+describe('a misbehaving upstream', () => {
   const cases: [mode: string, kept: string, says: RegExp][] = [
     ['cut', 'Hel', /Upstream closed the connection/],
     ['cut-event', 'Hel', /Upstream closed the connection/],

@@ -158,7 +158,7 @@ describe('breakpoints for OpenRouter', () => {
 });
 
 describe('the cache key', () => {
-  it('goes to those that take one, and is given up if it is refused', async () => {
+  it('is sent to providers that accept one, and dropped if it is refused', async () => {
     const fields = async (kind: ProviderKind, baseUrl?: string) => {
       const { prompt_cache_key, session_id } = await sent(kind, { cacheKey: 'k' }, baseUrl);
       return { prompt_cache_key, session_id };
@@ -184,7 +184,7 @@ describe('the cache key', () => {
     expect(asked[1]?.body).not.toHaveProperty('prompt_cache_key');
   });
 
-  it('of a session stays the same, differs from others’ and tells nothing', async () => {
+  it('of a session is stable, unique and reveals nothing', async () => {
     const session = { key: 'main/whatsapp:+491701234567', createdAt: 1_764_000_000_000 };
     const key = await toCacheKey(session);
     expect(key).toMatch(/^[0-9a-f]{32}$/);

@@ -147,7 +147,7 @@ describe('lists and states', () => {
     expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable', models: 2 }]);
   });
 
-  it('are asked anew over another way, also where the answer of the last one comes later', async () => {
+  it('are requested again over another route, even if the last response arrives later', async () => {
     const server = await upstream();
     let way: Fetch = () => Promise.reject(new TypeError('not allowed from here'));
     const { all } = providers({ fetch: (url, init) => way(url, init) });
@@ -220,7 +220,7 @@ describe('resolve', () => {
     expect(await key('one/not-listed')).toBe('one/not-listed');
   });
 
-  it('says NOT_FOUND for what is nowhere', async () => {
+  it('returns NOT_FOUND for an unknown model', async () => {
     const { all } = providers();
     for (const [model, provider] of [
       ['nope'],

@@ -166,7 +166,7 @@ describe('a stream of any server', () => {
   });
 });
 
-verifies('http.chat/splice-back-pressure', 'who takes his time to read is not taken for a silent upstream', async () => {
+verifies('http.chat/splice-back-pressure', 'a slow reader is not mistaken for a silent upstream', async () => {
   const clock = new FakeClock();
   const first = chunk({ content: 'a' });
   const { fetch } = standIn(() =>

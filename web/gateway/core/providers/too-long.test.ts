@@ -7,7 +7,7 @@ import { ProviderError } from './provider.ts';
 
 const json = (status: number, body: unknown): [Response, string] => [new Response(null, { status }), JSON.stringify(body)];
 
-describe('a prompt that is too long', () => {
+describe('a prompt that exceeds the context window', () => {
   it.each([
     [400, { error: { message: "This model's maximum context length is 128000 tokens. However, your messages resulted in 130012 tokens.", type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' } }, 128_000], // prettier-ignore
     [400, { error: { message: 'Your input exceeds the context window of this model.', code: 'context_length_exceeded' } }, undefined],
@@ -31,7 +31,7 @@ describe('a prompt that is too long', () => {
     [400, { error: { message: 'max_tokens is too large: 100000. This model supports at most 16384 completion tokens' } }],
     [400, { error: { message: 'Invalid value: the name of the tool is too long' } }],
     [401, { error: { message: 'No such key' } }],
-  ])('is not what HTTP %i %j tells', (status, body) => {
+  ])('is not reported for HTTP %i %j', (status, body) => {
     expect(statusError('It', ...json(status, body), 0).tooLong).toBeUndefined();
   });
 

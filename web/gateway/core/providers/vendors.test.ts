@@ -215,7 +215,7 @@ describe('models.list', () => {
     expect(await any.all.pricesAsOf()).toBeNull();
   });
 
-  verifies('models.list/limits-and-prices', 'what Ollama and LM Studio tell beside; nothing costs there', async () => {
+  verifies('models.list/limits-and-prices', 'details from Ollama and LM Studio; their models are free', async () => {
     const ollama = vendor('ollama', async ({ url, body }) => {
       if (url.endsWith('/v1/models')) return Response.json({ object: 'list', data: [{ id: 'qwen3:8b' }, { id: 'nomic' }, { id: 'odd' }] });
       expect(url).toBe('http://127.0.0.1:11434/api/show');
@@ -278,7 +278,7 @@ describe('cost', () => {
     expect(withCost({ ...usage, estimated: true }, entry([4, 20, 0.2], true)).cost).toBe(0);
   });
 
-  verifies('usage/cost', 'what was written to the cache by its price, twice the input’s if it is kept for an hour', async () => {
+  verifies('usage/cost', 'cache writes by their price, twice the input’s if cached for an hour', async () => {
     const price = (vendor: ProviderKind, id: string) => modelEntry('p', listedModel(id), findModel(vendor, id), false);
     // 1,000 at 4, 40,000 at 0.2, 2,000 at 5 and 500 at 20 dollars per million: 0.4 + 0.8 + 1 + 1 cents.
     const claude = { inputTokens: 43_000, outputTokens: 500, totalTokens: 43_500, cacheReadTokens: 40_000, cacheWriteTokens: 2000 };

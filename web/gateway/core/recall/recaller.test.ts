@@ -64,7 +64,7 @@ function scripted(
 }
 const never = (): Promise<never> => new Promise<never>(() => {});
 
-verifies('recall/result', 'says what was found, how, and how long it took', async () => {
+verifies('recall/result', 'reports matches, their reason and duration', async () => {
   const result = await recaller().recall('What is my dog called?', [], 'main/main');
   expect(result).toMatchObject({
     status: 'ok',
@@ -170,7 +170,7 @@ verifies('recall/styles', 'each chooses and orders in its own way', async () => 
   expect(await only('Bruno?')).toEqual(['BALANCED', 'CONTEXTUAL', 'RECALL_HEAVY', 'PRECISION_HEAVY']);
 });
 
-verifies('recall/cache', 'keeps what was found, and nothing else', async () => {
+verifies('recall/cache', 'stores matches, and nothing else', async () => {
   const time = new FakeClock();
   let answer: FoundMemory[] = [found('a', 'one two')];
   let holds = true;
@@ -352,7 +352,7 @@ verifies('recall/limits', 'of any memories, for any message', async () => {
   );
 });
 
-describe('what does not fit', () => {
+describe('memories that exceed the limit', () => {
   verifies('recall/bad-input', 'is named, or does no harm', async () => {
     const there = recaller();
     const given: unknown[] = [null, 5, {}];

@@ -17,13 +17,13 @@ describe('eachTerm', () => {
     expect(termsOf('ГОРОД Ёлка ΆΛΦΑ')).toEqual(['город', 'елка', 'αλφα']);
   });
 
-  it('gives neighbours of scripts without spaces, and keeps what their marks tell', () => {
+  it('returns bigrams for scripts without spaces, and keeps diacritics', () => {
     expect(termsOf('東京タワー v2')).toEqual(['東京', '京タ', 'タワ', 'ワー', 'ー', 'v2']);
     expect(termsOf('が')).not.toEqual(termsOf('か'));
     expect(termsOf('ภาษาไทย').length).toBeGreaterThan(1);
   });
 
-  it('says where each stands', () => {
+  it('returns the position of each term', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         eachTerm(text, (term, start, end) => {
@@ -55,7 +55,7 @@ describe('readQuery', () => {
     expect(finds('to be ', 'to be or not to be')).toBe(true);
   });
 
-  it('takes what is quoted as it stands', () => {
+  it('takes quoted text verbatim', () => {
     expect(finds('"red house"', 'A Red  House')).toBe(true);
     expect(finds('"red house"', 'A red big house')).toBe(false);
     expect(finds('“red house” big', 'A red house, big')).toBe(true);

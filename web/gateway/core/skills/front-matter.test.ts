@@ -37,7 +37,7 @@ verifies('skills/format', 'name, description, and what a skill needs, as it is w
   });
 });
 
-verifies('skills/format', 'what does not fit says why, and nothing of it harms', async () => {
+verifies('skills/format', 'invalid front matter is reported, and has no effect', async () => {
   const wrong: [front: string, says: RegExp][] = [
     ['name: tea', /description/],
     ['description: x', /name/],

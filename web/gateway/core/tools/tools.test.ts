@@ -244,7 +244,7 @@ describe('the gate', () => {
     expect(questions).toEqual([{ tool: 'look', args: {}, summary: 'Title of look' }]);
   });
 
-  verifies('approvals/every-tool', 'is shut where nobody can be asked', async () => {
+  verifies('approvals/every-tool', 'is denied if no one can approve', async () => {
     effects.length = 0;
     const registry = new ToolRegistry(() => agent);
     for (const tool of [send, look]) registry.register(tool);

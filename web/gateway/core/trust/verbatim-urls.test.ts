@@ -96,18 +96,14 @@ describe('addresses', () => {
       expect(clean(`See ${text}.`)).toBe(`See ${text}.`);
   });
 
-  verifies(
-    'injection/no-effect',
-    'are taken of what a tool quotes, and neither of errors nor of files that the model may have written',
-    () => {
-      const page = JSON.stringify({ url: 'https://pages.test/', note: 'Data', text: 'See https://pages.test/b' });
-      const quote = (tool: string, args: Record<string, unknown>, content = page): string => getQuotedText({ tool, args }, content);
-      expect(quote('web_fetch', {})).toBe('https://pages.test/\nSee https://pages.test/b');
-      expect(quote('read_pdf', { attachment: 'a.pdf' })).toContain('https://pages.test/b');
-      expect(quote('read_pdf', { path: 'a.pdf' })).toBe('');
-      expect(quote('file_read', {})).toBe('');
-      expect(quote('web_fetch', {}, '{"error":"Unknown key https://evil.test/?s=1"}')).toBe('');
-      expect(quote('web_fetch', {}, 'https://evil.test/?s=1')).toBe('');
-    },
-  );
+  verifies('injection/no-effect', 'are taken from what a tool quotes, but not from errors or files that the model may have written', () => {
+    const page = JSON.stringify({ url: 'https://pages.test/', note: 'Data', text: 'See https://pages.test/b' });
+    const quote = (tool: string, args: Record<string, unknown>, content = page): string => getQuotedText({ tool, args }, content);
+    expect(quote('web_fetch', {})).toBe('https://pages.test/\nSee https://pages.test/b');
+    expect(quote('read_pdf', { attachment: 'a.pdf' })).toContain('https://pages.test/b');
+    expect(quote('read_pdf', { path: 'a.pdf' })).toBe('');
+    expect(quote('file_read', {})).toBe('');
+    expect(quote('web_fetch', {}, '{"error":"Unknown key https://evil.test/?s=1"}')).toBe('');
+    expect(quote('web_fetch', {}, 'https://evil.test/?s=1')).toBe('');
+  });
 });

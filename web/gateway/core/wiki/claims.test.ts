@@ -295,7 +295,7 @@ describe('claims', () => {
     },
   );
 
-  verifies('wiki.claims/restored', 'one that was deleted comes back as it was, once', async () => {
+  verifies('wiki.claims/restored', 'a deleted claim is restored unchanged, once', async () => {
     const claims = claimsIn();
     const claim = await claims.addClaim('x', 'Miso is 10.', [{ sourceId: 'd' }], ['age'], 0.7);
     await expect(claims.restoreClaim(claim.id)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
@@ -346,7 +346,7 @@ describe('claims', () => {
     );
   });
 
-  verifies('wiki.claims/broken-lines', 'are told, never dropped, and what stands around them is read', async () => {
+  verifies('wiki.claims/broken-lines', 'are reported, never dropped, and surrounding text is read', async () => {
     const workspace = memoryWorkspace();
     const claims = claimsIn(workspace);
     await claims.addClaim('x', 'Miso is 10.');

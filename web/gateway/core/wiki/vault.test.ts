@@ -57,7 +57,7 @@ describe('a wiki vault', () => {
     expect(() => new WikiConfig({ colour: 'red' })).toThrow('Unknown setting `colour`.');
   });
 
-  verifies('wiki.pages/obsidian', 'keeps front matter that it does not know, comments too, and text under what is broken', async () => {
+  verifies('wiki.pages/obsidian', 'keeps unknown front matter, comments, and text below broken parts', async () => {
     const { vault, workspace, clock } = await vaultAt();
     const yaml = 'cssclasses: [wide] # mine\ntags: cat, pet\naliases:\n  - The Cat\nrating: 5\n';
     await workspace.write('entities/Miso.md', `---\n${yaml}---\nA cat.\n`);
@@ -241,7 +241,7 @@ describe('a wiki vault', () => {
     expect(await vault.backlinks('reports/Miso')).toEqual([]);
   });
 
-  verifies('wiki.health/findings', 'tells what is stale, unsure, orphaned and contradicted, and why', async () => {
+  verifies('wiki.health/findings', 'reports stale, uncertain, orphaned and contradictory claims, with reasons', async () => {
     const { vault, workspace, clock } = await vaultAt();
     await vault.savePage({ path: 'sources/diary', content: 'Miso is ten\nyears old.' });
     await vault.savePage({ path: 'entities/Miso', content: 'A cat.' });

@@ -74,7 +74,7 @@ const office = (part: string, type: string): Promise<Uint8Array> =>
     [part]: '<a/>',
   });
 
-describe('what a file is', () => {
+describe('the type of a file', () => {
   verifies('workspace/media-type', 'by its content, whatever its name says', async () => {
     const kinds: [string, Uint8Array][] = [
       ['image/png', PNG],
@@ -124,7 +124,7 @@ describe('what a file is', () => {
     expect(await mediaType('a', brotliCompressSync(Buffer.from([1, 2, 255, 0])))).toBe('application/octet-stream');
   });
 
-  verifies('workspace/media-type', 'what only the ending tells, and what breaks off', async () => {
+  verifies('workspace/media-type', 'types known only by extension, and truncated files', async () => {
     const old = compoundFile();
     expect(await mediaType('a.doc', old)).toBe('application/msword');
     expect(await mediaType('a.xls', old)).toBe('application/vnd.ms-excel');

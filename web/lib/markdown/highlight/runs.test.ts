@@ -16,13 +16,13 @@ test('code has keywords, strings, numbers and comments', () => {
   expect(runs).toContainEqual(['42', 'number']);
 });
 
-test('a language goes by any of its names, and one that is not known has no runs', () => {
+test('a language has aliases, and an unknown one has no runs', () => {
   for (const name of ['js', 'JavaScript', 'py', 'sh', 'dockerfile', 'powershell', 'C++', 'html', 'yml'])
     expect(runsOf('x', name), name).not.toBeNull();
   for (const name of ['', 'constructor', '__proto__', 'no-such', '<b>']) expect(runsOf('x', name), name).toBeNull();
 });
 
-test('what is added to a change and taken from it differ', () => {
+test('additions and deletions of a diff differ', () => {
   expect(read('+new\n-old\n', 'diff')).toEqual([
     ['+new', 'added'],
     ['\n', null],

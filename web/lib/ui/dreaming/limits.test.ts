@@ -34,7 +34,7 @@ test('what is another is saved alone; weights all six, as shares', () => {
   });
 });
 
-test('what was set elsewhere is taken over, but not over what is being typed', () => {
+test('takes over values set elsewhere, except while the field is edited', () => {
   const typed = { ...draft, limit: 5 };
   expect(followed(typed, draft, { ...draft, limit: 7, maxAgeDays: 60 })).toEqual({ ...draft, limit: 5, maxAgeDays: 60 });
 });

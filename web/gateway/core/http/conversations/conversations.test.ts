@@ -38,7 +38,7 @@ verifies('http.conversations/openai', 'are created, changed, read by pages and d
   await expect(client.conversations.retrieve(id)).rejects.toMatchObject({ status: 404 });
 });
 
-verifies('http.conversations/continued', 'a response sees what was said, and is added; a failed one is not', async () => {
+verifies('http.conversations/continued', 'a response sees earlier messages, and is added; a failed one is not', async () => {
   const client = v1.http.openai();
   const { id } = await client.conversations.create({ items: [say('One')] });
   const first = await client.responses.create({ model: 'up/normal', input: 'Two', conversation: id, store: false });

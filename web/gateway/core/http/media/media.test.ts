@@ -304,7 +304,7 @@ describe('/v1/images', () => {
     expect(http.recorded).toMatchObject([{ provider: 'gemini', usage: { inputTokens: 4, outputTokens: 8 } }]);
   });
 
-  it('says what a model answered instead of an image', async () => {
+  it('reports the text that a model returned instead of an image', async () => {
     answers['/v1/chat/completions'] = (_request, response) =>
       sendJson(response, { choices: [{ index: 0, message: { role: 'assistant', content: 'I cannot draw.' }, finish_reason: 'stop' }] });
     const response = await http.post('/v1/images/generations', { model: 'router/text-model', prompt: 'A cat' });

@@ -162,7 +162,7 @@ describe('the SDK', () => {
   });
 });
 
-describe('streams that fail', () => {
+describe('failing streams', () => {
   verifies('http.messages/errors', 'after the first event, in an event of their own', async () => {
     const start = 'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":5}}}\n\n';
     const piece =

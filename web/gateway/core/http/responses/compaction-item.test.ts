@@ -7,7 +7,7 @@ const v1 = upstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
 const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body?.['messages'];
 
-verifies('http.responses/input-tokens', 'counts what a request would send, and asks nobody', async () => {
+verifies('http.responses/input-tokens', 'counts the tokens of a request without calling a model', async () => {
   const client = v1.http.openai();
   const count = async (body: Parameters<typeof client.responses.inputTokens.count>[0]): Promise<number> =>
     (await client.responses.inputTokens.count(body)).input_tokens;
@@ -21,7 +21,7 @@ verifies('http.responses/input-tokens', 'counts what a request would send, and a
   expect(v1.upstream.requests).toEqual([]);
 });
 
-verifies('http.responses/compact', 'a summary stands for what was said, and the next request brings it', async () => {
+verifies('http.responses/compact', 'a summary replaces earlier messages, and the next request includes it', async () => {
   const client = v1.http.openai();
   const input = [
     { role: 'user' as const, content: 'One' },

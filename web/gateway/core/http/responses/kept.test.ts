@@ -62,7 +62,7 @@ it('what other hosts have added is counted after an hour', async () => {
   expect(responses.records.size).toBe(2);
 });
 
-it('what does not fit into the window goes from the oldest on, and no result stays without its call', () => {
+it('drops the oldest items that exceed the window, and no result without its call', () => {
   const long = 'word '.repeat(100);
   const messages = [
     { role: 'system' as const, content: 'Be brief' },

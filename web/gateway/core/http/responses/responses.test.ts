@@ -149,7 +149,7 @@ describe('a response', () => {
     expect(v1.http.faults).toEqual([]);
   });
 
-  verifies('http.responses/usage', 'is not kept, and its upstream is left, where the caller hangs up', async () => {
+  verifies('http.responses/usage', 'is not stored, and its upstream is closed, if the caller disconnects', async () => {
     const posts = v1.upstream.requests.filter(({ method }) => method === 'POST').length;
     const abort = new AbortController();
     const response = v1.http.post('/v1/responses', { model: 'up/silent', input: 'Hi' }, { signal: abort.signal });
@@ -168,7 +168,7 @@ describe('a response', () => {
   });
 });
 
-describe('what goes on', () => {
+describe('ongoing responses', () => {
   verifies(['http.responses/previous', 'http.responses/tools'], 'with the outputs of calls, and without the instructions', async () => {
     const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object' } }];
     const first = await respond({ model: 'up/tool', input: 'Weather?', instructions: 'Be brief', tools });

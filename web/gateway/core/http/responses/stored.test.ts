@@ -7,7 +7,7 @@ const v1 = upstreamHttp();
 const { respond } = v1;
 const at = (path: string, method = 'GET'): Request => new Request(`${HTTP_BASE}/v1/responses/${path}`, { method });
 
-describe('a response that is kept', () => {
+describe('a stored response', () => {
   verifies('http.responses/stored', 'is read and deleted; one without store is not there', async () => {
     const made = await respond({ model: 'main', input: 'Hi' });
     expect(await (await v1.http.ask(at(made.id))).json()).toEqual(made);
@@ -68,7 +68,7 @@ describe('a response that is kept', () => {
   });
 });
 
-describe('what it was made from', () => {
+describe('inputs of a response', () => {
   const said = (text: string) => ({ role: 'user', content: text });
   const list = async (path: string) => itemList.parse(await (await v1.http.ask(at(path))).json());
   const textsOf = (page: Awaited<ReturnType<typeof list>>) => page.data.map((item) => JSON.stringify(item).match(/"text":"(\w+)"/)?.[1]);

@@ -31,7 +31,7 @@ const respond = async (body: Record<string, unknown>): Promise<{ id: string; [na
 const call = { tool_calls: [{ index: 0, id: 'c', function: { name: 't', arguments: '{}' } }] };
 const callOutput = { type: 'function_call_output', call_id: 'c', output: 'done' };
 
-verifies('http.responses/previous', 'what a provider wants back with its calls is given back', async () => {
+verifies('http.responses/previous', 'returns the metadata that a provider requires with its calls', async () => {
   says = { deltas: [{ reasoning_content: 'Hmm' }, call], finish: 'tool_calls' };
   const { id } = await respond({ input: 'Hi', tools: [{ type: 'function', name: 't' }] });
   says = { deltas: [{ content: 'Done' }] };
@@ -39,7 +39,7 @@ verifies('http.responses/previous', 'what a provider wants back with its calls i
   expect(asked[1]?.messages[1]).toMatchObject({ role: 'assistant', reasoning_content: 'Hmm', tool_calls: [{ id: 'c' }] });
 });
 
-verifies('http.responses/sealed', 'in an item of its own before the calls, where something was said in between', async () => {
+verifies('http.responses/sealed', 'is a separate item before the calls if text comes between', async () => {
   says = { deltas: [{ reasoning_content: 'Hmm' }, { content: 'I look' }, call], finish: 'tool_calls' };
   const asking = { model: 'deep/m', input: 'Hi', tools: [{ type: 'function', name: 't' }], include: ['reasoning.encrypted_content'] };
   const events = await readEvents(await http.post('/v1/responses', { ...asking, stream: true, store: false }));

@@ -84,7 +84,7 @@ describe('compaction', () => {
     expect(StructuredSummary.ofMessage(earlier)).toEqual(new StructuredSummary({ goals: ['Sail to Oslo'] }));
   });
 
-  it('keeps the last message, however long it is, and does nothing where it is off', () => {
+  it('keeps the last message, however long it is, and does nothing if switched off', () => {
     const messages: MemoryMessage[] = [
       ...Array.from({ length: 12 }, (): MemoryMessage => ({ role: 'user', content: 'word' })),
       { role: 'user', content: 'x'.repeat(1000) },

@@ -243,7 +243,7 @@ describe('FileIndex', () => {
     expect(store.asked).toEqual([]);
   });
 
-  verifies('memory.index/kept', 'one that cannot be written is told, and searching goes on', async () => {
+  verifies('memory.index/kept', 'a failed write is reported, and searching continues', async () => {
     const { workspace } = files();
     const store = new MemoryIndexStore();
     const warnings: string[] = [];

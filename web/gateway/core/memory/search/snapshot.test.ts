@@ -68,7 +68,7 @@ describe('a MemorySearch of a snapshot', () => {
     ),
   );
 
-  verifies('memory.index/snapshot', 'is as one made anew of what is there, in its order', () =>
+  verifies('memory.index/snapshot', 'equals a newly built index, in the same order', () =>
     fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         let search = new MemorySearch();
