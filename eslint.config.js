@@ -92,7 +92,11 @@ export const walls = [
   {
     target: './bridge/library',
     from: './web',
-    except: [...[...LIBRARY_PARTS, 'core/tokens'].map((part) => `./gateway/${part}`), './library/model.ts', './library/settings-at.ts'],
+    except: [
+      ...[...LIBRARY_PARTS, 'core/tokens'].map((part) => `./gateway/${part}`),
+      './library/model-config.ts',
+      './library/load-settings.ts',
+    ],
   },
   { target: './bridge', from: './tests' },
 ];

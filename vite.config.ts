@@ -8,19 +8,19 @@ import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite'
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
 import { compressFolder } from './web/compress-folder.ts';
-import { contractsWithoutDocs } from './web/contracts-without-docs.ts';
-import { loadedWith } from './web/first-load.ts';
-import { jsonSchemasLater, makesJsonSchemas } from './web/json-schemas-later.ts';
-import { literalTables } from './web/literal-tables.ts';
+import { stripContractDocs } from './web/strip-contract-docs.ts';
+import { createChunkNamer } from './web/initial-chunk.ts';
+import { createLazyJsonSchemas, isJsonSchemaModule } from './web/lazy-json-schemas.ts';
+import { inlineTables } from './web/inline-tables.ts';
 import { PAGE_POLICY } from './web/page-policy.ts';
-import { rankTables } from './web/rank-tables.ts';
-import { compileWords, followWords } from './web/words/compile.ts';
+import { splitRankTables } from './web/split-rank-tables.ts';
+import { compileMessages, watchMessages } from './web/words/compile-messages.ts';
 
 /** Sources of the app; the build id is a hash of all of them. */
-export const SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
+export const APP_SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
 
 /** A short id that changes exactly when the sources do. */
-export function buildId(root = import.meta.dirname): string {
+export function computeBuildId(root = import.meta.dirname): string {
   const hash = createHash('sha256');
   const add = (path: string): void => {
     const full = join(root, path);
@@ -31,7 +31,7 @@ export function buildId(root = import.meta.dirname): string {
       else if (!/\.test\.ts$/.test(entry.name)) hash.update(child).update(readFileSync(join(root, child)));
     }
   };
-  for (const source of SOURCES) {
+  for (const source of APP_SOURCES) {
     if (/\.\w+$/.test(source)) hash.update(source).update(readFileSync(join(root, source)));
     else add(source);
   }
@@ -49,7 +49,7 @@ const WORKER_CSP = [
 const LOCALE_MODULE = /[\\/]words[\\/]\w+[\\/]messages[\\/](?!en\.)([\w-]+)\.js$/;
 
 /** The built files that have each locale's words. */
-function localeFiles(bundle: Rolldown.OutputBundle): Record<string, string[]> {
+function findLocaleFiles(bundle: Rolldown.OutputBundle): Record<string, string[]> {
   const files: Record<string, string[]> = {};
   for (const chunk of Object.values(bundle)) {
     const [locale] = chunk.type === 'chunk' ? chunk.moduleIds.flatMap((id) => LOCALE_MODULE.exec(id)?.[1] ?? []) : [];
@@ -59,7 +59,7 @@ function localeFiles(bundle: Rolldown.OutputBundle): Record<string, string[]> {
 }
 
 /** Leaves what the bridge must know of the build beside it: build id and worker policy. */
-function buildInfo(build: string): Plugin {
+function writeBuildInfo(build: string): Plugin {
   return {
     name: 'perch-build-info',
     apply: 'build',
@@ -68,7 +68,7 @@ function buildInfo(build: string): Plugin {
       this.emitFile({
         type: 'asset',
         fileName: 'build.json',
-        source: JSON.stringify({ build, workerCsp: WORKER_CSP, locales: localeFiles(bundle) }),
+        source: JSON.stringify({ build, workerCsp: WORKER_CSP, locales: findLocaleFiles(bundle) }),
       });
     },
   };
@@ -78,35 +78,35 @@ function buildInfo(build: string): Plugin {
 const ONNX_DIR = join(import.meta.dirname, 'node_modules/onnxruntime-web');
 const ONNX_NAME = 'ort-wasm-simd-threaded.asyncify';
 const onnxVersion = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(ONNX_DIR, 'package.json'), 'utf8'))).version;
-const ONNX_PLACE = `_app/immutable/onnx-${onnxVersion}`;
+const ONNX_PATH = `_app/immutable/onnx-${onnxVersion}`;
 
 /** Beside the built app as it is: compressed three times over it would double what Perch takes on a disk. */
-function copyOnnx(pages: string): void {
-  mkdirSync(join(pages, ONNX_PLACE), { recursive: true });
+function copyOnnxRuntime(pages: string): void {
+  mkdirSync(join(pages, ONNX_PATH), { recursive: true });
   for (const ending of ['.mjs', '.wasm'])
-    copyFileSync(join(ONNX_DIR, 'dist', ONNX_NAME + ending), join(pages, ONNX_PLACE, ONNX_NAME + ending));
+    copyFileSync(join(ONNX_DIR, 'dist', ONNX_NAME + ending), join(pages, ONNX_PATH, ONNX_NAME + ending));
 }
 
 /** WebAssembly of Tesseract: 3 MB that only a scan without text loads. */
 const TESSERACT = join(import.meta.dirname, 'node_modules/tesseract.js-core/tesseract-core-simd-lstm.wasm');
-const TESSERACT_PLACE = `_app/immutable/tesseract-${packageJson.devDependencies['tesseract.js']}.wasm`;
+const TESSERACT_PATH = `_app/immutable/tesseract-${packageJson.devDependencies['tesseract.js']}.wasm`;
 
 /**
  * The Mermaid library: 5.5 MB that pages read as text, for a document without an origin (docs/decisions/0058). Because of its size it is
  * stored once.
  */
 const MERMAID = join(import.meta.dirname, 'node_modules/mermaid/dist/mermaid.min.js');
-const MERMAID_PLACE = `_app/immutable/mermaid-${packageJson.devDependencies.mermaid}.js`;
+const MERMAID_PATH = `_app/immutable/mermaid-${packageJson.devDependencies.mermaid}.js`;
 
 const WORKERS = '_app/immutable/workers';
 const WORKER_PARTS = `${WORKERS}/chunks`;
 /** Larger files that are not needed at once are cached after the app, so that the app works offline soon. */
-const HEAVY_BYTES = 90_000;
+const HEAVY_FILE_BYTES = 90_000;
 
 const MANIFEST = z.looseObject({ icons: z.array(z.looseObject({})) });
 
 /** The page with what it loads beside it. Its inline script changes by that, and with it the hash that its policy has. */
-function besideIt(page: string): string {
+function withRelativeUrls(page: string): string {
   const hashIn = (html: string): string =>
     createHash('sha256')
       .update(/<script>([^]*?)<\/script>/.exec(html)?.[1] ?? '')
@@ -116,21 +116,21 @@ function besideIt(page: string): string {
 }
 
 /** Moves the files of the manifest next to it, and pages behind the `#`. Parts that need a server of their own are left out. */
-function movable(pages: string): void {
+function makeRelocatable(pages: string): void {
   const file = join(pages, 'manifest.webmanifest');
   const { name, short_name, description, display, background_color, theme_color, icons } = MANIFEST.parse(
     JSON.parse(readFileSync(file, 'utf8')),
   );
   copyFileSync(join(import.meta.dirname, 'web/lib/hash/left.html'), join(pages, 'left.html'));
   const index = join(pages, 'index.html');
-  writeFileSync(index, besideIt(readFileSync(index, 'utf8')));
-  const beside = icons.map((icon) => ({ ...icon, src: `.${String(icon['src'])}` }));
+  writeFileSync(index, withRelativeUrls(readFileSync(index, 'utf8')));
+  const relativeIcons = icons.map((icon) => ({ ...icon, src: `.${String(icon['src'])}` }));
   const start = { name: `${String(name)} demo`, short_name, description, start_url: './', scope: './' };
-  writeFileSync(file, JSON.stringify({ ...start, display, background_color, theme_color, icons: beside }));
+  writeFileSync(file, JSON.stringify({ ...start, display, background_color, theme_color, icons: relativeIcons }));
 }
 
 /** In the demo the app's paths are behind the `#` (web/lib/hash): what its pages import of SvelteKit is put through there. */
-function hashRoutes(): Plugin {
+function hashRoutesPlugin(): Plugin {
   const wrappers = join(import.meta.dirname, 'web/lib/hash');
   return {
     name: 'perch-hash-routes',
@@ -144,7 +144,7 @@ function hashRoutes(): Plugin {
 }
 
 /** A copy of the routes without their page options: with hash routes nothing is rendered elsewhere, and SvelteKit refuses to have that said. */
-function demoRoutes(): string {
+function copyDemoRoutes(): string {
   const folder = join(import.meta.dirname, '.cache/demo');
   rmSync(folder, { recursive: true, force: true });
   cpSync(join(import.meta.dirname, 'web/routes'), join(folder, 'routes'), { recursive: true });
@@ -153,14 +153,14 @@ function demoRoutes(): string {
   return '.cache/demo/routes';
 }
 
-function filled(script: string, place: string, value: unknown): string {
-  const after = script.replace(place, JSON.stringify(value));
-  if (after === script) throw new Error(`the service worker has no ${place}`);
+function fillPlaceholder(script: string, placeholder: string, value: unknown): string {
+  const after = script.replace(placeholder, JSON.stringify(value));
+  if (after === script) throw new Error(`the service worker has no ${placeholder}`);
   return after;
 }
 
 /** Tells the service worker of the worker's parts and of the languages, before the files are compressed. */
-function tellingParts(inner: Adapter): Adapter {
+function injectBuildFiles(inner: Adapter): Adapter {
   return {
     ...inner,
     async adapt(builder) {
@@ -169,27 +169,27 @@ function tellingParts(inner: Adapter): Adapter {
       const workers = scriptsIn(WORKERS).map((name) => readFileSync(join(client, WORKERS, name), 'utf8'));
       const parts = scriptsIn(WORKER_PARTS).map((name) => ({
         path: `${WORKER_PARTS}/${name}`,
-        heavy: statSync(join(client, WORKER_PARTS, name)).size > HEAVY_BYTES && !workers.some((script) => script.includes(name)),
+        heavy: statSync(join(client, WORKER_PARTS, name)).size > HEAVY_FILE_BYTES && !workers.some((script) => script.includes(name)),
       }));
       const file = join(client, 'service-worker.js');
       const before = readFileSync(file, 'utf8');
       const { locales } = JSON.parse(readFileSync(join(client, 'build.json'), 'utf8')) as { locales: object };
-      const after = filled(filled(before, '__PERCH_WORKER_PARTS__', parts), '__PERCH_LOCALE_FILES__', locales);
+      const after = fillPlaceholder(fillPlaceholder(before, '__PERCH_WORKER_PARTS__', parts), '__PERCH_LOCALE_FILES__', locales);
       writeFileSync(file, after);
       await inner.adapt(builder);
       if (!DEMO) await compressFolder(PAGES, { quickly: process.env.PERCH_COMPRESS === 'quickly' });
-      copyFileSync(MERMAID, join(PAGES, MERMAID_PLACE));
-      if (DEMO) movable(PAGES);
+      copyFileSync(MERMAID, join(PAGES, MERMAID_PATH));
+      if (DEMO) makeRelocatable(PAGES);
       else {
-        copyOnnx(PAGES);
-        copyFileSync(TESSERACT, join(PAGES, TESSERACT_PLACE));
+        copyOnnxRuntime(PAGES);
+        copyFileSync(TESSERACT, join(PAGES, TESSERACT_PATH));
       }
     },
   };
 }
 
 /** KaTeX's style names each font three times: browsers that Perch runs in read the smallest of the forms. */
-function mathFonts(): Plugin {
+function mathFontsPlugin(): Plugin {
   return {
     name: 'perch-math-fonts',
     enforce: 'pre',
@@ -200,9 +200,9 @@ function mathFonts(): Plugin {
   };
 }
 
-compileWords();
+compileMessages();
 
-const build = process.env.PERCH_BUILD_ID ?? buildId();
+const build = process.env.PERCH_BUILD_ID ?? computeBuildId();
 /** `npm run build:demo`: a folder for any file host, under any path. */
 const DEMO = process.env.PERCH_DEMO === '1';
 const PAGES = process.env.PERCH_BUILD_DIR ?? (DEMO ? 'dist/demo' : 'dist/app');
@@ -210,9 +210,9 @@ const PAGES = process.env.PERCH_BUILD_DIR ?? (DEMO ? 'dist/demo' : 'dist/app');
 export default defineConfig(({ command }) => {
   // A build is for production wherever it is started from: Vite would take a test runner's NODE_ENV for development.
   if (command === 'build') process.env.NODE_ENV = 'production';
-  const onnx = command === 'build' ? `/${ONNX_PLACE}/${ONNX_NAME}` : `/@fs${join(ONNX_DIR, 'dist', ONNX_NAME)}`;
-  const mermaid = command === 'build' ? MERMAID_PLACE : `@fs${MERMAID}`;
-  const tesseract = command === 'build' ? (DEMO ? '' : `/${TESSERACT_PLACE}`) : `/@fs${TESSERACT}`;
+  const onnx = command === 'build' ? `/${ONNX_PATH}/${ONNX_NAME}` : `/@fs${join(ONNX_DIR, 'dist', ONNX_NAME)}`;
+  const mermaid = command === 'build' ? MERMAID_PATH : `@fs${MERMAID}`;
+  const tesseract = command === 'build' ? (DEMO ? '' : `/${TESSERACT_PATH}`) : `/@fs${TESSERACT}`;
   const places = { __PERCH_ONNX__: onnx, __PERCH_MERMAID__: mermaid, __PERCH_TESSERACT__: tesseract };
   const defined = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, JSON.stringify(place)]));
   return { ...config, define: { ...config.define, ...defined } };
@@ -225,14 +225,14 @@ const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
   worker: {
     format: 'es',
-    plugins: () => [contractsWithoutDocs(), rankTables(), literalTables(), jsonSchemasLater()],
+    plugins: () => [stripContractDocs(), splitRankTables(), inlineTables(), createLazyJsonSchemas()],
     // A worker's initial modules form one file: chunks shared with its lazy modules would split it into a hundred.
     rolldownOptions: {
       output: {
         codeSplitting: {
           groups: [
-            { name: loadedWith('start', (_id, { isEntry }) => isEntry), test: (id) => !makesJsonSchemas(id), priority: 2 },
-            { name: loadedWith('methods', (id) => /core[\\/]methods[\\/]later\.ts$/.test(id)), priority: 1 },
+            { name: createChunkNamer('start', (_id, { isEntry }) => isEntry), test: (id) => !isJsonSchemaModule(id), priority: 2 },
+            { name: createChunkNamer('methods', (id) => /core[\\/]methods[\\/]later\.ts$/.test(id)), priority: 1 },
           ],
         },
       },
@@ -255,7 +255,7 @@ const config: UserConfig = {
                 { name: 'start', test: /client[\\/]payload\.js$|preload-helper/, priority: -1 },
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
                 { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
-                { name: loadedWith('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
+                { name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
                 // Messages used by the message list and by other parts that load without it.
                 {
                   name: 'words',
@@ -265,7 +265,7 @@ const config: UserConfig = {
                 },
                 // Looked at wherever a browser might have a model of its own.
                 { name: 'built-in', test: /built-in[\\/]language-model\.ts$/, minShareCount: 2, priority: -6 },
-                { name: loadedWith('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -7 },
+                { name: createChunkNamer('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -7 },
                 { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -8 },
               ],
             },
@@ -275,12 +275,12 @@ const config: UserConfig = {
     },
   },
   plugins: [
-    mathFonts(),
-    followWords(),
-    buildInfo(build),
-    ...(DEMO ? [hashRoutes()] : []),
+    mathFontsPlugin(),
+    watchMessages(),
+    writeBuildInfo(build),
+    ...(DEMO ? [hashRoutesPlugin()] : []),
     sveltekit({
-      adapter: tellingParts(
+      adapter: injectBuildFiles(
         adapter({
           pages: PAGES,
           // With hash routes SvelteKit writes the page itself, with paths that hold wherever the folder lies.
@@ -289,7 +289,7 @@ const config: UserConfig = {
           strict: false,
         }),
       ),
-      files: { src: 'web', assets: 'public', ...(DEMO ? { routes: demoRoutes() } : {}) },
+      files: { src: 'web', assets: 'public', ...(DEMO ? { routes: copyDemoRoutes() } : {}) },
       version: { name: build, pollInterval: 0 },
       serviceWorker: { register: false },
       ...(DEMO ? { router: { type: 'hash' } } : {}),

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './tests/runner/slowest-first.ts';
-import { compileWords } from './web/words/compile.ts';
+import { compileMessages } from './web/words/compile-messages.ts';
 
-await compileWords();
+await compileMessages();
 
 // Unit tests: Node, no build. Many tests wait for processes and timers, so there are more workers than cores. Files share a worker, because
 // a process per file would take longer than the tests (tests/setup.ts).

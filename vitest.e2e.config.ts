@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './tests/runner/slowest-first.ts';
-import { compileWords } from './web/words/compile.ts';
+import { compileMessages } from './web/words/compile-messages.ts';
 
-await compileWords();
+await compileMessages();
 
 // End-to-end tests: the real command, a real browser, the packed package. Files run in parallel, one per core.
 export default defineConfig({

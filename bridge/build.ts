@@ -5,7 +5,7 @@ import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { rolldown, type RolldownOptions } from 'rolldown';
 import { z } from 'zod';
-import { noticesOf } from './notices.ts';
+import { collectNotices } from './license-notices.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -20,12 +20,12 @@ function run(script: string, ...args: string[]): void {
 }
 
 /** Package name of a bare import specifier. */
-const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+const toPackageName = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 /** Whether a specifier stays external. Throws for a package that is not in `dependencies`. */
-const outside = (specifier: string): boolean => {
+const isExternal = (specifier: string): boolean => {
   if (/^[./#]|^\0|^[A-Za-z]:/.test(specifier)) return false;
-  if (!isBuiltin(specifier) && !(packageOf(specifier) in { ...dependencies, ...optionalDependencies }))
+  if (!isBuiltin(specifier) && !(toPackageName(specifier) in { ...dependencies, ...optionalDependencies }))
     throw new Error(`${specifier} is imported but is not a dependency of the package`);
   return true;
 };
@@ -35,18 +35,18 @@ interface Bundle {
   /** Folder for chunks shared by several entry points. */
   chunks: string;
   /** Packages to include in the bundle. */
-  within?: readonly string[];
+  bundled?: readonly string[];
 }
 
-async function bundle(input: Record<string, string>, { platform, chunks, within = [] }: Bundle): Promise<void> {
-  const external = (specifier: string): boolean => outside(specifier) && !within.includes(packageOf(specifier));
+async function bundle(input: Record<string, string>, { platform, chunks, bundled = [] }: Bundle): Promise<void> {
+  const external = (specifier: string): boolean => isExternal(specifier) && !bundled.includes(toPackageName(specifier));
   const build = await rolldown({ cwd: root, input, platform, external, logLevel: 'warn' });
   await build.write({ dir: dist, format: 'esm', entryFileNames: '[name].js', chunkFileNames: `${chunks}/[name]-[hash].js` });
   await build.close();
 }
 
 /** Bundles the browser libraries without external imports: a page may have no bundler, and a worker has no import map. */
-async function browserBundle(input: Record<string, string>): Promise<void> {
+async function bundleForBrowser(input: Record<string, string>): Promise<void> {
   const outside = (specifier: string, importer?: string): boolean => {
     if (isBuiltin(specifier)) throw new Error(`${importer ?? 'A library'} imports ${specifier}, which browsers don’t have`);
     return false;
@@ -60,7 +60,7 @@ async function browserBundle(input: Record<string, string>): Promise<void> {
     chunkFileNames: 'parts/[name]-[hash].js',
   });
   const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
-  writeFileSync(join(dist, 'browser/LICENSES.md'), noticesOf(modules));
+  writeFileSync(join(dist, 'browser/LICENSES.md'), collectNotices(modules));
   await build.close();
 }
 
@@ -68,7 +68,7 @@ async function browserBundle(input: Record<string, string>): Promise<void> {
  * Emits a project's type declarations to a folder of dist/types, with the file endings and paths used in a package. `shared`: path of the
  * shared/ declarations within it.
  */
-function declarations(project: string, { rootDir, outDir, shared }: { rootDir: string; outDir: string; shared: string }): void {
+function emitDeclarations(project: string, { rootDir, outDir, shared }: { rootDir: string; outDir: string; shared: string }): void {
   const types = join(dist, 'types', outDir);
   run(
     'node_modules/typescript/bin/tsc',
@@ -99,7 +99,7 @@ function declarations(project: string, { rootDir, outDir, shared }: { rootDir: s
 /** Libraries exported as `perch/<name>`. */
 const LIBRARIES = ['memory', 'active-recall', 'wiki', 'dreaming'];
 /** Entry point of a library for Node. `active-recall` stores nothing, so browsers and Node share one. */
-const sourceOf = (name: string): string => (name === 'active-recall' ? `web/library/${name}` : `bridge/library/${name}`);
+const getLibrarySource = (name: string): string => (name === 'active-recall' ? `web/library/${name}` : `bridge/library/${name}`);
 
 mkdirSync(dist, { recursive: true });
 for (const stale of [
@@ -125,10 +125,10 @@ for (const stale of [
   rmSync(join(dist, stale), { recursive: true, force: true });
 // Builds the app if its sources have changed.
 run('bridge/setup.js', '--build');
-// Programs that run in their own process or thread: the journal's thread (bridge/journal/open.ts), the process keeper
-// (bridge/processes/keep.ts), the browser driver (bridge/capabilities/browser/apart.ts), the keyring's reader and writer
-// (bridge/capabilities/secrets/keyring.ts), the GGUF runner (bridge/capabilities/gguf/apart.ts) and screen capture
-// (bridge/capabilities/desktop/desktop.ts).
+// Programs that run in their own process or thread: the journal's thread (bridge/journal/open-journal.ts), the process keeper
+// (bridge/processes/process-keeper.ts), the browser driver (bridge/capabilities/browser/driver-process.ts), the keyring's reader and writer
+// (bridge/capabilities/secrets/keyring.ts), the GGUF runner (bridge/capabilities/gguf/runner-process.ts) and screen capture
+// (bridge/capabilities/desktop/desktop-handlers.ts).
 const programs = {
   perch: 'bridge/cli/main.ts',
   'journal-thread': 'bridge/journal/thread.ts',
@@ -140,24 +140,24 @@ const programs = {
   'desktop-grab': 'bridge/capabilities/desktop/grab.ts',
 };
 // Bundles Zod: the programs use a fifth of it, and loading all of it costs a process 4 MB (tests/bench/NOTES.md).
-await bundle(programs, { platform: 'node', chunks: 'bridge', within: ['zod'] });
+await bundle(programs, { platform: 'node', chunks: 'bridge', bundled: ['zod'] });
 await bundle({ client: 'shared/client/index.ts' }, { platform: 'neutral', chunks: 'shared' });
-await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${sourceOf(name)}.ts`])), {
+await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${getLibrarySource(name)}.ts`])), {
   platform: 'node',
   chunks: 'library',
 });
-await browserBundle({ ...Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])), ui: 'web/library/ui/index.ts' });
+await bundleForBrowser({ ...Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])), ui: 'web/library/ui/index.ts' });
 // The `perch` command: parsable by any version of Node.
 for (const name of ['perch.cjs', 'program.cjs']) copyFileSync(join(root, 'bridge/launcher', name), join(dist, name));
 chmodSync(join(dist, 'perch.cjs'), 0o755);
-declarations('shared', { rootDir: 'shared', outDir: '.', shared: '.' });
+emitDeclarations('shared', { rootDir: 'shared', outDir: '.', shared: '.' });
 writeFileSync(join(dist, 'client.d.ts'), "export * from './types/client/index.js';\n");
-declarations('bridge/library', { rootDir: '.', outDir: 'library', shared: 'shared' });
-declarations('web/library', { rootDir: '.', outDir: 'browser', shared: 'shared' });
-declarations('web/library/ui', { rootDir: '.', outDir: 'browser', shared: 'shared' });
-const typesOf = (name: string, folder: string): string => `export * from '${folder}/${name}.js';\n`;
+emitDeclarations('bridge/library', { rootDir: '.', outDir: 'library', shared: 'shared' });
+emitDeclarations('web/library', { rootDir: '.', outDir: 'browser', shared: 'shared' });
+emitDeclarations('web/library/ui', { rootDir: '.', outDir: 'browser', shared: 'shared' });
+const toTypeExport = (name: string, folder: string): string => `export * from '${folder}/${name}.js';\n`;
 for (const name of LIBRARIES) {
-  writeFileSync(join(dist, `${name}.d.ts`), typesOf(sourceOf(name), './types/library'));
-  writeFileSync(join(dist, 'browser', `${name}.d.ts`), typesOf(`web/library/${name}`, '../types/browser'));
+  writeFileSync(join(dist, `${name}.d.ts`), toTypeExport(getLibrarySource(name), './types/library'));
+  writeFileSync(join(dist, 'browser', `${name}.d.ts`), toTypeExport(`web/library/${name}`, '../types/browser'));
 }
-writeFileSync(join(dist, 'browser/ui.d.ts'), typesOf('web/library/ui/index', '../types/browser'));
+writeFileSync(join(dist, 'browser/ui.d.ts'), toTypeExport('web/library/ui/index', '../types/browser'));

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { verifies } from '../tests/requirements.ts';
-import { makeProgram } from './cli/program.ts';
-import { commandLine, startCommand } from './command-line.ts';
+import { createProgram } from './cli/program.ts';
+import { toCommandLine, toStartCommand } from './command-line.ts';
 import { packageRoot } from './package-root.ts';
 
 verifies('cli/errors', 'commands are named as they can be typed, in a checkout and where Perch is installed', () => {
-  expect([commandLine('open'), startCommand(), startCommand(7400)]).toEqual([
+  expect([toCommandLine('open'), toStartCommand(), toStartCommand(7400)]).toEqual([
     'npm run -s perch -- open',
     'npm start',
     'npm start -- --port 7400',
   ]);
-  expect([commandLine('open', false), startCommand(7333, false), startCommand(7400, false)]).toEqual([
+  expect([toCommandLine('open', false), toStartCommand(7333, false), toStartCommand(7400, false)]).toEqual([
     'perch open',
     'perch gateway run',
     'perch gateway run --port 7400',
@@ -25,7 +25,7 @@ verifies(
   () => {
     const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
     const named = [...readme.matchAll(/^perch ([a-z]+)/gm)].map(([, name]) => name);
-    const known = makeProgram().commands.map((command) => command.name());
+    const known = createProgram().commands.map((command) => command.name());
     expect(known).toEqual(expect.arrayContaining(named));
     expect(named).toEqual(expect.arrayContaining(['open', 'doctor', 'token', 'backup']));
     expect(readme).not.toContain('npm run -s perch');

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { BridgeLine } from '#shared/ports/system.ts';
+import type { BridgeLogLine } from '#shared/ports/system-port.ts';
 
-const MAX_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The bridge's log file. At 1 MiB it is renamed to `<path>.1`, which replaces an older one. */
 export class LogFile {
@@ -18,10 +18,10 @@ export class LogFile {
   }
 
   /** Best effort: a full disk must not stop the bridge. */
-  write({ at, level, message }: BridgeLine): void {
+  write({ at, level, message }: BridgeLogLine): void {
     const line = `${new Date(at).toISOString()} ${level.toUpperCase()} ${message}\n`;
     try {
-      if (this.#bytes > MAX_BYTES) {
+      if (this.#bytes > MAX_FILE_BYTES) {
         renameSync(this.path, `${this.path}.1`);
         this.#bytes = 0;
       }

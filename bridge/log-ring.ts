@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { BridgeLine } from '#shared/ports/system.ts';
+import type { BridgeLogLine } from '#shared/ports/system-port.ts';
 import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 import { Redactor } from '#shared/redact.ts';
 import type { LogFile } from './log-file.ts';
 
-const KEPT = 2_000;
+const MAX_LINES = 2_000;
 
 /** Parameters of the port's `logs.read`. */
-export interface RingRead {
+export interface LogReadParams {
   ring: string;
   after?: number | undefined;
   before?: number | undefined;
@@ -19,14 +19,14 @@ export interface RingRead {
 export class LogRing {
   /** A new id for each start of the bridge. */
   readonly id = randomUUID();
-  readonly #lines: BridgeLine[] = [];
+  readonly #lines: BridgeLogLine[] = [];
   readonly #redactor = new Redactor();
   #last = 0;
   #file: LogFile | undefined;
 
   /** Redacts these secrets from the log. */
   hide(secrets: Iterable<string>): void {
-    this.#redactor.learn(secrets);
+    this.#redactor.addSecrets(secrets);
   }
 
   /** Writes all lines to a file too, including earlier ones. */
@@ -36,14 +36,14 @@ export class LogRing {
   }
 
   write(text: string): void {
-    const line = { number: ++this.#last, at: Date.now(), level: levelOf(text), message: this.#redactor.text(text) };
+    const line = { number: ++this.#last, at: Date.now(), level: getLevel(text), message: this.#redactor.text(text) };
     this.#lines.push(line);
     this.#file?.write(line);
-    if (this.#lines.length > KEPT) this.#lines.shift();
+    if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** See the port's `logs.read` (shared/ports/system.ts). */
-  read({ ring, after, before, limit, level }: RingRead) {
+  /** See the port's `logs.read` (shared/ports/system-port.ts). */
+  read({ ring, after, before, limit, level }: LogReadParams) {
     const own = ring === this.id;
     const from = after === undefined || !own ? 0 : after;
     const to = before === undefined ? Infinity : own ? before : 0;
@@ -58,7 +58,7 @@ export class LogRing {
 }
 
 /** Derives the level from words in the message. */
-function levelOf(line: string): LogLevel {
+function getLevel(line: string): LogLevel {
   if (/^warning\b|locked out|rejected a host|restarting (it|the managed)|was restarted|can be read by other users/i.test(line))
     return 'warn';
   return /\b[Ff]ail(s|ed|ure)?\b|\bcan(not|’t)\b|\b[Cc]ould(n’t| not)\b|damaged|crashed|\bError\b/.test(line) ? 'error' : 'info';

@@ -322,7 +322,10 @@ async function build(root, quickly) {
     const built = buildOf(info);
     const wanted =
       built &&
-      (await evaluate('reading the sources', "const { buildId } = await import('./vite.config.ts'); process.stdout.write(buildId())"));
+      (await evaluate(
+        'reading the sources',
+        "const { computeBuildId } = await import('./vite.config.ts'); process.stdout.write(computeBuildId())",
+      ));
     if (built === undefined || wanted !== built)
       await timed('Building the app', 'Built the app', async () => {
         rmSync(quicklyCompressed, { force: true });

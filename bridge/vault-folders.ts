@@ -1,32 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, Home } from './home.ts';
+import { getErrorCode, Home } from './home-directory.ts';
 
 /** A vault's name is a host label, the first in its pages' origin `<name>.localhost`. */
-const NAME = /^[a-z0-9](?:-?[a-z0-9]){0,31}$/;
+const NAME_PATTERN = /^[a-z0-9](?:-?[a-z0-9]){0,31}$/;
 /** Folder of a removal that was interrupted. */
-const REMOVED = /^\.removed-[0-9a-f]{12}$/;
+const REMOVED_FOLDER = /^\.removed-[0-9a-f]{12}$/;
 /** File that names the process serving a vault. */
-const SERVED = /^served-by\.(\d+)$/;
+const SERVED_FILE = /^served-by\.(\d+)$/;
 
-export const isVaultName = (name: string): boolean => NAME.test(name);
+export const isVaultName = (name: string): boolean => NAME_PATTERN.test(name);
 
-const foldersOf = (home: string): string => join(home, 'vaults');
+const getVaultsFolder = (home: string): string => join(home, 'vaults');
 
 /** Folder of a vault other than the home's own. */
-export const vaultFolder = (home: string, name: string): string => join(foldersOf(home), name);
+export const getVaultFolder = (home: string, name: string): string => join(getVaultsFolder(home), name);
 
 export const hasVault = async (home: string, name: string): Promise<boolean> =>
-  isVaultName(name) && ((await stat(vaultFolder(home, name)).catch(() => undefined))?.isDirectory() ?? false);
+  isVaultName(name) && ((await stat(getVaultFolder(home, name)).catch(() => undefined))?.isDirectory() ?? false);
 
 /** Returns the names of a home's additional vaults, sorted. */
-export async function vaultNames(home: string): Promise<string[]> {
+export async function listVaultNames(home: string): Promise<string[]> {
   try {
-    const entries = await readdir(foldersOf(home), { withFileTypes: true });
+    const entries = await readdir(getVaultsFolder(home), { withFileTypes: true });
     return entries.flatMap((entry) => (entry.isDirectory() && isVaultName(entry.name) ? [entry.name] : [])).sort();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (getErrorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }
@@ -34,21 +34,22 @@ export async function vaultNames(home: string): Promise<string[]> {
 /** Creates a vault with a token. Resolves to undefined if the name is taken. */
 export async function createVault(home: string, name: string, warn: (line: string) => void): Promise<Home | undefined> {
   if (await hasVault(home, name)) return undefined;
-  await Home.open({ dir: foldersOf(home), warn });
-  const made = await Home.open({ dir: vaultFolder(home, name), warn });
+  await Home.open({ dir: getVaultsFolder(home), warn });
+  const made = await Home.open({ dir: getVaultFolder(home, name), warn });
   await made.token();
   return made;
 }
 
 /** Deletes a vault permanently. If interrupted, the vault is either intact or no longer a vault. */
 export async function removeVault(home: string, name: string): Promise<void> {
-  await rename(vaultFolder(home, name), join(foldersOf(home), `.removed-${randomBytes(6).toString('hex')}`));
-  for (const entry of await readdir(foldersOf(home)))
-    if (REMOVED.test(entry)) await rm(join(foldersOf(home), entry), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  await rename(getVaultFolder(home, name), join(getVaultsFolder(home), `.removed-${randomBytes(6).toString('hex')}`));
+  for (const entry of await readdir(getVaultsFolder(home)))
+    if (REMOVED_FOLDER.test(entry))
+      await rm(join(getVaultsFolder(home), entry), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
 /** Marks the vault as served by this process until disposed. */
-export async function serving(folder: string): Promise<AsyncDisposable> {
+export async function markServed(folder: string): Promise<AsyncDisposable> {
   const file = join(folder, `served-by.${process.pid}`);
   await writeFile(file, '', { mode: 0o600 });
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
@@ -58,7 +59,7 @@ export async function serving(folder: string): Promise<AsyncDisposable> {
 export async function isServed(folder: string): Promise<boolean> {
   let served = false;
   for (const name of await readdir(folder)) {
-    const pid = SERVED.exec(name)?.[1];
+    const pid = SERVED_FILE.exec(name)?.[1];
     if (pid === undefined) continue;
     if (isAlive(Number(pid))) served = true;
     else await rm(join(folder, name), { force: true });
@@ -71,6 +72,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return getErrorCode(error) === 'EPERM';
   }
 }

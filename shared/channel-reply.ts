@@ -1,2 +1,2 @@
 /** Prefix of the tool of an approval that holds a reply on a channel; the id of the channel follows. */
-export const CHANNEL_REPLY = 'channel_reply:';
+export const CHANNEL_REPLY_PREFIX = 'channel_reply:';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fileNameOf } from './file-name.ts';
-import { canBeSeen } from './seen.ts';
+import { toSafeFileName } from './file-name.ts';
+import { hasVisibleText } from './display-name.ts';
 
 test.each([
   ['a.png', 'a.png'],
@@ -15,13 +15,13 @@ test.each([
   [`a.${'n'.repeat(300)}`, `a.${'n'.repeat(252)}…`],
   [`${'n'.repeat(249)}😀😀.txt`, `${'n'.repeat(249)}….txt`],
 ])('%j is kept as %j', (name, kept) => {
-  expect(fileNameOf(name)).toBe(kept);
+  expect(toSafeFileName(name)).toBe(kept);
 });
 
 test.each(['', '  \u3000', '\u200b\u2060', '\u0000', '\u3164', '\u00ad'])('%j cannot be seen', (text) => {
-  expect(canBeSeen(text)).toBe(false);
+  expect(hasVisibleText(text)).toBe(false);
 });
 
 test.each(['.', '名', '👍🏽', 'a\u200b', '\ufffd'])('%j can', (text) => {
-  expect(canBeSeen(text)).toBe(true);
+  expect(hasVisibleText(text)).toBe(true);
 });

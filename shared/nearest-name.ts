@@ -1,16 +1,16 @@
 /** The name that takes the fewest changes of characters to get from `name`, regardless of case and `_`; undefined if there are no names. */
 export function findNearestName(name: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  let least = Infinity;
-  const from = plain(name);
+  let fewestChanges = Infinity;
+  const from = normalizeName(name);
   for (const each of names) {
-    const changes = countChanges(from, plain(each));
-    if (changes < least) [nearest, least] = [each, changes];
+    const changes = countChanges(from, normalizeName(each));
+    if (changes < fewestChanges) [nearest, fewestChanges] = [each, changes];
   }
   return nearest;
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
+const normalizeName = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
 /** Levenshtein distance. */
 function countChanges(from: string, to: string): number {

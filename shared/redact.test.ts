@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../tests/requirements.ts';
-import { Redactor, withoutCutSecret, withoutSecret } from './redact.ts';
+import { Redactor, redactTruncatedSecret, redactSecret } from './redact.ts';
 
 const TOKEN = 'Zq3vT8xWm1Rk7Lp0Sd5Yh2Nc9Bf4Gj6Aa-_uEiOoPx1';
-const PLANTED: [text: string, secret: string][] = [
+const SECRET_SAMPLES: [text: string, secret: string][] = [
   ['Authorization: Bearer abc.def-123', 'abc.def-123'],
   ['{"authorization":"Bearer abc.def-123"}', 'abc.def-123'],
   ['authorization: Basic dXNlcjpwYXNzd29yZA==', 'dXNlcjpwYXNzd29yZA=='],
@@ -28,7 +28,7 @@ const PLANTED: [text: string, secret: string][] = [
 
 verifies('logs/redacted', 'secrets are removed from texts, and the surrounding text stays', () => {
   const redactor = new Redactor();
-  for (const [text, secret] of PLANTED) {
+  for (const [text, secret] of SECRET_SAMPLES) {
     expect(redactor.text(text), text).not.toContain(secret);
     expect(redactor.text(text), text).toContain('***');
   }
@@ -49,20 +49,20 @@ test('what only resembles one is left as it is', () => {
 
 verifies('logs/redacted', 'a secret that is known goes in whatever writing it stands, also one within another', () => {
   const redactor = new Redactor();
-  redactor.learn(['plain "words"/ here', 'abcd', 'abcdefgh', 'xyz']);
+  redactor.addSecrets(['plain "words"/ here', 'abcd', 'abcdefgh', 'xyz']);
   expect(redactor.text('a plain "words"/ here b')).toBe('a *** b');
   expect(redactor.text(`a ${JSON.stringify('plain "words"/ here')} b`)).toBe('a "***" b');
   expect(redactor.text(`a ${encodeURIComponent('plain "words"/ here')} b`)).toBe('a *** b');
   expect(redactor.text('abcdefgh abcd')).toBe('*** ***');
   // Too short for a secret: every text would have holes.
   expect(redactor.text('xyz')).toBe('xyz');
-  redactor.learn([]);
+  redactor.addSecrets([]);
   expect(redactor.text('abcd')).toBe('***');
 });
 
 verifies('logs/redacted', 'values go by the names of their members, at any depth, with errors and their causes', () => {
   const redactor = new Redactor();
-  redactor.learn(['hunter2secret']);
+  redactor.addSecrets(['hunter2secret']);
   const cause = new Error('said hunter2secret');
   expect(
     redactor.fields({
@@ -97,7 +97,7 @@ test('values of any kind become plain JSON; cycles and long lists end', () => {
 verifies('logs/redacted', 'a secret at the place where a long text is cut is not half left', () => {
   const redactor = new Redactor();
   const secret = `q${'uvwxyz'.repeat(600)}`;
-  redactor.learn([secret]);
+  redactor.addSecrets([secret]);
   for (let before = 19_000; before < 20_010; before += 101) {
     // The text before it shrinks, so that the position is within the kept part.
     const shown = redactor.text(`${`api_key=${'x'.repeat(191)} `.repeat(before / 200)}${secret} end`);
@@ -106,27 +106,27 @@ verifies('logs/redacted', 'a secret at the place where a long text is cut is not
   }
 });
 
-const anyText = fc.string({ unit: fc.constantFrom('a', 'b', '*', '…', ' ', '"', 'ä', '𝒳'), maxLength: 60 });
-const secretOf = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
+const textArbitrary = fc.string({ unit: fc.constantFrom('a', 'b', '*', '…', ' ', '"', 'ä', '𝒳'), maxLength: 60 });
+const secretArbitrary = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom('a', 'b', '*', '-', '$', '.'), minLength, maxLength });
 
 test('a secret of 8 characters or more never stays, whatever stands around it', () => {
   fc.assert(
-    fc.property(secretOf(8, 20), fc.array(anyText, { minLength: 1, maxLength: 5 }), (secret, parts) => {
+    fc.property(secretArbitrary(8, 20), fc.array(textArbitrary, { minLength: 1, maxLength: 5 }), (secret, parts) => {
       const text = parts.join(secret);
-      expect(withoutSecret(text, secret)).not.toContain(secret);
-      expect(withoutCutSecret(text, secret)).not.toContain(secret);
+      expect(redactSecret(text, secret)).not.toContain(secret);
+      expect(redactTruncatedSecret(text, secret)).not.toContain(secret);
     }),
   );
-  expect(withoutSecret('ab***cdef', 'ab***cdef')).toBe('***');
-  expect(withoutSecret('abab***cdefcdef', 'ab***cdef')).not.toContain('ab***cdef');
+  expect(redactSecret('ab***cdef', 'ab***cdef')).toBe('***');
+  expect(redactSecret('abab***cdefcdef', 'ab***cdef')).not.toContain('ab***cdef');
 });
 
 test('one under 4 characters leaves every text as it is', () => {
   fc.assert(
-    fc.property(secretOf(0, 3), anyText, (secret, text) => {
-      expect(withoutSecret(text, secret)).toBe(text);
-      expect(withoutCutSecret(`${text}${secret}…`, secret)).toBe(`${text}${secret}…`);
+    fc.property(secretArbitrary(0, 3), textArbitrary, (secret, text) => {
+      expect(redactSecret(text, secret)).toBe(text);
+      expect(redactTruncatedSecret(`${text}${secret}…`, secret)).toBe(`${text}${secret}…`);
     }),
   );
 });
@@ -136,15 +136,15 @@ test.each([
   ['The demonstration of demo_1, édemo and 𝒳demo', 'The demonstration of demo_1, édemo and 𝒳demo'],
   ['demo', '***'],
 ])('one of 4 to 7 goes where it stands alone as a word: %s', (text, shown) => {
-  expect(withoutSecret(text, 'demo')).toBe(shown);
+  expect(redactSecret(text, 'demo')).toBe(shown);
   const redactor = new Redactor();
-  redactor.learn(['demo']);
+  redactor.addSecrets(['demo']);
   // Logs are also read by people who do not have the key, so it is removed everywhere.
   expect(redactor.text(text)).not.toContain('demo');
 });
 
 test('a text that is cut within a secret loses the beginning of it, from 4 characters on', () => {
-  expect(withoutCutSecret('The key is key-0…', 'key-0123456789')).toBe('The key is ***…');
-  expect(withoutCutSecret('The key is key-…', 'key-0123456789')).toBe('The key is ***…');
-  expect(withoutCutSecret('This is the monk…', 'k-0123456789')).toBe('This is the monk…');
+  expect(redactTruncatedSecret('The key is key-0…', 'key-0123456789')).toBe('The key is ***…');
+  expect(redactTruncatedSecret('The key is key-…', 'key-0123456789')).toBe('The key is ***…');
+  expect(redactTruncatedSecret('This is the monk…', 'k-0123456789')).toBe('This is the monk…');
 });

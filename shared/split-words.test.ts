@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NeedsShell, splitWords } from './split-words.ts';
+import { ShellRequiredError, splitWords } from './split-words.ts';
 
 describe('splitWords', () => {
   test.each<[string, string[]]>([
@@ -35,7 +35,7 @@ describe('splitWords', () => {
     ['ls ~/x', '~'],
     ['ls #all', '#'],
   ])('%j needs a shell', (command, named) => {
-    expect(() => splitWords(command)).toThrow(NeedsShell);
+    expect(() => splitWords(command)).toThrow(ShellRequiredError);
     expect(() => splitWords(command)).toThrow(`${named} is a `);
   });
 

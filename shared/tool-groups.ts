@@ -3,4 +3,4 @@ export const TOOL_GROUPS = ['general', 'files', 'web', 'memory', 'automation', '
 export type ToolGroup = (typeof TOOL_GROUPS)[number];
 
 /** Begins the group of an MCP server: `mcp:<server>`. */
-export const MCP_GROUP = 'mcp:';
+export const MCP_GROUP_PREFIX = 'mcp:';

@@ -16,4 +16,10 @@ export interface UpstreamLimits {
 export const UPSTREAM_RANGES = { ms: { min: 1000, max: 3_600_000 }, failures: { min: 0, max: 1000 } } as const;
 
 /** Decisions, "Chat": a silent provider ends after 60 s. */
-export const UPSTREAM_LIMITS: UpstreamLimits = { firstByteMs: 60_000, wholeMs: 600_000, idleMs: 60_000, failures: 5, pauseMs: 30_000 };
+export const DEFAULT_UPSTREAM_LIMITS: UpstreamLimits = {
+  firstByteMs: 60_000,
+  wholeMs: 600_000,
+  idleMs: 60_000,
+  failures: 5,
+  pauseMs: 30_000,
+};

@@ -1,5 +1,5 @@
 /** A WAV file that cannot be read. */
-export class WavUnreadable extends Error {
+export class WavError extends Error {
   override name = 'WavUnreadable';
 }
 
@@ -12,11 +12,11 @@ export interface Wav {
 
 const HEADER_BYTES = 44;
 
-/** Reads a WAV file of 16-bit samples. Throws `WavUnreadable`. */
+/** Reads a WAV file of 16-bit samples. Throws `WavError`. */
 export function parseWav(bytes: Uint8Array): Wav {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const tag = (at: number): string => String.fromCharCode(...bytes.subarray(at, at + 4));
-  if (bytes.length < 12 || tag(0) !== 'RIFF' || tag(8) !== 'WAVE') throw new WavUnreadable('not a WAV file');
+  if (bytes.length < 12 || tag(0) !== 'RIFF' || tag(8) !== 'WAVE') throw new WavError('not a WAV file');
   let format: { channels: number; sampleRate: number; bits: number } | undefined;
   for (let at = 12; at + 8 <= bytes.length;) {
     const id = tag(at);
@@ -30,17 +30,17 @@ export function parseWav(bytes: Uint8Array): Wav {
         bits: view.getUint16(start + 14, true),
       };
     if (id === 'data') {
-      if (format?.bits !== 16) throw new WavUnreadable('its samples are not 16-bit');
+      if (format?.bits !== 16) throw new WavError('its samples are not 16-bit');
       const { channels, sampleRate } = format;
-      if (channels !== 1 && channels !== 2) throw new WavUnreadable(`it has ${channels} channels`);
+      if (channels !== 1 && channels !== 2) throw new WavError(`it has ${channels} channels`);
       const frame = 2 * channels;
       const data = bytes.subarray(start, start + Math.floor((end - start) / frame) * frame);
-      if (data.length === 0) throw new WavUnreadable('it is empty');
+      if (data.length === 0) throw new WavError('it is empty');
       return { channels, sampleRate, data };
     }
     at = end + (end % 2);
   }
-  throw new WavUnreadable('it has no sound');
+  throw new WavError('it has no sound');
 }
 
 /** Creates a WAV file whose header states its true sizes. */

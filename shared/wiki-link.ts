@@ -1,6 +1,6 @@
-const SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i;
+const NON_FILE_LINK_PATTERN = /^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i;
 /** The destination and title of a Markdown link, after its text. */
-export const MARKDOWN_LINK = /\]\(\s*(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/;
+export const MARKDOWN_LINK_PATTERN = /\]\(\s*(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/;
 
 export interface PageTarget {
   target: string;
@@ -10,13 +10,13 @@ export interface PageTarget {
 /** The page that the destination of a Markdown link means, such as `B%20page.md#Top`; null if it is no Markdown file of the wiki. */
 export function toPageTarget(destination: string, from: string): PageTarget | null {
   const address = destination.replace(/^<|>$/g, '').trim();
-  if (SCHEME.test(address)) return null;
+  if (NON_FILE_LINK_PATTERN.test(address)) return null;
   const [file = '', heading] = address.split('#', 2);
-  const path = decode(file);
+  const path = decodePath(file);
   if (!/\.(md|markdown)$/i.test(path)) return null;
   return {
     target: resolveRelative(path.replace(/\.(md|markdown)$/i, ''), from),
-    ...(heading ? { heading: decode(heading) } : {}),
+    ...(heading ? { heading: decodePath(heading) } : {}),
   };
 }
 
@@ -35,7 +35,7 @@ export function resolveRelative(target: string, from: string): string {
   return names.join('/');
 }
 
-function decode(text: string): string {
+function decodePath(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,54 +1,54 @@
 import { test, type TestContext } from 'vitest';
-import { annotate } from './requirements/annotate.ts';
-import { app } from './requirements/app.ts';
-import { bridge } from './requirements/bridge.ts';
-import { drawings } from './requirements/drawings.ts';
-import { drivenBrowser } from './requirements/browser.ts';
-import { canvas } from './requirements/canvas.ts';
-import { capabilities } from './requirements/capabilities.ts';
-import { channels } from './requirements/channels.ts';
-import { chat } from './requirements/chat.ts';
-import { cli } from './requirements/cli.ts';
-import { compaction } from './requirements/compaction.ts';
-import { configFile } from './requirements/config-file.ts';
-import { filesMirror } from './requirements/files-mirror.ts';
-import { discovery } from './requirements/discovery.ts';
-import { desktopCapture } from './requirements/desktop.ts';
-import { devices } from './requirements/devices.ts';
-import { cron } from './requirements/cron.ts';
-import { dreaming } from './requirements/dreaming.ts';
-import { icons } from './requirements/icons.ts';
-import { incognito } from './requirements/incognito.ts';
-import { interfaceTables } from './requirements/interface.ts';
-import { keys } from './requirements/keys.ts';
-import { mcp } from './requirements/mcp.ts';
-import { oauth } from './requirements/oauth.ts';
-import { operations } from './requirements/operations.ts';
-import { mcpServer } from './requirements/mcp-server.ts';
-import { localModels } from './requirements/local-models.ts';
-import { memory } from './requirements/memory.ts';
-import { memoryBrowser } from './requirements/memory-browser.ts';
-import { logs } from './requirements/logs.ts';
-import { exec } from './requirements/exec.ts';
-import { protocol } from './requirements/protocol.ts';
-import { reading } from './requirements/reading.ts';
-import { recall } from './requirements/recall.ts';
-import { media } from './requirements/media.ts';
-import { responses } from './requirements/responses.ts';
-import { secrets } from './requirements/secrets.ts';
-import { service } from './requirements/service.ts';
-import { search } from './requirements/search.ts';
-import { smallWork } from './requirements/small-work.ts';
-import { providers } from './requirements/providers.ts';
-import { cluster } from './requirements/cluster.ts';
-import { vault } from './requirements/vault.ts';
-import { vaults } from './requirements/vaults.ts';
-import { wiki } from './requirements/wiki.ts';
-import { wikiGateway } from './requirements/wiki-gateway.ts';
-import { workbench } from './requirements/workbench.ts';
+import { annotate } from './requirements/annotate-requirements.ts';
+import { app } from './requirements/app-requirements.ts';
+import { bridge } from './requirements/bridge-requirements.ts';
+import { drawings } from './requirements/drawings-requirements.ts';
+import { drivenBrowser } from './requirements/browser-requirements.ts';
+import { canvas } from './requirements/canvas-requirements.ts';
+import { capabilities } from './requirements/capabilities-requirements.ts';
+import { channels } from './requirements/channels-requirements.ts';
+import { chat } from './requirements/chat-requirements.ts';
+import { cli } from './requirements/cli-requirements.ts';
+import { compaction } from './requirements/compaction-requirements.ts';
+import { configFile } from './requirements/config-file-requirements.ts';
+import { filesMirror } from './requirements/files-mirror-requirements.ts';
+import { discovery } from './requirements/discovery-requirements.ts';
+import { desktopCapture } from './requirements/desktop-requirements.ts';
+import { devices } from './requirements/devices-requirements.ts';
+import { cron } from './requirements/cron-requirements.ts';
+import { dreaming } from './requirements/dreaming-requirements.ts';
+import { icons } from './requirements/icons-requirements.ts';
+import { incognito } from './requirements/incognito-requirements.ts';
+import { interfaceTables } from './requirements/interface-requirements.ts';
+import { keys } from './requirements/keys-requirements.ts';
+import { mcp } from './requirements/mcp-requirements.ts';
+import { oauth } from './requirements/oauth-requirements.ts';
+import { operations } from './requirements/operations-requirements.ts';
+import { mcpServer } from './requirements/mcp-server-requirements.ts';
+import { localModels } from './requirements/local-models-requirements.ts';
+import { memory } from './requirements/memory-requirements.ts';
+import { memoryBrowser } from './requirements/memory-browser-requirements.ts';
+import { logs } from './requirements/logs-requirements.ts';
+import { exec } from './requirements/exec-requirements.ts';
+import { protocol } from './requirements/protocol-requirements.ts';
+import { reading } from './requirements/reading-requirements.ts';
+import { recall } from './requirements/recall-requirements.ts';
+import { media } from './requirements/media-requirements.ts';
+import { responses } from './requirements/responses-requirements.ts';
+import { secrets } from './requirements/secrets-requirements.ts';
+import { service } from './requirements/service-requirements.ts';
+import { search } from './requirements/search-requirements.ts';
+import { smallWork } from './requirements/small-work-requirements.ts';
+import { providers } from './requirements/providers-requirements.ts';
+import { cluster } from './requirements/cluster-requirements.ts';
+import { vault } from './requirements/vault-requirements.ts';
+import { vaults } from './requirements/vaults-requirements.ts';
+import { wiki } from './requirements/wiki-requirements.ts';
+import { wikiGateway } from './requirements/wiki-gateway-requirements.ts';
+import { workbench } from './requirements/workbench-requirements.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
-type IdOf<S> = S extends Section<infer Id> ? Id : never;
+type ExtractId<S> = S extends Section<infer Id> ? Id : never;
 const sections = [
   ...protocol,
   ...interfaceTables,
@@ -100,7 +100,7 @@ const sections = [
 ];
 
 /** An id that a test may cite. */
-export type RequirementId = IdOf<(typeof sections)[number]>;
+export type RequirementId = ExtractId<(typeof sections)[number]>;
 
 /** Everything promised so far; `tests/unit/requirements.test.ts` lists what no test verifies. */
 export const requirements: readonly Requirement[] = sections.flatMap(({ origin, texts }) =>

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach } from 'vitest';
-import { afterEachTest } from './support/each-test.ts';
+import { afterEachTest } from './support/after-each-test.ts';
 import { SEED } from './support/seed.ts';
 
 fc.configureGlobal({ seed: SEED });

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findHostBrowser } from '../bridge/headless/find.ts';
-import { unattended } from '../bridge/headless/launch.ts';
+import { findHostBrowser } from '../bridge/headless/find-browser.ts';
+import { createUnattendedOptions } from '../bridge/headless/launch-options.ts';
 
-const PATIENCE_MS = 180_000;
+const START_TIMEOUT_MS = 180_000;
 
 /**
  * Before all tests: a browser has been started once, so that the first test that needs one does not wait for the disk,
@@ -16,7 +16,14 @@ export default async function setup(): Promise<void> {
   const executable = await findHostBrowser();
   if (executable === null) return;
   const profile = mkdtempSync(join(tmpdir(), 'perch-warm-'));
-  const { args, chromiumSandbox } = unattended(executable, ['--headless', `--user-data-dir=${profile}`, '--dump-dom', 'about:blank']);
-  await promisify(execFile)(executable, [...args, ...(chromiumSandbox ? [] : ['--no-sandbox'])], { timeout: PATIENCE_MS }).catch(() => {});
+  const { args, chromiumSandbox } = createUnattendedOptions(executable, [
+    '--headless',
+    `--user-data-dir=${profile}`,
+    '--dump-dom',
+    'about:blank',
+  ]);
+  await promisify(execFile)(executable, [...args, ...(chromiumSandbox ? [] : ['--no-sandbox'])], { timeout: START_TIMEOUT_MS }).catch(
+    () => {},
+  );
   rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }

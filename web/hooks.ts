@@ -1,8 +1,8 @@
 /** Leads an address that cannot be decoded where any other goes that is no page; Kit would show nothing at all. */
 export const reroute = ({ url }: { url: URL }): string | undefined =>
-  canBeDecoded(__PERCH_DEMO__ ? url.hash : url.pathname) ? undefined : '/no-such-page';
+  isDecodable(__PERCH_DEMO__ ? url.hash : url.pathname) ? undefined : '/no-such-page';
 
-function canBeDecoded(path: string): boolean {
+function isDecodable(path: string): boolean {
   try {
     // Uses the result, since bundlers drop a call whose result is unused.
     return decodeURI(path).length >= 0;

@@ -2,20 +2,20 @@ import { assets, immutable } from '$app/manifest';
 import { self } from '$app/service-worker';
 import { cleanupOutdatedCaches, createHandlerBoundToURL, matchPrecache, precacheAndRoute } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
-import { demoMark } from '#shared/demo-mark.ts';
+import { getDemoSuffix } from '#shared/demo-suffix.ts';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
-import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
+import { storeShared, SHARE_PATH } from '#lib/incoming/shared-form.ts';
 
 /**
  * Caches the whole app, the gateway's worker included, so that it opens offline. A new version is fetched next to the one in use and waits
  * until a page activates it (`SKIP_WAITING`): the app is never swapped while in use.
  */
-const SHELL = new URL(self.registration.scope).pathname;
+const SCOPE_PATH = new URL(self.registration.scope).pathname;
 /** Suffix of cache names: other folders of this host may have a service worker too. */
-const MARK = __PERCH_DEMO__ ? demoMark(SHELL) : '';
+const CACHE_SUFFIX = __PERCH_DEMO__ ? getDemoSuffix(SCOPE_PATH) : '';
 
 /** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
-const NOT_PAGES = [
+const NON_PAGE_PATHS = [
   /^\/v1(\/|$)/,
   /^\/mcp(\/|$)/,
   /^\/ws$/,
@@ -28,16 +28,16 @@ const NOT_PAGES = [
 ];
 
 /** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
-const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
-const pathsOf = (heavy: boolean): string[] => workerParts.filter((part) => part.heavy === heavy).map(({ path }) => path);
+const workerChunks = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
+const getChunkPaths = (heavy: boolean): string[] => workerChunks.filter((chunk) => chunk.heavy === heavy).map(({ path }) => path);
 
 /** Message files of each language, from the build: only the current language is cached. */
 const localeFiles = JSON.parse('__PERCH_LOCALE_FILES__') as Record<string, string[]>;
-const inLocales = new Set(Object.values(localeFiles).flat());
+const allLocaleFiles = new Set(Object.values(localeFiles).flat());
 
 /** Static file hosts send none of our headers, so the frame for untrusted content gets its headers here. */
 registerRoute(
-  ({ url }) => url.origin === location.origin && url.pathname === SHELL + FRAME_FILE,
+  ({ url }) => url.origin === location.origin && url.pathname === SCOPE_PATH + FRAME_FILE,
   async ({ request, url }) => {
     const { body, headers, status } = (await matchPrecache(url.pathname)) ?? (await fetch(request));
     const all = new Headers(headers);
@@ -48,92 +48,92 @@ registerRoute(
 
 precacheAndRoute(
   [
-    { url: SHELL, revision: __PERCH_BUILD__ },
+    { url: SCOPE_PATH, revision: __PERCH_BUILD__ },
     // Their names contain a hash of their content.
-    ...[...immutable.map(({ path }) => path).filter((path) => !inLocales.has(path)), ...pathsOf(false)].map((path) => ({
-      url: SHELL + path,
+    ...[...immutable.map(({ path }) => path).filter((path) => !allLocaleFiles.has(path)), ...getChunkPaths(false)].map((path) => ({
+      url: SCOPE_PATH + path,
       revision: null,
     })),
     ...assets
       .filter(({ path }) => !path.includes('screenshot-'))
-      .map(({ path }) => ({ url: SHELL + path.replace(/^\//, ''), revision: __PERCH_BUILD__ })),
-    ...(__PERCH_DEMO__ ? [{ url: `${SHELL}left.html`, revision: __PERCH_BUILD__ }] : []),
+      .map(({ path }) => ({ url: SCOPE_PATH + path.replace(/^\//, ''), revision: __PERCH_BUILD__ })),
+    ...(__PERCH_DEMO__ ? [{ url: `${SCOPE_PATH}left.html`, revision: __PERCH_BUILD__ }] : []),
   ],
   { directoryIndex: '', cleanURLs: false },
 );
 cleanupOutdatedCaches();
-registerRoute(new NavigationRoute(createHandlerBoundToURL(SHELL), { denylist: NOT_PAGES }));
+registerRoute(new NavigationRoute(createHandlerBoundToURL(SCOPE_PATH), { denylist: NON_PAGE_PATHS }));
 
 /** Content shared by other programs is posted, with or without a network; the page that opens takes it. */
 registerRoute(
-  ({ url }) => url.pathname === SHARE,
+  ({ url }) => url.pathname === SHARE_PATH,
   async ({ request }) => {
-    const query = await keepShared(request).then(
+    const query = await storeShared(request).then(
       (id) => `id=${id}`,
       () => 'lost',
     );
-    return Response.redirect(`${SHARE}?${query}`, 303);
+    return Response.redirect(`${SHARE_PATH}?${query}`, 303);
   },
   'POST',
 );
 
 /** Document readers and other large files: cached on first use, or when the browser is idle. */
-const HEAVY_CACHE = `perch-heavy${MARK}`;
-const heavy = new Set(pathsOf(true).map((path) => SHELL + path));
+const HEAVY_CACHE = `perch-heavy${CACHE_SUFFIX}`;
+const heavyPaths = new Set(getChunkPaths(true).map((path) => SCOPE_PATH + path));
 registerRoute(
-  ({ url }) => heavy.has(url.pathname),
-  ({ request, url }) => keptOnceUsed(HEAVY_CACHE, request, url.pathname),
+  ({ url }) => heavyPaths.has(url.pathname),
+  ({ request, url }) => cacheOnFirstUse(HEAVY_CACHE, request, url.pathname),
 );
 
 /** Runtime of models in the browser: cached when the first one is loaded, so that models work offline too. */
 const ONNX_CACHE = 'perch-onnx';
 registerRoute(
   ({ url }) => url.pathname.startsWith('/_app/immutable/onnx-'),
-  ({ request, url }) => keptOnceUsed(ONNX_CACHE, request, url.pathname, url.pathname.replace(/[^/]+$/, '')),
+  ({ request, url }) => cacheOnFirstUse(ONNX_CACHE, request, url.pathname, url.pathname.replace(/[^/]+$/, '')),
 );
 
 /** The Mermaid library: cached when the first diagram is drawn. */
-const DIAGRAMS_CACHE = `perch-diagrams${MARK}`;
+const DIAGRAMS_CACHE = `perch-diagrams${CACHE_SUFFIX}`;
 registerRoute(
-  ({ url }) => url.pathname === SHELL + __PERCH_MERMAID__,
-  ({ request, url }) => keptOnceUsed(DIAGRAMS_CACHE, request, url.pathname, url.pathname),
+  ({ url }) => url.pathname === SCOPE_PATH + __PERCH_MERMAID__,
+  ({ request, url }) => cacheOnFirstUse(DIAGRAMS_CACHE, request, url.pathname, url.pathname),
 );
 
-const LOCALE_CACHE = `perch-locale${MARK}`;
+const LOCALE_CACHE = `perch-locale${CACHE_SUFFIX}`;
 /** Cache key of the cached language. */
-const LOCALE_KEY = `${SHELL}locale`;
+const LOCALE_KEY = `${SCOPE_PATH}locale`;
 registerRoute(
-  ({ url }) => inLocales.has(url.pathname.slice(SHELL.length)),
+  ({ url }) => allLocaleFiles.has(url.pathname.slice(SCOPE_PATH.length)),
   async ({ request, url }) => (await (await caches.open(LOCALE_CACHE)).match(url.pathname)) ?? fetch(request),
 );
 
-let localeKept = Promise.resolve();
+let localeCached = Promise.resolve();
 
 /**
  * Caches the messages of a language, so that the app works in it offline; by default, the language that an earlier version cached. Calls
  * are queued: of two concurrent ones the first would delete what the second has fetched.
  */
-function keepLocale(spoken?: string): Promise<void> {
-  localeKept = localeKept.then(() => fetchLocale(spoken)).catch(() => {});
-  return localeKept;
+function cacheLocale(requestedLocale?: string): Promise<void> {
+  localeCached = localeCached.then(() => fetchLocale(requestedLocale)).catch(() => {});
+  return localeCached;
 }
 
-async function fetchLocale(spoken: string | undefined): Promise<void> {
+async function fetchLocale(requestedLocale: string | undefined): Promise<void> {
   const cache = await caches.open(LOCALE_CACHE);
-  const locale = spoken ?? (await (await cache.match(LOCALE_KEY))?.text()) ?? '';
-  const paths = (localeFiles[locale] ?? []).map((path) => SHELL + path);
+  const locale = requestedLocale ?? (await (await cache.match(LOCALE_KEY))?.text()) ?? '';
+  const paths = (localeFiles[locale] ?? []).map((path) => SCOPE_PATH + path);
   for (const path of paths) if (!(await cache.match(path))) await cache.add(path);
   await cache.put(LOCALE_KEY, new Response(locale));
   // An earlier version's are still spoken until a page lets this one in.
-  if (spoken === undefined) return;
+  if (requestedLocale === undefined) return;
   for (const { url } of await cache.keys()) if (![LOCALE_KEY, ...paths].includes(new URL(url).pathname)) await cache.delete(url);
 }
 
 /** Caches files whose names change with their content. `only`: other cached entries without this prefix are deleted. */
-async function keptOnceUsed(name: string, request: Request, path: string, only = ''): Promise<Response> {
+async function cacheOnFirstUse(name: string, request: Request, path: string, only = ''): Promise<Response> {
   const cache = await caches.open(name);
-  const kept = await cache.match(path);
-  if (kept) return kept;
+  const cached = await cache.match(path);
+  if (cached) return cached;
   const response = await fetch(request);
   if (!response.ok) return response;
   for (const { url } of await cache.keys()) if (!new URL(url).pathname.startsWith(only)) await cache.delete(url);
@@ -141,29 +141,29 @@ async function keptOnceUsed(name: string, request: Request, path: string, only =
   return response;
 }
 
-async function keepHeavy(): Promise<void> {
+async function cacheHeavy(): Promise<void> {
   const cache = await caches.open(HEAVY_CACHE);
-  for (const { url } of await cache.keys()) if (!heavy.has(new URL(url).pathname)) await cache.delete(url);
-  for (const path of heavy) if (!(await cache.match(path))) await cache.add(path);
+  for (const { url } of await cache.keys()) if (!heavyPaths.has(new URL(url).pathname)) await cache.delete(url);
+  for (const path of heavyPaths) if (!(await cache.match(path))) await cache.add(path);
 }
 
-self.addEventListener('install', (event) => event.waitUntil(keepLocale()));
+self.addEventListener('install', (event) => event.waitUntil(cacheLocale()));
 
 // The first visit's pages have it at once; later ones when a page lets it in.
 self.addEventListener('activate', (event) => {
   event.waitUntil(self.clients.claim());
   // Not waited for: until this worker is active no page is answered by it.
-  void keepHeavy().catch(() => {});
+  void cacheHeavy().catch(() => {});
 });
 
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
   const { href } = event.notification.data as { href: string };
-  event.waitUntil(open(href));
+  event.waitUntil(openPage(href));
 });
 
 /** Opens a page of the app: in an existing tab if there is one, preferably one that already shows it. */
-async function open(href: string): Promise<void> {
+async function openPage(href: string): Promise<void> {
   const tabs = await self.clients.matchAll({ type: 'window' });
   const pages = tabs.filter(({ url }) => new URL(url).pathname !== '/host');
   const tab = pages.find(({ url }) => new URL(url).pathname === href) ?? pages[0];
@@ -175,5 +175,5 @@ async function open(href: string): Promise<void> {
 self.addEventListener('message', (event) => {
   const { type, locale } = (event.data ?? {}) as { type?: unknown; locale?: unknown };
   if (type === 'SKIP_WAITING') void self.skipWaiting();
-  if (type === 'SPEAK') event.waitUntil(keepLocale(String(locale)));
+  if (type === 'SPEAK') event.waitUntil(cacheLocale(String(locale)));
 });

@@ -4,66 +4,79 @@ import { BlobReader, BlobWriter, type FileEntry, ZipReader } from '@zip.js/zip.j
 import { expect, test, vi } from 'vitest';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { verifies } from '../../tests/requirements.ts';
-import { backUp, bringBack, contents, everything, fill, folder, hashOf, openAt, PICTURE, record, SECRET, secret } from './fixture.ts';
-import { listBackups, saveBackup } from './folder.ts';
-import { BackupUnusable } from './format.ts';
-import { FileTaken, writeNewFile } from './new-file.ts';
-import { readBackup } from './read.ts';
-import { applyRestore, planRestore } from './restore.ts';
+import {
+  writeTestBackup,
+  restoreFromFile,
+  readContents,
+  readAllRecords,
+  fillJournal,
+  createTempFolder,
+  toHash,
+  openJournalIn,
+  IMAGE_BYTES,
+  createRecord,
+  SECRET,
+  createSecret,
+} from './fixture.ts';
+import { listBackups, saveBackup } from './backup-folder.ts';
+import { InvalidBackupError } from './backup-format.ts';
+import { FileExistsError, writeNewFile } from './new-file.ts';
+import { readBackup } from './read-backup.ts';
+import { applyRestore, planRestore } from './restore-backup.ts';
 import { VaultSeal } from './sealed-secrets.ts';
 
-const without = (all: Record<string, string>, ...prefixes: string[]): Record<string, string> =>
+const omitPrefixes = (all: Record<string, string>, ...prefixes: string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(all).filter(([id]) => !prefixes.some((prefix) => id.startsWith(prefix))));
 
 verifies('vault.backup/round-trip', 'a journal that is gone has all of it again, and a second restore changes nothing', async () => {
-  using dir = folder();
-  using other = folder();
+  using dir = createTempFolder();
+  using other = createTempFolder();
   const path = join(dir.path, 'backup.zip');
-  await using journal = await openAt(dir.path);
-  await fill(journal);
-  const { manifest } = await backUp(journal, path);
+  await using journal = await openJournalIn(dir.path);
+  await fillJournal(journal);
+  const { manifest } = await writeTestBackup(journal, path);
   expect(manifest.counts).toMatchObject({
     records: { sessions: 2, heads: 1, messages: 31, runs: 1, config: 1, memories: 1 },
     blobs: 1,
     secrets: 0,
   });
 
-  await using fresh = await openAt(other.path);
-  await bringBack(fresh, path);
-  expect(await contents(fresh)).toEqual(without(await contents(journal), 'secrets/', 'runs/under-way'));
-  expect(Buffer.from((await fresh.getBlob(hashOf(PICTURE))) ?? []).equals(PICTURE)).toBe(true);
+  await using fresh = await openJournalIn(other.path);
+  await restoreFromFile(fresh, path);
+  expect(await readContents(fresh)).toEqual(omitPrefixes(await readContents(journal), 'secrets/', 'runs/under-way'));
+  expect(Buffer.from((await fresh.getBlob(toHash(IMAGE_BYTES))) ?? []).equals(IMAGE_BYTES)).toBe(true);
   expect((await fresh.info()).schema).toBe(manifest.schema);
 
-  const before = await everything(fresh);
-  const { plan } = await bringBack(fresh, path);
+  const before = await readAllRecords(fresh);
+  const { plan } = await restoreFromFile(fresh, path);
   expect(plan).toMatchObject({ records: [], blobs: [] });
   expect(plan.stores.messages).toEqual({ added: 0, changed: 0, unchanged: 31, removed: 0 });
-  expect(await everything(fresh)).toEqual(before);
+  expect(await readAllRecords(fresh)).toEqual(before);
 });
 
 verifies('vault.backup/keeps', 'missing and differing records are restored, newer ones stay, and no copies are made', async () => {
-  using dir = folder();
+  using dir = createTempFolder();
   const path = join(dir.path, 'backup.zip');
-  await using journal = await openAt(dir.path);
-  await fill(journal);
-  await backUp(journal, path);
-  const [theme] = (await everything(journal)).filter(({ store }) => store === 'config');
+  await using journal = await openJournalIn(dir.path);
+  await fillJournal(journal);
+  await writeTestBackup(journal, path);
+  const [theme] = (await readAllRecords(journal)).filter(({ store }) => store === 'config');
   // A host whose clock is a day ahead.
   const ahead = `${String(Date.now() + 86_400_000).padStart(15, '0')}-0000-host-b`;
   await journal.push(
     [
-      record('config', 'chat', { name: 'chat', value: { theme: 'light' } }, { clock: ahead, base: theme?.clock ?? null }),
-      record('sessions', 'main/three', { title: 'Three' }),
-      { ...record('messages', 'm3', null), deleted: true, payload: null },
-      record('runs', 'ended', { id: 'ended', status: 'failed' }, { fence: 12 }),
-      record('runs', 'new', { id: 'new', status: 'queued' }, { fence: 13 }),
+      createRecord('config', 'chat', { name: 'chat', value: { theme: 'light' } }, { clock: ahead, base: theme?.clock ?? null }),
+      createRecord('sessions', 'main/three', { title: 'Three' }),
+      { ...createRecord('messages', 'm3', null), deleted: true, payload: null },
+      createRecord('runs', 'ended', { id: 'ended', status: 'failed' }, { fence: 12 }),
+      createRecord('runs', 'new', { id: 'new', status: 'queued' }, { fence: 13 }),
     ],
     'host-b',
   );
-  const { plan } = await bringBack(journal, path);
+  const { plan } = await restoreFromFile(journal, path);
   expect(plan.stores.config).toEqual({ added: 0, changed: 1, unchanged: 0, removed: 0 });
   expect(plan.stores.messages).toEqual({ added: 1, changed: 0, unchanged: 30, removed: 0 });
-  const now = await contents(journal);
+  const now = await readContents(journal);
   expect(now).toMatchObject({
     'config/chat': JSON.stringify({ name: 'chat', value: { theme: 'dark' } }),
     'sessions/main/three': JSON.stringify({ title: 'Three' }),
@@ -71,44 +84,45 @@ verifies('vault.backup/keeps', 'missing and differing records are restored, newe
   });
   expect(now).toHaveProperty('messages/m3');
   expect(Object.keys(now).filter((id) => id.startsWith('conflicts/'))).toEqual([]);
-  const restored = (await everything(journal)).find(({ store }) => store === 'config');
+  const restored = (await readAllRecords(journal)).find(({ store }) => store === 'config');
   expect(restored && restored.clock > ahead).toBe(true);
 });
 
 verifies('vault.backup/keeps', 'replacing deletes newer records, except keys and active work', async () => {
-  using dir = folder();
+  using dir = createTempFolder();
   const path = join(dir.path, 'backup.zip');
-  await using journal = await openAt(dir.path);
-  await fill(journal);
-  await backUp(journal, path);
-  const before = await contents(journal);
+  await using journal = await openJournalIn(dir.path);
+  await fillJournal(journal);
+  await writeTestBackup(journal, path);
+  const before = await readContents(journal);
   await journal.push(
     [
-      record('sessions', 'main/three', { title: 'Three' }),
-      record('runs', 'later', { id: 'later', status: 'done' }, { fence: 40 }),
-      record('runs', 'queued', { id: 'queued', status: 'queued' }, { fence: 41 }),
-      secret('providers.third', 'third'),
+      createRecord('sessions', 'main/three', { title: 'Three' }),
+      createRecord('runs', 'later', { id: 'later', status: 'done' }, { fence: 40 }),
+      createRecord('runs', 'queued', { id: 'queued', status: 'queued' }, { fence: 41 }),
+      createSecret('providers.third', 'third'),
     ],
     'host-b',
   );
-  const { plan } = await bringBack(journal, path, { replace: true });
+  const { plan } = await restoreFromFile(journal, path, { replace: true });
   expect([plan.stores.sessions.removed, plan.stores.runs.removed, plan.stores.secrets.removed]).toEqual([1, 1, 0]);
-  expect(await contents(journal)).toEqual({
+  expect(await readContents(journal)).toEqual({
     ...before,
     'runs/queued': expect.stringContaining('"status":"queued"') as string,
     'secrets/providers.third': 'third',
   });
-  expect((await bringBack(journal, path, { replace: true })).plan.records).toEqual([]);
+  expect((await restoreFromFile(journal, path, { replace: true })).plan.records).toEqual([]);
 });
 
 test('a write between the plan and the restore is older, and is kept as a copy', async () => {
-  using dir = folder();
+  using dir = createTempFolder();
   const path = join(dir.path, 'backup.zip');
-  await using journal = await openAt(dir.path);
-  await fill(journal);
-  await backUp(journal, path);
-  const write = (value: string, base: string | null): SyncRecord => record('config', 'chat', { name: 'chat', value }, { base });
-  const current = async (): Promise<string | null> => (await everything(journal)).find(({ store }) => store === 'config')?.clock ?? null;
+  await using journal = await openJournalIn(dir.path);
+  await fillJournal(journal);
+  await writeTestBackup(journal, path);
+  const write = (value: string, base: string | null): SyncRecord => createRecord('config', 'chat', { name: 'chat', value }, { base });
+  const current = async (): Promise<string | null> =>
+    (await readAllRecords(journal)).find(({ store }) => store === 'config')?.clock ?? null;
   await journal.push([write('second', await current())], 'host-a');
   const records: SyncRecord[] = [];
   await using backup = await readBackup(path, { limit: 1e9, schema: 99, record: (each) => void records.push(each) });
@@ -116,7 +130,7 @@ test('a write between the plan and the restore is older, and is kept as a copy',
   const ahead = `${String(Date.now() + 86_400_000).padStart(15, '0')}-0000-host-b`;
   await journal.push([{ ...write('third', await current()), clock: ahead }], 'host-b');
   await applyRestore(plan, { journal, backup });
-  const now = await contents(journal);
+  const now = await readContents(journal);
   expect(now['config/chat']).toContain('dark');
   expect(Object.entries(now).filter(([id]) => id.startsWith('conflicts/'))).toEqual([
     [expect.any(String), expect.stringContaining('third')],
@@ -124,53 +138,53 @@ test('a write between the plan and the restore is older, and is kept as a copy',
 });
 
 verifies('vault.backup/secrets', 'they are in it only sealed, and open in another vault', async () => {
-  using dir = folder();
-  using other = folder();
+  using dir = createTempFolder();
+  using other = createTempFolder();
   const [plain, sealed] = [join(dir.path, 'plain.zip'), join(dir.path, 'sealed.zip')];
-  await using journal = await openAt(dir.path);
-  await fill(journal);
-  await backUp(journal, plain);
-  const { manifest } = await backUp(journal, sealed, 'correct horse');
+  await using journal = await openJournalIn(dir.path);
+  await fillJournal(journal);
+  await writeTestBackup(journal, plain);
+  const { manifest } = await writeTestBackup(journal, sealed, 'correct horse');
   expect(manifest.counts.secrets).toBe(2);
-  for (const path of [plain, sealed]) expect((await allTextOf(path)).includes(SECRET), path).toBe(false);
+  for (const path of [plain, sealed]) expect((await readAllText(path)).includes(SECRET), path).toBe(false);
 
-  await using fresh = await openAt(other.path);
+  await using fresh = await openJournalIn(other.path);
   const into = new VaultSeal(Buffer.alloc(32, 7).toString('base64url'));
-  await expect(bringBack(fresh, sealed, { passphrase: 'wrong horse', into })).rejects.toThrow(BackupUnusable);
+  await expect(restoreFromFile(fresh, sealed, { passphrase: 'wrong horse', into })).rejects.toThrow(InvalidBackupError);
   expect(fresh.head).toBe(0);
-  await bringBack(fresh, sealed, { passphrase: 'correct horse', into });
-  const kept = (await everything(fresh)).filter(({ store }) => store === 'secrets');
+  await restoreFromFile(fresh, sealed, { passphrase: 'correct horse', into });
+  const kept = (await readAllRecords(fresh)).filter(({ store }) => store === 'secrets');
   expect(kept.map(({ key, payload }) => [key, into.open(key, payload ?? '')])).toEqual([
     ['providers.openai', SECRET],
     ['providers.other', `${SECRET}-too`],
   ]);
-  expect((await bringBack(fresh, sealed, { passphrase: 'correct horse', into })).plan.records).toEqual([]);
+  expect((await restoreFromFile(fresh, sealed, { passphrase: 'correct horse', into })).plan.records).toEqual([]);
 });
 
 test('a key that is sealed otherwise is named and left out; a sealed text opens under its own name alone', async () => {
-  using dir = folder();
-  await using journal = await openAt(dir.path);
+  using dir = createTempFolder();
+  await using journal = await openJournalIn(dir.path);
   const strange = new VaultSeal(Buffer.alloc(32, 9).toString('base64url'));
-  await journal.push([secret('good', 'one'), { ...secret('strange', ''), payload: strange.seal('strange', 'two') }], 'host-a');
-  const { unreadable, manifest } = await backUp(journal, join(dir.path, 'b.zip'), 'correct horse');
+  await journal.push([createSecret('good', 'one'), { ...createSecret('strange', ''), payload: strange.seal('strange', 'two') }], 'host-a');
+  const { unreadable, manifest } = await writeTestBackup(journal, join(dir.path, 'b.zip'), 'correct horse');
   expect([unreadable, manifest.counts.secrets]).toEqual([['strange'], 1]);
   expect(strange.open('other', strange.seal('strange', 'two'))).toBeUndefined();
 });
 
 test('an attachment that is not on this disk yet is counted, and its record is backed up and restored all the same', async () => {
-  using dir = folder();
-  using other = folder();
+  using dir = createTempFolder();
+  using other = createTempFolder();
   const path = join(dir.path, 'b.zip');
-  await using journal = await openAt(dir.path);
-  await journal.push([record('messages', 'm', { id: 'm' }, { blobs: ['a'.repeat(64)] })], 'host-a');
-  expect((await backUp(journal, path)).manifest).toMatchObject({ missingBlobs: 1, counts: { blobs: 0 } });
-  await using fresh = await openAt(other.path);
-  await bringBack(fresh, path);
-  expect(await contents(fresh)).toEqual(await contents(journal));
+  await using journal = await openJournalIn(dir.path);
+  await journal.push([createRecord('messages', 'm', { id: 'm' }, { blobs: ['a'.repeat(64)] })], 'host-a');
+  expect((await writeTestBackup(journal, path)).manifest).toMatchObject({ missingBlobs: 1, counts: { blobs: 0 } });
+  await using fresh = await openJournalIn(other.path);
+  await restoreFromFile(fresh, path);
+  expect(await readContents(fresh)).toEqual(await readContents(journal));
 });
 
 verifies('vault.backup/file', 'nothing is replaced unasked, and nothing is left of a write that fails', async () => {
-  using dir = folder();
+  using dir = createTempFolder();
   const path = join(dir.path, 'b.zip');
   await expect(
     writeNewFile(path, { replace: false }, async (file) => {
@@ -180,11 +194,11 @@ verifies('vault.backup/file', 'nothing is replaced unasked, and nothing is left 
   ).rejects.toThrow('no more');
   expect(readdirSync(dir.path)).toEqual([]);
   await writeNewFile(path, { replace: false }, (file) => file.writeFile('first'));
-  await expect(writeNewFile(path, { replace: false }, (file) => file.writeFile('second'))).rejects.toThrow(FileTaken);
+  await expect(writeNewFile(path, { replace: false }, (file) => file.writeFile('second'))).rejects.toThrow(FileExistsError);
   expect([readFileSync(path, 'utf8'), existsSync(path)]).toEqual(['first', true]);
   if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
   const raced = join(dir.path, 'raced.zip');
-  await expect(writeNewFile(raced, { replace: false }, async () => writeFileSync(raced, 'another’s'))).rejects.toThrow(FileTaken);
+  await expect(writeNewFile(raced, { replace: false }, async () => writeFileSync(raced, 'another’s'))).rejects.toThrow(FileExistsError);
   expect(readFileSync(raced, 'utf8')).toBe('another’s');
   rmSync(raced);
   await writeNewFile(path, { replace: true }, (file) => file.writeFile('second'));
@@ -192,9 +206,9 @@ verifies('vault.backup/file', 'nothing is replaced unasked, and nothing is left 
 });
 
 verifies('vault.backup/file', 'two of the same second lie beside each other', async () => {
-  using dir = folder();
+  using dir = createTempFolder();
   const home = join(dir.path, 'home');
-  await using journal = await openAt(dir.path);
+  await using journal = await openJournalIn(dir.path);
   const paths: string[] = [];
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
@@ -209,7 +223,7 @@ verifies('vault.backup/file', 'two of the same second lie beside each other', as
 });
 
 /** The file itself and everything in it, unpacked. */
-async function allTextOf(path: string): Promise<string> {
+async function readAllText(path: string): Promise<string> {
   const zip = new ZipReader(new BlobReader(new Blob([readFileSync(path)])));
   const entries = (await zip.getEntries()).filter((entry): entry is FileEntry => !entry.directory);
   const texts = await Promise.all(entries.map(async (entry) => (await entry.getData(new BlobWriter())).text()));

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { codeOf, linkOrRename } from '../home.ts';
+import { getErrorCode, linkOrRename } from '../home-directory.ts';
 
 /** A file with that name exists. */
-export class FileTaken extends Error {
+export class FileExistsError extends Error {
   override name = 'FileTaken';
 }
 
 /**
  * Writes a file of mode 0600 atomically: `write` fills a temporary file, which is synced and then moved into place. It is deleted if
- * `write` throws. Rejects with `FileTaken` if the file exists and `replace` is not set.
+ * `write` throws. Rejects with `FileExistsError` if the file exists and `replace` is not set.
  */
 export async function writeNewFile<T>(
   path: string,
   { replace }: { replace: boolean },
   write: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const taken = (cause?: unknown): FileTaken => new FileTaken(`${path} already exists`, { cause });
-  if (!replace && (await isThere(path))) throw taken();
+  const createExistsError = (cause?: unknown): FileExistsError => new FileExistsError(`${path} already exists`, { cause });
+  if (!replace && (await fileExists(path))) throw createExistsError();
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const file = await open(temporary, 'wx', 0o600);
@@ -33,7 +33,7 @@ export async function writeNewFile<T>(
     if (replace) await rename(temporary, path);
     else
       await linkOrRename(temporary, path).catch((error: unknown) => {
-        throw codeOf(error) === 'EEXIST' ? taken(error) : error;
+        throw getErrorCode(error) === 'EEXIST' ? createExistsError(error) : error;
       });
     return written;
   } finally {
@@ -41,7 +41,7 @@ export async function writeNewFile<T>(
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const fileExists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import { z } from '#shared/rpc/zod.ts';
-import { BackupUnusable, parsedJson } from './format.ts';
+import { InvalidBackupError, parseJsonSafely } from './backup-format.ts';
 
 /** scrypt parameters: 128 MB and about half a second per guess of a passphrase. Fixed, so that a file can't demand more. */
-const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
-const PURPOSE = Buffer.from('perch backup secrets 1');
+const SCRYPT_PARAMS = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
+const SEAL_CONTEXT = Buffer.from('perch backup secrets 1');
 const TAG_BYTES = 16;
-const TAG = { authTagLength: TAG_BYTES };
+const TAG_OPTIONS = { authTagLength: TAG_BYTES };
 
 const base64url = z
   .string()
@@ -27,37 +27,37 @@ export type Secrets = z.infer<typeof secretList>;
 /** Seals secrets with a passphrase: scrypt, then AES-256-GCM. */
 export async function sealSecrets(secrets: Secrets, passphrase: string): Promise<Buffer> {
   const [salt, iv] = [randomBytes(16), randomBytes(12)];
-  const cipher = createCipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv, TAG).setAAD(PURPOSE);
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv, TAG_OPTIONS).setAAD(SEAL_CONTEXT);
   const data = Buffer.concat([cipher.update(JSON.stringify(secrets)), cipher.final(), cipher.getAuthTag()]);
   const [saltText, ivText, dataText] = [salt, iv, data].map((part) => part.toString('base64url'));
   return Buffer.from(JSON.stringify({ kdf: 'scrypt-17-8-1', cipher: 'aes-256-gcm', salt: saltText, iv: ivText, data: dataText }));
 }
 
-/** Rejects with `BackupUnusable` if the passphrase is wrong or the file was changed. */
+/** Rejects with `InvalidBackupError` if the passphrase is wrong or the file was changed. */
 export async function unsealSecrets(file: Uint8Array, passphrase: string): Promise<Secrets> {
-  const { salt, iv, data } = readSealed(file);
-  const decipher = createDecipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv, TAG).setAAD(PURPOSE);
+  const { salt, iv, data } = parseSealedSecrets(file);
+  const decipher = createDecipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv, TAG_OPTIONS).setAAD(SEAL_CONTEXT);
   try {
     decipher.setAuthTag(data.subarray(-TAG_BYTES));
     const plain = Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
-    return secretList.parse(parsedJson(plain.toString()));
+    return secretList.parse(parseJsonSafely(plain.toString()));
   } catch (error) {
-    throw new BackupUnusable('Wrong passphrase for the keys in the backup', { cause: error });
+    throw new InvalidBackupError('Wrong passphrase for the keys in the backup', { cause: error });
   }
 }
 
-/** Parses a file of sealed secrets. Throws `BackupUnusable` if it is invalid. */
-export function readSealed(file: Uint8Array): z.infer<typeof sealedFile> {
+/** Parses a file of sealed secrets. Throws `InvalidBackupError` if it is invalid. */
+export function parseSealedSecrets(file: Uint8Array): z.infer<typeof sealedFile> {
   try {
-    return sealedFile.parse(parsedJson(Buffer.from(file).toString()));
+    return sealedFile.parse(parseJsonSafely(Buffer.from(file).toString()));
   } catch (error) {
-    throw new BackupUnusable('the encrypted keys are damaged', { cause: error });
+    throw new InvalidBackupError('the encrypted keys are damaged', { cause: error });
   }
 }
 
-function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
+function deriveKey(passphrase: string, salt: Uint8Array): Promise<Buffer> {
   return new Promise((done, fail) =>
-    scrypt(passphrase.normalize('NFKC'), salt, 32, COST, (error, key) => (error ? fail(error) : done(key))),
+    scrypt(passphrase.normalize('NFKC'), salt, 32, SCRYPT_PARAMS, (error, key) => (error ? fail(error) : done(key))),
   );
 }
 
@@ -77,7 +77,7 @@ export class VaultSeal {
   /** Returns a secret's payload for the journal. */
   seal(name: string, value: string): string {
     const iv = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv, TAG).setAAD(Buffer.from(name));
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv, TAG_OPTIONS).setAAD(Buffer.from(name));
     const data = Buffer.concat([cipher.update(value), cipher.final(), cipher.getAuthTag()]);
     return JSON.stringify({ name, keyId: this.#keyId, iv: iv.toString('base64url'), data: data.toString('base64url') });
   }
@@ -86,7 +86,7 @@ export class VaultSeal {
   open(name: string, payload: string): string | undefined {
     try {
       const { iv, data } = vaultSecret.parse(JSON.parse(payload));
-      const decipher = createDecipheriv('aes-256-gcm', this.#key, iv, TAG).setAAD(Buffer.from(name));
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, iv, TAG_OPTIONS).setAAD(Buffer.from(name));
       decipher.setAuthTag(data.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]).toString();
     } catch {

@@ -12,7 +12,7 @@ const DECODERS = new Map<string, () => Transform>([
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /** Decompresses a response's body. An error on either side destroys both, and is emitted on the result. */
-export function decodedBody({ body, headers }: { body: Readable; headers: Record<string, string | string[] | undefined> }): Readable {
+export function decodeBody({ body, headers }: { body: Readable; headers: Record<string, string | string[] | undefined> }): Readable {
   const decoder = DECODERS.get(String(headers['content-encoding']).toLowerCase())?.();
   return decoder ? pipeline(body, decoder, () => {}) : body;
 }

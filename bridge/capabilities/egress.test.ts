@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { fetchOver } from '#shared/link/http.ts';
+import { fetchOverStream } from '#shared/link/stream-http.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
-import { refuseEgress } from './egress-guard.ts';
+import { checkEgressUrl } from './egress-guard.ts';
 import { serveEgress } from './egress.ts';
 
 /** A host's multiplexer whose requests use the egress capability. */
@@ -20,21 +20,24 @@ function hostMux(): Mux {
   return new Mux(near, { side: 'dialer', hello, onstream: () => {} });
 }
 
-interface Ask {
+interface RequestParams {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
 }
 
-const goOut = (url: string, { method = 'GET', headers = {}, body, signal = AbortSignal.timeout(15_000) }: Ask = {}): Promise<Response> =>
-  fetchOver(
+const sendRequest = (
+  url: string,
+  { method = 'GET', headers = {}, body, signal = AbortSignal.timeout(15_000) }: RequestParams = {},
+): Promise<Response> =>
+  fetchOverStream(
     hostMux(),
     { kind: 'egress', headers: { ':method': method, ':url': url, ...headers } },
     { signal, ...(body === undefined ? {} : { body }) },
   );
 
-async function upstream(listener: RequestListener): Promise<AsyncDisposable & { url: string }> {
+async function startUpstream(listener: RequestListener): Promise<AsyncDisposable & { url: string }> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -49,13 +52,13 @@ async function upstream(listener: RequestListener): Promise<AsyncDisposable & { 
 describe('egress', () => {
   it('sends method, headers and body whole, and brings status, headers and body back', async () => {
     let seen: IncomingMessage | undefined;
-    await using server = await upstream(async (request, response) => {
+    await using server = await startUpstream(async (request, response) => {
       seen = request;
       response
         .writeHead(207, { 'content-type': 'text/plain', 'x-own': 'yes', 'set-cookie': 'c=1', 'keep-alive': 'timeout=5' })
         .end(`got ${await text(request)}`);
     });
-    const answer = await goOut(`${server.url}/v1/chat?x=1`, {
+    const answer = await sendRequest(`${server.url}/v1/chat?x=1`, {
       method: 'POST',
       headers: {
         authorization: 'Bearer k',
@@ -81,28 +84,28 @@ describe('egress', () => {
   });
 
   verifies('egress/resolved', 'a name of this machine is asked', async () => {
-    await using server = await upstream((_, response) => response.end('here'));
-    const answer = await goOut(server.url.replace('127.0.0.1', 'localhost'));
+    await using server = await startUpstream((_, response) => response.end('here'));
+    const answer = await sendRequest(server.url.replace('127.0.0.1', 'localhost'));
     expect(await answer.text()).toBe('here');
   });
 
   it('decodes a compressed answer, and does not claim its length', async () => {
     const body = gzipSync('hello '.repeat(1000));
-    await using server = await upstream((_request, response) =>
+    await using server = await startUpstream((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.byteLength }).end(body),
     );
-    const answer = await goOut(server.url);
+    const answer = await sendRequest(server.url);
     expect(await answer.text()).toBe('hello '.repeat(1000));
     expect([answer.headers.get('content-encoding'), answer.headers.get('content-length')]).toEqual([null, null]);
   });
 
   it('streams: parts come as they are sent', async () => {
     const parts = Promise.withResolvers<(part: string) => void>();
-    await using server = await upstream((_request, response) => {
+    await using server = await startUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       parts.resolve((part) => void response.write(part));
     });
-    const answer = await goOut(server.url);
+    const answer = await sendRequest(server.url);
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     const write = await parts.promise;
     for (const part of ['data: 1\n\n', 'data: 2\n\n']) {
@@ -115,45 +118,47 @@ describe('egress', () => {
   it('hangs up at the server when the host does, before the answer and within it', async () => {
     const closed = { silent: Promise.withResolvers<void>(), streamed: Promise.withResolvers<void>() };
     const arrived = Promise.withResolvers<void>();
-    await using server = await upstream((request, response) => {
+    await using server = await startUpstream((request, response) => {
       response.on('close', closed[request.url === '/silent' ? 'silent' : 'streamed'].resolve);
       if (request.url === '/silent') return arrived.resolve();
       response.writeHead(200).write('x');
     });
     const early = new AbortController();
-    const pending = goOut(`${server.url}/silent`, { signal: early.signal });
+    const pending = sendRequest(`${server.url}/silent`, { signal: early.signal });
     await arrived.promise;
     early.abort();
     await expect(pending).rejects.toThrow();
     await closed.silent.promise;
     const late = new AbortController();
-    expect((await goOut(`${server.url}/streamed`, { signal: late.signal })).status).toBe(200);
+    expect((await sendRequest(`${server.url}/streamed`, { signal: late.signal })).status).toBe(200);
     late.abort();
     await closed.streamed.promise;
   });
 
   it('does not follow redirects', async () => {
-    await using server = await upstream((_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end());
-    const answer = await goOut(server.url);
+    await using server = await startUpstream((_request, response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+    );
+    const answer = await sendRequest(server.url);
     expect([answer.status, answer.headers.get('location')]).toEqual([302, 'http://169.254.169.254/']);
   });
 
   it('reports which host could not be reached and why, and fails midway if the server does', async () => {
-    const probe = await upstream(() => {});
+    const probe = await startUpstream(() => {});
     await probe[Symbol.asyncDispose]();
-    await expect(goOut(probe.url)).rejects.toThrow(
+    await expect(sendRequest(probe.url)).rejects.toThrow(
       `Couldn’t reach ${new URL(probe.url).host}: connection refused (ECONNREFUSED). Check the address and that the server is running.`,
     );
-    await using server = await upstream(
+    await using server = await startUpstream(
       (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy()),
     );
-    const answer = await goOut(server.url);
+    const answer = await sendRequest(server.url);
     await expect(answer.text()).rejects.toThrow();
   });
 
   verifies('egress/guard', 'returns the reason for a forbidden request', async () => {
-    await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow('169.254.169.254 is always blocked (linkLocal)');
-    await expect(fetchOver(hostMux(), { kind: 'egress' }, { signal: AbortSignal.timeout(5000) })).rejects.toThrow(
+    await expect(sendRequest('http://169.254.169.254/latest/meta-data')).rejects.toThrow('169.254.169.254 is always blocked (linkLocal)');
+    await expect(fetchOverStream(hostMux(), { kind: 'egress' }, { signal: AbortSignal.timeout(5000) })).rejects.toThrow(
       'the address (:url) is missing',
     );
   });
@@ -171,7 +176,7 @@ describe('the guard', () => {
     'http://[fd12:3456::1]/',
     'http://[::ffff:10.0.0.1]/',
     'http://metadata.example.com/',
-  ])('allows %s', (url) => expect(refuseEgress(url)).toBeUndefined());
+  ])('allows %s', (url) => expect(checkEgressUrl(url)).toBeUndefined());
 
   const refused = [
     'ftp://example.com/',
@@ -211,9 +216,9 @@ describe('the guard', () => {
     'http://user:pass@169.254.169.254/',
   ];
   verifies('mcp-oauth/named', 'an address that a server on the internet has named may not be the person’s own', async () => {
-    await using server = await upstream((_, response) => response.end('mine'));
+    await using server = await startUpstream((_, response) => response.end('mine'));
     const named = (namedBy: string, url = server.url): Promise<number | string> =>
-      goOut(url, { headers: { ':named-by': namedBy } }).then(
+      sendRequest(url, { headers: { ':named-by': namedBy } }).then(
         ({ status }) => status,
         ({ message }: Error) => message,
       );
@@ -236,5 +241,5 @@ describe('the guard', () => {
     expect(await named('http://127.0.0.1:1', 'http://169.254.169.254/')).toMatch(/is always blocked/);
   });
 
-  for (const url of refused) verifies('egress/guard', `refuses ${url}`, () => expect(refuseEgress(url)).toEqual(expect.any(String)));
+  for (const url of refused) verifies('egress/guard', `refuses ${url}`, () => expect(checkEgressUrl(url)).toEqual(expect.any(String)));
 });

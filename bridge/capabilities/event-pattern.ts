@@ -1,10 +1,10 @@
 /** Strings that differ between events: text of the model, or padding. */
-const VARYING =
+const VARYING_STRINGS =
   /"(content|reasoning_content|text|thinking|partial_json|obfuscation)":"(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/gi;
 /** The rest of a string after its opening quote, including the closing one. */
-const INSIDE = /(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy;
+const STRING_REST = /(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy;
 /** The beginning of an event with a single data line, with an optional name. */
-const DATA = /^(?:event: ?[a-z_]+\n)?data: ?(?=\{)/;
+const DATA_LINE = /^(?:event: ?[a-z_]+\n)?data: ?(?=\{)/;
 const PADDING = 'obfuscation';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -30,14 +30,14 @@ export class EventPattern {
    * Creates the pattern of an event in its original form. `chars`: number of characters counted in its strings. Undefined if the event says
    * nothing about later ones.
    */
-  static of(event: string, chars: number): EventPattern | undefined {
-    const data = DATA.exec(event)?.[0].length;
+  static fromEvent(event: string, chars: number): EventPattern | undefined {
+    const data = DATA_LINE.exec(event)?.[0].length;
     if (data === undefined || event.indexOf('\n', data) !== event.length - 2 || !event.endsWith('\n\n')) return undefined;
     if (event.includes('\r')) return undefined;
     const literals: string[] = [];
     const counts: boolean[] = [];
     let from = 0;
-    for (const { 0: found, 1: key = '', index } of event.matchAll(VARYING)) {
+    for (const { 0: found, 1: key = '', index } of event.matchAll(VARYING_STRINGS)) {
       const inside = index + key.length + 4;
       literals.push(event.slice(from, inside));
       counts.push(key !== PADDING);
@@ -45,42 +45,42 @@ export class EventPattern {
     }
     literals.push(event.slice(from));
     const pattern = new EventPattern(literals, counts);
-    return literals.length > 1 && pattern.end(event, 0) === event.length && pattern.chars === chars ? pattern : undefined;
+    return literals.length > 1 && pattern.matchEnd(event, 0) === event.length && pattern.chars === chars ? pattern : undefined;
   }
 
   /** Returns the end of the event at `at` if it matches, otherwise -1. */
-  end(text: string, at: number): number {
-    let place = at;
+  matchEnd(text: string, at: number): number {
+    let position = at;
     let chars = 0;
     for (let index = 0; ; index++) {
       const literal = this.#literals[index] ?? '';
       // Faster than `startsWith`, which compares character by character.
-      if (text.slice(place, place + literal.length) !== literal) return -1;
-      place += literal.length;
+      if (text.slice(position, position + literal.length) !== literal) return -1;
+      position += literal.length;
       if (index === this.#counts.length) break;
-      const end = endOfString(text, place);
+      const end = findStringEnd(text, position);
       if (end === -1) return -1;
-      if (this.#counts[index]) chars += charsIn(text, place, end);
-      place = end;
+      if (this.#counts[index]) chars += countChars(text, position, end);
+      position = end;
     }
     this.chars = chars;
-    return place;
+    return position;
   }
 }
 
 /** Returns the position of a string's closing quote; -1 if the string is not valid JSON. */
-function endOfString(text: string, from: number): number {
+function findStringEnd(text: string, from: number): number {
   for (let at = from; ; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return at;
     if (code >= SPACE && code !== BACKSLASH) continue;
-    INSIDE.lastIndex = from;
-    return INSIDE.test(text) ? INSIDE.lastIndex - 1 : -1;
+    STRING_REST.lastIndex = from;
+    return STRING_REST.test(text) ? STRING_REST.lastIndex - 1 : -1;
   }
 }
 
 /** Counts the characters of a string in JSON and UTF-8. */
-function charsIn(text: string, from: number, to: number): number {
+function countChars(text: string, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
     if (code < BEYOND_ASCII && code !== BACKSLASH) continue;

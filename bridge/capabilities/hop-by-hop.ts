@@ -1,5 +1,5 @@
 /** Headers of a single connection, which are never forwarded (RFC 9110, section 7.6.1). */
-export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+export const HOP_BY_HOP_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',

@@ -1,30 +1,34 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { type Reach, refuseAddress } from './addresses.ts';
+import { type NetworkReach, checkAddress } from './address-policy.ts';
 
 /** Resolves a name to all its addresses. */
-export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<LookupAddress[]>;
+export type ResolveHost = (hostname: string, signal?: AbortSignal) => Promise<LookupAddress[]>;
 
-export const resolveBySystem: Resolve = (hostname) =>
+export const resolveHost: ResolveHost = (hostname) =>
   new Promise((resolve, reject) => {
     systemLookup(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
   });
 
 /** Thrown if a name resolves to an address that must not be requested. */
-export class RefusedAddress extends Error {}
+export class BlockedAddressError extends Error {}
 
 /**
  * Returns a lookup function for sockets. It resolves a name once and connects to the checked addresses, so that changing the name in
- * between (DNS rebinding) has no effect. A single forbidden address rejects the name. `free`: whether the user has allowed the host.
+ * between (DNS rebinding) has no effect. A single forbidden address rejects the name. `isAllowed`: whether the user has allowed the host.
  */
-export function pinnedLookup(resolve: Resolve, reach: Reach, free: (hostname: string) => boolean = () => false): LookupFunction {
+export function pinnedLookup(
+  resolve: ResolveHost,
+  reach: NetworkReach,
+  isAllowed: (hostname: string) => boolean = () => false,
+): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
         const refusal = addresses
-          .map(({ address }) => refuseAddress(address, free(hostname) ? 'local' : reach))
-          .find((why) => why !== undefined);
-        if (refusal !== undefined) return callback(new RefusedAddress(`${hostname} resolves to a blocked address: ${refusal}`), '', 0);
+          .map(({ address }) => checkAddress(address, isAllowed(hostname) ? 'local' : reach))
+          .find((reason) => reason !== undefined);
+        if (refusal !== undefined) return callback(new BlockedAddressError(`${hostname} resolves to a blocked address: ${refusal}`), '', 0);
         const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : options.family;
         const fitting = family === 4 || family === 6 ? addresses.filter((each) => each.family === family) : addresses;
         const [first] = fitting;

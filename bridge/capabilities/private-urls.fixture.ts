@@ -72,7 +72,7 @@ const hex = (value: number, width = 0): string => value.toString(16).padStart(wi
 const octal = (value: number): string => `0${value.toString(8)}`;
 
 /** Spellings of an address that URL parsers, C libraries or people accept. */
-function spellings(address: string): string[] {
+function toSpellings(address: string): string[] {
   const [a, b, c, d] = parts(address);
   const whole = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d;
   const groups = `${hex(a * 256 + b)}:${hex(c * 256 + d)}`;
@@ -114,8 +114,8 @@ function spellings(address: string): string[] {
 }
 
 /** Distinct URLs that must not be fetched. */
-export function privateUrls(): string[] {
-  const hosts = [...V4.flatMap(spellings), ...V6.map((address) => `[${address}]`), ...V6.map((address) => `[${address.toUpperCase()}]`)];
+export function createPrivateUrls(): string[] {
+  const hosts = [...V4.flatMap(toSpellings), ...V6.map((address) => `[${address}]`), ...V6.map((address) => `[${address.toUpperCase()}]`)];
   const tricks = [
     'http://example.com@127.0.0.1/',
     'http://example.com:80@10.0.0.1/',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Allowed } from './web-guard.ts';
+import { HostAllowlist } from './web-guard.ts';
 
 test('a place that is named with a port frees that port alone, however it is written', () => {
   for (const place of [
@@ -9,12 +9,12 @@ test('a place that is named with a port frees that port alone, however it is wri
     'http://127.0.0.1:8080',
     '127.0.0.1:8080#there',
   ]) {
-    const allowed = new Allowed([place]);
+    const allowed = new HostAllowlist([place]);
     expect(allowed.has(new URL('http://127.0.0.1:8080/other')), place).toBe(true);
     expect(allowed.has(new URL('http://127.0.0.1:9090')), place).toBe(false);
     expect(allowed.has(new URL('http://127.0.0.1')), place).toBe(false);
   }
   for (const place of ['nas.local', 'https://nas.local/', 'NAS.local.'])
-    expect(new Allowed([place]).has(new URL('http://nas.local:9090')), place).toBe(true);
-  expect(new Allowed(['[::1]:8080/']).has(new URL('http://[::1]:9090'))).toBe(false);
+    expect(new HostAllowlist([place]).has(new URL('http://nas.local:9090')), place).toBe(true);
+  expect(new HostAllowlist(['[::1]:8080/']).has(new URL('http://[::1]:9090'))).toBe(false);
 });

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import type { Command } from 'commander';
 import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { folder } from '../backup/fixture.ts';
-import { makeProgram } from './program.ts';
-import { runPerch } from './tests/gateway.ts';
+import { createTempFolder } from '../backup/fixture.ts';
+import { createProgram } from './program.ts';
+import { runPerch } from './tests/cli-gateway.ts';
 
 const LONG = process.env.PERCH_LONG === '1';
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
-const program = makeProgram();
+const program = createProgram();
 const WORDS = [...new Set(all(program).map((command) => command.name()))].filter((name) => name !== 'perch');
 const FLAGS = [
   ...new Set(all(program).flatMap((command) => command.options.flatMap(({ long, short }) => [long ?? '', short ?? '']))),
@@ -75,7 +75,7 @@ verifies(
   ['cli/arguments', 'cli/errors'],
   'any arguments: exit 0, 1 or 2, one line with the error, no stack trace',
   async () => {
-    using home = folder();
+    using home = createTempFolder();
     // No browser can be started, so that a serving gateway exits.
     const env = { PERCH_HOME: home.path, PERCH_CHROMIUM: '/no/such/browser', XDG_CONFIG_HOME: home.path, CI: '1' };
     await fc.assert(
@@ -95,11 +95,11 @@ verifies(
 );
 
 verifies(['cli/arguments', 'cli/errors'], 'the parser alone, with thousands of lines', async () => {
-  const { CommandError } = await import('./errors.ts');
+  const { CommandError } = await import('./command-error.ts');
   const { CommanderError } = await import('commander');
   await fc.assert(
     fc.asyncProperty(line, async (args) => {
-      const parsed = makeProgram();
+      const parsed = createProgram();
       for (const command of all(parsed)) {
         command.action(() => {});
         command.configureOutput({ writeOut: () => {}, writeErr: () => {} });

@@ -1,19 +1,19 @@
 import { createInterface } from 'node:readline';
-import { hearing, Printer } from './hearing.ts';
+import { printReplyEvents, ReplyPrinter } from './reply-printer.ts';
 import type { Conversation } from './conversation.ts';
-import { CommandError } from './errors.ts';
-import { paint, say, shownLine } from './output.ts';
+import { CommandError } from './command-error.ts';
+import { colorize, printLine, escapeToOneLine } from './terminal-output.ts';
 
 /** Pasted lines arrive together and form one message. */
 const PASTE_MS = 30;
 
-type Line = { text: string } | 'interrupt' | 'end';
+type ChatInput = { text: string } | 'interrupt' | 'end';
 
 /** Runs a conversation on a terminal until Ctrl+D, or Ctrl+C twice. */
-export async function converse(conversation: Conversation, printing: { raw: boolean }): Promise<void> {
+export async function runConversation(conversation: Conversation, printing: { raw: boolean }): Promise<void> {
   await conversation.connect();
   const { agentId, sessionId } = conversation.talk;
-  say(paint('dim', `${agentId}/${sessionId}. Ctrl+C stops a reply. Press it twice, or Ctrl+D, to exit.`));
+  printLine(colorize('dim', `${agentId}/${sessionId}. Ctrl+C stops a reply. Press it twice, or Ctrl+D, to exit.`));
   let history: string[] = [];
   // Number of interrupts since the last message.
   let interrupts = 0;
@@ -22,16 +22,16 @@ export async function converse(conversation: Conversation, printing: { raw: bool
   process.on('SIGINT', between);
   try {
     for (;;) {
-      const line = interrupts > 1 ? 'end' : await nextLine(history, (entries) => (history = entries));
+      const line = interrupts > 1 ? 'end' : await readMessage(history, (entries) => (history = entries));
       if (line === 'end') return;
       if (line === 'interrupt') {
-        if (++interrupts === 1) say(paint('dim', 'Press Ctrl+C again to exit'));
+        if (++interrupts === 1) printLine(colorize('dim', 'Press Ctrl+C again to exit'));
         continue;
       }
       interrupts = 0;
       if (line.text.trim() === '') continue;
       process.off('SIGINT', between);
-      if ((await reply(conversation, line.text, printing)) === 'leave') return;
+      if ((await printReply(conversation, line.text, printing)) === 'leave') return;
       process.on('SIGINT', between);
     }
   } finally {
@@ -40,19 +40,19 @@ export async function converse(conversation: Conversation, printing: { raw: bool
 }
 
 /** Reads a message, typed or pasted over several lines. Restores the terminal afterwards, so that Ctrl+C is a signal during a reply. */
-function nextLine(history: readonly string[], remember: (entries: string[]) => void): Promise<Line> {
+function readMessage(history: readonly string[], remember: (entries: string[]) => void): Promise<ChatInput> {
   const reader = createInterface({
     input: process.stdin,
     output: process.stdout,
     terminal: true,
-    prompt: `${paint(['bold', 'cyan'], '›')} `,
+    prompt: `${colorize(['bold', 'cyan'], '›')} `,
     history: [...history],
     removeHistoryDuplicates: true,
   });
   return new Promise((resolve) => {
     const lines: string[] = [];
     let timer: NodeJS.Timeout | undefined;
-    const end = (line: Line): void => {
+    const end = (line: ChatInput): void => {
       clearTimeout(timer);
       reader.off('close', onend);
       reader.close();
@@ -81,23 +81,23 @@ function nextLine(history: readonly string[], remember: (entries: string[]) => v
 }
 
 /** Prints one reply. The first Ctrl+C ends the reply, a second one the conversation. Errors are printed and do not end the conversation. */
-async function reply(conversation: Conversation, message: string, printing: { raw: boolean }): Promise<'leave' | 'stay'> {
+async function printReply(conversation: Conversation, message: string, printing: { raw: boolean }): Promise<'leave' | 'stay'> {
   const left = Promise.withResolvers<'leave'>();
   let interrupts = 0;
   const stop = (): void => {
     if (++interrupts > 1) left.resolve('leave');
-    else conversation.abort().catch((error: Error) => say(paint('red', shownLine(error.message))));
+    else conversation.abort().catch((error: Error) => printLine(colorize('red', escapeToOneLine(error.message))));
   };
   process.on('SIGINT', stop);
-  const printer = new Printer((piece) => void process.stdout.write(piece), printing);
+  const printer = new ReplyPrinter((piece) => void process.stdout.write(piece), printing);
   const made = async (): Promise<'stay'> => {
     try {
-      await conversation.send(message, hearing(conversation, printer, stop));
+      await conversation.send(message, printReplyEvents(conversation, printer, stop));
       printer.end();
     } catch (error) {
       printer.end();
       if (!(error instanceof CommandError)) throw error;
-      say(interrupts > 0 ? paint('yellow', 'Stopped') : paint('red', shownLine(error.message)));
+      printLine(interrupts > 0 ? colorize('yellow', 'Stopped') : colorize('red', escapeToOneLine(error.message)));
     }
     return 'stay';
   };

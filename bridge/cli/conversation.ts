@@ -1,24 +1,24 @@
 import { ConnectionClosed, type GatewayClient } from '#shared/client/client.ts';
-import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { Usage } from '#shared/rpc/records.ts';
-import { callFailure, callOf } from './connect.ts';
+import type { Usage } from '#shared/rpc/record-schemas.ts';
+import { toCallError, callGateway } from './connect-gateway.ts';
 
-export interface Talk {
+export interface ConversationOptions {
   sessionId: string;
   agentId: string;
   model?: string;
 }
 
 /** Events while a reply is generated. */
-export interface Hearing {
+export interface ReplyEvents {
   text(delta: string): void;
   tool(name: string, args: Record<string, unknown>): void;
   /** A tool needs the user's approval. `signal` is aborted if it was decided elsewhere or the run has ended. */
   approval(approval: Approval, signal: AbortSignal): void;
 }
 
-export interface Reply {
+export interface ChatReply {
   sessionId: string;
   runId: string;
   messageId: string;
@@ -28,11 +28,11 @@ export interface Reply {
 
 /** A session with one agent on a terminal. A lost connection is restored for the next message. */
 export class Conversation {
-  readonly talk: Talk;
+  readonly talk: ConversationOptions;
   readonly #dial: () => Promise<GatewayClient>;
   #client: GatewayClient | undefined;
 
-  constructor(talk: Talk, dial: () => Promise<GatewayClient>) {
+  constructor(talk: ConversationOptions, dial: () => Promise<GatewayClient>) {
     this.talk = talk;
     this.#dial = dial;
   }
@@ -48,7 +48,7 @@ export class Conversation {
   }
 
   /** Sends a message and resolves when the reply is complete. Throws a CommandError if it fails or is aborted. */
-  async send(message: string, hearing: Hearing): Promise<Reply> {
+  async send(message: string, hearing: ReplyEvents): Promise<ChatReply> {
     const client = await this.connect();
     const { sessionId, agentId } = this.talk;
     const ended = new AbortController();
@@ -83,7 +83,7 @@ export class Conversation {
     try {
       result = await client.call('chat.send', { message, ...this.talk });
     } catch (error) {
-      throw callFailure(error, 'chat.send');
+      throw toCallError(error, 'chat.send');
     } finally {
       ended.abort();
       for (const stop of stops) stop();
@@ -95,12 +95,12 @@ export class Conversation {
   async abort(): Promise<void> {
     const { sessionId, agentId } = this.talk;
     await this.#client?.call('chat.abort', { sessionId, agentId }).catch((error: unknown) => {
-      if (!(error instanceof ConnectionClosed)) throw callFailure(error, 'chat.abort');
+      if (!(error instanceof ConnectionClosed)) throw toCallError(error, 'chat.abort');
     });
   }
 
   async resolve(id: string, decision: 'approve' | 'deny', always: boolean): Promise<void> {
-    await callOf(await this.connect(), 'approvals.resolve', { id, decision, always });
+    await callGateway(await this.connect(), 'approvals.resolve', { id, decision, always });
   }
 
   close(): void {

@@ -1,8 +1,8 @@
-import { Home } from '../home.ts';
-import { CommandError } from './errors.ts';
-import { givenPassword } from './password.ts';
-import type { Target } from './target.ts';
-import { givenToken, tokenOfRunning } from './token.ts';
+import { Home } from '../home-directory.ts';
+import { CommandError } from './command-error.ts';
+import { getPassword } from './token-actions.ts';
+import type { GatewayTarget } from './gateway-target.ts';
+import { getGivenToken, getRunningToken } from './owner-token.ts';
 
 export type GatewayCredential = { token: string } | { password: string };
 
@@ -14,14 +14,14 @@ export interface CredentialOptions {
   password?: string | undefined;
 }
 
-const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+const printWarning = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Returns the credential for a gateway: from the command line, else the environment, else the stored token. The latter two are only sent to
  * a loopback address of this machine; any other needs one on the command line. Throws a CommandError (2) without one.
  */
-export async function credentialFor(
-  target: Target,
+export async function getCredential(
+  target: GatewayTarget,
   { token, authToken, password }: CredentialOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<GatewayCredential> {
@@ -33,12 +33,12 @@ export async function credentialFor(
         2,
       );
     if (target.ws.startsWith('ws:'))
-      warn(`Warning: The connection to ${target.http} isn’t encrypted. Your token or password is sent in plain text.`);
+      printWarning(`Warning: The connection to ${target.http} isn’t encrypted. Your token or password is sent in plain text.`);
   }
   const environment = target.isLocal && password === undefined ? env.PERCH_TOKEN : undefined;
-  const given = givenToken({ option, environment, name: token === undefined ? '--auth-token' : '--token' }, warn);
+  const given = getGivenToken({ option, environment, name: token === undefined ? '--auth-token' : '--token' }, printWarning);
   if (given !== undefined) return { token: given };
-  const byPassword = givenPassword(password, target.isLocal ? env : {});
+  const byPassword = getPassword(password, target.isLocal ? env : {});
   if (byPassword !== undefined) return { password: byPassword };
-  return { token: await tokenOfRunning(await Home.open({ warn }), target.port, undefined) };
+  return { token: await getRunningToken(await Home.open({ warn: printWarning }), target.port, undefined) };
 }

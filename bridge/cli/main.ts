@@ -5,19 +5,25 @@ import process from 'node:process';
 // Halves the start-up time. Node manages the cache.
 enableCompileCache();
 
-const [{ makeProgram, usageError }, { misplaced }, { unknownCommand }, { CommandError, lineOf }, { shownLine }, { CommanderError }] =
-  await Promise.all([
-    import('./program.ts'),
-    import('./misplaced.ts'),
-    import('./unknown-command.ts'),
-    import('./errors.ts'),
-    import('./output.ts'),
-    import('commander'),
-  ]);
+const [
+  { createProgram, toUsageError },
+  { findMisplacedOption },
+  { describeUnknownCommand },
+  { CommandError, toErrorLine },
+  { escapeToOneLine },
+  { CommanderError },
+] = await Promise.all([
+  import('./program.ts'),
+  import('./misplaced-option.ts'),
+  import('./unknown-command.ts'),
+  import('./command-error.ts'),
+  import('./terminal-output.ts'),
+  import('commander'),
+]);
 
 function fail(error: unknown): void {
   if (process.env.PERCH_DEBUG) console.error(error);
-  else process.stderr.write(`perch: ${shownLine(lineOf(error))}\n`);
+  else process.stderr.write(`perch: ${escapeToOneLine(toErrorLine(error))}\n`);
   process.exitCode = error instanceof CommandError ? error.exitCode : 1;
 }
 
@@ -30,12 +36,12 @@ process.stdout.on('error', () => {});
 
 const words = process.argv.slice(2);
 try {
-  const program = makeProgram();
-  const wrong = misplaced(program, words) ?? unknownCommand(program, words);
+  const program = createProgram();
+  const wrong = findMisplacedOption(program, words) ?? describeUnknownCommand(program, words);
   if (wrong !== undefined) throw new CommandError(wrong, 2);
   await program.parseAsync();
 } catch (error) {
-  const usage = usageError(error, words);
+  const usage = toUsageError(error, words);
   if (usage) fail(usage);
   else if (!(error instanceof CommanderError)) fail(error);
 }

@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
 import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { commandLine } from '../command-line.ts';
-import { misplaced } from './misplaced.ts';
-import { makeProgram } from './program.ts';
-import { missingCommand, unknownCommand } from './unknown-command.ts';
+import { toCommandLine } from '../command-line.ts';
+import { findMisplacedOption } from './misplaced-option.ts';
+import { createProgram } from './program.ts';
+import { describeMissingCommand, describeUnknownCommand } from './unknown-command.ts';
 
 verifies('cli/errors', 'only a starting gateway uses a free port; a running one is contacted at its own', async () => {
-  const commands = makeProgram().commands;
+  const commands = createProgram().commands;
   for (const name of ['open', 'doctor']) {
     expect(commands.find((command) => command.name() === name)?.helpInformation()).not.toContain('free port');
-    await expect(makeProgram().parseAsync([name, '--port', '0'], { from: 'user' })).rejects.toThrow(/Must be between 1 and 65535/);
+    await expect(createProgram().parseAsync([name, '--port', '0'], { from: 'user' })).rejects.toThrow(/Must be between 1 and 65535/);
   }
 });
 
 verifies('cli/timeouts', 'how long commands wait unless told', () => {
-  const gateway = makeProgram().commands.find((command) => command.name() === 'gateway');
+  const gateway = createProgram().commands.find((command) => command.name() === 'gateway');
   for (const [name, ms] of [
     ['status', 10_000],
     ['probe', 10_000],
@@ -37,13 +37,13 @@ const LOCAL_COMMANDS = [
 /** A link to the app requires a token, since a password is enough to sign in. */
 const WITHOUT_PASSWORD = ['open'];
 
-const leaves = (command: Command, words: readonly string[] = []): { path: string; command: Command }[] =>
+const listLeaves = (command: Command, words: readonly string[] = []): { path: string; command: Command }[] =>
   command.commands.length === 0
     ? [{ path: words.join(' '), command }]
-    : command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
+    : command.commands.flatMap((child) => listLeaves(child, [...words, child.name()]));
 
 verifies('cli/gateway-options', 'every command that talks to a gateway takes --url, --token and --password', () => {
-  const all = leaves(makeProgram());
+  const all = listLeaves(createProgram());
   expect(LOCAL_COMMANDS.filter((path) => !all.some((each) => each.path === path))).toEqual([]);
   for (const { path, command } of all) {
     const flags = command.options.map(({ long }) => long);
@@ -56,7 +56,7 @@ verifies('cli/gateway-options', 'every command that talks to a gateway takes --u
 });
 
 verifies('cli/help', 'each command prints help of its own arguments and options', () => {
-  for (const { path, command } of leaves(makeProgram())) {
+  for (const { path, command } of listLeaves(createProgram())) {
     const help = command.helpInformation();
     expect(help, path).toMatch(new RegExp(`^Usage: perch ${path} `));
     expect(command.description(), path).not.toBe('');
@@ -69,7 +69,7 @@ verifies('cli/help', 'each command prints help of its own arguments and options'
 });
 
 verifies('cli/errors', 'options before the command that they are for', () => {
-  const wrong = (line: string): string | undefined => misplaced(makeProgram(), line.split(' '));
+  const wrong = (line: string): string | undefined => findMisplacedOption(createProgram(), line.split(' '));
   expect(wrong('gateway --port 1 run --port 2')).toBe('Options of `run` must come after it: gateway run --port …');
   expect(wrong('gateway --port=1 status --json')).toBe('Options of `status` must come after it: gateway status --port=1 …');
   expect(wrong('sessions --json export main/main')).toBe('Options of `export` must come after it: sessions export --json …');
@@ -89,8 +89,8 @@ verifies('cli/errors', 'options before the command that they are for', () => {
 });
 
 verifies('cli/errors', 'a command that there is not, or none', () => {
-  const wrong = (line: string): string | undefined => unknownCommand(makeProgram(), line.split(' '));
-  const perch = (words: string): string => `\`${commandLine(words)}\``;
+  const wrong = (line: string): string | undefined => describeUnknownCommand(createProgram(), line.split(' '));
+  const perch = (words: string): string => `\`${toCommandLine(words)}\``;
   expect(wrong('frobnicate')).toBe(`Unknown command "frobnicate". Run ${perch('--help')}.`);
   expect(wrong('discover --json')).toBe(`Unknown command "discover". Did you mean ${perch('gateway discover')}?`);
   expect(wrong('gateway service')).toBe(`Unknown command "gateway service". Run ${perch('gateway --help')}.`);
@@ -98,6 +98,6 @@ verifies('cli/errors', 'a command that there is not, or none', () => {
   expect(wrong('constructor')).toContain('Unknown command');
   for (const right of ['gateway run', 'gateway --port 1', 'chat anything', 'help gateway', 'sessions export main/main', 'mcp', '--version'])
     expect(wrong(right), right).toBeUndefined();
-  expect(missingCommand(['secrets', '--json'])).toBe(`Missing command. Run ${perch('secrets --help')}.`);
-  expect(missingCommand([])).toBe(`Missing command. Run ${perch('--help')}.`);
+  expect(describeMissingCommand(['secrets', '--json'])).toBe(`Missing command. Run ${perch('secrets --help')}.`);
+  expect(describeMissingCommand([])).toBe(`Missing command. Run ${perch('--help')}.`);
 });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isLoopbackBind } from '../server/listen.ts';
 import type { TlsFiles } from '../server/certificate.ts';
-import { CommandError } from './errors.ts';
+import { CommandError } from './command-error.ts';
 
 export interface TlsOptions {
   bind: string;
@@ -13,7 +13,7 @@ export interface TlsOptions {
 /**
  * Returns the absolute paths of certificate and key; undefined without both. Throws if only one is given, or if no client would use TLS.
  */
-export function tlsFilesOf({ bind, expose = false, tlsCert, tlsKey }: TlsOptions): TlsFiles | undefined {
+export function getTlsFiles({ bind, expose = false, tlsCert, tlsKey }: TlsOptions): TlsFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key must be used together', 2);
   if (isLoopbackBind(bind) || !expose) throw new CommandError('--tls-cert only applies to other computers. Add --bind and --expose.', 2);

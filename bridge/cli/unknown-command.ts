@@ -1,20 +1,21 @@
 import type { Command } from 'commander';
-import { commandLine } from '../command-line.ts';
+import { toCommandLine } from '../command-line.ts';
 
 /** Maximum length of an unknown command's name in messages. */
-const MAX_CHARS = 60;
+const MAX_NAME_CHARS = 60;
 
 /**
  * Returns an error message for a command that a group does not have: the group would pass it to its default command, which would report an
  * unexpected argument. Undefined if there is no such error. `words`: arguments after the program's name.
  */
-export function unknownCommand(program: Command, words: readonly string[]): string | undefined {
+export function describeUnknownCommand(program: Command, words: readonly string[]): string | undefined {
   const path: string[] = [];
   let group = program;
   for (const word of words) {
     if (word.startsWith('-') || word === 'help' || group.commands.length === 0) return undefined;
     const found = group.commands.find((command) => command.name() === word);
-    if (!found) return `Unknown command "${[...path, word.slice(0, MAX_CHARS)].join(' ')}". ${instead(program, { path, word })}`;
+    if (!found)
+      return `Unknown command "${[...path, word.slice(0, MAX_NAME_CHARS)].join(' ')}". ${suggestCommand(program, { path, word })}`;
     path.push(word);
     group = found;
   }
@@ -22,21 +23,21 @@ export function unknownCommand(program: Command, words: readonly string[]): stri
 }
 
 /** Returns the error message for a missing command after these words. */
-export function missingCommand(words: readonly string[]): string {
+export function describeMissingCommand(words: readonly string[]): string {
   const options = words.findIndex((word) => word.startsWith('-'));
   const path = options < 0 ? words : words.slice(0, options);
-  return `Missing command. Run \`${commandLine([...path, '--help'].join(' '))}\`.`;
+  return `Missing command. Run \`${toCommandLine([...path, '--help'].join(' '))}\`.`;
 }
 
-function instead(program: Command, { path, word }: { path: readonly string[]; word: string }): string {
-  const elsewhere = pathsOf(program, word).map((each) => `\`${commandLine(each.join(' '))}\``);
+function suggestCommand(program: Command, { path, word }: { path: readonly string[]; word: string }): string {
+  const elsewhere = findCommandPaths(program, word).map((each) => `\`${toCommandLine(each.join(' '))}\``);
   if (elsewhere.length > 0 && elsewhere.length <= 3) return `Did you mean ${elsewhere.join(' or ')}?`;
-  return `Run \`${commandLine([...path, '--help'].join(' '))}\`.`;
+  return `Run \`${toCommandLine([...path, '--help'].join(' '))}\`.`;
 }
 
 /** Finds the paths of commands with a name. */
-const pathsOf = (group: Command, name: string): string[][] =>
+const findCommandPaths = (group: Command, name: string): string[][] =>
   group.commands.flatMap((command) => [
     ...(command.name() === name ? [[name]] : []),
-    ...pathsOf(command, name).map((path) => [command.name(), ...path]),
+    ...findCommandPaths(command, name).map((path) => [command.name(), ...path]),
   ]);

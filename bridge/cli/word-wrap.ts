@@ -1,9 +1,9 @@
-import { widthOf } from './output.ts';
+import { computeWidth } from './terminal-output.ts';
 
 /** Longer words are printed before they are complete. */
-const LONGEST = 60;
+const MAX_WORD_CHARS = 60;
 /** Characters of scripts without spaces, and emoji: a line may break after any of them. */
-const UNSPACED = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|[\ud800-\udfff]/;
+const UNSPACED_SCRIPTS = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|[\ud800-\udfff]/;
 
 /**
  * Breaks lines between words in streamed text, where a terminal would break within words. Holds back a word until it is complete. Leaves
@@ -36,7 +36,7 @@ export class WordWrap {
         this.#blanks += part;
       } else {
         this.#word += part;
-        if (this.#word.length > LONGEST || UNSPACED.test(this.#word)) out += this.#placed(width);
+        if (this.#word.length > MAX_WORD_CHARS || UNSPACED_SCRIPTS.test(this.#word)) out += this.#placed(width);
       }
     }
     return out;
@@ -54,7 +54,7 @@ export class WordWrap {
     const blanks = this.#blanks;
     this.#word = this.#blanks = '';
     if (this.#column === 0 && word.startsWith('```')) this.#isCode = !this.#isCode;
-    const columns = widthOf(word);
+    const columns = computeWidth(word);
     const isBroken = !this.#isCode && blanks !== '' && this.#column > 0 && this.#column + blanks.length + columns > width;
     this.#column = isBroken ? columns : this.#column + blanks.length + columns;
     // The terminal breaks words longer than a line.

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
-const NONCE = 12;
-const TAG = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
 
-export type Side = 'dialer' | 'acceptor';
+export type LinkSide = 'dialer' | 'acceptor';
 
 /** Both sides' nonces. A replayed dial leads to a different key, which the attacker does not have. */
 export interface LinkNonces {
@@ -22,25 +22,25 @@ export class LinkSeal {
   #received = 0n;
 
   /** `vaultKey`: 256 bits, base64url. */
-  constructor(vaultKey: string, { dialer, acceptor }: LinkNonces, side: Side) {
+  constructor(vaultKey: string, { dialer, acceptor }: LinkNonces, side: LinkSide) {
     const salt = Buffer.concat([dialer, acceptor]);
-    const derive = (from: Side): KeyObject =>
+    const derive = (from: LinkSide): KeyObject =>
       createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), salt, `perch cluster link from ${from}`, 32)));
     this.#sealing = derive(side);
     this.#opening = derive(side === 'dialer' ? 'acceptor' : 'dialer');
   }
 
   seal(kind: number, bytes: Uint8Array): Uint8Array {
-    const cipher = createCipheriv('aes-256-gcm', this.#sealing, nonceOf(this.#sent++));
+    const cipher = createCipheriv('aes-256-gcm', this.#sealing, toNonce(this.#sent++));
     return Buffer.concat([cipher.update(Uint8Array.of(kind)), cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
   }
 
   /** Decrypts the next message. Undefined if it is not the other side's next one. */
   open(sealed: Uint8Array): { kind: number; bytes: Uint8Array } | undefined {
-    if (sealed.byteLength < 1 + TAG) return undefined;
-    const decipher = createDecipheriv('aes-256-gcm', this.#opening, nonceOf(this.#received), { authTagLength: TAG });
-    decipher.setAuthTag(sealed.subarray(-TAG));
-    const opened = decipher.update(sealed.subarray(0, -TAG));
+    if (sealed.byteLength < 1 + TAG_BYTES) return undefined;
+    const decipher = createDecipheriv('aes-256-gcm', this.#opening, toNonce(this.#received), { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    const opened = decipher.update(sealed.subarray(0, -TAG_BYTES));
     try {
       decipher.final();
     } catch {
@@ -51,8 +51,8 @@ export class LinkSeal {
   }
 }
 
-function nonceOf(number: bigint): Uint8Array {
-  const nonce = Buffer.alloc(NONCE);
-  nonce.writeBigUInt64BE(number, NONCE - 8);
+function toNonce(number: bigint): Uint8Array {
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  nonce.writeBigUInt64BE(number, NONCE_BYTES - 8);
   return nonce;
 }

@@ -1,56 +1,60 @@
-import { Turns } from '#shared/turns.ts';
-import { keepHosted } from '../headless/keep-hosted.ts';
-import { ManagedChromium, type ManagedOptions } from '../headless/managed.ts';
-import type { Room } from '../headless/room.ts';
-import type { Hosts } from '../server/hosts.ts';
+import { Mutex } from '#shared/mutex.ts';
+import { keepHostAttached } from '../headless/keep-host-attached.ts';
+import { ManagedChromium, type ManagedChromiumOptions } from '../headless/managed-chromium.ts';
+import type { BrowserSemaphore } from '../headless/browser-semaphore.ts';
+import type { HostRegistry } from '../server/hosts.ts';
 
 /** Starts and stops a bridge's managed Chromium. Calls are serialized. */
 export class ManagedHost {
-  readonly #hosts: Hosts;
-  readonly #options: ManagedOptions;
-  readonly #room: Room;
-  #running: { chromium: ManagedChromium; kept: AbortController } | undefined;
-  readonly #turns = new Turns();
+  readonly #hosts: HostRegistry;
+  readonly #options: ManagedChromiumOptions;
+  readonly #semaphore: BrowserSemaphore;
+  #running: { chromium: ManagedChromium; supervision: AbortController } | undefined;
+  readonly #mutex = new Mutex();
 
   /** `room`: shared by all vaults of the bridge. `hasFirstChoice`: reserves a place until the first `stop`. */
-  constructor(hosts: Hosts, options: ManagedOptions, { room, hasFirstChoice }: { room: Room; hasFirstChoice: boolean }) {
+  constructor(
+    hosts: HostRegistry,
+    options: ManagedChromiumOptions,
+    { room, hasFirstChoice }: { room: BrowserSemaphore; hasFirstChoice: boolean },
+  ) {
     this.#hosts = hosts;
     this.#options = options;
-    this.#room = room;
-    if (hasFirstChoice) room.take(this);
+    this.#semaphore = room;
+    if (hasFirstChoice) room.acquire(this);
   }
 
   /** Whether it runs or can start: the bridge's other vaults may use all permitted browsers. */
-  get hasRoom(): boolean {
-    return this.#room.hasPlace(this);
+  get hasPermit(): boolean {
+    return this.#semaphore.hasPermit(this);
   }
 
   /** Rejects if the browser does not start. */
   start(): Promise<void> {
     // Immediately, so that another vault does not use the same place.
-    this.#room.take(this);
-    return this.#turns.run(async () => {
+    this.#semaphore.acquire(this);
+    return this.#mutex.run(async () => {
       if (this.#running) return;
-      if (!this.#room.take(this)) throw new Error('the limit of managed browsers is reached (--max-browsers)');
+      if (!this.#semaphore.acquire(this)) throw new Error('the limit of managed browsers is reached (--max-browsers)');
       try {
         const chromium = await ManagedChromium.start(this.#options);
-        const kept = new AbortController();
-        keepHosted(this.#hosts, chromium, kept.signal);
-        this.#running = { chromium, kept };
+        const supervision = new AbortController();
+        keepHostAttached(this.#hosts, chromium, supervision.signal);
+        this.#running = { chromium, supervision };
       } finally {
-        if (!this.#running) this.#room.leave(this);
+        if (!this.#running) this.#semaphore.release(this);
       }
     });
   }
 
   /** Ends the browser if it runs, and frees its place. */
   stop(): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       const running = this.#running;
       this.#running = undefined;
-      running?.kept.abort();
+      running?.supervision.abort();
       await running?.chromium.close();
-      this.#room.leave(this);
+      this.#semaphore.release(this);
     });
   }
 }

@@ -1,16 +1,16 @@
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Link, LinkEvents } from '#shared/link/link.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { LinkSeal } from './link-seal.ts';
 
 /** Kinds of sealed messages. A message larger than the server's limit is sent in parts. */
-const KIND = { whole: 0, part: 1, close: 2, beat: 3 } as const;
+const MESSAGE_KIND = { whole: 0, part: 1, close: 2, beat: 3 } as const;
 /** Bytes that sealing adds to a message. */
-const OVERHEAD = 17;
-const MAX_MESSAGE = 4 * 1024 * 1024;
+const SEAL_OVERHEAD_BYTES = 17;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-const ending = z.object({ code: z.number().int(), reason: z.string().max(1000) });
+const endingSchema = z.object({ code: z.number().int(), reason: z.string().max(1000) });
 
 /** Keep-alive interval, and the time of silence after which the peer is given up, in milliseconds. */
 export const LINK_TIMES = { beatMs: 750, silentMs: 3000 };
@@ -40,41 +40,42 @@ export class NatsLink implements Link<Uint8Array> {
   #events: LinkEvents<Uint8Array> | undefined;
   #early: Uint8Array[] = [];
   #end: { code: number; reason: string } | undefined;
-  #parts: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #size = 0;
-  #heardAt = performance.now();
+  #lastReceivedAt = performance.now();
 
   constructor(options: NatsLinkOptions) {
     this.#options = options;
     const { nc, times: { beatMs, silentMs } = LINK_TIMES } = options;
-    this.#maxBytes = (nc.info?.max_payload ?? 1_048_576) - OVERHEAD;
+    this.#maxBytes = (nc.info?.max_payload ?? 1_048_576) - SEAL_OVERHEAD_BYTES;
     const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string }>();
     this.ended = promise;
     this.#settle = resolve;
     this.#timer = setInterval(() => {
-      this.#put(KIND.beat);
-      if (performance.now() - this.#heardAt < silentMs) return;
+      this.#publish(MESSAGE_KIND.beat);
+      if (performance.now() - this.#lastReceivedAt < silentMs) return;
       // This process itself may have been suspended, so read pending messages first.
       setImmediate(() => {
-        if (performance.now() - this.#heardAt >= silentMs) this.#over(CLOSE.goingAway, 'the other bridge stopped responding');
+        if (performance.now() - this.#lastReceivedAt >= silentMs)
+          this.#finish(CLOSE_CODES.goingAway, 'the other bridge stopped responding');
       });
     }, beatMs);
     this.#timer.unref();
-    void nc.closed().then(() => this.#over(CLOSE.goingAway, 'the connection to the cluster was lost'));
+    void nc.closed().then(() => this.#finish(CLOSE_CODES.goingAway, 'the connection to the cluster was lost'));
   }
 
   send(message: Uint8Array): void {
-    let rest = message;
-    while (rest.byteLength > this.#maxBytes) {
-      this.#put(KIND.part, rest.subarray(0, this.#maxBytes));
-      rest = rest.subarray(this.#maxBytes);
+    let remaining = message;
+    while (remaining.byteLength > this.#maxBytes) {
+      this.#publish(MESSAGE_KIND.part, remaining.subarray(0, this.#maxBytes));
+      remaining = remaining.subarray(this.#maxBytes);
     }
-    this.#put(KIND.whole, rest);
+    this.#publish(MESSAGE_KIND.whole, remaining);
   }
 
-  close(code: number = CLOSE.normal, reason = ''): void {
-    this.#put(KIND.close, Buffer.from(JSON.stringify({ code, reason: reason.slice(0, 500) })));
-    this.#over(code, reason);
+  close(code: number = CLOSE_CODES.normal, reason = ''): void {
+    this.#publish(MESSAGE_KIND.close, Buffer.from(JSON.stringify({ code, reason: reason.slice(0, 500) })));
+    this.#finish(code, reason);
   }
 
   receive(events: LinkEvents<Uint8Array>): void {
@@ -88,42 +89,42 @@ export class NatsLink implements Link<Uint8Array> {
     if (this.#end) return false;
     const opened = this.#options.seal.open(sealed);
     if (!opened) {
-      this.close(CLOSE.protocolError, 'a message was lost or is not from the other bridge');
+      this.close(CLOSE_CODES.protocolError, 'a message was lost or is not from the other bridge');
       return false;
     }
-    this.#heardAt = performance.now();
+    this.#lastReceivedAt = performance.now();
     const { kind, bytes } = opened;
-    if (kind === KIND.whole || kind === KIND.part) this.#take(bytes, kind === KIND.whole);
-    else if (kind === KIND.close) {
-      const { code, reason } = ending.catch({ code: CLOSE.goingAway, reason: '' }).parse(jsonOf(bytes));
-      this.#over(code, reason);
+    if (kind === MESSAGE_KIND.whole || kind === MESSAGE_KIND.part) this.#handleMessage(bytes, kind === MESSAGE_KIND.whole);
+    else if (kind === MESSAGE_KIND.close) {
+      const { code, reason } = endingSchema.catch({ code: CLOSE_CODES.goingAway, reason: '' }).parse(parseJson(bytes));
+      this.#finish(code, reason);
     }
     return true;
   }
 
-  #take(bytes: Uint8Array, isLast: boolean): void {
+  #handleMessage(bytes: Uint8Array, isLast: boolean): void {
     this.#size += bytes.byteLength;
-    if (this.#size > MAX_MESSAGE) return this.close(CLOSE.tooBig, 'message too large');
-    this.#parts.push(bytes);
+    if (this.#size > MAX_MESSAGE_BYTES) return this.close(CLOSE_CODES.tooBig, 'message too large');
+    this.#chunks.push(bytes);
     if (!isLast) return;
-    const message = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts);
-    this.#parts = [];
+    const message = this.#chunks.length === 1 ? bytes : Buffer.concat(this.#chunks);
+    this.#chunks = [];
     this.#size = 0;
     if (this.#events) this.#events.message(message);
     else this.#early.push(message);
   }
 
-  #put(kind: number, bytes: Uint8Array = new Uint8Array(0)): void {
+  #publish(kind: number, bytes: Uint8Array = new Uint8Array(0)): void {
     const { nc, seal, to } = this.#options;
     if (this.#end) return;
     try {
       nc.publish(to, seal.seal(kind, bytes));
     } catch {
-      this.#over(CLOSE.goingAway, 'the connection to the cluster was lost');
+      this.#finish(CLOSE_CODES.goingAway, 'the connection to the cluster was lost');
     }
   }
 
-  #over(code: number, reason: string): void {
+  #finish(code: number, reason: string): void {
     if (this.#end) return;
     this.#end = { code, reason };
     clearInterval(this.#timer);
@@ -133,7 +134,7 @@ export class NatsLink implements Link<Uint8Array> {
   }
 }
 
-function jsonOf(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString());
   } catch {

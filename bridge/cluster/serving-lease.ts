@@ -1,10 +1,10 @@
-import type { Places } from '#shared/sync/nats/places.ts';
-import { stands } from '#shared/sync/nats/leases.ts';
-import { isWrongSequence } from '#shared/sync/nats/problems.ts';
-import { openJson, sealJson, type VaultSeal } from '#shared/sync/nats/seal.ts';
+import type { VaultStreams } from '#shared/sync/nats/vault-streams.ts';
+import { isWriteCurrent } from '#shared/sync/nats/shared-leases.ts';
+import { isWrongSequence } from '#shared/sync/nats/cluster-problem.ts';
+import { openJson, sealJson, type VaultSeal } from '#shared/sync/nats/vault-seal.ts';
 import { z } from '#shared/rpc/zod.ts';
 
-const serving = z.object({
+const servingSchema = z.object({
   /** Bridge that serves the vault or is about to; null if there is none any more. */
   bridge: z.string().max(100).nullable(),
   /** Whether its host has caught up and answers. */
@@ -15,42 +15,42 @@ const serving = z.object({
   before: z.string().max(100).nullable(),
 });
 /** Value of the lease `serving`. */
-export type Serving = z.infer<typeof serving>;
+export type ServingState = z.infer<typeof servingSchema>;
 
 /** The value with its revision, which every renewal changes. */
-export interface SeenServing {
-  serving: Serving | null;
+export interface ServingRevision {
+  serving: ServingState | null;
   revision: number;
 }
 
 /**
- * The lease of the bridge whose managed Chromium serves the vault: one sealed key, updated by compare-and-set (shared/sync/nats/leases.ts).
+ * The lease of the bridge whose managed Chromium serves the vault: one sealed key, updated by compare-and-set (shared/sync/nats/shared-leases.ts).
  */
 export class ServingLease {
-  readonly #places: Pick<Places, 'leases' | 'info'>;
+  readonly #places: Pick<VaultStreams, 'leases' | 'info'>;
   readonly #seal: VaultSeal;
 
-  constructor(places: Pick<Places, 'leases' | 'info'>, seal: VaultSeal) {
+  constructor(places: Pick<VaultStreams, 'leases' | 'info'>, seal: VaultSeal) {
     this.#places = places;
     this.#seal = seal;
   }
 
-  async read(): Promise<SeenServing> {
+  async read(): Promise<ServingRevision> {
     const key = await this.#key();
     const entry = await this.#places.leases.get(key);
     if (!entry) return { serving: null, revision: 0 };
     const said = entry.operation === 'PUT' ? await openJson(this.#seal, entry.value, key) : undefined;
-    return { serving: serving.safeParse(said).data ?? null, revision: entry.revision };
+    return { serving: servingSchema.safeParse(said).data ?? null, revision: entry.revision };
   }
 
   /** Replaces revision `over`. Returns the new revision; null if it was changed in the meantime. */
-  async write(over: number, value: Serving, { isNew = false } = {}): Promise<number | null> {
+  async write(over: number, value: ServingState, { isNew = false } = {}): Promise<number | null> {
     const { leases } = this.#places;
     const key = await this.#key();
     const bytes = await sealJson(this.#seal, value, key);
     try {
       const written = await (over === 0 ? leases.create(key, bytes) : leases.update(key, bytes, over));
-      return !isNew || (await stands(this.#places, this.#seal, key, written)) ? written : null;
+      return !isNew || (await isWriteCurrent(this.#places, this.#seal, key, written)) ? written : null;
     } catch (error) {
       if (isWrongSequence(error)) return null;
       throw error;

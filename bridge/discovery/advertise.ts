@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { hostname, networkInterfaces } from 'node:os';
-import { PROTOCOL } from '#shared/rpc/limits.ts';
+import { PROTOCOL_VERSION } from '#shared/rpc/limits.ts';
 import { SERVICE } from './beacon.ts';
-import { type Multicast, type Network, openMulticast } from './multicast.ts';
+import { type MulticastSession, type MulticastNetwork, openMulticast } from './multicast.ts';
 
-export interface Advertised {
+export interface AdvertiseOptions {
   port: number;
   /** Version of the gateway. */
   version: string;
@@ -13,12 +13,12 @@ export interface Advertised {
   /** Whether other machines must use TLS. */
   tls?: boolean;
   /** Override for tests; default by `bind`. */
-  network?: Network;
+  network?: MulticastNetwork;
   log(line: string): void;
 }
 
 /** Advertises a gateway by multicast DNS until disposed. Rejects if multicast DNS is not available. */
-export async function advertise({ port, version, bind, tls = false, network, log }: Advertised): Promise<Multicast> {
+export async function advertiseGateway({ port, version, bind, tls = false, network, log }: AdvertiseOptions): Promise<MulticastSession> {
   const everywhere = bind === '0.0.0.0' || bind === '::' || bind.includes(':');
   let failed = false;
   const multicast = await openMulticast(network ?? (everywhere ? {} : { interface: bind }), (error) => {
@@ -28,12 +28,12 @@ export async function advertise({ port, version, bind, tls = false, network, log
   });
   const machine = hostname().replace(/\..*/, '').slice(0, 30);
   multicast.bonjour.publish({
-    name: `Perch on ${machine} (${port}-${machineMark()})`,
+    name: `Perch on ${machine} (${port}-${computeMachineId()})`,
     type: SERVICE,
     port,
     // A separate host name, since another program may answer for the machine's.
-    host: `perch-${machineMark()}-${port}.local`,
-    txt: { version, protocol: String(PROTOCOL), ...(tls && { tls: '1' }) },
+    host: `perch-${computeMachineId()}-${port}.local`,
+    txt: { version, protocol: String(PROTOCOL_VERSION), ...(tls && { tls: '1' }) },
     disableIPv6: !bind.includes(':'),
     // A probe would print to standard output if the name is taken, which others can claim at will.
     probe: false,
@@ -42,7 +42,7 @@ export async function advertise({ port, version, bind, tls = false, network, log
 }
 
 /** Distinguishes machines with the same name. */
-function machineMark(): string {
+function computeMachineId(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   const mac = addresses.find(({ internal }) => !internal)?.mac ?? hostname();
   return createHash('sha256').update(mac).digest('hex').slice(0, 4);

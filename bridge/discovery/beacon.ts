@@ -1,9 +1,9 @@
-import { legible } from '#shared/legible.ts';
+import { toPrintable } from '#shared/printable.ts';
 
 /** The multicast DNS service type, `_perch-gw._tcp`. */
 export const SERVICE = 'perch-gw';
 export const MAX_BEACONS = 256;
-const NAME_CHARS = 100;
+const MAX_NAME_CHARS = 100;
 
 /** A gateway that was found. Anyone on the network can announce one, so this does not make it trustworthy. */
 export interface Beacon {
@@ -18,8 +18,8 @@ export interface Beacon {
 }
 
 /** `tls`: whether the gateway only speaks TLS. */
-export function beaconOf({ name, host, port, method, tls = false }: Omit<Beacon, 'wsUrl'> & { tls?: boolean }): Beacon {
-  const shown = legible(name.replace(/\s+/g, ' ').trim().slice(0, NAME_CHARS));
+export function toBeacon({ name, host, port, method, tls = false }: Omit<Beacon, 'wsUrl'> & { tls?: boolean }): Beacon {
+  const shown = toPrintable(name.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS));
   const wsUrl = new URL(`${tls ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}/ws`).href;
   return { name: shown || 'Perch', host, port, method, wsUrl };
 }

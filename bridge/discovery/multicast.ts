@@ -5,7 +5,7 @@ import type Bonjour from 'bonjour-service';
 const MDNS_PORT = 5353;
 
 /** Interface and port for multicast DNS. */
-export interface Network {
+export interface MulticastNetwork {
   /** Address of one interface. Default: all interfaces. */
   interface?: string;
   /** Port instead of 5353, for tests. */
@@ -13,7 +13,7 @@ export interface Network {
 }
 
 /** A multicast DNS session. */
-export interface Multicast extends AsyncDisposable {
+export interface MulticastSession extends AsyncDisposable {
   readonly bonjour: Bonjour;
 }
 
@@ -22,9 +22,9 @@ export interface Multicast extends AsyncDisposable {
  * be caught.
  */
 export async function openMulticast(
-  { interface: address, port = MDNS_PORT }: Network,
+  { interface: address, port = MDNS_PORT }: MulticastNetwork,
   onfault: (error: unknown) => void,
-): Promise<Multicast> {
+): Promise<MulticastSession> {
   const { default: Bonjour } = await import('bonjour-service');
   const socket = createSocket({ type: 'udp4', reuseAddr: true });
   try {
@@ -36,7 +36,7 @@ export async function openMulticast(
   }
   const options = { socket, bind: false, port, ...(address === undefined ? {} : { interface: address }) };
   const bonjour = new Bonjour(options, onfault);
-  guard(socket, onfault);
+  guardSocket(socket, onfault);
   // The package joins the multicast groups on this event.
   socket.emit('listening');
   return {
@@ -48,7 +48,7 @@ export async function openMulticast(
   };
 }
 
-function guard(socket: Socket, onfault: (error: unknown) => void): void {
+function guardSocket(socket: Socket, onfault: (error: unknown) => void): void {
   for (const listener of socket.listeners('message')) {
     socket.removeAllListeners('message');
     socket.on('message', (...args) => {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { Keeper } from '../processes/keep.ts';
-import { Extra, type ExtraSpec } from './extra.ts';
-import { ggufExtra } from './gguf.ts';
+import { ProcessKeeper } from '../processes/process-keeper.ts';
+import { OptionalPackage, type ExtraSpec } from './extra.ts';
+import { createGgufExtra } from './gguf-extra.ts';
 
 /** A local registry with two tiny packages, in two versions. */
 async function registry() {
@@ -74,8 +74,8 @@ const spec = (version: string, proves = 'process.exit(0)'): ExtraSpec => ({
 
 verifies('gguf/extra', 'installed, of another version, replaced, removed', async () => {
   await using at = await registry();
-  const keeper = new Keeper(() => {});
-  const one = new Extra(spec('1.0.0'), { ...at, keeper });
+  const keeper = new ProcessKeeper(() => {});
+  const one = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
   expect(await one.state()).toEqual({ state: 'missing' });
   const said: string[] = [];
   await one.install({ say: (line) => said.push(line) });
@@ -84,7 +84,7 @@ verifies('gguf/extra', 'installed, of another version, replaced, removed', async
   expect(await import(one.entry)).toMatchObject({ version: '1.0.0' });
   expect(at.ranScripts()).toBe(false);
 
-  const two = new Extra(spec('2.0.0'), { ...at, keeper });
+  const two = new OptionalPackage(spec('2.0.0'), { ...at, keeper });
   expect(await two.state()).toEqual({ state: 'outdated', version: '1.0.0' });
   await two.install();
   expect(await two.state()).toEqual({ state: 'ready', version: '2.0.0' });
@@ -96,21 +96,21 @@ verifies('gguf/extra', 'installed, of another version, replaced, removed', async
 
 verifies('gguf/extra', 'a failed installation leaves the earlier one unchanged', async () => {
   await using at = await registry();
-  const keeper = new Keeper(() => {});
-  const one = new Extra(spec('1.0.0'), { ...at, keeper });
+  const keeper = new ProcessKeeper(() => {});
+  const one = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
   await one.install();
-  const broken = new Extra(spec('2.0.0', `throw new RangeError('no such processor')`), { ...at, keeper });
+  const broken = new OptionalPackage(spec('2.0.0', `throw new RangeError('no such processor')`), { ...at, keeper });
   await expect(broken.install()).rejects.toThrow('tiny 2.0.0 doesn’t work on this computer (RangeError: no such processor)');
-  const unknown = new Extra(spec('3.0.0'), { ...at, keeper });
+  const unknown = new OptionalPackage(spec('3.0.0'), { ...at, keeper });
   await expect(unknown.install()).rejects.toThrow('Couldn’t download tiny 3.0.0 (npm: ETARGET)');
-  const far = new Extra(spec('2.0.0'), {
+  const far = new OptionalPackage(spec('2.0.0'), {
     ...at,
     keeper,
     env: { ...at.env, npm_config_registry: 'http://127.0.0.1:1', npm_config_cache: join(at.home, 'none') },
   });
   await expect(far.install()).rejects.toThrow('Couldn’t download tiny 2.0.0 (npm: ECONNREFUSED)');
   const gone = new AbortController();
-  const left = new Extra(spec('2.0.0', 'await new Promise((done) => setTimeout(done, 600_000))'), { ...at, keeper });
+  const left = new OptionalPackage(spec('2.0.0', 'await new Promise((done) => setTimeout(done, 600_000))'), { ...at, keeper });
   const say = (line: string): void => void (line.startsWith('Testing') && gone.abort(new Error('left')));
   await expect(left.install({ signal: gone.signal, say })).rejects.toThrow('left');
   expect(await one.state()).toEqual({ state: 'ready', version: '1.0.0' });
@@ -119,7 +119,7 @@ verifies('gguf/extra', 'a failed installation leaves the earlier one unchanged',
 
 verifies('gguf/extra', 'the builds for each machine', () => {
   const beside = (platform: NodeJS.Platform, arch: string, gpu = false): string[] =>
-    ggufExtra({ platform, arch, gpu }).beside.map((each) => each.replace(/^@node-llama-cpp\/(.*)@.*$/, '$1'));
+    createGgufExtra({ platform, arch, gpu }).beside.map((each) => each.replace(/^@node-llama-cpp\/(.*)@.*$/, '$1'));
   expect(beside('linux', 'x64')).toEqual(['linux-x64']);
   expect(beside('linux', 'x64', true)).toEqual(['linux-x64', 'linux-x64-vulkan']);
   expect(beside('linux', 'arm64', true)).toEqual(['linux-arm64']);
@@ -129,7 +129,10 @@ verifies('gguf/extra', 'the builds for each machine', () => {
 });
 
 verifies('gguf/extra', 'a machine that there is no build for', async () => {
-  const none = new Extra(ggufExtra({ platform: 'freebsd', arch: 'x64', gpu: false }), { home: tmpdir(), keeper: new Keeper(() => {}) });
+  const none = new OptionalPackage(createGgufExtra({ platform: 'freebsd', arch: 'x64', gpu: false }), {
+    home: tmpdir(),
+    keeper: new ProcessKeeper(() => {}),
+  });
   expect(await none.state()).toEqual({ state: 'unsupported' });
   await expect(none.install()).rejects.toThrow(/node-llama-cpp has no build for/);
 });

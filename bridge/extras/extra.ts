@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { z } from '#shared/rpc/zod.ts';
-import { npmProgram } from '../capabilities/system/latest.ts';
-import type { Keeper } from '../processes/keep.ts';
-import { startKept, withoutOwn } from '../processes/kept-process.ts';
+import { findNpm } from '../capabilities/system/latest-version.ts';
+import type { ProcessKeeper } from '../processes/process-keeper.ts';
+import { startManagedProcess, omitPerchVariables } from '../processes/managed-process.ts';
 
 /** An optional package, installed only when it is needed. */
 export interface ExtraSpec {
@@ -35,29 +35,29 @@ export class ExtraError extends Error {
 }
 
 const READY_FILE = 'perch-extra.json';
-const readyFile = z.object({ version: z.string(), beside: z.array(z.string()) });
+const readyFileSchema = z.object({ version: z.string(), beside: z.array(z.string()) });
 /** Milliseconds after which an unresponsive registry is given up. */
 const SILENCE_MS = 60_000;
 /** Maximum duration of an installation in milliseconds. */
-const CUT_SHORT_MS = 3_600_000;
+const MAX_INSTALL_MS = 3_600_000;
 
 /** An optional package in its own folder under the bridge's home, installed by npm on demand. */
-export class Extra {
+export class OptionalPackage {
   readonly dir: string;
   readonly spec: ExtraSpec;
   readonly #parent: string;
-  readonly #keeper: Pick<Keeper, 'keep'>;
+  readonly #keeper: Pick<ProcessKeeper, 'keep'>;
   readonly #env: NodeJS.ProcessEnv;
 
   constructor(
     spec: ExtraSpec,
-    { home, keeper, env = process.env }: { home: string; keeper: Pick<Keeper, 'keep'>; env?: NodeJS.ProcessEnv },
+    { home, keeper, env = process.env }: { home: string; keeper: Pick<ProcessKeeper, 'keep'>; env?: NodeJS.ProcessEnv },
   ) {
     this.spec = spec;
     this.#parent = join(home, 'extras');
     this.dir = join(this.#parent, spec.name);
     this.#keeper = keeper;
-    this.#env = withoutOwn(env);
+    this.#env = omitPerchVariables(env);
   }
 
   /** Returns `ready` only if the wanted version is completely installed and was tested. */
@@ -65,7 +65,7 @@ export class Extra {
     if (this.spec.beside.length === 0) return { state: 'unsupported' };
     const text = await readFile(join(this.dir, READY_FILE), 'utf8').catch(() => undefined);
     if (text === undefined || !existsSync(join(this.dir, 'node_modules', this.spec.entry))) return { state: 'missing' };
-    const found = readyFile.safeParse(jsonOf(text)).data;
+    const found = readyFileSchema.safeParse(parseJson(text)).data;
     if (!found) return { state: 'missing' };
     const { version, beside } = found;
     const current = version === this.spec.version && this.spec.beside.every((each) => beside.includes(each));
@@ -74,7 +74,7 @@ export class Extra {
 
   /** URL of its module. */
   get entry(): string {
-    return entryOf(this.dir, this.spec);
+    return getEntryPath(this.dir, this.spec);
   }
 
   /**
@@ -85,7 +85,7 @@ export class Extra {
     const { spec } = this;
     const named = `${spec.package} ${spec.version}`;
     if (spec.beside.length === 0) throw new ExtraError(`${spec.package} has no build for ${process.platform} on ${process.arch}`);
-    const npm = npmProgram();
+    const npm = findNpm();
     if (!npm) throw new ExtraError(`Couldn’t install ${named}: npm is not installed`);
     await this.#sweep();
     const fresh = join(this.#parent, `.${spec.name}-${randomBytes(6).toString('hex')}`);
@@ -119,7 +119,7 @@ export class Extra {
     for (const name of names.filter((each) => each.startsWith(`.${this.spec.name}-`))) {
       const path = join(this.#parent, name);
       const since = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
-      if (Date.now() - since > CUT_SHORT_MS) await rm(path, { recursive: true, force: true });
+      if (Date.now() - since > MAX_INSTALL_MS) await rm(path, { recursive: true, force: true });
     }
   }
 
@@ -157,7 +157,7 @@ export class Extra {
     let last = '';
     // Written to a file, since Node would pass an `--eval` text to every process that the package forks.
     const proof = join(dir, 'proof.mjs');
-    await writeFile(proof, spec.proof(entryOf(dir, spec)));
+    await writeFile(proof, spec.proof(getEntryPath(dir, spec)));
     const how = await this.#run(process.execPath, [proof], dir, signal, (line) => {
       if (/^\w*Error\b/.test(line)) last ||= line;
     });
@@ -173,12 +173,12 @@ export class Extra {
     line: (text: string) => void,
   ): Promise<string> {
     signal?.throwIfAborted();
-    const running = startKept(program, args, { keeper: this.#keeper, env: this.#env, stdio: ['ignore', 'ignore', 'pipe'], cwd });
+    const running = startManagedProcess(program, args, { keeper: this.#keeper, env: this.#env, stdio: ['ignore', 'ignore', 'pipe'], cwd });
     const stop = (): void => void running.end();
     signal?.addEventListener('abort', stop);
     try {
       if (running.child.stderr) createInterface({ input: running.child.stderr }).on('line', line);
-      const how = await running.over;
+      const how = await running.exited;
       signal?.throwIfAborted();
       return how;
     } finally {
@@ -187,9 +187,9 @@ export class Extra {
   }
 }
 
-const entryOf = (dir: string, { entry }: ExtraSpec): string => pathToFileURL(join(dir, 'node_modules', entry)).href;
+const getEntryPath = (dir: string, { entry }: ExtraSpec): string => pathToFileURL(join(dir, 'node_modules', entry)).href;
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -2,18 +2,18 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
-import { UNKEPT } from '../processes/keep.ts';
-import { startKept } from '../processes/kept-process.ts';
-import { Cdp } from './cdp.ts';
-import { START_MS, unattended } from './launch.ts';
-import { Tab } from './tab.ts';
+import { NO_KEEPER } from '../processes/process-keeper.ts';
+import { startManagedProcess } from '../processes/managed-process.ts';
+import { CdpConnection } from './cdp-connection.ts';
+import { START_MS, createUnattendedOptions } from './launch-options.ts';
+import { ChromiumTab } from './chromium-tab.ts';
 
 const CLOSE_MS = 2000;
 /** Maximum bytes of error output kept during the start. */
-const MAX_SAID = 64 * 1024;
+const MAX_STDERR_BYTES = 64 * 1024;
 
 /** Keeps a hidden page at full speed, without pop-ups or requests to the system. */
-const HOSTING = [
+const HOST_ARGS = [
   ...['--headless', '--remote-debugging-pipe', '--hide-scrollbars', '--mute-audio', '--window-size=320,240'],
   ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows', '--disable-renderer-backgrounding'],
   ...['--disable-hang-monitor', '--disable-ipc-flooding-protection', '--disable-popup-blocking', '--disable-prompt-on-repost'],
@@ -32,11 +32,11 @@ export interface ChromiumOptions {
 /** A Chromium that ends with this process, however that ends: it exits when its debugging pipe closes. */
 export class Chromium {
   readonly #child: ChildProcess;
-  readonly #cdp: Cdp;
+  readonly #cdp: CdpConnection;
   /** Resolves when all its processes have ended. */
   readonly gone: Promise<string>;
 
-  private constructor(child: ChildProcess, cdp: Cdp, gone: Promise<string>) {
+  private constructor(child: ChildProcess, cdp: CdpConnection, gone: Promise<string>) {
     this.#child = child;
     this.#cdp = cdp;
     this.gone = gone;
@@ -44,32 +44,34 @@ export class Chromium {
 
   /** Resolves once the browser answers. Throws with its error output if it does not. */
   static async launch({ executable, profile, args }: ChromiumOptions): Promise<Chromium> {
-    const { args: common, env, chromiumSandbox } = unattended(executable, args);
-    const { child, over } = startKept(
+    const { args: common, env, chromiumSandbox } = createUnattendedOptions(executable, args);
+    const { child, exited } = startManagedProcess(
       executable,
-      [...common, ...HOSTING, ...(chromiumSandbox ? [] : ['--no-sandbox']), `--user-data-dir=${profile}`, 'about:blank'],
+      [...common, ...HOST_ARGS, ...(chromiumSandbox ? [] : ['--no-sandbox']), `--user-data-dir=${profile}`, 'about:blank'],
       // Closing the pipe ends it, so it needs no keeper.
-      { keeper: UNKEPT, env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] },
+      { keeper: NO_KEEPER, env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] },
     );
-    let said = '';
-    child.stderr?.on('data', (chunk: Buffer) => (said.length < MAX_SAID ? (said += chunk.toString()) : undefined));
+    let stderrText = '';
+    child.stderr?.on('data', (chunk: Buffer) => (stderrText.length < MAX_STDERR_BYTES ? (stderrText += chunk.toString()) : undefined));
     const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
     failed.catch(() => {});
     const [, , , to, from] = child.stdio;
-    const cdp = new Cdp(to as Writable, from as Readable);
-    const chromium = new Chromium(child, cdp, over);
+    const cdp = new CdpConnection(to as Writable, from as Readable);
+    const chromium = new Chromium(child, cdp, exited);
     try {
       await Promise.race([
         cdp.call('Target.setDiscoverTargets', { discover: true }),
         failed,
-        once(child, 'close').then(([code]) => Promise.reject(new Error(`${said.trim()}\nit ended immediately (${String(code)})`.trim()))),
+        once(child, 'close').then(([code]) =>
+          Promise.reject(new Error(`${stderrText.trim()}\nit ended immediately (${String(code)})`.trim())),
+        ),
         sleep(START_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`it didn’t respond within ${START_MS / 1000} s`))),
       ]);
     } catch (error) {
       // Its error output may arrive just after the pipe's end.
       if (child.exitCode === null && child.signalCode === null) await Promise.race([once(child, 'close'), sleep(CLOSE_MS)]);
       chromium.#kill();
-      throw said.trim() === '' ? error : new Error(said.trim(), { cause: error });
+      throw stderrText.trim() === '' ? error : new Error(stderrText.trim(), { cause: error });
     }
     return chromium;
   }
@@ -80,9 +82,9 @@ export class Chromium {
   }
 
   /** Opens a new tab and closes all others. */
-  async tab(): Promise<Tab> {
+  async tab(): Promise<ChromiumTab> {
     const { targetInfos } = await this.#cdp.call('Target.getTargets');
-    const tab = await Tab.open(this.#cdp);
+    const tab = await ChromiumTab.open(this.#cdp);
     for (const { type, targetId } of targetInfos as { type: string; targetId: string }[])
       if (type === 'page') this.#cdp.call('Target.closeTarget', { targetId }).catch(() => {});
     return tab;

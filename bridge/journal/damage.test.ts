@@ -14,20 +14,31 @@ import {
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { behindItsBack, contents, modeOf, one, openCore, pullAll, push, temporaryFolder, version, versions } from './fixture.ts';
-import { JournalFailed } from './journal.ts';
-import type { SqliteJournal } from './sqlite.ts';
+import {
+  changeFileDirectly,
+  readContents,
+  readMode,
+  runTask,
+  openCore,
+  pullAll,
+  pushRecords,
+  temporaryFolder,
+  createVersion,
+  createVersions,
+} from './fixture.ts';
+import { JournalError } from './journal.ts';
+import type { SqliteJournal } from './sqlite-journal.ts';
 
 const PAGE = 4096;
-const MANY = versions(2000, 'a', { payload: JSON.stringify('x'.repeat(300)) });
+const MANY = createVersions(2000, 'a', { payload: JSON.stringify('x'.repeat(300)) });
 const bytes = Buffer.from('attached');
 const hash = createHash('sha256').update(bytes).digest('hex');
 
 /** Fills a journal: records, an attachment, a lease with fence 3. */
 function fill(journal: SqliteJournal): void {
-  push(journal, MANY, 'a', 4);
-  one(journal, () => journal.putBlob(hash, bytes));
-  for (const holder of ['x', 'y', 'z']) one(journal, () => journal.takeLease({ name: 'run', holder, ttlMs: 0, present: [] }));
+  pushRecords(journal, MANY, 'a', 4);
+  runTask(journal, () => journal.putBlob(hash, bytes));
+  for (const holder of ['x', 'y', 'z']) runTask(journal, () => journal.takeLease({ name: 'run', holder, ttlMs: 0, present: [] }));
 }
 
 /** Overwrites some pages with garbage, but not the first one. */
@@ -38,12 +49,12 @@ function scribble(file: string, { from, pages }: { from: number; pages: number }
 }
 
 const damagedFiles = (dir: string): string[] => readdirSync(dir).filter((name) => /^journal\.damaged-[\dTZ-]+\.sqlite$/.test(name));
-const known = new Set(MANY.map((record) => JSON.stringify(contents([{ ...record, seq: 1 }]))));
+const known = new Set(MANY.map((record) => JSON.stringify(readContents([{ ...record, seq: 1 }]))));
 
 /** Checks that all records were written before, and that there are at least `least` of them. */
 function expectSaved(journal: SqliteJournal, least: number): void {
   const records = pullAll(journal);
-  expect(records.filter((record) => !known.has(JSON.stringify(contents([record]))))).toEqual([]);
+  expect(records.filter((record) => !known.has(JSON.stringify(readContents([record]))))).toEqual([]);
   expect(records.length).toBeGreaterThanOrEqual(least);
 }
 
@@ -63,17 +74,17 @@ verifies('vault.journal/damaged', 'damaged pages in the middle: readable data is
   expectSaved(journal, 1000);
   expect(pullAll(journal).length).toBeLessThan(2000);
   expect(Buffer.from(journal.getBlob(hash) ?? [])).toEqual(bytes);
-  expect(one(journal, () => journal.takeLease({ name: 'run', holder: 'new', ttlMs: 1, present: [] }))).toBe(4);
+  expect(runTask(journal, () => journal.takeLease({ name: 'run', holder: 'new', ttlMs: 1, present: [] }))).toBe(4);
   const [damaged = ''] = damagedFiles(folder.dir);
   expect(notices.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^The journal was damaged \(.+\)\. \d+ records were recovered/),
   ]);
   expect(notices[0]?.message).toContain(damaged);
   expect(journal.heard.replaced).toEqual([notices[0]?.message]);
-  expect([damaged, 'journal.sqlite'].map((name) => modeOf(join(folder.dir, name)))).toEqual(['600', '600']);
+  expect([damaged, 'journal.sqlite'].map((name) => readMode(join(folder.dir, name)))).toEqual(['600', '600']);
   expect(readdirSync(folder.dir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   // The hosts restore the rest.
-  push(journal, MANY);
+  pushRecords(journal, MANY);
   expect(pullAll(journal)).toHaveLength(2000);
 });
 
@@ -82,12 +93,12 @@ verifies('vault.journal/damaged', 'while it is in use', () => {
   using journal = openCore(folder);
   fill(journal);
   // Forces pages to be read from the file, not from the log or the cache.
-  behindItsBack(folder.file, (db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+  changeFileDirectly(folder.file, (db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
   scribble(folder.file, { from: 20, pages: statSync(folder.file).size / PAGE - 40 });
-  behindItsBack(folder.file, (db) => db.exec("INSERT INTO notices (at, message) VALUES (1, 'written by another process')"));
+  changeFileDirectly(folder.file, (db) => db.exec("INSERT INTO notices (at, message) VALUES (1, 'written by another process')"));
   expect(pullAll(journal).length).toBeLessThan(2000);
   expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal was damaged')]);
-  expect(push(journal, MANY).last).toBe(journal.head);
+  expect(pushRecords(journal, MANY).last).toBe(journal.head);
   expectSaved(journal, 2000);
 });
 
@@ -109,33 +120,33 @@ verifies('vault.journal/damaged', 'no database at all, another program’s, or o
     () => writeFileSync(folder.file, Buffer.alloc(20_000, 7)),
     () => {
       rmSync(folder.file);
-      behindItsBack(folder.file, (db) => db.exec('CREATE TABLE theirs (a)'));
+      changeFileDirectly(folder.file, (db) => db.exec('CREATE TABLE theirs (a)'));
     },
     () => {
       rmSync(folder.file);
       using other = openCore({ ...folder, vaultKey: 'o'.repeat(43) });
       fill(other);
     },
-    () => behindItsBack(folder.file, (db) => db.exec("DELETE FROM meta WHERE name = 'head'")),
+    () => changeFileDirectly(folder.file, (db) => db.exec("DELETE FROM meta WHERE name = 'head'")),
   ];
   for (const [index, damage] of spoil.entries()) {
     {
       using journal = openCore(folder);
-      push(journal, versions(3));
+      pushRecords(journal, createVersions(3));
     }
     damage();
     using journal = openCore(folder);
     expect(pullAll(journal), `case ${index}`).toHaveLength(index === 3 ? 4 : 0);
     expect(damagedFiles(folder.dir)).toHaveLength(index + 1);
-    expect(push(journal, versions(1, 'z')).last).toBe(journal.head);
+    expect(pushRecords(journal, createVersions(1, 'z')).last).toBe(journal.head);
   }
 });
 
 it('leaves the file of a newer build alone', () => {
   using folder = temporaryFolder();
   openCore(folder).close();
-  behindItsBack(folder.file, (db) => db.exec('PRAGMA user_version = 99'));
-  expect(() => openCore(folder)).toThrow(JournalFailed);
+  changeFileDirectly(folder.file, (db) => db.exec('PRAGMA user_version = 99'));
+  expect(() => openCore(folder)).toThrow(JournalError);
   expect(damagedFiles(folder.dir)).toEqual([]);
 });
 
@@ -145,11 +156,11 @@ verifies('vault.journal/damaged', 'deleted while it is in use: nothing is lost',
   fill(journal);
   const { id } = journal.info();
   rmSync(folder.file);
-  expect(push(journal, [version('next', 1)]).last).toBe(2001);
+  expect(pushRecords(journal, [createVersion('next', 1)]).last).toBe(2001);
   expect(pullAll(journal)).toHaveLength(2001);
   expect(journal.info().id).not.toBe(id);
   expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal’s file was deleted. 2000 records were recovered')]);
-  expect(['', '-wal', '-shm'].map((end) => modeOf(folder.file + end))).toEqual(['600', '600', '600']);
+  expect(['', '-wal', '-shm'].map((end) => readMode(folder.file + end))).toEqual(['600', '600', '600']);
   journal.close();
   using again = openCore(folder);
   expect(pullAll(again)).toHaveLength(2001);
@@ -158,7 +169,7 @@ verifies('vault.journal/damaged', 'deleted while it is in use: nothing is lost',
 verifies('vault.journal/damaged', 'deleted while nobody looks: noticed without a push', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);
-  push(journal, versions(2));
+  pushRecords(journal, createVersions(2));
   for (const end of ['', '-wal', '-shm']) rmSync(folder.file + end);
   journal.poll();
   expect(journal.heard.replaced).toHaveLength(1);
@@ -170,20 +181,20 @@ verifies('vault.journal/older-copy', 'replaced by an older file between two open
   const copy = join(folder.dir, 'copy');
   const positions: { journal: string; era: string; seq: number }[] = [];
   const read = (journal: SqliteJournal, seq: number): void => {
-    positions.push({ ...one(journal, () => journal.open({ origin: 'r', schema: 1, position: null })).position, seq });
+    positions.push({ ...runTask(journal, () => journal.open({ origin: 'r', schema: 1, position: null })).position, seq });
   };
   {
     using journal = openCore(folder);
-    push(journal, versions(5));
+    pushRecords(journal, createVersions(5));
     read(journal, 5);
-    behindItsBack(folder.file, (db) => db.exec(`VACUUM INTO '${copy}'`));
+    changeFileDirectly(folder.file, (db) => db.exec(`VACUUM INTO '${copy}'`));
     // The same era continues.
-    push(journal, versions(1, 'n'));
+    pushRecords(journal, createVersions(1, 'n'));
     positions.push(...positions.map((position) => ({ ...position, seq: 6 })));
   }
   {
     using journal = openCore(folder);
-    push(journal, versions(5, 'b'));
+    pushRecords(journal, createVersions(5, 'b'));
     read(journal, 5);
     read(journal, 11);
   }
@@ -191,10 +202,10 @@ verifies('vault.journal/older-copy', 'replaced by an older file between two open
   {
     // Another process writes before any host connects, so sequence numbers alone say nothing.
     using journal = openCore(folder);
-    push(journal, versions(50, 'c'));
+    pushRecords(journal, createVersions(50, 'c'));
   }
   using journal = openCore(folder);
-  const wanted = positions.map((position) => one(journal, () => journal.open({ origin: 'r', schema: 1, position })).wantsAll);
+  const wanted = positions.map((position) => runTask(journal, () => journal.open({ origin: 'r', schema: 1, position })).wantsAll);
   expect(wanted).toEqual([false, true, true, true]);
   expect(journal.info().notices.map(({ message }) => message)).toEqual([
     expect.stringContaining('The journal was replaced by an older copy'),
@@ -204,14 +215,14 @@ verifies('vault.journal/older-copy', 'replaced by an older file between two open
 verifies('vault.journal/older-copy', 'put back while it is in use: both are merged, under another id', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);
-  push(journal, versions(5));
-  behindItsBack(folder.file, (db) => db.exec(`VACUUM INTO '${folder.file}.copy'`));
+  pushRecords(journal, createVersions(5));
+  changeFileDirectly(folder.file, (db) => db.exec(`VACUUM INTO '${folder.file}.copy'`));
   const { id } = journal.info();
-  push(journal, [version('a0', 99_999), ...versions(5, 'b')]);
-  const before = contents(pullAll(journal));
+  pushRecords(journal, [createVersion('a0', 99_999), ...createVersions(5, 'b')]);
+  const before = readContents(pullAll(journal));
   renameSync(`${folder.file}.copy`, folder.file);
   for (const end of ['-wal', '-shm']) rmSync(folder.file + end);
-  expect(contents(pullAll(journal))).toEqual(before);
+  expect(readContents(pullAll(journal))).toEqual(before);
   expect(journal.info().id).not.toBe(id);
   expect(journal.heard.replaced).toEqual([expect.stringContaining('Both were merged')]);
   expect(damagedFiles(folder.dir)).toEqual([]);
@@ -221,9 +232,9 @@ verifies('vault.sync/journal-lost', 'a host that knew another journal makes this
   using folder = temporaryFolder();
   using journal = openCore(folder);
   const position = { journal: 'gone', era: 'e', seq: 7 };
-  const opened = one(journal, () => journal.open({ origin: 'r', schema: 1, position }));
+  const opened = runTask(journal, () => journal.open({ origin: 'r', schema: 1, position }));
   expect(opened).toMatchObject({ wantsAll: true, stale: false, position: { seq: 0 } });
-  one(journal, () => journal.open({ origin: 's', schema: 1, position }));
+  runTask(journal, () => journal.open({ origin: 's', schema: 1, position }));
   expect(journal.info().notices.map(({ message }) => message)).toEqual([
     'The previous journal is missing. Hosts restore its data in this one.',
   ]);
@@ -249,27 +260,27 @@ for (const tampering of TAMPERINGS) {
   verifies('vault.journal/tampered', tampering, () => {
     using folder = temporaryFolder();
     using journal = openCore(folder);
-    push(journal, versions(3));
+    pushRecords(journal, createVersions(3));
     const { id } = journal.info();
-    behindItsBack(folder.file, (db) => expect(db.prepare(tampering).run().changes).toBe(1));
+    changeFileDirectly(folder.file, (db) => expect(db.prepare(tampering).run().changes).toBe(1));
     expect(journal.pull(0, 1000)).toMatchObject({ records: [{ key: 'a0' }, { key: 'a2' }], next: 3, head: 3 });
     const { id: newId, records, notices } = journal.info();
     expect([newId === id, records]).toEqual([false, 2]);
     expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining('A record in the journal was damaged or changed')]);
     expect(journal.heard.replaced).toEqual([notices[0]?.message]);
-    expect(push(journal, versions(3)).last).toBe(4);
-    expect(contents(pullAll(journal))).toEqual(contents(versions(3).map((record) => ({ ...record, seq: 1 }))));
+    expect(pushRecords(journal, createVersions(3)).last).toBe(4);
+    expect(readContents(pullAll(journal))).toEqual(readContents(createVersions(3).map((record) => ({ ...record, seq: 1 }))));
   });
 }
 
 verifies('vault.journal/tampered', 'a record that is pushed again heals it at once, and a snapshot leaves it out', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);
-  push(journal, versions(3));
-  behindItsBack(folder.file, (db) => db.exec("UPDATE records SET clock = '999999999999999-0000-a' WHERE key = 'a1'"));
-  expect(push(journal, versions(3)).last).toBe(4);
+  pushRecords(journal, createVersions(3));
+  changeFileDirectly(folder.file, (db) => db.exec("UPDATE records SET clock = '999999999999999-0000-a' WHERE key = 'a1'"));
+  expect(pushRecords(journal, createVersions(3)).last).toBe(4);
   expect(journal.heard.replaced).toHaveLength(1);
-  behindItsBack(folder.file, (db) => db.exec("UPDATE records SET payload = 'evil' WHERE key = 'a1'"));
+  changeFileDirectly(folder.file, (db) => db.exec("UPDATE records SET payload = 'evil' WHERE key = 'a1'"));
   const snapshot = journal.snapshot();
   expect(journal.next(snapshot).map(({ key }) => key)).toEqual(['a0', 'a2']);
   journal.end(snapshot);

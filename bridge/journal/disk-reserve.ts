@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { RESERVE_MIN_FREE } from '#shared/sync/disk-space.ts';
+import { MIN_RESERVE_FREE_BYTES } from '#shared/sync/disk-space.ts';
 
 const RESERVE_BYTES = 4 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ export class DiskReserve {
     try {
       if ((statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) === RESERVE_BYTES) return;
       const { bavail, bsize } = statfsSync(dirname(this.#path));
-      if (bavail * bsize < RESERVE_MIN_FREE) return;
+      if (bavail * bsize < MIN_RESERVE_FREE_BYTES) return;
       const file = openSync(this.#path, 'w', 0o600);
       try {
         writeSync(file, Buffer.alloc(RESERVE_BYTES));

@@ -2,12 +2,12 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { SequencedRecord } from '#shared/ports/journal.ts';
+import type { SequencedRecord } from '#shared/ports/journal-port.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { SqliteJournal, type SqliteOptions } from './sqlite.ts';
+import { SqliteJournal, type SqliteJournalOptions } from './sqlite-journal.ts';
 
 export const KEY = 'k'.repeat(43);
-export const DAY = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A temporary folder that is removed on disposal. */
 export function temporaryFolder(): { dir: string; file: string; [Symbol.dispose](): void } {
@@ -20,23 +20,30 @@ export function temporaryFolder(): { dir: string; file: string; [Symbol.dispose]
   };
 }
 
-export const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+export const readMode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 /** A timestamp of `origin`'s clock. */
-export const clockOf = (wall: number, origin = 'a'): string => `${String(wall).padStart(15, '0')}-0000-${origin}`;
+export const createClock = (wall: number, origin = 'a'): string => `${String(wall).padStart(15, '0')}-0000-${origin}`;
 
 /** A version of a record, at a time of its writer's clock. */
-export function version(key: string, wall: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord {
-  return { store: 'messages', key, clock: clockOf(wall, origin), seal: 'none', payload: JSON.stringify({ key, wall, origin }), ...more };
+export function createVersion(key: string, wall: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord {
+  return {
+    store: 'messages',
+    key,
+    clock: createClock(wall, origin),
+    seal: 'none',
+    payload: JSON.stringify({ key, wall, origin }),
+    ...more,
+  };
 }
 
-export const versions = (count: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord[] =>
-  Array.from({ length: count }, (_, index) => version(`${origin}${index}`, 1000 + index, origin, more));
+export const createVersions = (count: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord[] =>
+  Array.from({ length: count }, (_, index) => createVersion(`${origin}${index}`, 1000 + index, origin, more));
 
 export type TestCore = SqliteJournal & { heard: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
 
 /** The engine without its thread, with the events that it emitted. */
-export function openCore(options: Partial<SqliteOptions> & { dir: string }): TestCore {
+export function openCore(options: Partial<SqliteJournalOptions> & { dir: string }): TestCore {
   const heard: TestCore['heard'] = { changed: [], replaced: [] };
   const journal = new SqliteJournal({
     vaultKey: KEY,
@@ -53,18 +60,18 @@ export function openCore(options: Partial<SqliteOptions> & { dir: string }): Tes
 }
 
 /** Runs one task. Throws its error. */
-export function one<T>(journal: SqliteJournal, task: () => T): T {
+export function runTask<T>(journal: SqliteJournal, task: () => T): T {
   const [outcome] = journal.commit([task]);
   if (!outcome || 'error' in outcome) throw outcome?.error ?? new Error('no outcome');
   return outcome.value;
 }
 
-export const push = (
+export const pushRecords = (
   journal: SqliteJournal,
   records: readonly SyncRecord[],
   pusher = 'a',
   schema?: number,
-): ReturnType<SqliteJournal['push']> => one(journal, () => journal.push(records, pusher, schema));
+): ReturnType<SqliteJournal['push']> => runTask(journal, () => journal.push(records, pusher, schema));
 
 /** Reads all records after a sequence number, page by page. */
 export function pullAll(
@@ -81,11 +88,11 @@ export function pullAll(
 }
 
 /** Contents of records, sorted and without sequence numbers. */
-export const contents = (records: readonly SequencedRecord[]): SyncRecord[] =>
+export const readContents = (records: readonly SequencedRecord[]): SyncRecord[] =>
   records.map(({ seq: _, ...record }) => record).sort((a, b) => (`${a.store}/${a.key}` < `${b.store}/${b.key}` ? -1 : 1));
 
 /** Changes the file through a separate connection. */
-export function behindItsBack(file: string, work: (db: DatabaseSync) => void): void {
+export function changeFileDirectly(file: string, work: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(file, { timeout: 5000 });
   try {
     work(db);

@@ -3,12 +3,22 @@ import { appendFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { surroundings } from './file.ts';
-import { behindItsBack, contents, KEY, openCore, pullAll, push, temporaryFolder, version, versions } from './fixture.ts';
-import { JournalFull } from './journal.ts';
-import { openJournal } from './open.ts';
+import { defaultEnvironment } from './journal-file.ts';
+import {
+  changeFileDirectly,
+  readContents,
+  KEY,
+  openCore,
+  pullAll,
+  pushRecords,
+  temporaryFolder,
+  createVersion,
+  createVersions,
+} from './fixture.ts';
+import { JournalFullError } from './journal.ts';
+import { openJournal } from './open-journal.ts';
 
-const big = (key: string, kilobytes: number) => version(key, 1, 'a', { payload: 'x'.repeat(kilobytes * 1024) });
+const big = (key: string, kilobytes: number) => createVersion(key, 1, 'a', { payload: 'x'.repeat(kilobytes * 1024) });
 
 /** Fills all remaining space. */
 function fillUp(path: string): void {
@@ -41,17 +51,18 @@ test('a real disk that is full: nothing is stored, and pushing works once there 
   if (!disk) return skip('no file system can be mounted here');
   const { dir } = disk;
   using journal = openCore({ dir });
-  push(journal, versions(5));
+  pushRecords(journal, createVersions(5));
   const ballast = join(dir, 'ballast');
   writeFileSync(ballast, Buffer.alloc(650 * 1024));
-  const before = contents(pullAll(journal));
-  for (let round = 0; round < 3; round++) expect(() => push(journal, [version('small', 1), big('big', 400)])).toThrow(JournalFull);
-  expect(contents(pullAll(journal))).toEqual(before);
+  const before = readContents(pullAll(journal));
+  for (let round = 0; round < 3; round++)
+    expect(() => pushRecords(journal, [createVersion('small', 1), big('big', 400)])).toThrow(JournalFullError);
+  expect(readContents(pullAll(journal))).toEqual(before);
   // A task that fits is not affected by one that does not.
-  const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([version('fits', 1)], 'a')]);
-  expect(outcomes).toEqual([{ error: expect.any(JournalFull) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
+  const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([createVersion('fits', 1)], 'a')]);
+  expect(outcomes).toEqual([{ error: expect.any(JournalFullError) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
   rmSync(ballast);
-  push(journal, [version('small', 1), big('big', 100)]);
+  pushRecords(journal, [createVersion('small', 1), big('big', 100)]);
   journal.close();
   using again = openCore({ dir });
   expect(again.heard.replaced).toEqual([]);
@@ -63,8 +74,8 @@ test('a real disk that is full, through the thread', async ({ skip }) => {
   if (!disk) return skip('no file system can be mounted here');
   const { dir } = disk;
   await using journal = await openJournal({ dir, vaultKey: KEY });
-  const outcomes = await Promise.allSettled([journal.push([big('big', 1100)], 'a'), journal.push([version('fits', 1)], 'a')]);
-  expect(outcomes).toMatchObject([{ reason: expect.any(JournalFull) }, { value: { before: 0, last: 1, conflicts: 0 } }]);
+  const outcomes = await Promise.allSettled([journal.push([big('big', 1100)], 'a'), journal.push([createVersion('fits', 1)], 'a')]);
+  expect(outcomes).toMatchObject([{ reason: expect.any(JournalFullError) }, { value: { before: 0, last: 1, conflicts: 0 } }]);
   expect((await journal.pull(0, 10)).records).toMatchObject([{ key: 'fits' }]);
   expect(await journal.push([big('smaller', 100)], 'a')).toMatchObject({ last: 2 });
 });
@@ -77,24 +88,24 @@ verifies('vault.journal/reserve', 'on a full disk the space set aside is used, s
   journal.prune();
   const reserve = join(dir, 'journal.reserve');
   expect(statSync(reserve).size).toBe(4 * 1024 * 1024);
-  expect(push(journal, [version('before', 1)])).not.toHaveProperty('low');
+  expect(pushRecords(journal, [createVersion('before', 1)])).not.toHaveProperty('low');
   const ballast = join(dir, 'ballast');
   fillUp(ballast);
   const stored: string[] = [];
   let used = false;
   for (let i = 0; !used; i++) {
-    const { low } = push(journal, [big(`k${i}`, 100)]);
+    const { low } = pushRecords(journal, [big(`k${i}`, 100)]);
     stored.push(`k${i}`);
     used = low === true;
   }
   expect(existsSync(reserve)).toBe(false);
-  expect(push(journal, [version('more', 1)])).toMatchObject({ low: true });
+  expect(pushRecords(journal, [createVersion('more', 1)])).toMatchObject({ low: true });
   journal.poll();
   expect(existsSync(reserve)).toBe(false);
   rmSync(ballast);
   journal.poll();
   expect(existsSync(reserve)).toBe(true);
-  expect(push(journal, [version('after', 1)])).not.toHaveProperty('low');
+  expect(pushRecords(journal, [createVersion('after', 1)])).not.toHaveProperty('low');
   expect(pullAll(journal).map(({ key }) => key)).toEqual(['before', ...stored, 'more', 'after']);
 });
 
@@ -104,12 +115,12 @@ test('a damaged journal on a full disk stays as it is until there is room to sav
   const { dir } = disk;
   {
     using journal = openCore({ dir });
-    push(journal, [big('a', 200), version('b', 1)]);
+    pushRecords(journal, [big('a', 200), createVersion('b', 1)]);
   }
   const ballast = join(dir, 'ballast');
-  behindItsBack(join(dir, 'journal.sqlite'), (db) => db.exec("DELETE FROM meta WHERE name = 'head'"));
+  changeFileDirectly(join(dir, 'journal.sqlite'), (db) => db.exec("DELETE FROM meta WHERE name = 'head'"));
   writeFileSync(ballast, Buffer.alloc(600 * 1024));
-  expect(() => openCore({ dir })).toThrow(JournalFull);
+  expect(() => openCore({ dir })).toThrow(JournalFullError);
   rmSync(ballast);
   using journal = openCore({ dir });
   expect(pullAll(journal).map(({ key }) => key)).toEqual(['a', 'b']);
@@ -117,23 +128,24 @@ test('a damaged journal on a full disk stays as it is until there is room to sav
 
 verifies('vault.journal/full', 'a file that may not grow: nothing is stored, and pushing works once it may', () => {
   using folder = temporaryFolder();
-  const connections: ReturnType<typeof surroundings.connect>[] = [];
+  const connections: ReturnType<typeof defaultEnvironment.connect>[] = [];
   const connect = (path: string) => {
-    const db = surroundings.connect(path);
+    const db = defaultEnvironment.connect(path);
     connections.push(db);
     return db;
   };
-  using journal = openCore({ ...folder, surroundings: { ...surroundings, connect } });
+  using journal = openCore({ ...folder, surroundings: { ...defaultEnvironment, connect } });
   const mayGrow = (pages: number): void => connections[0]?.exec(`PRAGMA max_page_count = ${pages}`);
-  push(journal, versions(5));
+  pushRecords(journal, createVersions(5));
   mayGrow(40);
-  const before = contents(pullAll(journal));
-  for (let round = 0; round < 3; round++) expect(() => push(journal, [version('small', 1), big('big', 400)])).toThrow(JournalFull);
-  expect(contents(pullAll(journal))).toEqual(before);
-  const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([version('fits', 1)], 'a')]);
-  expect(outcomes).toEqual([{ error: expect.any(JournalFull) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
+  const before = readContents(pullAll(journal));
+  for (let round = 0; round < 3; round++)
+    expect(() => pushRecords(journal, [createVersion('small', 1), big('big', 400)])).toThrow(JournalFullError);
+  expect(readContents(pullAll(journal))).toEqual(before);
+  const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([createVersion('fits', 1)], 'a')]);
+  expect(outcomes).toEqual([{ error: expect.any(JournalFullError) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
   mayGrow(100_000);
-  push(journal, [version('small', 1), big('big', 400)]);
+  pushRecords(journal, [createVersion('small', 1), big('big', 400)]);
   expect(pullAll(journal)).toHaveLength(8);
   expect(journal.heard.replaced).toEqual([]);
 });

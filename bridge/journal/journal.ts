@@ -1,17 +1,17 @@
-import type { ClusterFacts } from '#shared/ports/cluster.ts';
-import type { JournalInfo, Position, SequencedRecord } from '#shared/ports/journal.ts';
-import type { LeaseWanted } from '#shared/sync/lease.ts';
+import type { ClusterReport } from '#shared/ports/cluster-report.ts';
+import type { JournalInfo, JournalPosition, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { LeaseRequest } from '#shared/sync/lease-request.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 
-export interface Replica {
+export interface ReplicaRequest {
   origin: string;
   schema: number;
-  position: Position | null;
+  position: JournalPosition | null;
 }
 
-export interface Opened {
-  /** See `journal.open` in shared/ports/journal.ts. */
-  position: Position;
+export interface OpenedJournal {
+  /** See `journal.open` in shared/ports/journal-port.ts. */
+  position: JournalPosition;
   head: number;
   schema: number;
   wantsAll: boolean;
@@ -27,7 +27,7 @@ export interface JournalEvents {
 
 /**
  * The vault's journal on disk: the last version of each record, in the order of acceptance. The embedded engine is SQLite. A failed write
- * rejects with `JournalFull` or `JournalFailed` and stores nothing.
+ * rejects with `JournalFullError` or `JournalError` and stores nothing.
  */
 export interface Journal extends AsyncDisposable {
   readonly path: string;
@@ -35,7 +35,7 @@ export interface Journal extends AsyncDisposable {
   readonly head: number;
   on<E extends keyof JournalEvents>(event: E, listener: (...args: JournalEvents[E]) => void): void;
   off<E extends keyof JournalEvents>(event: E, listener: (...args: JournalEvents[E]) => void): void;
-  open(replica: Replica): Promise<Opened>;
+  open(replica: ReplicaRequest): Promise<OpenedJournal>;
   /** Records after a sequence number, in order. `except`: skips records pushed by this origin. */
   pull(after: number, limit: number, except?: string): Promise<{ records: SequencedRecord[]; next: number; head: number }>;
   /**
@@ -47,24 +47,24 @@ export interface Journal extends AsyncDisposable {
    * Merges records (shared/sync/conflict.ts) and resolves once they are on disk. A push is atomic. Concurrent pushes are committed
    * together.
    */
-  push(records: readonly SyncRecord[], pusher: string): Promise<Pushed>;
+  push(records: readonly SyncRecord[], pusher: string): Promise<PushResult>;
   /**
    * Returns the new fence, higher than every earlier one of this name. Null if another holder has the lease, or `presumed` has it while it
    * is among `present`. `present` is null just after a start, when absence can't be determined.
    */
-  takeLease(lease: LeaseWanted): Promise<number | null>;
+  takeLease(lease: LeaseRequest): Promise<number | null>;
   releaseLease(name: string, holder: string, fence: number): Promise<void>;
   /** Stores bytes under their SHA-256. Rejects if they do not have that hash. */
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   info(): Promise<JournalInfo>;
   /** Facts about the vault's cluster; missing if the vault is on this machine only. */
-  examine?(): Promise<ClusterFacts>;
+  examine?(): Promise<ClusterReport>;
   close(): Promise<void>;
 }
 
 /** The disk has no space for the write. */
-export interface Pushed {
+export interface PushResult {
   before: number;
   last: number;
   conflicts: number;
@@ -72,11 +72,11 @@ export interface Pushed {
   low?: boolean;
 }
 
-export class JournalFull extends Error {
+export class JournalFullError extends Error {
   override name = 'JournalFull';
 }
 
 /** The journal can't be read or written; the message says why. */
-export class JournalFailed extends Error {
+export class JournalError extends Error {
   override name = 'JournalFailed';
 }

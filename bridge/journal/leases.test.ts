@@ -1,23 +1,23 @@
 import { verifies } from '../../tests/requirements.ts';
 import { expect } from 'vitest';
 import type { SyncStore } from '#shared/sync/record.ts';
-import { surroundings } from './file.ts';
-import { one, openCore, push, temporaryFolder, version } from './fixture.ts';
+import { defaultEnvironment } from './journal-file.ts';
+import { runTask, openCore, pushRecords, temporaryFolder, createVersion } from './fixture.ts';
 
 function leases() {
   const folder = temporaryFolder();
   const time = { now: 1_000_000 };
-  const open = () => openCore({ ...folder, surroundings: { ...surroundings, now: () => time.now } });
+  const open = () => openCore({ ...folder, surroundings: { ...defaultEnvironment, now: () => time.now } });
   let journal = open();
   const take = (
     holder: string,
     { name = 'run', present = [], presumed }: { name?: string; present?: string[] | null; presumed?: string } = {},
-  ) => one(journal, () => journal.takeLease({ name, holder, presumed, ttlMs: 1000, present }));
+  ) => runTask(journal, () => journal.takeLease({ name, holder, presumed, ttlMs: 1000, present }));
   return {
     time,
     take,
-    release: (holder: string, fence: number) => one(journal, () => journal.releaseLease('run', holder, fence)),
-    pushFence: (fence: number, store: SyncStore = 'runs') => push(journal, [version(`run${fence}`, 1, 'a', { store, fence })]),
+    release: (holder: string, fence: number) => runTask(journal, () => journal.releaseLease('run', holder, fence)),
+    pushFence: (fence: number, store: SyncStore = 'runs') => pushRecords(journal, [createVersion(`run${fence}`, 1, 'a', { store, fence })]),
     prune: () => journal.prune(),
     reopen() {
       journal.close();

@@ -1,20 +1,20 @@
-import type { LeaseWanted } from '#shared/sync/lease.ts';
+import type { LeaseRequest } from '#shared/sync/lease-request.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import type { Tables } from './tables.ts';
+import type { JournalTables } from './journal-tables.ts';
 
 /**
  * Whether a lease is for a tick of a job. No record carries its fence, so it need not exceed an earlier journal's. Its taker expects
- * fence 1 if nobody had that tick (web/gateway/core/cron/turn.ts).
+ * fence 1 if nobody had that tick (web/gateway/core/cron/job-coordinator.ts).
  */
-const isTick = (name: string): boolean => name.startsWith('cron:');
+const isTickLease = (name: string): boolean => name.startsWith('cron:');
 
 /**
  * Takes a lease, within a transaction. Returns the fence, higher than any other holder's; the same fence when renewing. Null if another
  * holder's lease has not expired or that holder is present.
  */
-export function takeLease(tables: Tables, { name, holder, presumed, ttlMs, present }: LeaseWanted, now: number): number | null {
+export function takeLease(tables: JournalTables, { name, holder, presumed, ttlMs, present }: LeaseRequest, now: number): number | null {
   const isThere = (origin: string): boolean => present === null || present.includes(origin);
-  const earlier = isTick(name) ? 0 : tables.meta.fences;
+  const earlier = isTickLease(name) ? 0 : tables.meta.fences;
   const lease = tables.sql('SELECT holder, fence, until FROM leases WHERE name = ?').get(name);
   let fence: number;
   if (!lease) {
@@ -32,7 +32,7 @@ export function takeLease(tables: Tables, { name, holder, presumed, ttlMs, prese
 }
 
 /** Releases a lease but remembers its fence. Does nothing if another holder has it. */
-export function releaseLease(tables: Tables, name: string, holder: string, fence: number): void {
+export function releaseLease(tables: JournalTables, name: string, holder: string, fence: number): void {
   tables.sql('UPDATE leases SET holder = NULL, until = 0 WHERE name = ? AND holder = ? AND fence = ?').run(name, holder, fence);
 }
 
@@ -41,7 +41,7 @@ export function releaseLease(tables: Tables, name: string, holder: string, fence
  * earlier journal's lost leases. (Fence 1 needs no lease.) Only runs get their fences from leases; in other stores they are stages of a
  * record.
  */
-export function noteFence(tables: Tables, { store, fence = 0 }: Pick<SyncRecord, 'store' | 'fence'>): void {
+export function raiseMinFence(tables: JournalTables, { store, fence = 0 }: Pick<SyncRecord, 'store' | 'fence'>): void {
   if (store !== 'runs') return;
   if (fence <= Math.max(1, tables.meta.fences)) return;
   const given = Number(tables.sql('SELECT max(fence) AS given FROM leases').get()?.given ?? 0);

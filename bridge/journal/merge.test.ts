@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { mergeInto } from '#shared/sync/conflict.ts';
+import { mergeRecord } from '#shared/sync/conflict.ts';
 import { SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/record.ts';
 import { verifies } from '../../tests/requirements.ts';
-import { contents, openCore, pullAll, push, temporaryFolder, version } from './fixture.ts';
-import type { SqliteJournal } from './sqlite.ts';
+import { readContents, openCore, pullAll, pushRecords, temporaryFolder, createVersion } from './fixture.ts';
+import type { SqliteJournal } from './sqlite-journal.ts';
 
 const ORIGINS = ['a', 'b', 'c'];
 const STORES = Object.keys(SYNC_STORES).filter((store): store is SyncStore => store !== 'conflicts');
@@ -24,7 +24,7 @@ const history = fc
   )
   .map((drawn) => {
     const made = drawn.map(({ store, key, origin, fence, deleted }, index): SyncRecord => ({
-      ...version(key, index, origin),
+      ...createVersion(key, index, origin),
       store,
       ...(fence === undefined ? {} : { fence }),
       ...(deleted ? { deleted: true, payload: null } : {}),
@@ -45,7 +45,7 @@ const pushes = history.chain((records) =>
 );
 
 function pushInBatches(journal: SqliteJournal, records: readonly SyncRecord[], size: number): void {
-  for (let at = 0; at < records.length; at += size) push(journal, records.slice(at, at + size), ORIGINS[at % 3]);
+  for (let at = 0; at < records.length; at += size) pushRecords(journal, records.slice(at, at + size), ORIGINS[at % 3]);
 }
 
 function withJournal<T>(work: (journal: SqliteJournal) => T): T {
@@ -65,7 +65,7 @@ verifies(
         const [forward, shuffled] = [records, order].map((some) =>
           withJournal((journal) => {
             pushInBatches(journal, some, size);
-            return contents(pullAll(journal, { limit: 3 })).filter((record) => !isCopy(record));
+            return readContents(pullAll(journal, { limit: 3 })).filter((record) => !isCopy(record));
           }),
         );
         expect(shuffled).toEqual(forward);
@@ -81,16 +81,16 @@ verifies('vault.journal/merge', 'the stored state, copies included, equals mergi
       const model = new Map<string, SyncRecord>();
       const merge = (record: SyncRecord): void => {
         const id = `${record.store}/${record.key}`;
-        const { stored, copy } = mergeInto(model.get(id), record);
+        const { stored, copy } = mergeRecord(model.get(id), record);
         if (stored) model.set(id, stored);
         if (copy) merge(copy);
       };
       order.forEach(merge);
       const kept = withJournal((journal) => {
         pushInBatches(journal, order, size);
-        return contents(pullAll(journal));
+        return readContents(pullAll(journal));
       });
-      expect(kept).toEqual(contents([...model.values()].map((record) => ({ ...record, seq: 1 }))));
+      expect(kept).toEqual(readContents([...model.values()].map((record) => ({ ...record, seq: 1 }))));
     }),
     { numRuns: 40 },
   );

@@ -1,4 +1,4 @@
-import type { Tables } from './tables.ts';
+import type { JournalTables } from './journal-tables.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long a deletion is kept after it was accepted. A replica away for longer is `stale`. */
@@ -9,7 +9,7 @@ const BLOB_MS = DAY_MS;
 const TICK_LEASE_MS = DAY_MS;
 
 /** Removes old deletions, unreferenced attachments and old leases of ticks, within a transaction. */
-export function prune(tables: Tables, now: number): void {
+export function pruneExpired(tables: JournalTables, now: number): void {
   const old = now - TOMBSTONE_MS;
   const newest = tables.sql('SELECT max(seq) AS newest FROM records WHERE deleted = 1 AND at < ?').get(old)?.newest;
   if (newest != null) {

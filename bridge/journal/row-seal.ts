@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 import type { SQLOutputValue } from 'node:sqlite';
 
 /** A row of the records table. */
-export interface Row {
+export interface RecordRow {
   seq: number;
   store: string;
   key: string;
@@ -38,7 +38,7 @@ export class RowSeal {
     return createHmac('sha256', this.#key).update('key check').digest('hex');
   }
 
-  mac(row: Row): Buffer {
+  mac(row: RecordRow): Buffer {
     const { seq, store, key, clock, fence, base, deleted, seal, pusher, at, blobs, payload } = row;
     const fields = [seq, store, key, clock, fence, base, deleted, seal, pusher, at, blobs, payload?.length ?? null];
     return createHmac('sha256', this.#key)
@@ -48,26 +48,26 @@ export class RowSeal {
   }
 
   /** Verifies and returns a row; null if the signature is invalid. */
-  read(raw: Record<string, SQLOutputValue>): Row | null {
+  read(raw: Record<string, SQLOutputValue>): RecordRow | null {
     const { mac } = raw;
-    const row = rowOf(raw);
+    const row = parseRow(raw);
     if (!row || !(mac instanceof Uint8Array) || mac.length !== 32) return null;
     return timingSafeEqual(mac, this.mac(row)) ? row : null;
   }
 }
 
 /** Integers are read as bigint, so that an oversized one can be read and rejected. */
-function rowOf(raw: Record<string, SQLOutputValue>): Row | null {
-  const seq = integer(raw.seq);
-  const fence = raw.fence === null ? null : integer(raw.fence);
-  const deleted = integer(raw.deleted);
-  const at = integer(raw.at);
+function parseRow(raw: Record<string, SQLOutputValue>): RecordRow | null {
+  const seq = integerSchema(raw.seq);
+  const fence = raw.fence === null ? null : integerSchema(raw.fence);
+  const deleted = integerSchema(raw.deleted);
+  const at = integerSchema(raw.at);
   const { store, key, clock, base, seal, pusher, blobs, payload } = raw;
   if (seq === undefined || fence === undefined || deleted === undefined || at === undefined) return null;
   if (typeof store !== 'string' || typeof key !== 'string' || typeof clock !== 'string' || typeof seal !== 'string') return null;
-  if (!isText(base) || !isText(pusher) || !isText(blobs) || !isText(payload)) return null;
+  if (!isString(base) || !isString(pusher) || !isString(blobs) || !isString(payload)) return null;
   return { seq, store, key, clock, fence, base, deleted, seal, pusher, at, blobs, payload };
 }
 
-const integer = (value: SQLOutputValue | undefined): number | undefined => (typeof value === 'bigint' ? Number(value) : undefined);
-const isText = (value: SQLOutputValue | undefined): value is string | null => value === null || typeof value === 'string';
+const integerSchema = (value: SQLOutputValue | undefined): number | undefined => (typeof value === 'bigint' ? Number(value) : undefined);
+const isString = (value: SQLOutputValue | undefined): value is string | null => value === null || typeof value === 'string';

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RowSeal } from './row-seal.ts';
-import { type Page, Tables } from './tables.ts';
+import { type RecordPage, JournalTables } from './journal-tables.ts';
 
 /** All records as of its creation, regardless of later writes, read through a separate connection. */
-export class Snapshot {
-  readonly #tables: Tables;
+export class JournalSnapshot {
+  readonly #tables: JournalTables;
   #after: { store: string; key: string } | undefined = { store: '', key: '' };
 
   constructor(db: DatabaseSync, seal: RowSeal) {
     try {
       db.exec('PRAGMA query_only = ON; BEGIN');
       // The first read fixes the state that is seen.
-      this.#tables = new Tables(db, seal);
+      this.#tables = new JournalTables(db, seal);
     } catch (error) {
       db.close();
       throw error;
@@ -19,7 +19,7 @@ export class Snapshot {
   }
 
   /** Returns the next page by store and key; no records at the end. */
-  next(): Pick<Page, 'records' | 'damaged'> {
+  next(): Pick<RecordPage, 'records' | 'damaged'> {
     if (!this.#after) return { records: [], damaged: [] };
     const page = this.#tables.pageByKey(this.#after);
     this.#after = page.full ? page.last : undefined;

@@ -1,45 +1,45 @@
 // The journal's thread: waits for the disk without blocking the main thread.
 import { parentPort, workerData } from 'node:worker_threads';
-import { failureOf } from './failures.ts';
-import { JournalFull } from './journal.ts';
-import type { Failure, Reply, ThreadData, ThreadMessage, ThreadRequest } from './messages.ts';
-import type { Snapshot } from './snapshot.ts';
-import { SqliteJournal } from './sqlite.ts';
+import { toJournalError } from './failures.ts';
+import { JournalFullError } from './journal.ts';
+import type { ThreadFailure, ThreadReply, ThreadData, ThreadMessage, ThreadRequest } from './thread-messages.ts';
+import type { JournalSnapshot } from './snapshot.ts';
+import { SqliteJournal } from './sqlite-journal.ts';
 
 const POLL_MS = 1000;
 const PRUNE_MS = 24 * 60 * 60 * 1000;
 
 if (!parentPort) throw new Error('This module runs in a thread of the bridge');
 const port = parentPort;
-const tell = (message: ThreadMessage): void => port.postMessage(message);
-const failure = (error: unknown): Failure => {
-  const { message } = failureOf(error, false);
-  return { full: error instanceof JournalFull, message };
+const postToParent = (message: ThreadMessage): void => port.postMessage(message);
+const toFailure = (error: unknown): ThreadFailure => {
+  const { message } = toJournalError(error, false);
+  return { full: error instanceof JournalFullError, message };
 };
 
 const queue: ThreadRequest[] = [];
-const snapshots = new Map<string, Snapshot>();
+const snapshots = new Map<string, JournalSnapshot>();
 let scheduled = false;
-let turning = false;
+let isRunning = false;
 
 function start(): SqliteJournal | undefined {
   const { dir, vaultKey }: ThreadData = workerData;
   // Within a turn, the replies report it.
-  const onchanged = (head: number): void => void (turning || tell({ kind: 'replies', replies: [], head }));
-  const onreplaced = (reason: string): void => tell({ kind: 'replaced', reason });
+  const onchanged = (head: number): void => void (isRunning || postToParent({ kind: 'replies', replies: [], head }));
+  const onreplaced = (reason: string): void => postToParent({ kind: 'replaced', reason });
   try {
     const journal = new SqliteJournal({ dir, vaultKey, onchanged, onreplaced });
     journal.prune();
-    tell({ kind: 'started', path: journal.path, head: journal.head });
+    postToParent({ kind: 'started', path: journal.path, head: journal.head });
     return journal;
   } catch (error) {
-    tell({ kind: 'failed', failure: failure(error) });
+    postToParent({ kind: 'failed', failure: toFailure(error) });
     return undefined;
   }
 }
 
 /** Returns the function that makes a request's change; undefined if the request only reads. */
-function taskOf(journal: SqliteJournal, request: ThreadRequest): (() => unknown) | undefined {
+function toTask(journal: SqliteJournal, request: ThreadRequest): (() => unknown) | undefined {
   switch (request.call) {
     case 'open':
       return () => journal.open(request.replica);
@@ -56,7 +56,7 @@ function taskOf(journal: SqliteJournal, request: ThreadRequest): (() => unknown)
   }
 }
 
-function read(journal: SqliteJournal, request: ThreadRequest): unknown {
+function readRequest(journal: SqliteJournal, request: ThreadRequest): unknown {
   switch (request.call) {
     case 'pull':
       return journal.pull(request.after, request.limit, request.except);
@@ -80,13 +80,13 @@ function read(journal: SqliteJournal, request: ThreadRequest): unknown {
 }
 
 /** Runs all queued writes in one transaction, then one read, and repeats: nobody waits long for a client that reads a lot. */
-function turn(journal: SqliteJournal): void {
+function runTurn(journal: SqliteJournal): void {
   scheduled = false;
   const reads: ThreadRequest[] = [];
   const ids: number[] = [];
   const tasks: (() => unknown)[] = [];
   for (const request of queue.splice(0)) {
-    const task = taskOf(journal, request);
+    const task = toTask(journal, request);
     if (!task) {
       reads.push(request);
       continue;
@@ -96,47 +96,47 @@ function turn(journal: SqliteJournal): void {
   }
   if (tasks.length > 0) {
     const outcomes = journal.commit(tasks);
-    const replies = outcomes.map((outcome, index): Reply => {
+    const replies = outcomes.map((outcome, index): ThreadReply => {
       const id = ids[index] ?? 0;
-      return 'error' in outcome ? { id, failure: failure(outcome.error) } : { id, value: outcome.value };
+      return 'error' in outcome ? { id, failure: toFailure(outcome.error) } : { id, value: outcome.value };
     });
-    tell({ kind: 'replies', replies, head: journal.head });
+    postToParent({ kind: 'replies', replies, head: journal.head });
   }
   const first = reads.findIndex(({ call }) => call !== 'close');
-  if (first >= 0) answer(journal, reads.splice(first, 1)[0]);
-  else if (reads.length > 0) return close(journal, reads);
+  if (first >= 0) handleRead(journal, reads.splice(first, 1)[0]);
+  else if (reads.length > 0) return closeJournal(journal, reads);
   queue.push(...reads);
-  if (queue.length > 0) schedule(journal);
+  if (queue.length > 0) scheduleTurn(journal);
 }
 
-function answer(journal: SqliteJournal, request: ThreadRequest | undefined): void {
+function handleRead(journal: SqliteJournal, request: ThreadRequest | undefined): void {
   if (!request) return;
   const { id } = request;
-  let reply: Reply;
+  let reply: ThreadReply;
   try {
-    reply = { id, value: read(journal, request) };
+    reply = { id, value: readRequest(journal, request) };
   } catch (error) {
-    reply = { id, failure: failure(error) };
+    reply = { id, failure: toFailure(error) };
   }
-  tell({ kind: 'replies', replies: [reply], head: journal.head });
+  postToParent({ kind: 'replies', replies: [reply], head: journal.head });
 }
 
-function close(journal: SqliteJournal, requests: readonly ThreadRequest[]): void {
+function closeJournal(journal: SqliteJournal, requests: readonly ThreadRequest[]): void {
   journal.close();
-  tell({ kind: 'replies', replies: requests.map(({ id }) => ({ id, value: undefined })), head: journal.head });
+  postToParent({ kind: 'replies', replies: requests.map(({ id }) => ({ id, value: undefined })), head: journal.head });
   port.close();
   clearInterval(polling);
   clearInterval(pruning);
 }
 
-function schedule(journal: SqliteJournal): void {
+function scheduleTurn(journal: SqliteJournal): void {
   if (scheduled) return;
   scheduled = true;
   // After the messages that have already arrived.
   setImmediate(() => {
-    turning = true;
-    turn(journal);
-    turning = false;
+    isRunning = true;
+    runTurn(journal);
+    isRunning = false;
   });
 }
 
@@ -146,6 +146,6 @@ const pruning = journal && setInterval(() => journal.prune(), PRUNE_MS);
 if (journal) {
   port.on('message', (request: ThreadRequest) => {
     queue.push(request);
-    schedule(journal);
+    scheduleTurn(journal);
   });
 }

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const linesOf = (name: string): string[] => readFileSync(join(dir, name), 'utf8').trim().split('\n');
+const readLines = (name: string): string[] => readFileSync(join(dir, name), 'utf8').trim().split('\n');
 
 verifies(
   'memory.node/processes',
@@ -40,8 +40,8 @@ verifies(
     });
     await Promise.all(ends);
     const all = ['a', 'b', 'c'].flatMap((name) => Array.from({ length: 25 }, (_, at) => `${name}${at}`)).sort();
-    expect(linesOf('MEMORY.md').sort()).toEqual(all);
-    expect(linesOf('log.md').sort()).toEqual(all);
+    expect(readLines('MEMORY.md').sort()).toEqual(all);
+    expect(readLines('log.md').sort()).toEqual(all);
     const signals = await new SignalsStore(dir).getAllSignals();
     expect(signals.map(({ content }) => content.replace('signal ', '')).sort()).toEqual(all);
     expect(existsSync(lock)).toBe(false);
@@ -60,7 +60,7 @@ verifies('memory.node/processes', 'a lock is waited for, but not one that a proc
   writeFileSync(join(dir, 'MEMORY.md'), 'theirs\n');
   rmSync(lock);
   await changed;
-  expect([seen, linesOf('MEMORY.md')]).toEqual([['theirs\n'], ['theirs', 'ours']]);
+  expect([seen, readLines('MEMORY.md')]).toEqual([['theirs\n'], ['theirs', 'ours']]);
 
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   for (const owner of [`${pid} ${hostname()} x`, `${process.pid} ${hostname()} x`]) {
@@ -69,7 +69,7 @@ verifies('memory.node/processes', 'a lock is waited for, but not one that a proc
     if (owner.startsWith(`${process.pid} `)) utimesSync(lock, 1, 1);
     await workspace.append('MEMORY.md', 'after\n');
   }
-  expect([linesOf('MEMORY.md').length, existsSync(lock)]).toEqual([4, false]);
+  expect([readLines('MEMORY.md').length, existsSync(lock)]).toEqual([4, false]);
 });
 
 verifies('memory.node/processes', 'stores of signals over one folder count together', async () => {

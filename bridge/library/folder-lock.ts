@@ -3,28 +3,28 @@ import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Turns } from '#shared/turns.ts';
-import { codeOf } from '../home.ts';
+import { Mutex } from '#shared/mutex.ts';
+import { getErrorCode } from '../home-directory.ts';
 
-const NAME = '.perch.lock';
+const LOCK_NAME = '.perch.lock';
 /** Milliseconds after which a lock counts as abandoned: no change of a file takes that long. */
-const LONGEST_MS = 30_000;
-const LEAST_WAIT_MS = 2;
-const MOST_WAIT_MS = 10;
+const MAX_LOCK_MS = 30_000;
+const MIN_WAIT_MS = 2;
+const MAX_WAIT_MS = 10;
 
 /** Queues of this process's changes, by absolute path of the folder. */
-const turns = new Map<string, Turns>();
+const folderQueues = new Map<string, Mutex>();
 
 /**
  * Runs `work` with an exclusive lock on the folder, across processes: `.perch.lock` exists meanwhile. Removes a lock left by a process that
  * has ended. If no file can be created there, nothing can be changed either, and `work` runs without a lock.
  */
-export function inLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const turn = turns.get(folder) ?? new Turns();
-  turns.set(folder, turn);
+export function withFolderLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const turn = folderQueues.get(folder) ?? new Mutex();
+  folderQueues.set(folder, turn);
   return turn.run(async () => {
-    const path = join(folder, NAME);
-    const isLocked = await lock(folder, path);
+    const path = join(folder, LOCK_NAME);
+    const isLocked = await acquireLock(folder, path);
     try {
       return await work();
     } finally {
@@ -34,7 +34,7 @@ export function inLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Acquires the lock file. False if no file can be created there. */
-async function lock(folder: string, path: string): Promise<boolean> {
+async function acquireLock(folder: string, path: string): Promise<boolean> {
   for (;;) {
     try {
       const file = await open(path, 'wx', 0o600);
@@ -45,20 +45,20 @@ async function lock(folder: string, path: string): Promise<boolean> {
       }
       return true;
     } catch (error) {
-      const code = codeOf(error);
+      const code = getErrorCode(error);
       if (code === 'ENOENT') {
         if ((await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => null)) === null) return false;
         // Windows reports EPERM while the file is being removed.
       } else if (code !== 'EEXIST' && (code !== 'EPERM' || process.platform !== 'win32')) return false;
     }
-    if (!(await removeLeft(path))) await sleep(LEAST_WAIT_MS + Math.random() * (MOST_WAIT_MS - LEAST_WAIT_MS));
+    if (!(await removeAbandonedLock(path))) await sleep(MIN_WAIT_MS + Math.random() * (MAX_WAIT_MS - MIN_WAIT_MS));
   }
 }
 
 /** Removes a lock whose process has ended. False if it is still held. */
-async function removeLeft(path: string): Promise<boolean> {
+async function removeAbandonedLock(path: string): Promise<boolean> {
   const [owner, file] = await Promise.all([readFile(path, 'utf8').catch(() => ''), stat(path).catch(() => undefined)]);
-  if (!file || !isLeft(owner, file.mtimeMs)) return false;
+  if (!file || !isAbandoned(owner, file.mtimeMs)) return false;
   const aside = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await rename(path, aside);
@@ -72,8 +72,8 @@ async function removeLeft(path: string): Promise<boolean> {
   return !isOther;
 }
 
-function isLeft(owner: string, at: number): boolean {
-  if (Date.now() - at > LONGEST_MS) return true;
+function isAbandoned(owner: string, at: number): boolean {
+  if (Date.now() - at > MAX_LOCK_MS) return true;
   const [pid = '', host] = owner.split(' ');
   if (!/^\d+$/.test(pid) || host !== hostname()) return false;
   // After a restart, a container's process may have the same id as the one before.
@@ -82,6 +82,6 @@ function isLeft(owner: string, at: number): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    return codeOf(error) === 'ESRCH';
+    return getErrorCode(error) === 'ESRCH';
   }
 }

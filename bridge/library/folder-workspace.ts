@@ -1,47 +1,48 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Workspace, WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
-import { namesOf } from '../../web/gateway/core/memory/workspace-path.ts';
-import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
-import { syncFolder } from '../journal/file.ts';
-import { inLock } from './folder-lock.ts';
+import { splitWorkspacePath } from '../../web/gateway/core/memory/workspace-path.ts';
+import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
+import { syncFolder } from '../journal/journal-file.ts';
+import { withFolderLock } from './folder-lock.ts';
 
 /**
  * A workspace in a folder on disk that several processes may change at once. Ignores dotfiles and `node_modules`, except names in `hidden`,
  * such as `.dreams`.
  */
 export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: readonly string[] } = {}): Workspace {
-  const place = (path: string): string => join(folder, ...namesOf(path, hidden));
+  const place = (path: string): string => join(folder, ...splitWorkspacePath(path, hidden));
   const made = async (path: string): Promise<string> => {
     const file = place(path);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     return file;
   };
-  const alone = <T>(path: string, done: string, work: () => Promise<T>): Promise<T> => inLock(folder, () => told(path, done, work));
+  const alone = <T>(path: string, done: string, work: () => Promise<T>): Promise<T> =>
+    withFolderLock(folder, () => withErrorContext(path, done, work));
   const put = async (path: string, text: string): Promise<void> => {
     const file = await made(path);
-    await keepForeignBytes(file, text);
-    await told(path, 'written', async () => {
-      await writeWhole(file, text, rename);
+    await assertUtf8(file, text);
+    await withErrorContext(path, 'written', async () => {
+      await writeFileAtomically(file, text, rename);
       syncFolder(file);
     });
   };
   return {
-    read: (path) => readIfThere(place(path)),
+    read: (path) => readFileIfExists(place(path)),
     async write(path, text) {
       place(path);
-      await inLock(folder, () => put(path, text));
+      await withFolderLock(folder, () => put(path, text));
     },
     async update(path, edit) {
       const file = place(path);
-      return inLock(folder, async () => {
+      return withFolderLock(folder, async () => {
         // Programs that ignore the lock may save the file between the last check and the rename; Node has no way to prevent that.
         for (;;) {
-          const seen = await statOf(file, path);
-          const before = await readIfThere(file);
+          const seen = await statFile(file, path);
+          const before = await readFileIfExists(file);
           const text = edit(before);
           if (text === undefined) return before;
-          const now = await statOf(file, path);
+          const now = await statFile(file, path);
           if (now?.size !== seen?.size || now?.modifiedAt !== seen?.modifiedAt) continue;
           await put(path, text);
           return text;
@@ -67,64 +68,64 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
         try {
           await rm(file);
         } catch (error) {
-          if (isGone(error)) return false;
+          if (isMissingError(error)) return false;
           throw error;
         }
         syncFolder(file);
         return true;
       });
     },
-    stat: (path) => statOf(place(path), path),
+    stat: (path) => statFile(place(path), path),
     list: async (under) =>
-      (await filesIn(under === undefined ? folder : place(under), under, hidden)).sort((a, b) => (a.path < b.path ? -1 : 1)),
+      (await listFiles(under === undefined ? folder : place(under), under, hidden)).sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
 }
 
 /** Shared instances, which serve as the key for queues of operations on a workspace. */
-const shared = new Map<string, Workspace>();
+const sharedWorkspaces = new Map<string, Workspace>();
 
 /** Returns the same workspace for the same folder and names. */
-export function sharedWorkspace(folder: string, hidden: readonly string[]): Workspace {
+export function getSharedWorkspace(folder: string, hidden: readonly string[]): Workspace {
   const key = JSON.stringify([folder, hidden]);
-  const known = shared.get(key) ?? folderWorkspace(folder, { hidden });
-  shared.set(key, known);
+  const known = sharedWorkspaces.get(key) ?? folderWorkspace(folder, { hidden });
+  sharedWorkspaces.set(key, known);
   return known;
 }
 
-async function filesIn(folder: string, under: string | undefined, hidden: readonly string[]): Promise<WorkspaceFile[]> {
+async function listFiles(folder: string, under: string | undefined, hidden: readonly string[]): Promise<WorkspaceFile[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if (isGone(error)) return [];
-    throw new Error(`Couldn’t read ${folder}: ${reasonOf(error)}`, { cause: error });
+    if (isMissingError(error)) return [];
+    throw new Error(`Couldn’t read ${folder}: ${describeError(error)}`, { cause: error });
   });
   const found = await Promise.all(
     entries.map(async (entry) => {
       const { name } = entry;
       if ((name.startsWith('.') && !hidden.includes(name)) || name === 'node_modules' || /[\\:]/.test(name)) return [];
       const path = under === undefined ? name : `${under}/${name}`;
-      if (entry.isDirectory()) return filesIn(join(folder, name), path, hidden);
+      if (entry.isDirectory()) return listFiles(join(folder, name), path, hidden);
       // Temporary file of a process that has died.
       if (name.endsWith('.tmp')) return [];
-      return (await statOf(join(folder, name), path)) ?? [];
+      return (await statFile(join(folder, name), path)) ?? [];
     }),
   );
   return found.flat();
 }
 
-async function statOf(file: string, path: string): Promise<WorkspaceFile | undefined> {
+async function statFile(file: string, path: string): Promise<WorkspaceFile | undefined> {
   try {
     const { size, mtimeMs, ...stats } = await stat(file);
     return isFile(stats.mode) ? { path, size, modifiedAt: mtimeMs } : undefined;
   } catch (error) {
-    if (isGone(error)) return undefined;
-    throw new Error(`Couldn’t read ${file}: ${reasonOf(error)}`, { cause: error });
+    if (isMissingError(error)) return undefined;
+    throw new Error(`Couldn’t read ${file}: ${describeError(error)}`, { cause: error });
   }
 }
 
 const isFile = (mode: number): boolean => (mode & 0o170000) === 0o100000;
-const isGone = (error: unknown): boolean => codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+const isMissingError = (error: unknown): boolean => getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR';
 
 /** Invalid UTF-8 is read as replacement characters, and writing those would lose the original bytes. */
-async function keepForeignBytes(file: string, text: string): Promise<void> {
+async function assertUtf8(file: string, text: string): Promise<void> {
   if (!text.includes('\uFFFD')) return;
   const bytes = await readFile(file).catch(() => undefined);
   if (!bytes) return;
@@ -135,10 +136,10 @@ async function keepForeignBytes(file: string, text: string): Promise<void> {
   }
 }
 
-async function told<T>(path: string, done: string, work: () => Promise<T>): Promise<T> {
+async function withErrorContext<T>(path: string, done: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${path} can’t be ${done}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${path} can’t be ${done}: ${describeError(error)}`, { cause: error });
   }
 }

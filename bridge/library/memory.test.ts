@@ -9,8 +9,8 @@ import { verifies } from '../../tests/requirements.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 import { MemoryAwareRunner, MemoryConfig, MemoryManager, type MemoryMessage, setupMemoryForAgent } from './memory.ts';
 import { SqliteIndex } from './sqlite-index.ts';
-import type { Entry } from '../../web/gateway/core/memory/index/entry.ts';
-import { completeBy, modelOf, summaryModel } from '../../web/library/model.ts';
+import type { IndexEntry } from '../../web/gateway/core/memory/index/index-entry.ts';
+import { createComplete, parseModelConfig, selectSummaryModel } from '../../web/library/model-config.ts';
 
 let dir: string;
 beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'perch-memory-'))));
@@ -188,7 +188,7 @@ verifies('memory.node/folder', 'search works without a stored index, and reports
 verifies('memory.node/database', 'passages that another process has noted and this one does not know of do not stay', async () => {
   const path = 'memory/2026-11-20.md';
   const file = { path, size: 1, modifiedAt: 1.5, hash: null, lines: 1, isCut: false, broken: 0 };
-  const entry = (line: number, text: string): Entry => ({
+  const entry = (line: number, text: string): IndexEntry => ({
     ...{ id: `${path}#${line}`, kind: 'day', thread: path, text, category: null, path },
     ...{ line, end: line, at: 5, speaker: null, key: null },
   });
@@ -227,7 +227,7 @@ verifies('memory.node/model', 'calls a real server, and reports its errors', asy
     key: 'Bearer k',
     body: { model: 'small', max_tokens: 2000, messages: [{ role: 'user' }] },
   });
-  const complete = completeBy(modelOf({ provider: 'mine', modelId: 'x', baseUrl }));
+  const complete = createComplete(parseModelConfig({ provider: 'mine', modelId: 'x', baseUrl }));
   for (const [answer, complaint] of [
     [[401, 'no such key'], 'mine failed (HTTP 401): no such key'],
     [[200, 'garbage'], 'mine sent an invalid response'],
@@ -240,18 +240,18 @@ verifies('memory.node/model', 'calls a real server, and reports its errors', asy
   await new Promise((closed) => server.close(closed).closeAllConnections());
   await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow('Couldn’t reach mine at');
   await expect(complete('x', { maxTokens: 5, signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
-  await expect(completeBy(modelOf({ provider: 'constructor', model_id: 'x' }))('x', { maxTokens: 5, signal })).rejects.toThrow(
+  await expect(createComplete(parseModelConfig({ provider: 'constructor', model_id: 'x' }))('x', { maxTokens: 5, signal })).rejects.toThrow(
     'Unknown provider "constructor"',
   );
-  expect(() => modelOf({ provider: 'mine', modelId: '' })).toThrow('modelId');
-  expect(() => modelOf({ provider: 'mine', modelId: 'x', baseUrl: 'file:///etc' })).toThrow('baseUrl');
-  expect(summaryModel({ provider: 'mine', modelId: 'x', baseUrl, apiKey: 'k' }, 'ollama/a/b')).toEqual({
+  expect(() => parseModelConfig({ provider: 'mine', modelId: '' })).toThrow('modelId');
+  expect(() => parseModelConfig({ provider: 'mine', modelId: 'x', baseUrl: 'file:///etc' })).toThrow('baseUrl');
+  expect(selectSummaryModel({ provider: 'mine', modelId: 'x', baseUrl, apiKey: 'k' }, 'ollama/a/b')).toEqual({
     provider: 'ollama',
     modelId: 'a/b',
     baseUrl: 'http://127.0.0.1:11434/v1',
     apiKey: undefined,
   });
-  expect(() => summaryModel(undefined, 'big')).toThrow('<provider>/<model_id>');
+  expect(() => selectSummaryModel(undefined, 'big')).toThrow('<provider>/<model_id>');
 });
 
 verifies('memory.node/config', 'settings are read from a file', async () => {

@@ -2,20 +2,20 @@
 // the package's exports).
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/config.ts';
-import { unlessFailing } from '../../web/gateway/core/memory/index/unless-failing.ts';
+import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/memory-config.ts';
+import { createFaultTolerantStore } from '../../web/gateway/core/memory/index/fault-tolerant-store.ts';
 import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../../web/gateway/core/memory/memory-aware-runner.ts';
 import { MemoryManager as Manager } from '../../web/gateway/core/memory/memory-manager.ts';
 import type { CountText } from '../../web/gateway/core/memory/summary/transcript.ts';
-import type { Embedder } from '../../web/gateway/core/memory/vectors/vectors.ts';
+import type { Embedder } from '../../web/gateway/core/memory/vectors/passage-vectors.ts';
 import type { MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
 import { folderWorkspace } from './folder-workspace.ts';
-import { completeBy, modelOf, type ModelConfigInput, summaryModel } from '../../web/library/model.ts';
-import { noteClosed, noteOpen } from '../../web/gateway/core/memory/open-managers.ts';
-import { settingsAt } from '../../web/library/settings-at.ts';
-import type { DreamingConfig } from '../../web/gateway/core/dreaming/config.ts';
+import { createComplete, parseModelConfig, type ModelConfigInput, selectSummaryModel } from '../../web/library/model-config.ts';
+import { unregisterManager, registerManager } from '../../web/gateway/core/memory/open-managers.ts';
+import { loadSettings } from '../../web/library/load-settings.ts';
+import type { DreamingConfig } from '../../web/gateway/core/dreaming/dreaming-config.ts';
 import { createSearchSignals } from '../../web/gateway/core/dreaming/search-signals.ts';
-import { counterOf } from './counter.ts';
+import { createTokenCounter } from './token-counter.ts';
 import { SignalsStore } from './dreaming.ts';
 import { SqliteIndex } from './sqlite-index.ts';
 
@@ -32,10 +32,10 @@ export {
 export type { FoundMemory } from '../../web/gateway/core/memory/found-memory.ts';
 export type { Memory } from '../../web/gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
-export type { MemoryMessage } from '../../web/gateway/core/memory/message.ts';
+export type { MemoryMessage } from '../../web/gateway/core/memory/memory-message.ts';
 export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../../web/gateway/core/memory/openai-message.ts';
-export type { Embedder } from '../../web/gateway/core/memory/vectors/vectors.ts';
-export type { MemoryStats } from '../../web/gateway/core/memory/stats.ts';
+export type { Embedder } from '../../web/gateway/core/memory/vectors/passage-vectors.ts';
+export type { MemoryStats } from '../../web/gateway/core/memory/memory-stats.ts';
 export { createMemoryTools, type MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
 export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
 export type { MemoryConfigInput, ModelConfigInput };
@@ -45,7 +45,7 @@ export { folderWorkspace };
 export class MemoryConfig extends Config {
   /** Reads a YAML file. Rejects with an Error that names the file and the line or setting. */
   static override async fromYaml(path: string, read: (path: string) => Promise<string> = readText): Promise<MemoryConfig> {
-    return settingsAt(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
+    return loadSettings(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
   }
 }
 
@@ -79,18 +79,18 @@ export class MemoryManager extends Manager {
     if (workspaceDir.trim() === '') throw new Error('The workspace folder must not be empty');
     const folder = resolve(workspaceDir);
     const settings = config instanceof Config ? config : new MemoryConfig(config);
-    const own = model && modelOf(model);
-    const asked = summaryModel(own, settings.summary.model);
-    const counter = own && counterOf(own);
+    const own = model && parseModelConfig(model);
+    const requested = selectSummaryModel(own, settings.summary.model);
+    const counter = own && createTokenCounter(own);
     const index = new SqliteIndex(join(folder, 'memory.db'));
     const workspace = folderWorkspace(folder);
     super({
       workspace,
       config: settings,
       clock: { now: Date.now },
-      complete: asked && completeBy(asked),
+      complete: requested && createComplete(requested),
       countTokens: countTokens ?? counter?.count,
-      index: unlessFailing(index, warn),
+      index: createFaultTolerantStore(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
       onSearched:
         dreaming && createSearchSignals(dreaming, { workspace, signals: new SignalsStore(folder, { timeZone: dreaming.timezone }) }),
@@ -105,7 +105,7 @@ export class MemoryManager extends Manager {
 
   /** Warns if another manager of this process has the folder open. */
   override async open(): Promise<this> {
-    noteOpen(this.workspaceDir, this, (message) => this.warn(message));
+    registerManager(this.workspaceDir, this, (message) => this.warn(message));
     await this.#counterReady();
     return super.open();
   }
@@ -114,7 +114,7 @@ export class MemoryManager extends Manager {
     try {
       await super.close();
     } finally {
-      noteClosed(this.workspaceDir, this);
+      unregisterManager(this.workspaceDir, this);
       this.#closeIndex();
     }
   }

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { z } from '#shared/rpc/zod.ts';
-import type { Entry } from '../../web/gateway/core/memory/index/entry.ts';
-import type { IndexStore, ReadFile } from '../../web/gateway/core/memory/index/index-store.ts';
+import type { IndexEntry } from '../../web/gateway/core/memory/index/index-entry.ts';
+import type { IndexStore, IndexedFile } from '../../web/gateway/core/memory/index/index-store.ts';
 import { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
-import type { KeptVector } from '../../web/gateway/core/memory/vectors/vector-rows.ts';
-import type { VectorStore } from '../../web/gateway/core/memory/vectors/vectors.ts';
-import { besides } from '../journal/file.ts';
+import type { QuantizedVector } from '../../web/gateway/core/memory/vectors/vector-rows.ts';
+import type { VectorStore } from '../../web/gateway/core/memory/vectors/passage-vectors.ts';
+import { SIDE_FILES } from '../journal/journal-file.ts';
 
 /** Format version. A file of another version is recreated. */
 const VERSION = 3;
@@ -31,7 +31,7 @@ CREATE TABLE snapshot (number INTEGER PRIMARY KEY CHECK (number = 1), bytes BLOB
 PRAGMA user_version = ${VERSION};
 `;
 
-const fileRow = z.object({
+const fileRowSchema = z.object({
   path: z.string(),
   size: z.number(),
   modifiedAt: z.number(),
@@ -40,7 +40,7 @@ const fileRow = z.object({
   isCut: z.number().transform(Boolean),
   broken: z.number(),
 });
-const passageRow = z.object({
+const passageRowSchema = z.object({
   id: z.string(),
   kind: z.enum(['memory', 'note', 'day', 'message']),
   thread: z.string(),
@@ -54,11 +54,11 @@ const passageRow = z.object({
   key: z.string().nullable(),
 });
 
-const FILES = 'SELECT path, size, modified_at AS modifiedAt, hash, lines, is_cut AS isCut, broken FROM files';
-const PASSAGES =
+const SELECT_FILES = 'SELECT path, size, modified_at AS modifiedAt, hash, lines, is_cut AS isCut, broken FROM files';
+const SELECT_PASSAGES =
   'SELECT id, kind, thread, text, category, path, line, end_line AS end, at, speaker, key FROM passages WHERE path = ? ORDER BY line, number';
-const PUT_FILE = 'INSERT OR REPLACE INTO files (path, size, modified_at, hash, lines, is_cut, broken) VALUES (?, ?, ?, ?, ?, ?, ?)';
-const PUT = `INSERT INTO passages (id, path, line, end_line, kind, thread, text, category, at, speaker, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const UPSERT_FILE = 'INSERT OR REPLACE INTO files (path, size, modified_at, hash, lines, is_cut, broken) VALUES (?, ?, ?, ?, ?, ?, ?)';
+const UPSERT_PASSAGE = `INSERT INTO passages (id, path, line, end_line, kind, thread, text, category, at, speaker, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET path = excluded.path, line = excluded.line, end_line = excluded.end_line, kind = excluded.kind, thread = excluded.thread, text = excluded.text,
   category = excluded.category, at = excluded.at, speaker = excluded.speaker, key = excluded.key`;
 
@@ -78,21 +78,21 @@ export class SqliteIndex implements IndexStore, VectorStore {
 
   get #db(): DatabaseSync {
     if (this.#isClosed) throw new Error(`${this.#path} was closed`);
-    return (this.#connection ??= opened(this.#path));
+    return (this.#connection ??= openIndex(this.#path));
   }
 
-  async files(): Promise<ReadFile[]> {
-    return this.#all(FILES).map((row) => fileRow.parse(row));
+  async files(): Promise<IndexedFile[]> {
+    return this.#all(SELECT_FILES).map((row) => fileRowSchema.parse(row));
   }
 
-  async entries(path: string): Promise<Entry[]> {
-    return this.#all(PASSAGES, path).map((row) => passageRow.parse(row));
+  async entries(path: string): Promise<IndexEntry[]> {
+    return this.#all(SELECT_PASSAGES, path).map((row) => passageRowSchema.parse(row));
   }
 
   async put(
-    file: ReadFile,
-    entries: readonly Entry[],
-    { removed, written }: { removed: readonly string[]; written: readonly Entry[] },
+    file: IndexedFile,
+    entries: readonly IndexEntry[],
+    { removed, written }: { removed: readonly string[]; written: readonly IndexEntry[] },
   ): Promise<void> {
     const { path, size, modifiedAt, hash, lines, isCut, broken } = file;
     this.#transaction(() => {
@@ -104,7 +104,7 @@ export class SqliteIndex implements IndexStore, VectorStore {
         this.#db.prepare('DELETE FROM passages WHERE path = ?').run(path);
         this.#write(entries);
       }
-      this.#db.prepare(PUT_FILE).run(path, size, modifiedAt, hash, lines, Number(isCut), broken);
+      this.#db.prepare(UPSERT_FILE).run(path, size, modifiedAt, hash, lines, Number(isCut), broken);
     });
   }
 
@@ -124,7 +124,7 @@ export class SqliteIndex implements IndexStore, VectorStore {
     this.#db.prepare('INSERT OR REPLACE INTO snapshot (number, bytes) VALUES (1, ?)').run(bytes);
   }
 
-  async kept(model: string, hashes: readonly string[]): Promise<Map<string, KeptVector>> {
+  async kept(model: string, hashes: readonly string[]): Promise<Map<string, QuantizedVector>> {
     const one = this.#db.prepare('SELECT bytes FROM vectors WHERE model = ? AND hash = ?');
     return new Map(
       hashes.flatMap((hash) => {
@@ -134,7 +134,7 @@ export class SqliteIndex implements IndexStore, VectorStore {
     );
   }
 
-  async keep(model: string, vectors: ReadonlyMap<string, KeptVector>): Promise<void> {
+  async keep(model: string, vectors: ReadonlyMap<string, QuantizedVector>): Promise<void> {
     this.#transaction(() => {
       const put = this.#db.prepare('INSERT OR REPLACE INTO vectors (model, hash, bytes) VALUES (?, ?, ?)');
       for (const [hash, vector] of vectors) put.run(model, hash, new Uint8Array(vector.buffer, vector.byteOffset, vector.length));
@@ -147,8 +147,8 @@ export class SqliteIndex implements IndexStore, VectorStore {
     this.#connection = undefined;
   }
 
-  #write(entries: readonly Entry[]): void {
-    const put = this.#db.prepare(PUT);
+  #write(entries: readonly IndexEntry[]): void {
+    const put = this.#db.prepare(UPSERT_PASSAGE);
     for (const { id, path, line, end, kind, thread, text, category, at, speaker, key } of entries)
       put.run(id, path, line, end, kind, thread, text, category, at, speaker, key);
   }
@@ -173,20 +173,20 @@ export class SqliteIndex implements IndexStore, VectorStore {
   }
 }
 
-function opened(path: string): DatabaseSync {
+function openIndex(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
-    return prepared(path);
+    return prepareDatabase(path);
   } catch (error) {
-    if (!isUseless(error)) throw error;
-    for (const file of [path, ...besides(path)]) rmSync(file, { force: true });
-    return prepared(path);
+    if (!isCorrupt(error)) throw error;
+    for (const file of [path, ...SIDE_FILES(path)]) rmSync(file, { force: true });
+    return prepareDatabase(path);
   }
 }
 
-class OtherVersion extends Error {}
+class VersionMismatchError extends Error {}
 
-function prepared(path: string): DatabaseSync {
+function prepareDatabase(path: string): DatabaseSync {
   const isNew = !existsSync(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
@@ -196,9 +196,9 @@ function prepared(path: string): DatabaseSync {
     const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
     if (isEmpty) db.exec(SCHEMA);
-    else if (version !== VERSION) throw new OtherVersion(`${path} has version ${version}`);
+    else if (version !== VERSION) throw new VersionMismatchError(`${path} has version ${version}`);
     db.exec('COMMIT');
-    if (db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') throw new OtherVersion(`${path} is damaged`);
+    if (db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') throw new VersionMismatchError(`${path} is damaged`);
     return db;
   } catch (error) {
     db.close();
@@ -207,6 +207,6 @@ function prepared(path: string): DatabaseSync {
 }
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB (sqlite.org/rescode.html). */
-const isUseless = (error: unknown): boolean =>
-  error instanceof OtherVersion ||
+const isCorrupt = (error: unknown): boolean =>
+  error instanceof VersionMismatchError ||
   (error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && [11, 26].includes(error.errcode & 0xff));

@@ -2,24 +2,24 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { type ClaimsDisk, ClaimsManager as Claims, type ClaimsOptions } from '../../web/gateway/core/wiki/claims-manager.ts';
-import type { WikiConfig, WikiConfigInput } from '../../web/gateway/core/wiki/config.ts';
-import { HIDDEN, WikiVault as Vault } from '../../web/gateway/core/wiki/vault.ts';
-import { readIfThere } from '../home.ts';
+import type { WikiConfig, WikiConfigInput } from '../../web/gateway/core/wiki/wiki-config.ts';
+import { HIDDEN_NAMES, WikiVault as Vault } from '../../web/gateway/core/wiki/wiki-vault.ts';
+import { readFileIfExists } from '../home-directory.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 
 export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../../web/gateway/core/wiki/claim.ts';
 export type { ClaimChange, LineProblem } from '../../web/gateway/core/wiki/claim-lines.ts';
 export type { ImportReport } from '../../web/gateway/core/wiki/claims-transfer.ts';
-export { WikiConfig, type WikiConfigInput } from '../../web/gateway/core/wiki/config.ts';
+export { WikiConfig, type WikiConfigInput } from '../../web/gateway/core/wiki/wiki-config.ts';
 export type { Contradiction } from '../../web/gateway/core/wiki/contradiction/contradiction.ts';
-export type { Finding, HealthReport } from '../../web/gateway/core/wiki/health.ts';
-export type { Backlink } from '../../web/gateway/core/wiki/links.ts';
-export { WikiPage, type WikiPageInput } from '../../web/gateway/core/wiki/page.ts';
+export type { Finding, HealthReport } from '../../web/gateway/core/wiki/wiki-health.ts';
+export type { Backlink } from '../../web/gateway/core/wiki/wiki-links.ts';
+export { WikiPage, type WikiPageInput } from '../../web/gateway/core/wiki/wiki-page.ts';
 
 /** Any file on disk, by an absolute path or one that begins with `./` or `../`. */
-const disk: ClaimsDisk = {
+const diskFile: ClaimsDisk = {
   resolve: (path) => (isAbsolute(path) || /^\.{1,2}[/\\]/.test(path) ? resolve(path) : undefined),
-  read: (path) => readIfThere(path),
+  read: (path) => readFileIfExists(path),
   async write(path, text) {
     await mkdir(dirname(path), { recursive: true });
     // Writes in place: the path may be a link, or a device such as /dev/stdout.
@@ -36,7 +36,7 @@ export class WikiVault extends Vault {
   constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
     if (vaultPath.trim() === '') throw new Error('The vault folder must not be empty');
     const folder = resolve(vaultPath);
-    super(folderWorkspace(folder, { hidden: HIDDEN }), config, { disk, ...options });
+    super(folderWorkspace(folder, { hidden: HIDDEN_NAMES }), config, { disk: diskFile, ...options });
     this.vaultPath = folder;
   }
 }
@@ -51,6 +51,6 @@ export class ClaimsManager extends Claims {
     const folder = resolve(claimsDir);
     const vault = dirname(dirname(folder));
     const dir = relative(vault, folder).split(sep).join('/');
-    super(folderWorkspace(vault, { hidden: [dir.split('/')[0] ?? ''] }), dir, { disk, ...options });
+    super(folderWorkspace(vault, { hidden: [dir.split('/')[0] ?? ''] }), dir, { disk: diskFile, ...options });
   }
 }

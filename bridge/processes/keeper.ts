@@ -1,12 +1,12 @@
 // A separate program that runs while there are processes started by the bridge, and kills them if the bridge dies for any reason.
 import { createInterface } from 'node:readline';
-import { endTree, type Tree } from './process-tree.ts';
+import { endTree, type ProcessTree } from './process-tree.ts';
 
 /**
  * Running processes by mark. The bridge sends `+<mark>` before a program starts, `+<mark> <pid>` once it has, and `-<mark>` when its whole
  * tree has ended.
  */
-const running = new Map<string, Tree>();
+const running = new Map<string, ProcessTree>();
 
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Process, processes } from './processes.ts';
+import { type ProcessInfo, listProcesses } from './list-processes.ts';
 
 /** A command's processes: the root, which leads a group and a session, and an environment entry that all inherit. */
-export interface Tree {
+export interface ProcessTree {
   /** Undefined if it is unknown or did not start. */
   pid?: number | undefined;
   mark: string;
@@ -12,41 +12,41 @@ export interface Tree {
 /** Time for processes to exit after SIGTERM, and for attempts to kill them: less than 2 s in total. */
 const GRACE_MS = 1000;
 const KILL_MS = 800;
-const LOOK_MS = 40;
+const POLL_MS = 40;
 
 /**
  * Ends all processes of a tree: SIGTERM first, then SIGKILL. As far as the system can tell, this includes processes in their own group or
  * session and orphans. Resolves when none is left, or after a timeout.
  */
-export async function endTree(tree: Tree, look = processes): Promise<void> {
-  if (process.platform === 'win32') return endOnWindows(tree);
+export async function endTree(tree: ProcessTree, listAll = listProcesses): Promise<void> {
+  if (process.platform === 'win32') return endTreeOnWindows(tree);
   const known = new Map<number, string>();
-  const members = async (): Promise<Process[]> => {
-    const found = membersOf(tree, await look(tree.mark), known);
-    for (const { pid, began } of found) known.set(pid, began);
+  const members = async (): Promise<ProcessInfo[]> => {
+    const found = findMembers(tree, await listAll(tree.mark), known);
+    for (const { pid, startTime } of found) known.set(pid, startTime);
     return found;
   };
-  const asked = new Set<number>();
-  const gone = async (end: number, name: NodeJS.Signals, again: boolean): Promise<boolean> => {
+  const signaled = new Set<number>();
+  const awaitExit = async (end: number, name: NodeJS.Signals, shouldRepeat: boolean): Promise<boolean> => {
     // Look twice: a process during exec shows no environment, and one during fork does not show at all.
     for (let empty = 0; ;) {
-      const left = await members();
-      empty = left.length === 0 ? empty + 1 : 0;
+      const remaining = await members();
+      empty = remaining.length === 0 ? empty + 1 : 0;
       if (empty === 2) return true;
-      for (const { pid } of left) if (again || !asked.has(pid)) signal(pid, name);
-      for (const { pid } of left) asked.add(pid);
+      for (const { pid } of remaining) if (shouldRepeat || !signaled.has(pid)) sendSignal(pid, name);
+      for (const { pid } of remaining) signaled.add(pid);
       if (performance.now() >= end) return false;
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   };
-  if (await gone(performance.now() + GRACE_MS, 'SIGTERM', false)) return;
-  await gone(performance.now() + KILL_MS, 'SIGKILL', true);
+  if (await awaitExit(performance.now() + GRACE_MS, 'SIGTERM', false)) return;
+  await awaitExit(performance.now() + KILL_MS, 'SIGKILL', true);
 }
 
 /** Returns a tree's processes. `known`: start times of processes found earlier, by pid, which identifies orphans. */
-export function membersOf({ pid: first }: Tree, all: readonly Process[], known: ReadonlyMap<number, string>): Process[] {
-  const isRoot = ({ pid, group, session, began, marked }: Process): boolean =>
-    marked || known.get(pid) === began || (first !== undefined && (pid === first || group === first || session === first));
+export function findMembers({ pid: first }: ProcessTree, all: readonly ProcessInfo[], known: ReadonlyMap<number, string>): ProcessInfo[] {
+  const isRoot = ({ pid, group, session, startTime, hasMark }: ProcessInfo): boolean =>
+    hasMark || known.get(pid) === startTime || (first !== undefined && (pid === first || group === first || session === first));
   const found = new Map(all.filter(isRoot).map((each) => [each.pid, each]));
   for (let before = -1; before < found.size;) {
     before = found.size;
@@ -57,7 +57,7 @@ export function membersOf({ pid: first }: Tree, all: readonly Process[], known: 
   return [...found.values()];
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
@@ -66,9 +66,9 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /** Windows tracks parents and can end a tree by its root. */
-function endOnWindows({ pid }: Tree): Promise<void> {
+function endTreeOnWindows({ pid }: ProcessTree): Promise<void> {
   if (pid === undefined) return Promise.resolve();
-  return new Promise((resolve) => execFile('taskkill', taskkillArgs(pid), { windowsHide: true }, () => resolve()));
+  return new Promise((resolve) => execFile('taskkill', toTaskkillArgs(pid), { windowsHide: true }, () => resolve()));
 }
 
-export const taskkillArgs = (pid: number): string[] => ['/PID', String(pid), '/T', '/F'];
+export const toTaskkillArgs = (pid: number): string[] => ['/PID', String(pid), '/T', '/F'];

@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { Admission, isLoopback } from './admission.ts';
-import { startTestBridge } from './tests/bridge.ts';
+import { startTestBridge } from './tests/test-bridge.ts';
 
 type Surface = '/v1/models' | '/ws' | '/uplink';
 const SURFACES: Surface[] = ['/v1/models', '/ws', '/uplink'];
 
 /** Status of a request with these headers; 101 for an accepted upgrade. The token is valid, so only admission decides. */
-function statusOf(port: number, token: string, agent: Agent, path: Surface, host: string, origin: string | undefined): Promise<number> {
+function getStatus(port: number, token: string, agent: Agent, path: Surface, host: string, origin: string | undefined): Promise<number> {
   const upgrade =
     path === '/v1/models'
       ? {}
@@ -35,7 +35,7 @@ function statusOf(port: number, token: string, agent: Agent, path: Surface, host
   });
 }
 
-const hostsFor = (port: number): { allowed: string[]; denied: string[] } => ({
+const toHosts = (port: number): { allowed: string[]; denied: string[] } => ({
   allowed: [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`, `named.example:${port}`],
   denied: [
     '127.0.0.1',
@@ -66,7 +66,7 @@ const hostsFor = (port: number): { allowed: string[]; denied: string[] } => ({
   ],
 });
 
-const originsFor = (port: number): { allowed: string[]; denied: string[] } => ({
+const toOrigins = (port: number): { allowed: string[]; denied: string[] } => ({
   allowed: [`http://127.0.0.1:${port}`, 'https://friend.example'],
   denied: [
     'null',
@@ -121,8 +121,8 @@ describe('admission', () => {
     async () => {
       await using gateway = await startTestBridge({ hosts: ['named.example'], origins: ['https://friend.example'] });
       const port = Number(new URL(gateway.url).port);
-      const hosts = hostsFor(port);
-      const origins = originsFor(port);
+      const hosts = toHosts(port);
+      const origins = toOrigins(port);
       expect(hosts.denied.length).toBeGreaterThanOrEqual(25);
       expect(origins.denied.length).toBeGreaterThanOrEqual(40);
       const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -142,7 +142,7 @@ describe('admission', () => {
       const queue = cases.values();
       const worker = async (): Promise<void> => {
         for (const { surface, host, origin } of queue) {
-          const status = await statusOf(port, gateway.token, agent, surface, host, origin);
+          const status = await getStatus(port, gateway.token, agent, surface, host, origin);
           const wanted = expected(surface, host, origin);
           if (status !== wanted) wrong.push(`${surface} Host ${host} Origin ${origin}: ${status}, not ${wanted}`);
         }

@@ -19,7 +19,7 @@ export interface AdmissionOptions {
 }
 
 /** Properties of a request that admission checks. */
-export interface Arrival {
+export interface AdmissionRequest {
   url: string;
   headers: IncomingHttpHeaders;
   localAddress: string | undefined;
@@ -28,7 +28,7 @@ export interface Arrival {
   encrypted: boolean;
 }
 
-export const arrivalOf = (request: IncomingMessage): Arrival => ({
+export const toAdmissionRequest = (request: IncomingMessage): AdmissionRequest => ({
   url: request.url ?? '',
   headers: request.headers,
   localAddress: request.socket.localAddress,
@@ -69,7 +69,7 @@ export class Admission {
   }
 
   /** Returns undefined if the request is admitted. */
-  refuse(arrival: Arrival, isNavigation: boolean): Refusal | undefined {
+  refuse(arrival: AdmissionRequest, isNavigation: boolean): Refusal | undefined {
     const { url, headers } = arrival;
     if (!url.startsWith('/')) return { status: 400, message: 'The request target must be a path' };
     const host = headers.host?.toLowerCase() ?? '';
@@ -93,33 +93,33 @@ export class Admission {
    * Returns the app's origin for a request: the canonical one on this machine under a loopback name, or over TLS the requested one, which
    * is exact. Only these may use the app, linking and the lease. Undefined: API only.
    */
-  appOrigin(arrival: Arrival): string | undefined {
+  appOrigin(arrival: AdmissionRequest): string | undefined {
     if (this.isLocal(arrival)) return this.origin;
     return this.#isSecure(arrival) ? `https://${arrival.headers.host?.toLowerCase()}` : undefined;
   }
 
   /** Whether a request comes from this machine under a loopback name. */
-  isLocal({ headers, remoteAddress }: Arrival): boolean {
+  isLocal({ headers, remoteAddress }: AdmissionRequest): boolean {
     return this.#loopbackHosts.has(headers.host?.toLowerCase() ?? '') && remoteAddress !== undefined && isLoopback(remoteAddress);
   }
 
   /** Whether a request came over TLS, for a name of the certificate or the address at which it arrived. */
-  #isSecure(arrival: Arrival): boolean {
+  #isSecure(arrival: AdmissionRequest): boolean {
     if (!arrival.encrypted) return false;
     return this.#secureHosts.has(arrival.headers.host?.toLowerCase() ?? '') || (this.#exposed && this.#isOwnAddress(arrival));
   }
 
-  #isOwnAddress({ headers, localAddress, encrypted }: Arrival): boolean {
+  #isOwnAddress({ headers, localAddress, encrypted }: AdmissionRequest): boolean {
     if (localAddress === undefined) return false;
     const host = headers.host?.toLowerCase() ?? '';
-    const name = plainAddress(localAddress);
+    const name = normalizeAddress(localAddress);
     const suffixes = encrypted ? this.#suffixes.secure : this.#suffixes.plain;
     return suffixes.some((suffix) => host === `${name.includes(':') ? `[${name}]` : name}${suffix}`);
   }
 }
 
 /** Normalizes an IP address: removes the zone and the IPv4-mapped prefix (`::ffff:`). */
-function plainAddress(address: string): string {
+function normalizeAddress(address: string): string {
   return ipaddr.process(address.replace(/%.*$/, '')).toString();
 }
 

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { FRAME_CSP, PAGE_CSP, startTestBridge, WORKER_CSP } from './tests/bridge.ts';
+import { FRAME_CSP, PAGE_CSP, startTestBridge, WORKER_CSP } from './tests/test-bridge.ts';
 
 const page = { token: null, headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 const file = { token: null, headers: { accept: '*/*' } };

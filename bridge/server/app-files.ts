@@ -4,9 +4,9 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { arrivalOf } from './admission.ts';
-import { errorBody } from './http-errors.ts';
-import type { Vaults } from './vaults.ts';
+import { toAdmissionRequest } from './admission.ts';
+import { createErrorBody } from './http-errors.ts';
+import type { VaultRegistry } from './vault-registry.ts';
 
 const buildFile = z.object({ build: z.string().max(100), workerCsp: z.string().regex(/^[\x20-\x7e]*$/) });
 
@@ -40,22 +40,22 @@ const RESERVED = /^\/(v1|api|mcp|openapi\.json|ws|uplink|health|ready|metrics|li
 export const isReserved = (url: string): boolean => RESERVED.test(url);
 
 /** Worker scripts (`worker.format` of the build puts them there). */
-const STARTED = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
+const WORKER_SCRIPTS = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
 
 export interface AppFilesOptions {
   appDir: string;
   workerCsp: string;
   /** Vaults, each with its pages at its own origin. */
-  vaults: Pick<Vaults, 'door'>;
+  vaults: Pick<VaultRegistry, 'door'>;
 }
 
 /**
  * Serves the built app: files with their policies and cache rules, and index.html for every navigation. Available to browsers on this
  * machine, and to others over TLS. Without TLS an exposed gateway serves only the API.
  */
-export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults }: AppFilesOptions): Promise<void> {
-  const pagePolicy = policyOf(join(appDir, 'index.html'), "'none'");
-  const framePolicy = policyOf(join(appDir, FRAME_FILE), "'self'");
+export async function serveAppFiles(app: FastifyInstance, { appDir, workerCsp, vaults }: AppFilesOptions): Promise<void> {
+  const pagePolicy = createPolicyReader(join(appDir, 'index.html'), "'none'");
+  const framePolicy = createPolicyReader(join(appDir, FRAME_FILE), "'self'");
 
   await app.register(fastifyStatic, {
     root: appDir,
@@ -71,16 +71,17 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
       const file = path.slice(appDir.length).replaceAll('\\', '/');
       reply.header('cache-control', file.startsWith('/_app/immutable/') ? 'public, max-age=31536000, immutable' : 'no-cache');
       // A worker follows its own response's policy. For other scripts the header only matters if they are started as a worker.
-      if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', STARTED.test(file) ? workerCsp : "default-src 'none'");
+      if (/\.m?js(\.br|\.gz)?$/.test(file))
+        reply.header('content-security-policy', WORKER_SCRIPTS.test(file) ? workerCsp : "default-src 'none'");
     },
   });
 
   app.addHook('onRequest', async (request, reply) => {
     if (isReserved(request.url)) return;
     const { admission } = vaults.door(request.raw);
-    const arrival = arrivalOf(request.raw);
+    const arrival = toAdmissionRequest(request.raw);
     const origin = admission.appOrigin(arrival);
-    if (origin === undefined) return reply.code(404).send(errorBody(404, 'Only the API is served here'));
+    if (origin === undefined) return reply.code(404).send(createErrorBody(404, 'Only the API is served here'));
     if (!isNavigation(request.method, request.headers.accept)) return;
     if (`${arrival.encrypted ? 'https' : 'http'}://${request.headers.host?.toLowerCase()}` === origin) return;
     return reply.redirect(`${origin}${request.url}`, 307);
@@ -96,12 +97,12 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
   app.get('/index.html', page);
   app.get(`/${FRAME_FILE}`, async (_request, reply) => {
     const policy = await framePolicy();
-    if (policy === undefined) return reply.code(404).send(errorBody(404, 'The app is not built'));
+    if (policy === undefined) return reply.code(404).send(createErrorBody(404, 'The app is not built'));
     return reply.headers({ ...FRAME_HEADERS, 'content-security-policy': policy }).sendFile(FRAME_FILE);
   });
   app.setNotFoundHandler(async (request, reply) => {
     if (isNavigation(request.method, request.headers.accept) && !isReserved(request.url)) return page(request, reply);
-    return reply.code(404).send(errorBody(404, `Not found: ${request.method} ${request.url.replace(/\?.*/, '')}`));
+    return reply.code(404).send(createErrorBody(404, `Not found: ${request.method} ${request.url.replace(/\?.*/, '')}`));
   });
 }
 
@@ -110,7 +111,7 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
  * if the file has changed. Resolves to undefined if the page is not built. Throws if the page has no policy, since it must not be served
  * without one.
  */
-function policyOf(path: string, framedBy: string): () => Promise<string | undefined> {
+function createPolicyReader(path: string, framedBy: string): () => Promise<string | undefined> {
   let known: { mtimeMs: number; policy: string } | undefined;
   return async () => {
     const found = await stat(path).catch(() => undefined);
@@ -118,11 +119,12 @@ function policyOf(path: string, framedBy: string): () => Promise<string | undefi
     if (known?.mtimeMs === found.mtimeMs) return known.policy;
     const meta = /<meta\s+http-equiv="content-security-policy"\s+content="([^"]*)"/i.exec(await readFile(path, 'utf8'))?.[1];
     if (!meta) throw new Error(`${path} has no content security policy. Build the app again.`);
-    const policy = `${unescape(meta).replace(/;\s*$/, '')}; frame-ancestors ${framedBy}`;
+    const policy = `${unescapeHtml(meta).replace(/;\s*$/, '')}; frame-ancestors ${framedBy}`;
     known = { mtimeMs: found.mtimeMs, policy };
     return policy;
   };
 }
 
 const ENTITIES: Record<string, string> = { quot: '"', amp: '&', lt: '<', gt: '>', '#39': "'", '#x27': "'", apos: "'" };
-const unescape = (text: string): string => text.replace(/&(\w+|#\w+);/g, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole);
+const unescapeHtml = (text: string): string =>
+  text.replace(/&(\w+|#\w+);/g, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole);

@@ -1,5 +1,5 @@
 /** Ten failures per minute, then a lock-out of five minutes. */
-const TRIES = 10;
+const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
 const LOCKOUT_MS = 5 * 60_000;
 
@@ -36,7 +36,7 @@ export class AuthLimiter {
     let failures = this.#keys.get(key);
     if (!failures) this.#keys.set(key, (failures = { at: [], lockedUntil: 0 }));
     failures.at = [...failures.at.filter((at) => at > now - WINDOW_MS), now];
-    if (failures.at.length >= TRIES) {
+    if (failures.at.length >= MAX_FAILURES) {
       failures.at = [];
       failures.lockedUntil = now + LOCKOUT_MS;
       this.#onlock(key);

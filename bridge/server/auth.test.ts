@@ -1,28 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { importSecret, prove } from '#shared/link/proof.ts';
-import type { Password } from '../password.ts';
+import { importSecret, createProof } from '#shared/link/link-credentials.ts';
+import type { OwnerPassword } from '../owner-password.ts';
 import { AuthLimiter } from './auth-limiter.ts';
-import { Auth, bearerOf } from './auth.ts';
+import { Authenticator, getBearerToken } from './auth.ts';
 
 const TOKEN = 'T'.repeat(43);
 const credential = (id: string, kind: 'app' | 'host') => ({ id, kind, secret: 'S'.repeat(42) + 'E', createdAt: 0 });
 
-function setUp(token = TOKEN, password: Pick<Password, 'check' | 'isSet'> = { check: async () => undefined, isSet: async () => false }) {
+function setUp(
+  token = TOKEN,
+  password: Pick<OwnerPassword, 'check' | 'isSet'> = { check: async () => undefined, isSet: async () => false },
+) {
   const clock = { now: 0 };
   const locks: string[] = [];
   const limiter = new AuthLimiter({ now: () => clock.now, onlock: (key) => locks.push(key) });
   return {
     clock,
     locks,
-    auth: new Auth({
+    auth: new Authenticator({
       ...{ token, access: { find: () => undefined }, password, limiter },
       credentials: [credential('a', 'app'), credential('h', 'host')],
     }),
   };
 }
 
-const codes = (auth: Auth, tries: number, origin?: string) =>
+const codes = (auth: Authenticator, tries: number, origin?: string) =>
   Array.from({ length: tries }, () => auth.checkToken('wrong', origin)).map((verdict) => (verdict.ok ? 'ok' : verdict.code));
 
 describe('failed credentials', () => {
@@ -78,7 +81,7 @@ describe('failed credentials', () => {
 });
 
 describe('passwords', () => {
-  const byPassword = (auth: Auth, password: string, origin?: string, more: object = {}) =>
+  const byPassword = (auth: Authenticator, password: string, origin?: string, more: object = {}) =>
     auth.checkConnect({ password, ...more }, undefined, 'nonce', origin);
 
   verifies(
@@ -121,7 +124,7 @@ describe('passwords', () => {
 describe('proofs', () => {
   const prover = async (purpose: 'app' | 'uplink', serverNonce: string, by: 'client' | 'server' = 'client') => {
     const nonce = 'client-nonce-0000';
-    return { nonce, proof: await prove(await importSecret('S'.repeat(42) + 'E'), by, purpose, serverNonce, nonce) };
+    return { nonce, proof: await createProof(await importSecret('S'.repeat(42) + 'E'), by, purpose, serverNonce, nonce) };
   };
 
   verifies('uplink/mutual-proof', 'an app gets in by its own credential, purpose and challenge alone', async () => {
@@ -132,7 +135,7 @@ describe('proofs', () => {
       ok: true,
       principal: 'app:a',
       scopes: ['read', 'write', 'admin'],
-      proof: await prove(key, 'server', 'app', 'challenge-1', good.nonce),
+      proof: await createProof(key, 'server', 'app', 'challenge-1', good.nonce),
       hold: expect.any(Function) as unknown,
     });
     const refused = [
@@ -156,7 +159,7 @@ describe('proofs', () => {
     const headless = {
       credentialId: first.id,
       nonce: good.nonce,
-      proof: await prove(await importSecret(first.secret), 'client', 'uplink', 'c', good.nonce),
+      proof: await createProof(await importSecret(first.secret), 'client', 'uplink', 'c', good.nonce),
     };
     expect(await auth.checkUplink(headless, 'c', 'o')).toMatchObject({ ok: true, kind: 'headless' });
     auth.issueHeadless();
@@ -171,4 +174,4 @@ it.each([
   ['Basic abc', undefined],
   ['Bearer a b', undefined],
   [undefined, undefined],
-])('the token of %j is %j', (header, expected) => expect(bearerOf(header)).toBe(expected));
+])('the token of %j is %j', (header, expected) => expect(getBearerToken(header)).toBe(expected));

@@ -1,18 +1,18 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isOllamaApi } from '#shared/http/ollama-api.ts';
-import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
-import { LEVELS, PAIRING, type Scope } from '#shared/rpc/contract.ts';
-import type { StoredCredential } from '../home.ts';
-import type { Password } from '../password.ts';
-import type { Access, Granted } from './access.ts';
+import { appAuth, type Credential, importSecret, createProof, verifyProof, type ProofPurpose } from '#shared/link/link-credentials.ts';
+import { LEVELS, PAIRING_PRINCIPAL, type Scope } from '#shared/rpc/contract.ts';
+import type { StoredCredential } from '../home-directory.ts';
+import type { OwnerPassword } from '../owner-password.ts';
+import type { AccessGrants, GrantedAccess } from './access-grants.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 
 /** Kind of secret that was tried. Failures are counted per kind and origin. */
 export type CredentialClass = 'token' | 'password' | 'app' | 'host' | 'code' | 'device' | 'pairing';
 
 export type Denial = { ok: false; code: 'AUTH_REQUIRED' | 'RATE_LIMITED'; message: string; retryAfterMs?: number };
-export type Admitted = {
+export type AdmittedClient = {
   ok: true;
   principal: string;
   scopes: readonly Scope[];
@@ -21,43 +21,43 @@ export type Admitted = {
   /** Pairing code of a device that is not paired yet, checked by the host. */
   pairingCode?: string;
   /** Set if access can end before the connection does. */
-  hold?: Granted['hold'];
+  hold?: GrantedAccess['hold'];
 };
-export type Verdict = Admitted | Denial;
+export type AuthVerdict = AdmittedClient | Denial;
 export interface AdmittedHost {
   ok: true;
   kind: 'tab' | 'headless';
   proof: string;
-  /** Same as `hold` of `Admitted`. */
-  hold?: Granted['hold'];
+  /** Same as `hold` of `AdmittedClient`. */
+  hold?: GrantedAccess['hold'];
 }
 
 /** Principal of a linked browser's pages. */
-const appPrincipal = (credentialId: string): string => `app:${credentialId}`;
+const toAppPrincipal = (credentialId: string): string => `app:${credentialId}`;
 
 /** Shorter tokens could be guessed and are not checked during a lock-out. Perch's own have 43 characters. */
-const UNGUESSABLE_CHARS = 32;
+const MIN_TOKEN_CHARS = 32;
 
 export interface AuthDeps {
   token: string;
   credentials: readonly StoredCredential[];
-  access: Pick<Access, 'find'>;
-  password: Pick<Password, 'check' | 'isSet'>;
+  access: Pick<AccessGrants, 'find'>;
+  password: Pick<OwnerPassword, 'check' | 'isSet'>;
   limiter: AuthLimiter;
 }
 
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+const hashToken = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /**
  * Authenticates by the owner's token and password, linked browsers' credentials and the vault's access grants (access.ts). All comparisons
  * take constant time. Secrets of 256 bits are checked even during a lock-out, so that attackers can't lock the owner out.
  */
-export class Auth {
+export class Authenticator {
   readonly #token: Buffer;
   readonly #guessable: boolean;
   readonly #limiter: AuthLimiter;
-  readonly #access: Pick<Access, 'find'>;
-  readonly #password: Pick<Password, 'check' | 'isSet'>;
+  readonly #access: Pick<AccessGrants, 'find'>;
+  readonly #password: Pick<OwnerPassword, 'check' | 'isSet'>;
   readonly #credentials: Map<string, StoredCredential>;
   /** Callbacks that close open connections, by credential id of a linked browser. */
   readonly #open = new Map<string, Set<() => void>>();
@@ -65,8 +65,8 @@ export class Auth {
   #trying: Promise<unknown> = Promise.resolve();
 
   constructor({ token, credentials, access, password, limiter }: AuthDeps) {
-    this.#token = digest(token);
-    this.#guessable = token.length < UNGUESSABLE_CHARS;
+    this.#token = hashToken(token);
+    this.#guessable = token.length < MIN_TOKEN_CHARS;
     this.#access = access;
     this.#password = password;
     this.#limiter = limiter;
@@ -97,8 +97,8 @@ export class Auth {
   }
 
   /** Whether a token is the owner's or has an access grant. Does not authenticate: the token is still checked later. */
-  knows(token: string): boolean {
-    const isOwners = timingSafeEqual(digest(token), this.#token);
+  isKnownToken(token: string): boolean {
+    const isOwners = timingSafeEqual(hashToken(token), this.#token);
     return this.#access.find(token) !== undefined || isOwners;
   }
 
@@ -112,19 +112,19 @@ export class Auth {
   }
 
   /** Checks the owner's token. Undefined does not count as an attempt. */
-  checkToken(token: string | undefined, origin: string | undefined): Verdict {
+  checkToken(token: string | undefined, origin: string | undefined): AuthVerdict {
     if (token === undefined) return { ok: false, code: 'AUTH_REQUIRED', message: 'A token is required' };
-    const skip = this.#guessable && this.#limiter.locked(keyOf('token', origin)) > 0;
-    if (!skip && timingSafeEqual(digest(token), this.#token)) return { ok: true, principal: OWNER, scopes: LEVELS };
+    const skip = this.#guessable && this.#limiter.locked(toLimiterKey('token', origin)) > 0;
+    if (!skip && timingSafeEqual(hashToken(token), this.#token)) return { ok: true, principal: OWNER, scopes: LEVELS };
     return this.deny('token', origin, 'Incorrect token');
   }
 
   /** Checks `connect`'s `auth` (any value) against the challenge of its connection. `bearer`: token from the upgrade request. */
-  async checkConnect(auth: unknown, bearer: string | undefined, nonce: string, origin: string | undefined): Promise<Verdict> {
+  async checkConnect(auth: unknown, bearer: string | undefined, nonce: string, origin: string | undefined): Promise<AuthVerdict> {
     if (isRecord(auth) && 'proof' in auth) {
       const found = await this.#checkProof(auth, 'app', nonce, origin, (id) => this.#stored(id, 'app'));
       if (!found.ok) return found;
-      return { ok: true, principal: appPrincipal(found.id), scopes: LEVELS, proof: found.proof, hold: this.#holder(found.id) };
+      return { ok: true, principal: toAppPrincipal(found.id), scopes: LEVELS, proof: found.proof, hold: this.#holder(found.id) };
     }
     const { token, deviceToken, pairingCode, password }: Record<string, unknown> = isRecord(auth) ? auth : {};
     if (typeof password === 'string') {
@@ -136,9 +136,9 @@ export class Auth {
     if (typeof deviceToken === 'string') {
       const found = this.#access.find(deviceToken);
       // If another valid token is given too, it determines the principal.
-      if (typeof token !== 'string') return found ? admit(found) : this.deny('device', origin, NO_DEVICE);
+      if (typeof token !== 'string') return found ? createAdmission(found) : this.deny('device', origin, NO_DEVICE);
       const verdict = this.checkBearer(token, origin);
-      return !verdict.ok && found ? admit(found) : verdict;
+      return !verdict.ok && found ? createAdmission(found) : verdict;
     }
     if (typeof pairingCode === 'string' && typeof token !== 'string') return this.#checkPairing(pairingCode, origin);
     const given = isRecord(auth) && 'token' in auth ? token : bearer;
@@ -146,19 +146,19 @@ export class Auth {
   }
 
   /** Checks a token of the owner or of an access grant. */
-  checkBearer(token: string | undefined, origin: string | undefined): Verdict {
+  checkBearer(token: string | undefined, origin: string | undefined): AuthVerdict {
     const found = token === undefined ? undefined : this.#access.find(token);
-    return found ? admit(found) : this.checkToken(token, origin);
+    return found ? createAdmission(found) : this.checkToken(token, origin);
   }
 
   /**
    * Passwords are not checked during a lock-out, since they can be guessed. Checks run one at a time, so that concurrent attempts are all
    * counted and use the memory of only one.
    */
-  #checkPassword(password: string, origin: string | undefined): Promise<Verdict> {
-    const verdict = this.#trying.then(async (): Promise<Verdict> => {
-      const lockedMs = this.#limiter.locked(keyOf('password', origin));
-      if (lockedMs > 0) return lockedOut(lockedMs);
+  #checkPassword(password: string, origin: string | undefined): Promise<AuthVerdict> {
+    const verdict = this.#trying.then(async (): Promise<AuthVerdict> => {
+      const lockedMs = this.#limiter.locked(toLimiterKey('password', origin));
+      if (lockedMs > 0) return createLockedOutDenial(lockedMs);
       const hold = await this.#password.check(password);
       return hold ? { ok: true, principal: OWNER, scopes: LEVELS, hold } : this.deny('password', origin, NO_PASSWORD);
     });
@@ -167,11 +167,11 @@ export class Auth {
   }
 
   /** Only the host knows the codes. It closes the connection if the code is invalid, which counts here as a failed attempt. */
-  #checkPairing(pairingCode: string, origin: string | undefined): Verdict {
-    const lockedMs = this.#limiter.locked(keyOf('pairing', origin));
-    if (lockedMs > 0) return lockedOut(lockedMs);
+  #checkPairing(pairingCode: string, origin: string | undefined): AuthVerdict {
+    const lockedMs = this.#limiter.locked(toLimiterKey('pairing', origin));
+    if (lockedMs > 0) return createLockedOutDenial(lockedMs);
     if (pairingCode.length > MAX_CODE_CHARS) return this.deny('pairing', origin, 'Invalid pairing code');
-    return { ok: true, principal: PAIRING, scopes: [], pairingCode };
+    return { ok: true, principal: PAIRING_PRINCIPAL, scopes: [], pairingCode };
   }
 
   /** Checks a host's proof on `/uplink`. The result includes the kind of host that has the credential. */
@@ -184,8 +184,8 @@ export class Auth {
 
   /** Counts a failed attempt and builds the denial, which reveals nothing else during a lock-out. */
   deny(kind: CredentialClass, origin: string | undefined, message: string): Denial {
-    const lockedMs = this.#limiter.fail(keyOf(kind, origin));
-    return lockedMs === 0 ? { ok: false, code: 'AUTH_REQUIRED', message } : lockedOut(lockedMs);
+    const lockedMs = this.#limiter.fail(toLimiterKey(kind, origin));
+    return lockedMs === 0 ? { ok: false, code: 'AUTH_REQUIRED', message } : createLockedOutDenial(lockedMs);
   }
 
   async #checkProof(
@@ -200,11 +200,11 @@ export class Auth {
     const credential = given.success ? find(given.data.credentialId) : undefined;
     if (!given.success || !credential) return denied();
     const key = await importSecret(credential.secret);
-    if (!(await proves(key, given.data.proof, 'client', purpose, nonce, given.data.nonce))) return denied();
-    return { ok: true, id: credential.id, proof: await prove(key, 'server', purpose, nonce, given.data.nonce) };
+    if (!(await verifyProof(key, given.data.proof, 'client', purpose, nonce, given.data.nonce))) return denied();
+    return { ok: true, id: credential.id, proof: await createProof(key, 'server', purpose, nonce, given.data.nonce) };
   }
 
-  #holder(id: string): Granted['hold'] {
+  #holder(id: string): GrantedAccess['hold'] {
     return (close) => {
       if (!this.#credentials.has(id)) close();
       const open = this.#open.get(id) ?? new Set();
@@ -224,7 +224,7 @@ export class Auth {
 }
 
 /** Returns the token of an `Authorization: Bearer` header; undefined if there is none. */
-export function bearerOf(header: string | undefined): string | undefined {
+export function getBearerToken(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 }
 
@@ -232,16 +232,16 @@ export function bearerOf(header: string | undefined): string | undefined {
  * Returns the token of a request to `/v1`, `/api` or `/mcp`: a bearer token, or the header in which Anthropic's clients send their key.
  * Ollama's API also accepts a Basic password.
  */
-export function tokenOf({
+export function getRequestToken({
   url = '',
   headers: { authorization, 'x-api-key': key },
 }: Pick<IncomingMessage, 'url' | 'headers'>): string | undefined {
-  const token = bearerOf(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined);
-  return token ?? (isOllamaApi(url) ? passwordOf(authorization) : undefined);
+  const token = getBearerToken(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined);
+  return token ?? (isOllamaApi(url) ? getBasicPassword(authorization) : undefined);
 }
 
 /** Returns the password of an `Authorization: Basic` header, which clients send for an address such as `http://perch:KEY@host`. */
-function passwordOf(header: string | undefined): string | undefined {
+function getBasicPassword(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]{1,1000}) *$/i.exec(header ?? '')?.[1];
   return encoded === undefined ? undefined : /:(.+)$/s.exec(Buffer.from(encoded, 'base64').toString())?.[1];
 }
@@ -251,12 +251,12 @@ const MAX_CODE_CHARS = 100;
 const NO_PASSWORD = 'Incorrect password, or no password is set';
 const NO_DEVICE = 'Invalid device token, or the device was revoked. Pair it again.';
 
-const admit = ({ principal, scopes, hold }: Granted): Admitted => ({ ok: true, principal, scopes, hold });
-const lockedOut = (ms: number): Denial => ({
+const createAdmission = ({ principal, scopes, hold }: GrantedAccess): AdmittedClient => ({ ok: true, principal, scopes, hold });
+const createLockedOutDenial = (ms: number): Denial => ({
   ok: false,
   code: 'RATE_LIMITED',
   message: `Too many failed attempts. Try again in ${Math.ceil(ms / 1000)} s.`,
   retryAfterMs: Math.ceil(ms),
 });
-const keyOf = (kind: CredentialClass, origin: string | undefined): string => `${kind} from ${origin ?? 'programs'}`;
+const toLimiterKey = (kind: CredentialClass, origin: string | undefined): string => `${kind} from ${origin ?? 'programs'}`;
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -22,7 +22,7 @@ export interface Certificate {
 
 /** Reads a certificate and its key. Rejects with an error that names the file if they are not valid together now. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
-  const [cert, key] = await Promise.all([read(files.cert, 'certificate'), read(files.key, 'key')]);
+  const [cert, key] = await Promise.all([readPem(files.cert, 'certificate'), readPem(files.key, 'key')]);
   let own: X509Certificate;
   try {
     own = new X509Certificate(cert);
@@ -52,7 +52,7 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   };
 }
 
-async function read(path: string, what: string): Promise<string> {
+async function readPem(path: string, what: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { STREAM_WINDOW } from '#shared/link/mux.ts';
-import { LIMITS } from '#shared/rpc/frames.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
-import { TestClient } from './tests/client.ts';
+import { STREAM_WINDOW_BYTES } from '#shared/link/mux.ts';
+import { PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
+import { TestSocketClient } from './tests/test-client.ts';
 import type { RpcHandler } from './tests/fake-host.ts';
-import { closeOf, connectFrame, rawFrame, rawSocket } from './tests/raw-socket.ts';
+import { awaitClose, connectFrame, createRawFrame, createRawSocket } from './tests/raw-socket.ts';
 
 describe('a stalled reader', () => {
   /** Sends 64 MiB of events on request. */
@@ -18,18 +18,18 @@ describe('a stalled reader', () => {
   };
 
   async function stalled(gateway: TestBridge): Promise<Socket> {
-    const socket = await rawSocket(gateway.url);
-    socket.write(rawFrame(1, Buffer.from(connectFrame({ auth: { token: gateway.token } }))));
+    const socket = await createRawSocket(gateway.url);
+    socket.write(createRawFrame(1, Buffer.from(connectFrame({ auth: { token: gateway.token } }))));
     await once(socket, 'data');
     socket.pause();
-    socket.write(rawFrame(1, Buffer.from('{"type":"req","id":"f","method":"flood"}')));
+    socket.write(createRawFrame(1, Buffer.from('{"type":"req","id":"f","method":"flood"}')));
     return socket;
   }
 
   verifies('bridge/stalled-reader', 'if the host stalls, it costs the bridge at most its credit, and blocks no other client', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ rpc: flooding });
-    const other = await TestClient.connect(gateway.url, gateway.token);
+    const other = await TestSocketClient.connect(gateway.url, gateway.token);
     const socket = await stalled(gateway);
     const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
     await expect.poll(stream).toBeDefined();
@@ -40,7 +40,7 @@ describe('a stalled reader', () => {
       for (let i = 0; i < 20; i++) expect(await other.call('echo', { i })).toMatchObject({ payload: { i } });
     }
     expect(buffered).toBeGreaterThan(40 * 1024 * 1024);
-    expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW);
+    expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW_BYTES);
     socket.destroy();
     await expect.poll(() => host.mux.streams).toBe(1);
   });
@@ -52,7 +52,7 @@ describe('a stalled reader', () => {
     await expect.poll(() => host.clients.length).toBe(1);
     await expect.poll(() => host.mux.streams).toBe(0);
     // The reader was paused all the time; now it finds the connection closed.
-    const closed = closeOf(socket);
+    const closed = awaitClose(socket);
     socket.resume();
     await closed;
   });
@@ -66,7 +66,7 @@ describe('a stalled reader', () => {
         if (frames.length === 24) link.send(JSON.stringify({ type: 'res', id, ok: true, payload: {} }));
       },
     });
-    const client = await TestClient.connect(gateway.url, gateway.token);
+    const client = await TestSocketClient.connect(gateway.url, gateway.token);
     for (let i = 0; i < 24; i++) client.send(JSON.stringify({ type: 'req', id: 'x', method: 'm', params: { pad: 'x'.repeat(1_000_000) } }));
     await client.next();
     expect(frames).toEqual(Array(24).fill(1_000_000));
@@ -76,14 +76,14 @@ describe('a stalled reader', () => {
 verifies('limits/connections', 'a thousand clients are taken, and the next is refused at once', async () => {
   await using gateway = await startTestBridge();
   await gateway.attach();
-  const clients: TestClient[] = [];
-  while (clients.length < LIMITS.maxConnections)
-    clients.push(...(await Promise.all(Array.from({ length: 50 }, () => TestClient.connect(gateway.url, gateway.token)))));
-  await expect(TestClient.open(gateway.url)).rejects.toThrow('503');
+  const clients: TestSocketClient[] = [];
+  while (clients.length < PROTOCOL_LIMITS.maxConnections)
+    clients.push(...(await Promise.all(Array.from({ length: 50 }, () => TestSocketClient.connect(gateway.url, gateway.token)))));
+  await expect(TestSocketClient.open(gateway.url)).rejects.toThrow('503');
   clients[0]?.socket.terminate();
   await expect
     .poll(() =>
-      TestClient.open(gateway.url).then(
+      TestSocketClient.open(gateway.url).then(
         () => true,
         () => false,
       ),
@@ -95,9 +95,9 @@ verifies('limits/connections', 'a thousand clients are taken, and the next is re
 verifies('load/many', '500 clients that each call once in a while are all answered, in order', async () => {
   await using gateway = await startTestBridge();
   await gateway.attach();
-  const clients: TestClient[] = [];
+  const clients: TestSocketClient[] = [];
   while (clients.length < 500)
-    clients.push(...(await Promise.all(Array.from({ length: 50 }, () => TestClient.connect(gateway.url, gateway.token)))));
+    clients.push(...(await Promise.all(Array.from({ length: 50 }, () => TestSocketClient.connect(gateway.url, gateway.token)))));
   for (let round = 0; round < 4; round++) {
     const answers = await Promise.all(clients.map((client, i) => client.call('echo', { i, round })));
     expect(answers.map(({ payload }) => payload)).toEqual(clients.map((_, i) => ({ i, round })));
@@ -112,7 +112,9 @@ describe('sockets that never send connect', () => {
   async function silent(gateway: TestBridge, count: number): Promise<Socket[]> {
     const sockets: Socket[] = [];
     while (sockets.length < count)
-      sockets.push(...(await Promise.all(Array.from({ length: Math.min(64, count - sockets.length) }, () => rawSocket(gateway.url)))));
+      sockets.push(
+        ...(await Promise.all(Array.from({ length: Math.min(64, count - sockets.length) }, () => createRawSocket(gateway.url)))),
+      );
     return sockets;
   }
 
@@ -125,10 +127,10 @@ describe('sockets that never send connect', () => {
       socket.once('close', () => closed.push(i));
       socket.resume();
     }
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
     await expect.poll(() => closed).toEqual([0]);
     // The newcomer is connected, which frees its place.
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
     expect(closed).toEqual([0]);
     expect(gateway.bridge.stats()).toMatchObject({ clients: 2, silent: MAX_SILENT - 1 });
     for (const socket of sockets) socket.destroy();
@@ -137,10 +139,10 @@ describe('sockets that never send connect', () => {
   verifies('limits/silent-sockets', 'they take no place of a connected client', async () => {
     await using gateway = await startTestBridge();
     await gateway.attach();
-    const owner = await TestClient.connect(gateway.url, gateway.token);
-    const sockets = await silent(gateway, LIMITS.maxConnections + MAX_SILENT);
+    const owner = await TestSocketClient.connect(gateway.url, gateway.token);
+    const sockets = await silent(gateway, PROTOCOL_LIMITS.maxConnections + MAX_SILENT);
     expect(await owner.call('echo', { still: 'here' })).toMatchObject({ payload: { still: 'here' } });
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
     expect(gateway.bridge.stats()).toMatchObject({ clients: 2, silent: MAX_SILENT - 1 });
     for (const socket of sockets) socket.destroy();
   });
@@ -148,7 +150,7 @@ describe('sockets that never send connect', () => {
   verifies('limits/silent-sockets', 'refused ones that do not answer their close keep nobody out either', async () => {
     await using gateway = await startTestBridge({ timing: { closeMs: 60_000 } });
     await gateway.attach();
-    const refused = rawFrame(1, Buffer.from(connectFrame({ auth: { token: 'wrong' } })));
+    const refused = createRawFrame(1, Buffer.from(connectFrame({ auth: { token: 'wrong' } })));
     const sockets: Socket[] = [];
     for (let i = 0; i < 20; i++) {
       const some = await silent(gateway, 60);
@@ -156,7 +158,7 @@ describe('sockets that never send connect', () => {
       await Promise.all(some.map((socket) => once(socket, 'data')));
       sockets.push(...some);
     }
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
     for (const socket of sockets) socket.destroy();
   });
 

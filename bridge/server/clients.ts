@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
+import { CLOSE_CODES, PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import { type ClientCaller, type ClientDeps, ClientSocket } from './client-socket.ts';
 import { type BudgetLimits, SocketBudget } from './socket-budget.ts';
-import type { Vault } from './vault.ts';
+import type { Vault } from './serve-vault.ts';
 
 /** Limits for sockets before `connect`, separate from connected clients. */
-const SILENT: BudgetLimits = { max: 256, maxPerAddress: 32 };
+const SILENT_LIMITS: BudgetLimits = { max: 256, maxPerAddress: 32 };
 /** Limits for sockets whose credential is being checked, or was rejected with the close still unanswered. */
-const UNADMITTED: BudgetLimits = { max: 256, maxPerAddress: 64 };
+const UNADMITTED_LIMITS: BudgetLimits = { max: 256, maxPerAddress: 64 };
 
-const REPLACED = { code: CLOSE.policy, reason: 'too many sockets before connect' };
+const CLIENT_REPLACED = { code: CLOSE_CODES.policy, reason: 'too many sockets before connect' };
 
 /** All clients of `/ws`. Limits their number, also before `connect`, and closes stalled ones. */
-export class Clients {
+export class ClientSockets {
   readonly #deps: ClientDeps;
   readonly #share: number;
   readonly #clients = new Map<WebSocket, ClientSocket>();
@@ -25,9 +25,9 @@ export class Clients {
   /** `share`: maximum number of clients per vault, which leaves room for the others. */
   constructor({ share, ...deps }: Omit<ClientDeps, 'onconnect' | 'admit'> & { share: number }) {
     this.#share = share;
-    const drop = (client: ClientSocket): void => client.drop(REPLACED.code, REPLACED.reason);
-    this.#silent = new SocketBudget(SILENT, drop);
-    this.#unadmitted = new SocketBudget(UNADMITTED, drop);
+    const drop = (client: ClientSocket): void => client.drop(CLIENT_REPLACED.code, CLIENT_REPLACED.reason);
+    this.#silent = new SocketBudget(SILENT_LIMITS, drop);
+    this.#unadmitted = new SocketBudget(UNADMITTED_LIMITS, drop);
     this.#deps = {
       ...deps,
       onconnect: (client) => {
@@ -59,7 +59,7 @@ export class Clients {
   }
 
   get full(): boolean {
-    return this.size >= LIMITS.maxConnections;
+    return this.size >= PROTOCOL_LIMITS.maxConnections;
   }
 
   /** Number of admitted clients of a vault, and bytes held for them. */
@@ -79,9 +79,9 @@ export class Clients {
   /** Closes all sockets. Resolves when they are closed or terminated. */
   async close(code: number, reason: string): Promise<void> {
     const sockets = [...this.#clients.keys()];
-    const gone = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    const onGone = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
     for (const client of this.#clients.values()) client.close(code, reason);
-    await Promise.all(gone);
+    await Promise.all(onGone);
   }
 
   #remove(socket: WebSocket, client: ClientSocket): void {

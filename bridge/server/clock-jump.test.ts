@@ -1,7 +1,7 @@
 import { afterEach, expect, vi } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { startTestBridge } from './tests/bridge.ts';
-import { TestClient } from './tests/client.ts';
+import { startTestBridge } from './tests/test-bridge.ts';
+import { TestSocketClient } from './tests/test-client.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -11,7 +11,7 @@ for (const days of [1, -1]) {
   verifies('clock/jump', `codes, lock-outs and connections do not go by the wall clock (${days} day)`, async () => {
     await using gateway = await startTestBridge();
     await gateway.attach();
-    const client = await TestClient.connect(gateway.url, gateway.token);
+    const client = await TestSocketClient.connect(gateway.url, gateway.token);
     const code = gateway.bridge.issueCode(10_000);
     for (let tries = 0; tries < 10; tries++) expect((await gateway.http('/v1/models', { token: 'wrong' })).status).toBe(401);
     const { now } = Date;
@@ -24,6 +24,6 @@ for (const days of [1, -1]) {
       body: JSON.stringify({ code }),
     });
     expect(linked.status).toBe(200);
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
   });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { CLOSE } from '#shared/rpc/limits.ts';
-import { HANDING_OVER } from './hosts.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
-import { TestClient } from './tests/client.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { CLOSE_CODES } from '#shared/rpc/limits.ts';
+import { HANDOVER_CLOSE } from './hosts.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
+import { TestSocketClient } from './tests/test-client.ts';
 import { dialHost, type FakeHost, type FakeHostOptions } from './tests/fake-host.ts';
-import { type JournalClient, journalOf } from './tests/journal-client.ts';
+import { type JournalClient, createJournalClient } from './tests/journal-client.ts';
 
 type Peer = FakeHost & { journal: JournalClient };
 
@@ -19,7 +19,7 @@ async function attach(
 ): Promise<Peer> {
   const credential = kind === 'tab' ? await gateway.credential('host') : gateway.bridge.hostCredential();
   const host = await gateway.attach({ credential, capabilities: ['journal'], ...options });
-  const journal = journalOf(host);
+  const journal = createJournalClient(host);
   if (ready) await journal.catchUp(origin);
   return Object.assign(host, { journal });
 }
@@ -42,15 +42,15 @@ describe('the active host', () => {
     expect(holder(gateway)).toBe('tab');
     expect(await (await gateway.http('/health', { token: null })).json()).toMatchObject({ status: 'ok', host: 'tab', hosts: 2 });
     tab.die();
-    await until(() => holder(gateway) === 'managed', 'the managed browser to serve');
+    await waitFor(() => holder(gateway) === 'managed', 'the managed browser to serve');
     expect(changes).toEqual([
       ['attach', 'headless'],
-      ['detach', 'headless', HANDING_OVER],
+      ['detach', 'headless', HANDOVER_CLOSE],
       ['attach', 'tab'],
       ['detach', 'tab', 1006],
       ['attach', 'headless'],
     ]);
-    await until(() => roles(managed).length === 3);
+    await waitFor(() => roles(managed).length === 3);
     expect(roles(managed)).toEqual([{ holder: true }, { holder: false }, { holder: true }]);
     expect(roles(tab)).toEqual([{ holder: true }]);
   });
@@ -63,8 +63,8 @@ describe('the active host', () => {
     expect([holder(gateway), roles(second)]).toEqual(['first', [{ holder: false }]]);
     let next: string | undefined;
     gateway.bridge.hosts.once('detach', () => (next = holder(gateway)));
-    await first.close(HANDING_OVER, 'a newer version takes over');
-    await until(() => next !== undefined);
+    await first.close(HANDOVER_CLOSE, 'a newer version takes over');
+    await waitFor(() => next !== undefined);
     expect(next).toBe('second');
     await attach(gateway, 'tab', 'first');
     expect(holder(gateway)).toBe('second');
@@ -114,7 +114,7 @@ describe('the active host', () => {
     expect(holder(gateway)).toBeUndefined();
     await newer.journal.call('journal.ready', { seq: 1 });
     expect(holder(gateway)).toBe('newer');
-    await until(() => roles(current).length === 2);
+    await waitFor(() => roles(current).length === 2);
     expect(roles(current)).toEqual([{ holder: true }, { holder: false }]);
   });
 });
@@ -123,11 +123,11 @@ describe('a host that stops responding', () => {
   verifies('lease/one-host', 'a frozen holder is replaced as soon as another one is ready; its clients are told to come back', async () => {
     await using gateway = await startTestBridge({ timing: { aliveMs: 100, heartbeatMs: 60_000 } });
     await attach(gateway, 'tab', 'frozen', { frozen: true });
-    const client = await TestClient.connect(gateway.url, gateway.token);
+    const client = await TestSocketClient.connect(gateway.url, gateway.token);
     await attach(gateway, 'tab', 'awake');
     expect(await client.closed).toMatchObject({ code: 1012 });
     expect(holder(gateway)).toBe('awake');
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
   });
 
   verifies('lease/one-host', 'every host is asked at each heartbeat, and dropped when it does not answer', async () => {
@@ -140,14 +140,14 @@ describe('a host that stops responding', () => {
     );
     await attach(gateway, 'headless', 'frozen', { frozen: true });
     expect(await lost).toEqual(['frozen', 4011, 'the host stopped responding']);
-    await until(() => beats > 10);
+    await waitFor(() => beats > 10);
     expect(holder(gateway)).toBe('healthy');
   });
 
   verifies('lease/one-host', 'it may serve again; another ready one does not disturb a holder that answers', async () => {
     await using gateway = await startTestBridge({ timing: { aliveMs: 50 } });
     await attach(gateway, 'tab', 'first');
-    const client = await TestClient.connect(gateway.url, gateway.token);
+    const client = await TestSocketClient.connect(gateway.url, gateway.token);
     for (const origin of ['a', 'b', 'c']) await attach(gateway, 'tab', origin);
     expect(await client.call('echo', { a: 1 })).toMatchObject({ payload: { a: 1 } });
     expect(holder(gateway)).toBe('first');
@@ -176,19 +176,19 @@ describe('a host', () => {
   it('is waited for while it catches up, and after one that hands over; not after one that left', async () => {
     await using gateway = await startTestBridge();
     const coming = await attach(gateway, 'tab', 'tab', { ready: false });
-    const waiting = TestClient.connect(gateway.url, gateway.token);
-    await until(() => gateway.bridge.hosts.waiting === 1);
+    const waiting = TestSocketClient.connect(gateway.url, gateway.token);
+    await waitFor(() => gateway.bridge.hosts.waiting === 1);
     await coming.journal.catchUp('tab');
     await waiting;
 
-    coming.socket.close(HANDING_OVER, 'a new build takes over');
-    await until(() => gateway.bridge.hosts.current === null);
-    const waitingAgain = TestClient.connect(gateway.url, gateway.token);
-    await until(() => gateway.bridge.hosts.waiting === 1);
+    coming.socket.close(HANDOVER_CLOSE, 'a new build takes over');
+    await waitFor(() => gateway.bridge.hosts.current === null);
+    const waitingAgain = TestSocketClient.connect(gateway.url, gateway.token);
+    await waitFor(() => gateway.bridge.hosts.waiting === 1);
     const next = await attach(gateway, 'tab', 'next');
     await waitingAgain;
     next.die();
-    await until(() => gateway.bridge.hosts.current === null);
+    await waitFor(() => gateway.bridge.hosts.current === null);
     expect((await gateway.http('/v1/models')).status).toBe(503);
   });
 
@@ -196,7 +196,7 @@ describe('a host', () => {
     await using gateway = await startTestBridge();
     const coming = await attach(gateway, 'tab', 'tab', { ready: false });
     const waiting = gateway.http('/v1/models');
-    await until(() => gateway.bridge.hosts.waiting === 1);
+    await waitFor(() => gateway.bridge.hosts.waiting === 1);
     coming.die();
     expect((await waiting).status).toBe(503);
   });
@@ -206,7 +206,7 @@ describe('clients when the holder changes', () => {
   verifies('vault.hosts/flip', 'keep their lines until the old host ends them; new ones go to the new host at once', async () => {
     await using gateway = await startTestBridge();
     const managed = await attach(gateway, 'headless', 'managed');
-    const connect = (): Promise<TestClient> => TestClient.connect(gateway.url, gateway.token);
+    const connect = (): Promise<TestSocketClient> => TestSocketClient.connect(gateway.url, gateway.token);
     const [idle, busy, slow] = [await connect(), await connect(), await connect()];
     const tab = await attach(gateway, 'tab', 'tab');
     const fresh = await connect();
@@ -214,19 +214,19 @@ describe('clients when the holder changes', () => {
     expect((await gateway.http('/v1/models')).status).toBe(200);
     expect(tab.openings.filter(({ kind }) => kind === 'http')).toHaveLength(1);
     for (const client of [idle, busy, fresh]) expect(await client.call('echo', { a: 1 })).toMatchObject({ payload: { a: 1 } });
-    managed.clients[0]?.link.close(CLOSE.handingOver, 'another host serves');
+    managed.clients[0]?.link.close(CLOSE_CODES.handingOver, 'another host serves');
     expect(await idle.closed).toMatchObject({ code: 1012, reason: 'gateway restarting' });
     expect(await busy.call('echo', { a: 2 })).toMatchObject({ payload: { a: 2 } });
-    managed.clients[1]?.stream.reset(CLOSE.handingOver, 'another host serves');
+    managed.clients[1]?.stream.reset(CLOSE_CODES.handingOver, 'another host serves');
     expect(await busy.closed).toMatchObject({ code: 1012, reason: 'gateway restarting' });
-    managed.clients[2]?.stream.reset(CLOSE.policy, 'slow consumer');
+    managed.clients[2]?.stream.reset(CLOSE_CODES.policy, 'slow consumer');
     expect(await slow.closed).toMatchObject({ code: 1008, reason: 'slow consumer' });
   });
 
   verifies('vault.hosts/moves', 'move to the new host without noticing, including data sent meanwhile', async () => {
     await using gateway = await startTestBridge();
     const managed = await attach(gateway, 'headless', 'managed');
-    const client = await TestClient.connect(gateway.url, gateway.token);
+    const client = await TestSocketClient.connect(gateway.url, gateway.token);
     const tab = await attach(gateway, 'tab', 'tab');
     const [old] = managed.clients;
     old?.link.leave();
@@ -245,7 +245,7 @@ describe('clients when the holder changes', () => {
     await using gateway = await startTestBridge();
     const asked = Promise.withResolvers<void>();
     await attach(gateway, 'headless', 'managed', {
-      rawHttp: (stream) => (asked.resolve(), stream.reset(CLOSE.handingOver, 'another host serves')),
+      rawHttp: (stream) => (asked.resolve(), stream.reset(CLOSE_CODES.handingOver, 'another host serves')),
     });
     const answer = await gateway.http('/v1/models');
     await asked.promise;
@@ -256,7 +256,7 @@ describe('clients when the holder changes', () => {
     await using gateway = await startTestBridge();
     gateway.journal.head = 41;
     const host = await attach(gateway, 'tab', 'tab');
-    await TestClient.connect(gateway.url, gateway.token);
+    await TestSocketClient.connect(gateway.url, gateway.token);
     gateway.journal.head = 42;
     await gateway.http('/v1/models', { headers: { 'x-perch-head': '7' } });
     expect(host.openings.map(({ kind, headers }) => [kind, headers['x-perch-head']])).toEqual([

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { Hello } from '#shared/link/hello.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { type AttachedHost, JOURNAL_PORT } from '#shared/ports/journal.ts';
-import { CLOSE } from '#shared/rpc/limits.ts';
-import { type HostMode, rankOf } from './host-rank.ts';
+import { type AttachedHost, JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import { CLOSE_CODES } from '#shared/rpc/limits.ts';
+import { type HostMode, computeHostRank } from './host-rank.ts';
 import { TIMING } from './timing.ts';
 
 /** `remote`: another bridge's active host (bridge/cluster). */
@@ -27,7 +27,7 @@ export interface Host {
    */
   readonly state: 'catching-up' | 'ready' | 'leaving' | 'outdated';
 }
-type Entry = { -readonly [K in keyof Host]: Host[K] };
+type HostEntry = { -readonly [K in keyof Host]: Host[K] };
 
 interface HostsEvents {
   /** A host becomes active for the gateway's clients, and stops: disconnected with that code and reason, or replaced by a better one. */
@@ -43,9 +43,9 @@ interface HostsEvents {
 }
 
 /** Close code of a host that is being replaced: clients wait for the next one. Not 1012, which a browser's socket may not send. */
-export const HANDING_OVER = CLOSE.handingOver;
+export const HANDOVER_CLOSE = CLOSE_CODES.handingOver;
 /** Close code of a host that did not respond. */
-const GIVEN_UP = 4011;
+const GIVE_UP_CLOSE = 4011;
 const MAX_HOSTS = 32;
 
 /**
@@ -53,12 +53,12 @@ const MAX_HOSTS = 32;
  * (host-rank.ts) and stays until it is gone. Each host must answer a ping in code at every heartbeat, since a frozen worker's socket still
  * answers WebSocket pings. A host that does not answer is dropped.
  */
-export class Hosts extends EventEmitter<HostsEvents> {
+export class HostRegistry extends EventEmitter<HostsEvents> {
   readonly #timing: typeof TIMING;
   readonly #mode: HostMode;
   /** In the order of arrival, with the timers of their heartbeats. */
-  readonly #hosts = new Map<Entry, NodeJS.Timeout>();
-  readonly #byMux = new Map<Mux, Entry>();
+  readonly #hosts = new Map<HostEntry, NodeJS.Timeout>();
+  readonly #byMux = new Map<Mux, HostEntry>();
   readonly #waiters = new Set<(mux: Mux | null) => void>();
   #holder: Host | null = null;
   #expectedUntil = 0;
@@ -138,10 +138,10 @@ export class Hosts extends EventEmitter<HostsEvents> {
   expectHost(ms: number): void {
     clearTimeout(this.#expectation);
     this.#expectedUntil = performance.now() + ms;
-    if (ms <= 0) return this.#giveUp();
+    if (ms <= 0) return this.#dropUnresponsive();
     this.#expectation = setTimeout(() => {
       this.#expectedUntil = 0;
-      this.#giveUp();
+      this.#dropUnresponsive();
     }, ms);
     this.#expectation.unref();
   }
@@ -150,7 +150,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   wait(ms: number, signal?: AbortSignal): Promise<Mux | null> {
     // Listeners that can start a host may call `expectHost` at once.
     if (!this.#holder && !this.#closing && !signal?.aborted) this.emit('wanted');
-    const left = this.#coming() ? ms : Math.min(ms, this.#expectedUntil - performance.now());
+    const left = this.#isExpected() ? ms : Math.min(ms, this.#expectedUntil - performance.now());
     if (this.#holder || this.#closing || left <= 0 || signal?.aborted) return Promise.resolve(this.current);
     return new Promise((resolve) => {
       const settle = (mux: Mux | null): void => {
@@ -169,13 +169,13 @@ export class Hosts extends EventEmitter<HostsEvents> {
   /** Adds a host that has said hello. Returns null and closes its link if there are too many. */
   join(mux: Mux, kind: HostKind, { build, capabilities }: Pick<Hello, 'build' | 'capabilities'>): Host | null {
     if (this.#hosts.size >= MAX_HOSTS) {
-      mux.close(CLOSE.noGateway, `${MAX_HOSTS} hosts are already attached`);
+      mux.close(CLOSE_CODES.noGateway, `${MAX_HOSTS} hosts are already attached`);
       return null;
     }
-    const syncs = capabilities.includes(JOURNAL_PORT);
-    const host: Entry = { mux, kind, build, syncs, since: Date.now(), identity: null, state: syncs ? 'catching-up' : 'ready' };
+    const syncs = capabilities.includes(JOURNAL_KIND);
+    const host: HostEntry = { mux, kind, build, syncs, since: Date.now(), identity: null, state: syncs ? 'catching-up' : 'ready' };
     this.#byMux.set(mux, host);
-    this.#beat(host);
+    this.#ping(host);
     this.emit('join', host);
     this.#choose();
     return host;
@@ -185,7 +185,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   identify(host: Host, origin: string, name: string): void {
     const earlier = this.find(origin);
     this.#entry(host).identity = { origin, name };
-    if (earlier && earlier !== host) earlier.mux.close(GIVEN_UP, 'the same host attached again');
+    if (earlier && earlier !== host) earlier.mux.close(GIVE_UP_CLOSE, 'the same host attached again');
   }
 
   mark(host: Host, state: Host['state']): void {
@@ -209,9 +209,9 @@ export class Hosts extends EventEmitter<HostsEvents> {
     const served = host === this.#holder;
     this.#choose(code, reason);
     // After another bridge's host was active, the next bridge is about to take over.
-    if (served && !this.#holder && (code === HANDING_OVER || host.kind === 'remote')) this.expectHost(this.#timing.hostWaitMs);
+    if (served && !this.#holder && (code === HANDOVER_CLOSE || host.kind === 'remote')) this.expectHost(this.#timing.hostWaitMs);
     this.emit('leave', host, code, reason);
-    this.#giveUp();
+    this.#dropUnresponsive();
   }
 
   /** Dismisses all hosts and waiting callers. */
@@ -222,26 +222,26 @@ export class Hosts extends EventEmitter<HostsEvents> {
   }
 
   /** Changes to a host that has left have no effect. */
-  #entry(host: Host): Entry {
+  #entry(host: Host): HostEntry {
     return this.#byMux.get(host.mux) ?? { ...host };
   }
 
   #rank(host: Host): number {
-    return rankOf(host, this.#mode, this.#yields);
+    return computeHostRank(host, this.#mode, this.#yields);
   }
 
-  #best(of: (host: Host) => boolean): Entry | undefined {
+  #best(of: (host: Host) => boolean): HostEntry | undefined {
     return [...this.#hosts.keys()]
       .filter((host) => of(host) && host.state === 'ready' && this.#rank(host) < Infinity)
       .sort((a, b) => this.#rank(a) - this.#rank(b))[0];
   }
 
-  #coming(): boolean {
+  #isExpected(): boolean {
     return [...this.#hosts.keys()].some((host) => host.state === 'catching-up' && this.#rank(host) < Infinity);
   }
 
   /** `code` and `reason`: how the holder ended, if that is why. */
-  #choose(code: number = HANDING_OVER, reason = 'a preferred host is ready'): void {
+  #choose(code: number = HANDOVER_CLOSE, reason = 'a preferred host is ready'): void {
     const holder = this.#holder;
     const best = this.#best((host) => host !== holder);
     const there = holder !== null && this.#byMux.has(holder.mux);
@@ -270,23 +270,23 @@ export class Hosts extends EventEmitter<HostsEvents> {
 
   /** Checks that the holder responds, since another host could be active as well. */
   async #check(holder: Host): Promise<void> {
-    if (await answers(holder.mux, this.#timing.aliveMs)) return;
-    if (this.#holder === holder) holder.mux.close(GIVEN_UP, 'the host didn’t respond, and another one took over');
+    if (await respondsToPing(holder.mux, this.#timing.aliveMs)) return;
+    if (this.#holder === holder) holder.mux.close(GIVE_UP_CLOSE, 'the host didn’t respond, and another one took over');
   }
 
-  #beat(host: Entry): void {
+  #ping(host: HostEntry): void {
     const timer = setTimeout(async () => {
-      const alive = await answers(host.mux, this.#timing.heartbeatMs);
+      const alive = await respondsToPing(host.mux, this.#timing.heartbeatMs);
       if (!this.#hosts.has(host)) return;
-      if (alive) this.#beat(host);
-      else host.mux.close(GIVEN_UP, 'the host stopped responding');
+      if (alive) this.#ping(host);
+      else host.mux.close(GIVE_UP_CLOSE, 'the host stopped responding');
     }, this.#timing.heartbeatMs);
     timer.unref();
     this.#hosts.set(host, timer);
   }
 
-  #giveUp(): void {
-    if (this.#closing || (!this.#coming() && performance.now() >= this.#expectedUntil)) this.#settle(null);
+  #dropUnresponsive(): void {
+    if (this.#closing || (!this.#isExpected() && performance.now() >= this.#expectedUntil)) this.#settle(null);
   }
 
   #settle(mux: Mux | null): void {
@@ -294,7 +294,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   }
 }
 
-async function answers(mux: Mux, ms: number): Promise<boolean> {
+async function respondsToPing(mux: Mux, ms: number): Promise<boolean> {
   const late = Promise.withResolvers<false>();
   const timer = setTimeout(late.resolve, ms, false);
   const alive = await Promise.race([mux.ping().then(() => true), mux.closed.then(() => false), late.promise]);

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { fetchOver } from '#shared/link/http.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { fetchOverStream } from '#shared/link/stream-http.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { openJournal } from '../journal/open.ts';
-import { startTestBridge, type TestBridge, VAULT_KEY } from './tests/bridge.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import { startTestBridge, type TestBridge, VAULT_KEY } from './tests/test-bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
-import { journalOf, type JournalClient } from './tests/journal-client.ts';
+import { createJournalClient, type JournalClient } from './tests/journal-client.ts';
 
 async function attach(gateway: TestBridge, origin: string): Promise<{ host: FakeHost; journal: JournalClient }> {
   const host = await gateway.attach({ credential: await gateway.credential('host'), capabilities: ['journal'] });
-  const journal = journalOf(host);
+  const journal = createJournalClient(host);
   await journal.catchUp(origin);
   return { host, journal };
 }
@@ -37,11 +37,11 @@ verifies('vault.port/changes', 'through the file on disk, and after a restart of
       await using gateway = await startTestBridge({ journal: disk, timing: { presenceMs: 0 } });
       const [a, b] = [await attach(gateway, 'a'), await attach(gateway, 'b')];
       const pushed = await a.journal.call('journal.push', { records: [record] });
-      await until(() => b.journal.events.some(({ event }) => event === 'journal.changed'));
+      await waitFor(() => b.journal.events.some(({ event }) => event === 'journal.changed'));
       const { records, next } = await b.journal.call('journal.pull', { after: 0 });
       expect(records).toEqual([{ ...record, seq: pushed.last }]);
       expect([next, disk.head]).toEqual([pushed.last, pushed.last]);
-      const put = await fetchOver(
+      const put = await fetchOverStream(
         a.host.mux,
         { kind: 'blobs', headers: { ':path': `/${EMPTY_SHA256}` } },
         { method: 'PUT', body: new Uint8Array(0), signal: AbortSignal.timeout(5000) },
@@ -49,7 +49,7 @@ verifies('vault.port/changes', 'through the file on disk, and after a restart of
       expect(put.status).toBe(204);
       expect(await b.journal.call('lease.take', { name: 'run/1', presumed: 'a', ttlMs: 1000 })).toEqual({ fence: null });
       a.host.die();
-      await until(() => gateway.bridge.hosts.size === 1);
+      await waitFor(() => gateway.bridge.hosts.size === 1);
       expect(await b.journal.call('lease.take', { name: 'run/1', presumed: 'a', ttlMs: 1000 })).toEqual({ fence: 2 });
       expect(a.journal.events.filter(({ event }) => event === 'journal.changed')).toEqual([]);
     }

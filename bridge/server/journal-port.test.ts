@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { fetchOver } from '#shared/link/http.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { fetchOverStream } from '#shared/link/stream-http.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { JournalFailed, JournalFull } from '../journal/journal.ts';
-import { startTestBridge, type TestBridge, VAULT_KEY } from './tests/bridge.ts';
-import { journalOf, type JournalClient } from './tests/journal-client.ts';
+import { JournalError, JournalFullError } from '../journal/journal.ts';
+import { startTestBridge, type TestBridge, VAULT_KEY } from './tests/test-bridge.ts';
+import { createJournalClient, type JournalClient } from './tests/journal-client.ts';
 
 const setting = (key: string, by: string, ms = 1): SyncRecord => ({
   store: 'config',
@@ -19,7 +19,7 @@ const setting = (key: string, by: string, ms = 1): SyncRecord => ({
 
 async function replica(gateway: TestBridge, origin?: string): Promise<JournalClient & { die(): void }> {
   const host = await gateway.attach({ credential: await gateway.credential('host'), capabilities: ['journal'] });
-  const journal = journalOf(host);
+  const journal = createJournalClient(host);
   if (origin !== undefined) await journal.catchUp(origin);
   return { ...journal, die: () => host.die() };
 }
@@ -44,7 +44,7 @@ describe('the journal’s port', () => {
     });
     const record = setting('theme', 'a');
     expect(await a.call('journal.push', { records: [record] })).toEqual({ before: 0, last: 1, conflicts: 0 });
-    await until(() => heard(b, 'journal.changed').length > 0);
+    await waitFor(() => heard(b, 'journal.changed').length > 0);
     expect(heard(b, 'journal.changed')).toEqual([{ head: 1 }]);
     expect(await b.call('journal.pull', { after: 0 })).toEqual({ records: [{ ...record, seq: 1 }], next: 1, head: 1 });
     expect(await a.call('journal.pull', { after: 0 })).toEqual({ records: [], next: 1, head: 1 });
@@ -84,12 +84,12 @@ describe('the journal’s port', () => {
     const gate = Promise.withResolvers<void>();
     gateway.journal.gate = gate.promise;
     const own = a.call('journal.push', { records: [setting('one', 'a')] });
-    await until(() => gateway.journal.pushes === 1);
+    await waitFor(() => gateway.journal.pushes === 1);
     gateway.journal.gate = Promise.resolve();
     await b.call('journal.push', { records: [setting('two', 'b')] });
     gate.resolve();
     expect(await own).toMatchObject({ before: 1, last: 2 });
-    await until(() => heard(a, 'journal.changed').length > 0);
+    await waitFor(() => heard(a, 'journal.changed').length > 0);
     expect(heard(a, 'journal.changed')).toEqual([{ head: 2 }]);
     expect(await a.call('journal.push', { records: [setting('three', 'a')] })).toMatchObject({ before: 2, last: 3 });
     await a.call('journal.info', {});
@@ -102,7 +102,7 @@ describe('the journal’s port', () => {
     const [a, b] = [await replica(gateway, 'a'), await replica(gateway, 'b')];
     await a.call('journal.push', { records: [setting('theme', 'a', 1)] });
     expect(await b.call('journal.push', { records: [setting('theme', 'b', 2)] })).toMatchObject({ conflicts: 1, last: 3 });
-    await until(() => heard(b, 'journal.changed').some((payload) => JSON.stringify(payload) === '{"head":3}'));
+    await waitFor(() => heard(b, 'journal.changed').some((payload) => JSON.stringify(payload) === '{"head":3}'));
   });
 
   it('changes by another process, and a journal that was replaced, are told to all', async () => {
@@ -112,7 +112,7 @@ describe('the journal’s port', () => {
     gateway.journal.emit('changed', 7);
     gateway.journal.emit('replaced', 'the file was damaged');
     for (const one of all) {
-      await until(() => heard(one, 'journal.replaced').length > 0);
+      await waitFor(() => heard(one, 'journal.replaced').length > 0);
       expect(heard(one, 'journal.changed')).toEqual([{ head: 7 }]);
       expect(heard(one, 'journal.replaced')).toEqual([{ reason: 'the file was damaged' }]);
     }
@@ -158,12 +158,12 @@ describe('the journal’s port', () => {
       await using gateway = await startTestBridge();
       const host = await replica(gateway, 'a');
       const push = () => host.call('journal.push', { records: [setting('x', 'a')] });
-      gateway.journal.failure = new JournalFull('database or disk is full');
+      gateway.journal.failure = new JournalFullError('database or disk is full');
       const full = { code: 'INTERNAL_ERROR', message: expect.stringContaining('is full'), extra: { details: { reason: 'journal-full' } } };
       await expect(push()).rejects.toMatchObject(full);
       await expect(push()).rejects.toMatchObject(full);
       expect(gateway.lines.filter((line) => line.includes('is full'))).toHaveLength(1);
-      gateway.journal.failure = new JournalFailed('the file cannot be read');
+      gateway.journal.failure = new JournalError('the file cannot be read');
       await expect(host.call('journal.pull', { after: 0 })).rejects.toMatchObject({
         message: 'The journal can’t be used: the file cannot be read',
         extra: { details: { reason: 'journal-failed' } },
@@ -203,7 +203,7 @@ describe('signals', () => {
     expect(await b.call('host.signal', { to: 'c', payload: { abort: 'run-1' } })).toEqual({ delivered: true });
     expect(await b.call('host.signal', { payload: 'to the holder' })).toEqual({ delivered: true });
     expect(await b.call('host.signal', { to: 'nobody', payload: 1 })).toEqual({ delivered: false });
-    await until(() => heard(c, 'host.signal').length + heard(holder, 'host.signal').length === 2);
+    await waitFor(() => heard(c, 'host.signal').length + heard(holder, 'host.signal').length === 2);
     expect(heard(c, 'host.signal')).toEqual([{ from: 'b', payload: { abort: 'run-1' } }]);
     expect(heard(holder, 'host.signal')).toEqual([{ from: 'b', payload: 'to the holder' }]);
     expect(heard(b, 'host.signal')).toEqual([]);
@@ -221,7 +221,7 @@ describe('leases', () => {
     const [c, d] = [await replica(running, 'a'), await replica(running, 'b')];
     expect(await c.call('lease.take', { name: 'run/1', presumed: 'b', ttlMs: 1000 })).toEqual({ fence: null });
     d.die();
-    await until(() => running.bridge.hosts.size === 1);
+    await waitFor(() => running.bridge.hosts.size === 1);
     expect(await c.call('lease.take', { name: 'run/1', presumed: 'b', ttlMs: 1000 })).toEqual({ fence: 2 });
     expect(running.journal.asked).toEqual([
       { ...lease, present: ['a', 'b'] },
@@ -239,7 +239,7 @@ describe('attachments', () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach();
     const ask = (method: string, hash: string, body?: Uint8Array) =>
-      fetchOver(host.mux, { kind: 'blobs', headers: { ':path': `/${hash}` } }, { method, body, signal: AbortSignal.timeout(10_000) });
+      fetchOverStream(host.mux, { kind: 'blobs', headers: { ':path': `/${hash}` } }, { method, body, signal: AbortSignal.timeout(10_000) });
     const large = new Uint8Array(20 * 1024 * 1024).fill(7);
     expect((await ask('PUT', hashOf(large), large)).status).toBe(204);
     const got = await ask('GET', hashOf(large));
@@ -255,7 +255,7 @@ describe('attachments', () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach();
     const put = (hash: string, body: Uint8Array) =>
-      fetchOver(
+      fetchOverStream(
         host.mux,
         { kind: 'blobs', headers: { ':path': `/${hash}` } },
         { method: 'PUT', body, signal: AbortSignal.timeout(10_000) },
@@ -265,7 +265,7 @@ describe('attachments', () => {
     expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { message: 'The content doesn’t match the SHA-256' } }]);
     const large = new Uint8Array(20 * 1024 * 1024 + 1);
     expect((await put(hashOf(large), large)).status).toBe(413);
-    gateway.journal.failure = new JournalFull('database or disk is full');
+    gateway.journal.failure = new JournalFullError('database or disk is full');
     expect((await put(hashOf(bytes), bytes)).status).toBe(507);
     expect(gateway.journal.blobs.size).toBe(0);
   });

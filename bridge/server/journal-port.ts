@@ -1,44 +1,44 @@
-import { answer, type Answerer, type CallHandlers } from '#shared/link/calls.ts';
+import { serveCalls, type PortServer, type CallHandlers } from '#shared/link/port-calls.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { type JournalCalls, journalCalls, type JournalEvents } from '#shared/ports/journal.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { BrowserWay } from '#shared/sync/nats/way.ts';
-import { type Journal, JournalFailed, JournalFull } from '../journal/journal.ts';
-import type { Host, Hosts } from './hosts.ts';
-import type { Presence } from './presence.ts';
+import { type JournalContracts, journalContracts, type JournalEvents } from '#shared/ports/journal-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { BrowserTransport } from '#shared/sync/nats/browser-transport.ts';
+import { type Journal, JournalError, JournalFullError } from '../journal/journal.ts';
+import type { Host, HostRegistry } from './hosts.ts';
+import type { HostPresence } from './host-presence.ts';
 
 /** Maximum bytes per call: a batch and the overhead of JSON within JSON. */
 const MAX_CALL_BYTES = 64 * 1024 * 1024;
 
 export interface JournalPortDeps {
   journal: Journal;
-  hosts: Hosts;
-  presence: Presence;
+  hosts: HostRegistry;
+  presence: HostPresence;
   /** Key that seals the vault's secrets: 256 bits, base64url. */
   vaultKey: string;
   /** How a browser can reach the vault's cluster while this bridge is away; null if it can't. */
-  browserWay(): Promise<BrowserWay | null>;
+  browserWay(): Promise<BrowserTransport | null>;
   log(line: string): void;
 }
 
 /** A host's stream to the journal. */
-interface Replica {
+interface ReplicaStream {
   /** Undefined while messages that arrived before the answerer existed are being handled. */
-  answerer: Answerer<JournalEvents> | undefined;
+  answerer: PortServer<JournalEvents> | undefined;
   /** Parameters of the host's `journal.open`. */
-  said: { origin: string; schema: number } | undefined;
+  openParams: { origin: string; schema: number } | undefined;
   /** Position up to which the host has been notified, or has pushed itself. Undefined until it has opened the journal. */
-  told: number | undefined;
+  notifiedPosition: number | undefined;
   /** Position up to which the host also receives its own records: it opened the journal from the start, so it has none of them. */
-  own: number;
+  ownRecordsUntil: number;
   readonly pushes: Set<Promise<unknown>>;
 }
 
-/** Serves the journal to the attached hosts and notifies each of the others' changes (shared/ports/journal.ts). */
+/** Serves the journal to the attached hosts and notifies each of the others' changes (shared/ports/journal-port.ts). */
 export class JournalPort {
   readonly #deps: JournalPortDeps;
-  readonly #replicas = new Map<Host, Replica>();
+  readonly #replicas = new Map<Host, ReplicaStream>();
   /** Newest schema of all writers known here. */
   #schema = 0;
   #problem = '';
@@ -53,7 +53,13 @@ export class JournalPort {
   /** Serves a host's stream and closes an earlier one of the same host. */
   serve(stream: Stream, host: Host): void {
     const { hosts, log } = this.#deps;
-    const replica: Replica = { answerer: undefined, said: undefined, told: undefined, own: 0, pushes: new Set() };
+    const replica: ReplicaStream = {
+      answerer: undefined,
+      openParams: undefined,
+      notifiedPosition: undefined,
+      ownRecordsUntil: 0,
+      pushes: new Set(),
+    };
     const earlier = this.#replicas.get(host);
     this.#replicas.set(host, replica);
     earlier?.answerer?.close(undefined, 'the journal was reopened');
@@ -64,7 +70,10 @@ export class JournalPort {
     };
     const link = textLink(stream, () => MAX_CALL_BYTES);
     const fault = (error: unknown): void => log(`The journal port failed: ${error instanceof Error ? error.message : String(error)}`);
-    replica.answerer = answer<JournalCalls, JournalEvents>(link, journalCalls, this.#handlers(host, replica), { fault, onclose });
+    replica.answerer = serveCalls<JournalContracts, JournalEvents>(link, journalContracts, this.#handlers(host, replica), {
+      fault,
+      onclose,
+    });
   }
 
   /** Stops listening to the journal. */
@@ -73,16 +82,16 @@ export class JournalPort {
     this.#deps.journal.off('replaced', this.#replaced);
   }
 
-  #handlers(host: Host, replica: Replica): CallHandlers<JournalCalls> {
+  #handlers(host: Host, replica: ReplicaStream): CallHandlers<JournalContracts> {
     const { journal, hosts, presence, vaultKey } = this.#deps;
     const origin = (): string => {
-      if (!replica.said) throw new RpcError('INVALID_PARAMS', 'The first call must be journal.open with the identity of the host');
-      return replica.said.origin;
+      if (!replica.openParams) throw new RpcError('INVALID_PARAMS', 'The first call must be journal.open with the identity of the host');
+      return replica.openParams.origin;
     };
     /** Returns the origin of a host that may read and write. */
     const current = (): string => {
       const own = origin();
-      if (this.#isOutdated(replica)) throw outdated();
+      if (this.#isOutdated(replica)) throw createOutdatedError();
       return own;
     };
     return {
@@ -91,20 +100,20 @@ export class JournalPort {
           throw new RpcError('INVALID_PARAMS', 'This host already identified itself as another one');
         hosts.identify(host, own, name);
         hosts.mark(host, 'catching-up');
-        replica.said = { origin: own, schema };
-        replica.told = undefined;
+        replica.openParams = { origin: own, schema };
+        replica.notifiedPosition = undefined;
         const opened = await this.#ask(journal.open({ origin: own, schema, position }));
-        replica.told = opened.head;
-        replica.own = opened.position.seq === 0 ? opened.head : 0;
+        replica.notifiedPosition = opened.head;
+        replica.ownRecordsUntil = opened.position.seq === 0 ? opened.head : 0;
         this.#schemaIs(opened.schema);
         // After the response, which says up to where the host must read.
-        setImmediate(() => this.#tell(replica, journal.head));
+        setImmediate(() => this.#notify(replica, journal.head));
         const cluster = await this.#browserWay();
         return { ...opened, vaultKey, shared: journal.examine !== undefined, ...(cluster !== undefined && { cluster }) };
       },
       'journal.pull': async ({ after, limit }) => {
         const own = current();
-        return this.#ask(journal.pull(after, limit, after < replica.own ? undefined : own));
+        return this.#ask(journal.pull(after, limit, after < replica.ownRecordsUntil ? undefined : own));
       },
       'journal.push': async ({ records }) => {
         const pusher = current();
@@ -112,12 +121,12 @@ export class JournalPort {
         replica.pushes.add(pushing);
         try {
           const pushed = await pushing;
-          this.#note(pushed.low ? DISK_FULL : '');
+          this.#note(pushed.low ? DISK_FULL_MESSAGE : '');
           // The journal creates copies of versions that lost a conflict, which the pusher has to read.
-          if (replica.told !== undefined && pushed.before <= replica.told && pushed.conflicts === 0) {
-            replica.told = Math.max(replica.told, pushed.last);
+          if (replica.notifiedPosition !== undefined && pushed.before <= replica.notifiedPosition && pushed.conflicts === 0) {
+            replica.notifiedPosition = Math.max(replica.notifiedPosition, pushed.last);
           }
-          if (replica.said && records.length > 0) this.#schemaIs(replica.said.schema);
+          if (replica.openParams && records.length > 0) this.#schemaIs(replica.openParams.schema);
           return pushed;
         } finally {
           replica.pushes.delete(pushing);
@@ -154,7 +163,7 @@ export class JournalPort {
   }
 
   /** Undefined if the credentials can't be read now: the host keeps the previous value. */
-  async #browserWay(): Promise<BrowserWay | null | undefined> {
+  async #browserWay(): Promise<BrowserTransport | null | undefined> {
     try {
       return await this.#deps.browserWay();
     } catch (error) {
@@ -166,15 +175,15 @@ export class JournalPort {
   readonly #changed = (head: number): void => {
     for (const replica of this.#replicas.values()) {
       // Does not notify a host of its own pushes, which are known once they are answered.
-      if (replica.pushes.size === 0) this.#tell(replica, head);
-      else void Promise.allSettled(replica.pushes).then(() => this.#tell(replica, head));
+      if (replica.pushes.size === 0) this.#notify(replica, head);
+      else void Promise.allSettled(replica.pushes).then(() => this.#notify(replica, head));
     }
   };
 
-  #tell(replica: Replica, changed: number): void {
-    if (replica.told === undefined || replica.told >= changed || this.#isOutdated(replica)) return;
+  #notify(replica: ReplicaStream, changed: number): void {
+    if (replica.notifiedPosition === undefined || replica.notifiedPosition >= changed || this.#isOutdated(replica)) return;
     const head = Math.max(changed, this.#deps.journal.head);
-    replica.told = head;
+    replica.notifiedPosition = head;
     replica.answerer?.send('journal.changed', { head });
   }
 
@@ -182,13 +191,13 @@ export class JournalPort {
     this.#schema = 0;
     this.#deps.hosts.unready();
     for (const replica of this.#replicas.values()) {
-      replica.told = undefined;
+      replica.notifiedPosition = undefined;
       replica.answerer?.send('journal.replaced', { reason });
     }
   };
 
-  #isOutdated({ said }: Replica): boolean {
-    return said !== undefined && said.schema < this.#schema;
+  #isOutdated({ openParams }: ReplicaStream): boolean {
+    return openParams !== undefined && openParams.schema < this.#schema;
   }
 
   #schemaIs(schema: number): void {
@@ -201,7 +210,7 @@ export class JournalPort {
     try {
       return await work;
     } catch (error) {
-      const told = inWords(error);
+      const told = describeError(error);
       if (told) this.#note(told.message);
       throw told ?? error;
     }
@@ -215,14 +224,15 @@ export class JournalPort {
 }
 
 /** Message when the journal is using its reserved space. */
-const DISK_FULL = 'Storage is full: the disk with the journal has no space left. Free up space. Until then, only deletions are saved';
+const DISK_FULL_MESSAGE =
+  'Storage is full: the disk with the journal has no space left. Free up space. Until then, only deletions are saved';
 
-function inWords(error: unknown): RpcError | undefined {
-  if (error instanceof JournalFull) {
+function describeError(error: unknown): RpcError | undefined {
+  if (error instanceof JournalFullError) {
     const message = `The disk with the journal is full (${error.message}). Free up space. Until then, changes are only saved in the browser`;
     return new RpcError('INTERNAL_ERROR', message, { details: { reason: 'journal-full' } }, { cause: error });
   }
-  if (error instanceof JournalFailed) {
+  if (error instanceof JournalError) {
     return new RpcError(
       'INTERNAL_ERROR',
       `The journal can’t be used: ${error.message}`,
@@ -233,7 +243,7 @@ function inWords(error: unknown): RpcError | undefined {
   return undefined;
 }
 
-const outdated = (): RpcError =>
+const createOutdatedError = (): RpcError =>
   new RpcError('INVALID_PARAMS', 'The data was written by a newer version of Perch. Reload the app to update it.', {
     details: { reason: 'outdated' },
   });

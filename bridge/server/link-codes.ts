@@ -18,13 +18,13 @@ export class LinkCodes {
   issue(ttlMs: number): string {
     this.#sweep();
     const code = randomBytes(16).toString('base64url');
-    this.#expiries.set(hash(code), this.#now() + ttlMs);
+    this.#expiries.set(hashCode(code), this.#now() + ttlMs);
     return code;
   }
 
   /** Uses up a code. `restore` puts it back, for when the new credentials could not be stored. Undefined: unknown, used or expired. */
   redeem(code: string): { restore(): void } | undefined {
-    const key = hash(code);
+    const key = hashCode(code);
     const expiry = this.#expiries.get(key);
     this.#expiries.delete(key);
     if (expiry === undefined || expiry <= this.#now()) return undefined;
@@ -37,4 +37,4 @@ export class LinkCodes {
   }
 }
 
-const hash = (code: string): string => createHash('sha256').update(code).digest('base64url');
+const hashCode = (code: string): string => createHash('sha256').update(code).digest('base64url');

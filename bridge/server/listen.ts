@@ -1,8 +1,8 @@
 import type { AddressInfo, Server } from 'node:net';
 import { isLoopback } from './admission.ts';
-import { portHolder } from './port-holder.ts';
+import { describePortHolder } from './port-holder.ts';
 
-export interface Listening {
+export interface BoundAddress {
   port: number;
   /** Address that the system reports, as `address:port`. */
   address: string;
@@ -16,7 +16,7 @@ export const coversLoopback = (bind: string): boolean => bind === '0.0.0.0' || b
  * Listens on a port. Rejects with an error that says what to do. If the port is taken, the error names the program that uses it; another
  * port is never used instead.
  */
-export async function listen(server: Server, port: number, bind: string): Promise<Listening> {
+export async function listen(server: Server, port: number, bind: string): Promise<BoundAddress> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -26,16 +26,16 @@ export async function listen(server: Server, port: number, bind: string): Promis
       });
     });
   } catch (error) {
-    throw new Error(await explain(error, port, bind), { cause: error });
+    throw new Error(await toListenError(error, port, bind), { cause: error });
   }
   const { address, port: given, family } = server.address() as AddressInfo;
   return { port: given, address: family === 'IPv6' ? `[${address}]:${given}` : `${address}:${given}` };
 }
 
-async function explain(error: unknown, port: number, bind: string): Promise<string> {
+async function toListenError(error: unknown, port: number, bind: string): Promise<string> {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return `Port ${port} is in use by ${await portHolder(port, coversLoopback(bind) ? '127.0.0.1' : bind)}. Stop it, or choose another port with --port.`;
+    return `Port ${port} is in use by ${await describePortHolder(port, coversLoopback(bind) ? '127.0.0.1' : bind)}. Stop it, or choose another port with --port.`;
   if (code === 'EACCES') return `Port ${port} requires more privileges. Choose a port from 1024 up with --port.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `${bind} is not an address of this computer. Choose another with --bind.`;

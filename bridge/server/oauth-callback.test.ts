@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { noticePage } from '#shared/http/notice-page.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { renderNoticePage } from '#shared/http/notice-page.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
 import { dialHost } from './tests/fake-host.ts';
 import { navigate } from './tests/navigate.ts';
 
-const come = ({ url }: TestBridge, path: string, init?: Parameters<typeof navigate>[1]): Promise<Response> =>
+const visitCallback = ({ url }: TestBridge, path: string, init?: Parameters<typeof navigate>[1]): Promise<Response> =>
   navigate(`${url}${path}`, init);
 
-const page = (status: number, title = 'T'): Response => {
-  const { body, ...head } = noticePage({ status, title, text: 'Text' });
+const readPage = (status: number, title = 'T'): Response => {
+  const { body, ...head } = renderNoticePage({ status, title, text: 'Text' });
   return new Response(body, head);
 };
 
@@ -18,8 +18,8 @@ describe('the OAuth callback', () => {
   verifies('oauth/callback', 'reaches the active host, without a token, and with only the needed parameters', async () => {
     await using gateway = await startTestBridge();
     const seen: string[] = [];
-    const host = await gateway.attach({ http: async ({ url, method }) => (seen.push(`${method} ${url}`), page(200)) });
-    const answer = await come(gateway, '/oauth/callback?code=a%20b&state=s&x=1&error_description=d', {
+    const host = await gateway.attach({ http: async ({ url, method }) => (seen.push(`${method} ${url}`), readPage(200)) });
+    const answer = await visitCallback(gateway, '/oauth/callback?code=a%20b&state=s&x=1&error_description=d', {
       headers: { cookie: 'c=1', authorization: 'Bearer wrong', 'x-perch-session': 'main' },
     });
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Text')]);
@@ -37,7 +37,7 @@ describe('the OAuth callback', () => {
     await using gateway = await startTestBridge({ origins: ['https://friend.test'] });
     const host = await gateway.attach();
     const ask = async (headers: Record<string, string>, method = 'GET', path = '/oauth/callback?state=s'): Promise<number> =>
-      (await come(gateway, path, { headers, method })).status;
+      (await visitCallback(gateway, path, { headers, method })).status;
     expect(await ask({ host: 'evil.test' })).toBe(403);
     expect(await ask({ origin: 'https://evil.test' })).toBe(403);
     expect(await ask({ 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' })).toBe(403);
@@ -52,8 +52,8 @@ describe('the OAuth callback', () => {
 
   verifies('oauth/guessing', 'at most ten unknown callbacks are processed; known ones do not count', async () => {
     await using gateway = await startTestBridge();
-    const host = await gateway.attach({ http: async ({ url }) => page(new URL(url).searchParams.get('state') === 'good' ? 200 : 404) });
-    const ask = (state: string, headers = {}): Promise<Response> => come(gateway, `/oauth/callback?state=${state}`, { headers });
+    const host = await gateway.attach({ http: async ({ url }) => readPage(new URL(url).searchParams.get('state') === 'good' ? 200 : 404) });
+    const ask = (state: string, headers = {}): Promise<Response> => visitCallback(gateway, `/oauth/callback?state=${state}`, { headers });
     for (let n = 0; n < 12; n++) expect((await ask('good')).status).toBe(200);
     for (let n = 0; n < 12; n++) expect((await ask('bad', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' })).status).toBe(403);
     for (let n = 0; n < 10; n++) expect((await ask(`bad${n}`)).status).toBe(404);
@@ -68,7 +68,7 @@ describe('the OAuth callback', () => {
   verifies('oauth/page', 'no host, or a failing one: shows an error page', async () => {
     await using gateway = await startTestBridge({ timing: { hostWaitMs: 20 } });
     const ask = async (): Promise<[number, string, string | null]> => {
-      const answer = await come(gateway, '/oauth/callback?state=s');
+      const answer = await visitCallback(gateway, '/oauth/callback?state=s');
       return [answer.status, await answer.text(), answer.headers.get('retry-after')];
     };
     const away = [503, expect.stringContaining('Open Perch in a tab, then reload this page'), '2'];
@@ -85,7 +85,7 @@ describe('the OAuth callback', () => {
 
 verifies('oauth/page', 'a policy that lets nothing act, and text that stays text', async () => {
   await using gateway = await startTestBridge({ timing: { hostWaitMs: 1 } });
-  const answer = await come(gateway, '/oauth/callback?state=<script>');
+  const answer = await visitCallback(gateway, '/oauth/callback?state=<script>');
   const html = await answer.text();
   const style = /<style>(.*)<\/style>/.exec(html)?.[1] ?? '';
   const hash = createHash('sha256').update(style).digest('base64');
@@ -98,7 +98,7 @@ verifies('oauth/page', 'a policy that lets nothing act, and text that stays text
   });
   expect(html).not.toContain('script');
   expect(style).toContain('color-scheme:light dark');
-  expect(noticePage({ status: 200, title: '<img src=x onerror="a">', text: `</p><script>'&'</script>` }).body).toContain(
+  expect(renderNoticePage({ status: 200, title: '<img src=x onerror="a">', text: `</p><script>'&'</script>` }).body).toContain(
     '<h1>&lt;img src=x onerror=&quot;a&quot;&gt;</h1><p>&lt;/p&gt;&lt;script&gt;&#39;&amp;&#39;&lt;/script&gt;</p>',
   );
 });

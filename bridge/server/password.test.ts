@@ -1,14 +1,14 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { Password } from '../password.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
-import { TestClient } from './tests/client.ts';
+import { OwnerPassword } from '../owner-password.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
+import { TestSocketClient } from './tests/test-client.ts';
 
 const PASSWORD = 'correct horse battery';
 
 async function connect(bridge: TestBridge, auth: Record<string, unknown>) {
-  const client = await TestClient.open(bridge.url);
+  const client = await TestSocketClient.open(bridge.url);
   return { client, answer: await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth }) };
 }
 
@@ -26,7 +26,7 @@ describe('a password', () => {
       });
       expect(await before.client.closed).toMatchObject({ code: 1008 });
 
-      await new Password(bridge.home.passwordFile).set(PASSWORD);
+      await new OwnerPassword(bridge.home.passwordFile).set(PASSWORD);
       for (const auth of [
         { password: PASSWORD },
         { token: 'a wrong one', password: PASSWORD },
@@ -52,7 +52,7 @@ describe('a password', () => {
   verifies('password/hash', 'is stored as a scrypt hash with its own salt, in a file of mode 0600', async () => {
     await using bridge = await startTestBridge();
     const { passwordFile } = bridge.home;
-    const password = new Password(passwordFile);
+    const password = new OwnerPassword(passwordFile);
     await password.set('Zoë, 8 or more');
     const first = JSON.parse(await readFile(passwordFile, 'utf8')) as Record<string, unknown>;
     expect(first).toEqual({ version: 1, N: 32_768, r: 8, p: 3, salt: expect.any(String), hash: expect.stringMatching(/^[\w-]{43}$/) });
@@ -68,9 +68,9 @@ describe('a password', () => {
   verifies('password/changes', 'changed or removed, ends the sessions that used it, and no others', async () => {
     await using bridge = await startTestBridge({ timing: { passwordMs: 20 } });
     await bridge.attach();
-    const password = new Password(bridge.home.passwordFile);
+    const password = new OwnerPassword(bridge.home.passwordFile);
     await password.set(PASSWORD);
-    const byToken = await TestClient.connect(bridge.url, bridge.token);
+    const byToken = await TestSocketClient.connect(bridge.url, bridge.token);
     const old = await connect(bridge, { password: PASSWORD });
     await password.set('another password');
     expect(await old.client.closed).toMatchObject({ code: 1008, reason: 'access was revoked' });

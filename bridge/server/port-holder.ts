@@ -1,24 +1,24 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { askForHealth } from './ask-health.ts';
+import { fetchHealth } from './fetch-health.ts';
 
-const ASK_MS = 1000;
+const HEALTH_MS = 1000;
 const LISTENING = '0A';
 
 /** Describes the program that uses a port, as far as it can be found out, to follow "is taken by". Never rejects. */
-export async function portHolder(port: number, host = '127.0.0.1'): Promise<string> {
-  const perch = await askForHealth({ host, port, hostHeader: `127.0.0.1:${port}`, signal: AbortSignal.timeout(ASK_MS) });
-  const found = await processHolding(port).catch(() => undefined);
+export async function describePortHolder(port: number, host = '127.0.0.1'): Promise<string> {
+  const perch = await fetchHealth({ host, port, hostHeader: `127.0.0.1:${port}`, signal: AbortSignal.timeout(HEALTH_MS) });
+  const found = await findProcess(port).catch(() => undefined);
   const who = found ? ` (process ${found.pid})` : '';
   if (perch) return `a running Perch ${perch.version}${who}`;
   return found ? `"${found.name}"${who}` : 'another program';
 }
 
 /** Finds the process that has the listening socket open (Linux). Returns only the program's name, since arguments may contain secrets. */
-async function processHolding(port: number): Promise<{ pid: number; name: string } | undefined> {
+async function findProcess(port: number): Promise<{ pid: number; name: string } | undefined> {
   if (process.platform !== 'linux') return undefined;
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')));
-  const inodes = new Set(tables.flatMap((table) => listeningInodes(table, port)));
+  const inodes = new Set(tables.flatMap((table) => findListeningInodes(table, port)));
   if (inodes.size === 0) return undefined;
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const descriptors = await readdir(`/proc/${pid}/fd`).catch((): string[] => []);
@@ -30,7 +30,7 @@ async function processHolding(port: number): Promise<{ pid: number; name: string
   return undefined;
 }
 
-export function listeningInodes(table: string, port: number): string[] {
+export function findListeningInodes(table: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return table
     .split('\n')

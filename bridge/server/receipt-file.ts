@@ -1,6 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
-import { type Receipt, receipt } from '#shared/link/splice.ts';
-import { readIfThere, reasonOf, writeWhole } from '../home.ts';
+import { type UsageReceipt, usageReceipt } from '#shared/link/splice.ts';
+import { readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
 
 /**
  * Stores receipts that no host has taken yet for the next start of the bridge, one JSON value per line. The file exists only while there
@@ -24,22 +24,22 @@ export class ReceiptFile {
   }
 
   /** Reads the receipts that an earlier bridge left. Skips a last line cut by a crash. */
-  async read(): Promise<Receipt[]> {
-    const lines = ((await readIfThere(this.#path)) ?? '').split('\n').filter((line) => line !== '');
+  async read(): Promise<UsageReceipt[]> {
+    const lines = ((await readFileIfExists(this.#path)) ?? '').split('\n').filter((line) => line !== '');
     this.#lines = lines.length;
     return lines.flatMap((line) => {
-      const parsed = receipt.safeParse(parseJson(line));
+      const parsed = usageReceipt.safeParse(parseReceipt(line));
       return parsed.success ? [parsed.data] : [];
     });
   }
 
   /** Appends receipts durably. Resolves to false on failure. */
-  append(given: readonly Receipt[]): Promise<boolean> {
+  append(given: readonly UsageReceipt[]): Promise<boolean> {
     this.#lines += given.length;
     return this.#do(async () => {
       const file = await open(this.#path, 'a', 0o600);
       try {
-        await file.writeFile(textOf(given));
+        await file.writeFile(serializeReceipts(given));
         await file.datasync();
       } finally {
         await file.close();
@@ -48,9 +48,11 @@ export class ReceiptFile {
   }
 
   /** Replaces the file's contents. */
-  replace(given: readonly Receipt[]): Promise<boolean> {
+  replace(given: readonly UsageReceipt[]): Promise<boolean> {
     this.#lines = given.length;
-    return this.#do(() => (given.length === 0 ? rm(this.#path, { force: true }) : writeWhole(this.#path, textOf(given), rename)));
+    return this.#do(() =>
+      given.length === 0 ? rm(this.#path, { force: true }) : writeFileAtomically(this.#path, serializeReceipts(given), rename),
+    );
   }
 
   /** Resolves when no write is pending. */
@@ -66,7 +68,8 @@ export class ReceiptFile {
         return true;
       },
       (error: unknown) => {
-        if (!this.#failed) this.#warn(`Couldn’t write usage records to ${this.#path}. They are only kept in memory: ${reasonOf(error)}`);
+        if (!this.#failed)
+          this.#warn(`Couldn’t write usage records to ${this.#path}. They are only kept in memory: ${describeError(error)}`);
         this.#failed = true;
         return false;
       },
@@ -77,9 +80,9 @@ export class ReceiptFile {
 }
 
 // Starts with a line break, so that a line cut by a crash does not damage the next one.
-const textOf = (given: readonly Receipt[]): string => given.map((each) => `\n${JSON.stringify(each)}`).join('') + '\n';
+const serializeReceipts = (given: readonly UsageReceipt[]): string => given.map((each) => `\n${JSON.stringify(each)}`).join('') + '\n';
 
-function parseJson(text: string): unknown {
+function parseReceipt(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

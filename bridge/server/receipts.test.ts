@@ -4,15 +4,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { fetchOver, serveHttp } from '#shared/link/http.ts';
-import { FORWARD_HEADER, FORWARD_PORT, type Forward, type Receipt, receipt, RECEIPTS_KIND, splicedResponse } from '#shared/link/splice.ts';
+import { fetchOverStream, serveHttp } from '#shared/link/stream-http.ts';
+import {
+  FORWARD_HEADER,
+  FORWARD_KIND,
+  type ForwardRequest,
+  type UsageReceipt,
+  usageReceipt,
+  USAGE_RECEIPTS_KIND,
+  createSplicedResponse,
+} from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifies } from '../../tests/requirements.ts';
-import { Home } from '../home.ts';
+import { Home } from '../home-directory.ts';
 import { ReceiptFile } from './receipt-file.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
 
 let dir: string;
@@ -24,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 const start = async (): Promise<TestBridge> => startTestBridge({ home, timing: { receiptsMs: 20, graceMs: 10 } });
-const of = (id: string): Receipt => ({
+const of = (id: string): UsageReceipt => ({
   call: { id, provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 },
   endedAt: 1_800_000_000_000,
   how: 'done',
@@ -32,22 +40,22 @@ const of = (id: string): Receipt => ({
 });
 
 /** A host that answers every request through `url`. Stores receipts in `taken`, or rejects them if that is undefined. */
-async function splicer(gateway: TestBridge, url: string, taken?: Receipt[]): Promise<FakeHost> {
+async function splicer(gateway: TestBridge, url: string, taken?: UsageReceipt[]): Promise<FakeHost> {
   const host: FakeHost = await gateway.attach({
     onstream: (stream, opening) =>
       serveHttp(stream, opening, gateway.url, async (request) => {
-        if (opening.kind === RECEIPTS_KIND) {
+        if (opening.kind === USAGE_RECEIPTS_KIND) {
           if (!taken) return new Response(null, { status: 500 });
-          taken.push(...z.array(receipt).parse(await request.json()));
+          taken.push(...z.array(usageReceipt).parse(await request.json()));
           return new Response(null, { status: 204 });
         }
-        const wish: Forward = {
+        const wish: ForwardRequest = {
           ...{ to: stream.id, call: of(await request.text()).call, stream: false },
           ...{ wire: 'chat', choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false, thinksFirst: false },
         };
         const headers = { ':method': 'POST', ':url': url, [FORWARD_HEADER]: JSON.stringify(wish) };
-        await fetchOver(host.mux, { kind: FORWARD_PORT, headers }, { signal: request.signal });
-        return splicedResponse(null);
+        await fetchOverStream(host.mux, { kind: FORWARD_KIND, headers }, { signal: request.signal });
+        return createSplicedResponse(null);
       }),
   });
   return host;
@@ -66,13 +74,13 @@ async function startModel() {
   };
 }
 
-const ask = async (gateway: TestBridge, id: string): Promise<void> => {
+const sendRequest = async (gateway: TestBridge, id: string): Promise<void> => {
   const answer = await gateway.http('/v1/chat/completions', { method: 'POST', body: id });
   expect(answer.status).toBe(200);
   await answer.text();
 };
-const idsOf = (given: Receipt[]): string[] => given.map(({ call }) => call.id);
-const written = async (): Promise<string[]> => idsOf(await new ReceiptFile(home.receiptsFile, () => {}).read());
+const listIds = (given: UsageReceipt[]): string[] => given.map(({ call }) => call.id);
+const written = async (): Promise<string[]> => listIds(await new ReceiptFile(home.receiptsFile, () => {}).read());
 
 verifies(
   'http.chat/receipts',
@@ -81,18 +89,18 @@ verifies(
     await using model = await startModel();
     await using first = await startTestBridge({ home, timing: { receiptsMs: 20, graceMs: 10 } });
     await splicer(first, model.url);
-    await ask(first, 'a');
-    await ask(first, 'b');
+    await sendRequest(first, 'a');
+    await sendRequest(first, 'b');
     await expect.poll(written).toEqual(['a', 'b']);
     // The first file is still there, as after a kill.
     await using second = await start();
-    const taken: Receipt[] = [];
+    const taken: UsageReceipt[] = [];
     await splicer(second, model.url, taken);
-    await expect.poll(() => idsOf(taken)).toEqual(['a', 'b']);
+    await expect.poll(() => listIds(taken)).toEqual(['a', 'b']);
     expect(taken[0]?.usage).toEqual({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
     await expect.poll(() => existsSync(home.receiptsFile)).toBe(false);
-    await ask(second, 'c');
-    await expect.poll(() => idsOf(taken)).toEqual(['a', 'b', 'c']);
+    await sendRequest(second, 'c');
+    await expect.poll(() => listIds(taken)).toEqual(['a', 'b', 'c']);
     expect(first.lines.filter((line) => line.includes('didn’t accept'))).toHaveLength(1);
   },
 );
@@ -101,7 +109,7 @@ verifies('http.chat/receipts', 'are in the file when the bridge has closed', asy
   await using model = await startModel();
   const gateway = await start();
   await splicer(gateway, model.url);
-  await ask(gateway, 'a');
+  await sendRequest(gateway, 'a');
   await gateway[Symbol.asyncDispose]();
   expect(await written()).toEqual(['a']);
 });
@@ -109,7 +117,7 @@ verifies('http.chat/receipts', 'are in the file when the bridge has closed', asy
 it('that a crash has cut are passed over, and do not spoil the next one', async () => {
   writeFileSync(home.receiptsFile, `${JSON.stringify(of('a'))}\n{"call":{"id":"cu`);
   const file = new ReceiptFile(home.receiptsFile, () => {});
-  expect(idsOf(await file.read())).toEqual(['a']);
+  expect(listIds(await file.read())).toEqual(['a']);
   expect(await file.append([of('b')])).toBe(true);
   expect(await written()).toEqual(['a', 'b']);
   expect(await file.replace([of('c')])).toBe(true);

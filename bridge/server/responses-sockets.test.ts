@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
 import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import { MAX_RESPONSES_SOCKETS } from './responses-sockets.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
 
-const dial = ({ url, token }: TestBridge, headers: Record<string, string> = {}): WebSocket =>
+const dialSocket = ({ url, token }: TestBridge, headers: Record<string, string> = {}): WebSocket =>
   new WebSocket(`${url.replace('http', 'ws')}/v1/responses/`, { headers: { authorization: `Bearer ${token}`, ...headers } });
 
-const refusalOf = async (socket: WebSocket): Promise<{ status: number; body: string; retryAfter: string | undefined }> => {
+const readRefusal = async (socket: WebSocket): Promise<{ status: number; body: string; retryAfter: string | undefined }> => {
   socket.on('error', () => {});
   const [, answer] = (await once(socket, 'unexpected-response')) as [
     unknown,
@@ -24,9 +24,9 @@ const refusalOf = async (socket: WebSocket): Promise<{ status: number; body: str
 verifies('http.responses/websocket-admission', 'is forwarded to the host with the caller’s session', async () => {
   await using bridge = await startTestBridge();
   const host = await bridge.attach();
-  const socket = dial(bridge, { 'x-perch-session': 'mine', 'x-perch-proof': 'no' });
+  const socket = dialSocket(bridge, { 'x-perch-session': 'mine', 'x-perch-proof': 'no' });
   await once(socket, 'open');
-  await until(() => host.openings.length > 0);
+  await waitFor(() => host.openings.length > 0);
   expect(host.openings).toMatchObject([{ kind: RESPONSES_KIND, principal: 'owner', headers: { 'x-perch-session': 'mine' } }]);
   expect(host.openings[0]?.headers).not.toHaveProperty('x-perch-proof');
   host.die();
@@ -36,7 +36,7 @@ verifies('http.responses/websocket-admission', 'is forwarded to the host with th
 
 verifies('http.responses/websocket-admission', 'waits for a host, and is refused without one', async () => {
   await using bridge = await startTestBridge({ timing: { hostWaitMs: 20 } });
-  expect(await refusalOf(dial(bridge))).toMatchObject({
+  expect(await readRefusal(dialSocket(bridge))).toMatchObject({
     status: 503,
     body: expect.stringContaining('No gateway is running'),
     retryAfter: '1',
@@ -46,7 +46,7 @@ verifies('http.responses/websocket-admission', 'waits for a host, and is refused
 verifies('http.responses/websocket-admission', 'of the gateway’s own request is refused', async () => {
   await using bridge = await startTestBridge({ via: 'own' });
   await bridge.attach();
-  expect(await refusalOf(dial(bridge, { 'x-perch-via': 'own' }))).toMatchObject({ status: 508 });
+  expect(await readRefusal(dialSocket(bridge, { 'x-perch-via': 'own' }))).toMatchObject({ status: 508 });
 });
 
 verifies(
@@ -55,13 +55,13 @@ verifies(
   async () => {
     await using bridge = await startTestBridge();
     await bridge.attach();
-    const sockets = Array.from({ length: MAX_RESPONSES_SOCKETS }, () => dial(bridge));
+    const sockets = Array.from({ length: MAX_RESPONSES_SOCKETS }, () => dialSocket(bridge));
     await Promise.all(sockets.map((socket) => once(socket, 'open')));
-    expect(await refusalOf(dial(bridge))).toMatchObject({ status: 503, retryAfter: '1' });
+    expect(await readRefusal(dialSocket(bridge))).toMatchObject({ status: 503, retryAfter: '1' });
     const [first, ...others] = sockets;
     first?.close();
-    await until(async () => {
-      const next = dial(bridge);
+    await waitFor(async () => {
+      const next = dialSocket(bridge);
       next.on('error', () => {});
       const opened = await Promise.race([once(next, 'open').then(() => true), once(next, 'unexpected-response').then(() => false)]);
       if (opened) others.push(next);
@@ -82,10 +82,10 @@ verifies('http.responses/websocket-admission', 'is closed if its client takes no
       for (let i = 0; i < 64; i++) stream.send('x'.repeat(1024 * 1024));
     },
   });
-  const socket = dial(bridge);
+  const socket = dialSocket(bridge);
   await once(socket, 'open');
   socket.pause();
-  await until(() => ended !== '', 'the end of the stream');
+  await waitFor(() => ended !== '', 'the end of the stream');
   expect(ended).toBe('slow consumer');
   socket.terminate();
 });

@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { HEAD_HEADER } from '#shared/ports/journal.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
-import { allows, splitScopes } from '#shared/rpc/scopes.ts';
-import { VIA } from '../capabilities/asking.ts';
-import { type Admitted, tokenOf } from './auth.ts';
-import { PAUSE_ABOVE, RESTARTING, REVOKED } from './client-socket.ts';
-import { type HttpDeps, NO_HOST, OWN_REQUEST, TOO_MANY } from './http.ts';
-import { denialOf } from './http-errors.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
+import { allowsScope, splitScopes } from '#shared/rpc/scopes.ts';
+import { VIA_HEADER } from '../capabilities/upstream-request.ts';
+import { type AdmittedClient, getRequestToken } from './auth.ts';
+import { MAX_UNSENT_BYTES, HOST_RESTARTING, ACCESS_REVOKED } from './client-socket.ts';
+import { type ApiListenerDeps, NO_HOST, OWN_REQUEST, TOO_MANY } from './api-listener.ts';
+import { toDenialResponse } from './http-errors.ts';
 import { closeSocket } from './socket-link.ts';
 import { SocketWriter } from './socket-writer.ts';
 
@@ -19,7 +19,7 @@ import { SocketWriter } from './socket-writer.ts';
 export const MAX_RESPONSES_SOCKETS = 256;
 
 /** Headers of the upgrade request that are passed on to the host. */
-const PASSED_ON = ['user-agent', 'x-perch-session'];
+const FORWARDED_HEADERS = ['user-agent', 'x-perch-session'];
 
 export interface SocketRefusal {
   status: number;
@@ -27,7 +27,7 @@ export interface SocketRefusal {
   headers?: Record<string, string>;
 }
 
-export type ResponsesSocketsDeps = Pick<HttpDeps, 'auth' | 'hosts' | 'journal' | 'timing' | 'gauge' | 'maxExchanges' | 'via'>;
+export type ResponsesSocketsDeps = Pick<ApiListenerDeps, 'auth' | 'hosts' | 'journal' | 'timing' | 'gauge' | 'maxExchanges' | 'via'>;
 
 /**
  * WebSockets at `/v1/responses`. Admits them as requests to `/v1`, before the upgrade, and forwards their messages to the active host
@@ -45,20 +45,20 @@ export class ResponsesSockets {
   /** Checks an upgrade request. Returns a function that serves its socket. */
   async admit(request: IncomingMessage, transport: Duplex): Promise<SocketRefusal | ((socket: WebSocket) => void)> {
     const { auth, hosts, timing, gauge, maxExchanges, via } = this.#deps;
-    const verdict = auth.checkBearer(tokenOf(request), request.headers.origin);
-    if (!verdict.ok) return { ...denialOf(verdict), message: verdict.message };
-    if (!allows(verdict.scopes, 'v1')) return { status: 403, message: 'This request requires the scope "v1".' };
-    if (request.headers[VIA] === via) return { status: 508, message: OWN_REQUEST };
+    const verdict = auth.checkBearer(getRequestToken(request), request.headers.origin);
+    if (!verdict.ok) return { ...toDenialResponse(verdict), message: verdict.message };
+    if (!allowsScope(verdict.scopes, 'v1')) return { status: 403, message: 'This request requires the scope "v1".' };
+    if (request.headers[VIA_HEADER] === via) return { status: 508, message: OWN_REQUEST };
     if (gauge.count >= maxExchanges || this.#transports.size >= MAX_RESPONSES_SOCKETS) return { status: 503, message: TOO_MANY };
-    const leave = gauge.enter();
-    const gone = new AbortController();
+    const cancel = gauge.begin();
+    const closeSignal = new AbortController();
     this.#transports.add(transport);
     transport.once('close', () => {
       this.#transports.delete(transport);
-      leave();
-      gone.abort();
+      cancel();
+      closeSignal.abort();
     });
-    const mux = hosts.current ?? (await hosts.wait(timing.hostWaitMs, gone.signal));
+    const mux = hosts.current ?? (await hosts.wait(timing.hostWaitMs, closeSignal.signal));
     return mux ? (socket) => this.#serve(socket, request, verdict, mux) : { status: 503, message: NO_HOST };
   }
 
@@ -66,37 +66,37 @@ export class ResponsesSockets {
     for (const socket of this.#sockets) closeSocket(socket, code, reason);
   }
 
-  #serve(socket: WebSocket, request: IncomingMessage, { principal, scopes, hold }: Admitted, mux: Mux): void {
+  #serve(socket: WebSocket, request: IncomingMessage, { principal, scopes, hold }: AdmittedClient, mux: Mux): void {
     const { hosts, journal, timing } = this.#deps;
     this.#sockets.add(socket);
-    const headers: Record<string, string> = { [HEAD_HEADER]: String(journal.head) };
-    for (const name of PASSED_ON) {
+    const headers: Record<string, string> = { [MIN_HEAD_HEADER]: String(journal.head) };
+    for (const name of FORWARDED_HEADERS) {
       const value = request.headers[name];
       if (typeof value === 'string') headers[name] = value;
     }
     const stream = mux.open({ kind: RESPONSES_KIND, principal, ...splitScopes(scopes), origin: request.headers.origin ?? null, headers });
     const writer = new SocketWriter(socket);
     const end = (code: number, reason: string): void => {
-      if (code === CLOSE.handingOver || !hosts.has(mux)) closeSocket(socket, RESTARTING.code, RESTARTING.reason);
+      if (code === CLOSE_CODES.handingOver || !hosts.has(mux)) closeSocket(socket, HOST_RESTARTING.code, HOST_RESTARTING.reason);
       else closeSocket(socket, code, reason);
     };
     const sweeping = setInterval(() => {
       if (!writer.isStalled(performance.now(), timing.stallMs)) return;
-      stream.reset(CLOSE.policy, 'slow consumer');
-      closeSocket(socket, CLOSE.policy, 'slow consumer');
+      stream.reset(CLOSE_CODES.policy, 'slow consumer');
+      closeSocket(socket, CLOSE_CODES.policy, 'slow consumer');
     }, timing.stallMs / 4).unref();
-    const release = hold?.(() => closeSocket(socket, REVOKED.code, REVOKED.reason));
+    const release = hold?.(() => closeSocket(socket, ACCESS_REVOKED.code, ACCESS_REVOKED.reason));
     socket.on('message', (data, isBinary) => {
       if (!Buffer.isBuffer(data) || (isBinary && !isUtf8(data)))
-        return closeSocket(socket, CLOSE.notUtf8, 'binary messages must be JSON in UTF-8');
+        return closeSocket(socket, CLOSE_CODES.notUtf8, 'binary messages must be JSON in UTF-8');
       stream.sendText(data);
-      if (stream.buffered > PAUSE_ABOVE) socket.pause();
+      if (stream.buffered > MAX_UNSENT_BYTES) socket.pause();
     });
     socket.on('close', () => {
       clearInterval(sweeping);
       release?.();
       this.#sockets.delete(socket);
-      stream.reset(CLOSE.goingAway, 'the client disconnected');
+      stream.reset(CLOSE_CODES.goingAway, 'the client disconnected');
     });
     stream.receive({
       data: (chunk, fin, text) => (text ? writer.send(stream, chunk, fin) : stream.release(chunk.byteLength)),

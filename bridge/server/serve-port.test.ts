@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
-import { caller } from '#shared/link/calls.ts';
-import { MuxPair } from '#shared/link/testing.ts';
+import { createPortClient } from '#shared/link/port-calls.ts';
+import { MuxPair } from '#shared/link/mux-testing.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { port } from '#shared/ports/port.ts';
-import { call } from '#shared/rpc/contract.ts';
+import { definePort } from '#shared/ports/port.ts';
+import { defineMethod } from '#shared/rpc/contract.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { servePort } from './serve-port.ts';
 
-const counting = port({
+const counting = definePort({
   kind: 'counting',
-  what: 'Counting',
-  calls: { count: call({ params: z.object({}), result: z.object({}), docs: 'Counts.', policy: { scope: 'read' } }) },
+  featureName: 'Counting',
+  calls: { count: defineMethod({ params: z.object({}), result: z.object({}), docs: 'Counts.', policy: { scope: 'read' } }) },
   events: { counted: z.number() },
 });
 
@@ -19,7 +19,7 @@ verifies('models.download/call', 'a call that was there before the port tells it
   const pair = new MuxPair();
   const { near, far } = pair.open();
   const counted: number[] = [];
-  const calls = caller(
+  const calls = createPortClient(
     textLink(near, () => 1000),
     counting.calls,
     counting.events,

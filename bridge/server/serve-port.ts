@@ -1,8 +1,8 @@
-import { answer, type EventSchemas } from '#shared/link/calls.ts';
+import { serveCalls, type EventSchemas } from '#shared/link/port-calls.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import type { Port } from '#shared/ports/port.ts';
-import type { Contracts, ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
+import type { Contracts, ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
 /** Maximum characters per call. */
@@ -17,7 +17,7 @@ export interface PortCall<E extends EventSchemas> {
 
 /** Handlers of a port. A handler returns, or throws an `RpcError` that is sent to the caller. */
 export type PortHandlers<C extends Contracts, E extends EventSchemas> = {
-  [N in keyof C]: (params: ParsedOf<C[N]>, call: PortCall<E>) => Promise<ResultOf<C[N]>>;
+  [N in keyof C]: (params: ParsedParams<C[N]>, call: PortCall<E>) => Promise<ContractResult<C[N]>>;
 };
 
 /** Answers calls on a stream. The end of the stream aborts calls in progress. */
@@ -27,8 +27,8 @@ export function servePort<C extends Contracts, E extends EventSchemas>(
   handlers: PortHandlers<C, E>,
   log: (line: string) => void,
 ): void {
-  const gone = new AbortController();
-  const call: PortCall<E> = { signal: gone.signal, send: (event, payload) => answerer.send(event, payload) };
+  const aborter = new AbortController();
+  const call: PortCall<E> = { signal: aborter.signal, send: (event, payload) => answerer.send(event, payload) };
   // Calls that arrive before the handlers exist wait for them.
   const made = Promise.resolve();
   const bound = Object.fromEntries(
@@ -37,15 +37,15 @@ export function servePort<C extends Contracts, E extends EventSchemas>(
       (params: never) => made.then(() => (handle as PortHandlers<C, E>[keyof C])(params, call)),
     ]),
   );
-  const answerer = answer<C, E>(
+  const answerer = serveCalls<C, E>(
     textLink(stream, () => MAX_MESSAGE),
     port.calls,
     bound as never,
     {
       fault: (error) => {
-        if (!gone.signal.aborted) log(`${port.kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        if (!aborter.signal.aborted) log(`${port.kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       },
-      onclose: () => gone.abort(new Error('the caller disconnected')),
+      onclose: () => aborter.abort(new Error('the caller disconnected')),
     },
   );
 }

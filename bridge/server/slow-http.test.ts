@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
 
 const FAST = { timing: { headMs: 300, requestMs: 600 } };
 

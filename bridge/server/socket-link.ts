@@ -5,13 +5,13 @@ import type { Link } from '#shared/link/link.ts';
  * Chunks of at least this size are passed on as they are. Smaller ones are copied, so that they do not keep the large message alive that
  * contains them.
  */
-const COPY_BELOW = 16 * 1024;
+const MAX_COPY_BYTES = 16 * 1024;
 
 /** Returns a chunk that stays valid after the current callback. */
-export const keep = (chunk: Uint8Array): Uint8Array => (chunk.byteLength < COPY_BELOW ? Buffer.from(chunk) : chunk);
+export const copyChunk = (chunk: Uint8Array): Uint8Array => (chunk.byteLength < MAX_COPY_BYTES ? Buffer.from(chunk) : chunk);
 
 /** A server-side WebSocket as a byte link. A text message is a protocol error and closes it. */
-export function socketLink(socket: WebSocket): Link<Uint8Array> {
+export function createSocketLink(socket: WebSocket): Link<Uint8Array> {
   let draining = false;
   let drained: (() => void) | undefined;
   const written = (): void => {
@@ -45,11 +45,11 @@ export function closeSocket(socket: WebSocket, code: number, reason: string): vo
   // A paused socket would never read the peer's close frame.
   socket.resume();
   const sendable = (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999);
-  socket.close(sendable ? code : 1011, cut(reason));
+  socket.close(sendable ? code : 1011, truncateReason(reason));
 }
 
 /** Truncates to 123 bytes of UTF-8 without splitting a character. */
-function cut(reason: string): string {
+function truncateReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.byteLength <= 123) return reason;
   let end = 123;

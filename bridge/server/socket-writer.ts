@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Stream } from '#shared/link/stream.ts';
-import { keep } from './socket-link.ts';
+import { copyChunk } from './socket-link.ts';
 
 /**
  * Sends a host's messages to a client's socket. A slow client holds at most the stream's credit here, since data that its socket has not
@@ -32,7 +32,7 @@ export class SocketWriter {
     if (this.#socket.readyState !== this.#socket.OPEN) return stream.release(bytes);
     if (this.#unsent === 0) this.#stuckSince = performance.now();
     this.#unsent += bytes;
-    this.#socket.send(keep(chunk), { binary: false, fin }, () => {
+    this.#socket.send(copyChunk(chunk), { binary: false, fin }, () => {
       this.#unsent -= bytes;
       this.#stuckSince = performance.now();
       stream.release(bytes);

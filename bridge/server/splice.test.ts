@@ -3,14 +3,21 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { fetchOver, serveHttp } from '#shared/link/http.ts';
-import { type Forward, FORWARD_HEADER, FORWARD_PORT, isHeld, type SpliceEnd, splicedResponse } from '#shared/link/splice.ts';
-import { Passage } from '../capabilities/passage.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { fetchOverStream, serveHttp } from '#shared/link/stream-http.ts';
+import {
+  type ForwardRequest,
+  FORWARD_HEADER,
+  FORWARD_KIND,
+  isBypassResponse,
+  type SpliceEnd,
+  createSplicedResponse,
+} from '#shared/link/splice.ts';
+import { CompletionFilter } from '../capabilities/completion-filter.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
 
 const call = { id: 'c1', provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 };
-const WISH: Omit<Forward, 'to'> = {
+const WISH: Omit<ForwardRequest, 'to'> = {
   call,
   wire: 'chat',
   stream: true,
@@ -48,15 +55,15 @@ async function startWriter() {
 }
 
 /** Requests `url` for the caller on stream `to`. */
-const forwarded = (host: FakeHost, url: string, signal: AbortSignal, wish: Partial<Forward> & { to: number }): Promise<Response> =>
-  fetchOver(
+const forwarded = (host: FakeHost, url: string, signal: AbortSignal, wish: Partial<ForwardRequest> & { to: number }): Promise<Response> =>
+  fetchOverStream(
     host.mux,
-    { kind: FORWARD_PORT, headers: { ':method': 'POST', ':url': url, [FORWARD_HEADER]: JSON.stringify({ ...WISH, ...wish }) } },
+    { kind: FORWARD_KIND, headers: { ':method': 'POST', ':url': url, [FORWARD_HEADER]: JSON.stringify({ ...WISH, ...wish }) } },
     { signal },
   );
 
 /** A host that answers every request through `url` and records how responses end. `to`: stream of a different caller. */
-async function splicer(gateway: TestBridge, url: string, given: Partial<Forward> = {}, to = (own: number): number => own) {
+async function splicer(gateway: TestBridge, url: string, given: Partial<ForwardRequest> = {}, to = (own: number): number => own) {
   const ends: SpliceEnd[] = [];
   const exchanges: number[] = [];
   const relayed: Response[] = [];
@@ -65,7 +72,7 @@ async function splicer(gateway: TestBridge, url: string, given: Partial<Forward>
       serveHttp(stream, opening, gateway.url, async (request) => {
         exchanges.push(stream.id);
         const answer = await forwarded(host, url, request.signal, { ...given, to: to(stream.id) });
-        if (!isHeld(answer)) {
+        if (!isBypassResponse(answer)) {
           relayed.push(answer);
           return answer;
         }
@@ -77,20 +84,20 @@ async function splicer(gateway: TestBridge, url: string, given: Partial<Forward>
             controller.close();
           },
         });
-        return splicedResponse(rest);
+        return createSplicedResponse(rest);
       }),
   });
   return { host, ends, exchanges, relayed };
 }
 
-const ask = (gateway: TestBridge): Promise<Response> => gateway.http('/v1/chat/completions', { method: 'POST', body: '{}' });
+const sendRequest = (gateway: TestBridge): Promise<Response> => gateway.http('/v1/chat/completions', { method: 'POST', body: '{}' });
 
 describe('a splice', () => {
   it('starts with the first event; data passes unchanged, and the host is only notified of the end', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url);
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     const upstream = await server.asked();
     upstream.write(': a comment\n\n');
     upstream.write(chunk('a').slice(0, 9));
@@ -105,7 +112,7 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     const upstream = await server.asked();
     const closed = once(upstream, 'close');
     upstream.write(chunk('a'));
@@ -118,7 +125,7 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { relayed } = await splicer(gateway, server.url);
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     const upstream = await server.asked();
     const comments = `: still thinking\n\n`.repeat(100_000);
     upstream.write(comments);
@@ -147,7 +154,7 @@ describe('a splice', () => {
     // Each of these is silent for longer than the stalled one was allowed to be.
     for (let others = 2, before = -1; others < 6 || before !== written; others++) {
       before = written;
-      const asked = ask(gateway);
+      const asked = sendRequest(gateway);
       (await server.asked(others)).write(chunk('a'));
       expect(await (await asked).text()).toContain('silent');
     }
@@ -167,7 +174,7 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     await splicer(gateway, server.url, { trailerMs: 50 });
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     (await server.asked()).write(chunk('a', 'stop'));
     expect(await (await asked).text()).toBe(`${chunk('a', 'stop')}data: [DONE]\n\n`);
   });
@@ -179,7 +186,7 @@ describe('a splice', () => {
       const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } })}\n\n`;
       const sent = Buffer.from(`: hi\n\n${chunk('ä')}${usage}${chunk('b')}${usage}${usage}${chunk('c', 'stop')}${usage}`);
       for (const size of [1, 7, 64, 1000]) {
-        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: true, thinksFirst: false });
+        const passage = new CompletionFilter({ wire: 'chat', choices: 1, stripUsage: true, thinksFirst: false });
         const out: Uint8Array[] = [];
         for (let at = 0; at < sent.length; at += size) out.push(...passage.push(sent.subarray(at, at + size)));
         out.push(...passage.end());
@@ -193,7 +200,7 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url);
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     (await server.asked()).end(`${chunk('a')}data: {"error":{"message":"no room"}}\n\n${chunk('b')}`);
     expect(await (await asked).text()).toBe(`${chunk('a')}data: odd\n\n`);
     expect(ends).toEqual([{ how: 'odd', text: '{"error":{"message":"no room"}}' }]);
@@ -207,7 +214,7 @@ describe('a splice', () => {
       await using gateway = await startTestBridge();
       await using server = await startWriter();
       await splicer(gateway, server.url, {}, number);
-      expect((await ask(gateway)).status).toBe(500);
+      expect((await sendRequest(gateway)).status).toBe(500);
       expect(server.count()).toBe(0);
     });
 
@@ -216,11 +223,11 @@ describe('a splice', () => {
     await using server = await startWriter();
     let owned = 0;
     const own = await splicer(gateway, server.url, {}, (id) => (owned ||= id));
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     (await server.asked(1)).write(chunk('mine'));
     const answer = await asked;
     // The second caller does not get the first one's response.
-    expect((await ask(gateway)).status).toBe(500);
+    expect((await sendRequest(gateway)).status).toBe(500);
     expect(server.count()).toBe(1);
     // Another host guesses the stream number of a caller that waits for a different host.
     const stranger = await gateway.attach({});
@@ -234,8 +241,8 @@ describe('a splice', () => {
 
   verifies('http.chat/splice-walls', 'that a host only claims is no answer', async () => {
     await using gateway = await startTestBridge();
-    await gateway.attach({ http: async () => splicedResponse('claimed') });
-    expect((await ask(gateway)).status).toBe(502);
+    await gateway.attach({ http: async () => createSplicedResponse('claimed') });
+    expect((await sendRequest(gateway)).status).toBe(502);
   });
 
   it('that has not begun ends with the host, and at once with the caller', async () => {
@@ -279,7 +286,7 @@ describe('a splice', () => {
     await using gateway = await startTestBridge({ timing: { graceMs: 10 } });
     await using server = await startWriter();
     await splicer(gateway, server.url);
-    const asked = ask(gateway);
+    const asked = sendRequest(gateway);
     const upstream = await server.asked();
     const closed = once(upstream, 'close');
     upstream.write(chunk('a'));

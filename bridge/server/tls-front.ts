@@ -16,24 +16,24 @@ export interface TlsFront {
 }
 
 /** Time after which a silent connection is closed, as TLS does without a handshake. */
-const SILENT_MS = 30_000;
+const MAX_SILENT_MS = 30_000;
 /** First byte of a TLS handshake. */
-const HANDSHAKE = 0x16;
-const SENTENCE = 'This address requires HTTPS. Use https:// instead.';
+const TLS_HANDSHAKE_BYTE = 0x16;
+const USE_HTTPS_MESSAGE = 'This address requires HTTPS. Use https:// instead.';
 
 /**
  * Serves two protocols on one port: connections to a loopback address go to `plain`; all others must use TLS. This needs neither a second
  * port nor a second loopback origin, and remote requests are never served in plain text.
  */
-export function tlsFront(plain: PlainServer, certificate: Certificate, options: ServerOptions, onrequest: RequestListener): TlsFront {
-  const secure = createServer({ ...options, ...pemOf(certificate) }, onrequest);
+export function createTlsFront(plain: PlainServer, certificate: Certificate, options: ServerOptions, onrequest: RequestListener): TlsFront {
+  const secure = createServer({ ...options, ...toPem(certificate) }, onrequest);
   const outside = new Set<Socket>();
   const listener = createNetServer((socket) => {
     if (socket.localAddress !== undefined && isLoopback(socket.localAddress)) plain.emit('connection', socket);
     else {
       outside.add(socket);
       socket.once('close', () => outside.delete(socket));
-      fromOutside(socket, secure);
+      rejectPlainHttp(socket, secure);
     }
   });
   // Neither server listens itself. Without this event Node does not track their connections, and neither timeouts nor closing would apply
@@ -46,7 +46,7 @@ export function tlsFront(plain: PlainServer, certificate: Certificate, options: 
   return {
     listener,
     secure,
-    renew: (next) => secure.setSecureContext(pemOf(next)),
+    renew: (next) => secure.setSecureContext(toPem(next)),
     close() {
       listener.close();
       for (const socket of outside) socket.destroy();
@@ -54,18 +54,18 @@ export function tlsFront(plain: PlainServer, certificate: Certificate, options: 
   };
 }
 
-const pemOf = ({ cert, key }: Certificate): { cert: string; key: string } => ({ cert, key });
+const toPem = ({ cert, key }: Certificate): { cert: string; key: string } => ({ cert, key });
 
 /** Tells clients of plain HTTP to use HTTPS, without reading their request. */
-function fromOutside(socket: Socket, secure: Server): void {
+function rejectPlainHttp(socket: Socket, secure: Server): void {
   const end = (): void => void socket.destroy();
-  socket.on('error', end).setTimeout(SILENT_MS, end);
+  socket.on('error', end).setTimeout(MAX_SILENT_MS, end);
   socket.once('data', (first) => {
     socket.pause();
     socket.setTimeout(0).off('timeout', end);
-    if (first[0] !== HANDSHAKE)
+    if (first[0] !== TLS_HANDSHAKE_BYTE)
       return socket.end(
-        `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${SENTENCE.length}\r\n\r\n${SENTENCE}`,
+        `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${USE_HTTPS_MESSAGE.length}\r\n\r\n${USE_HTTPS_MESSAGE}`,
         end,
       );
     socket.unshift(first);

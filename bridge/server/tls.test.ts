@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { linked } from '#shared/link/proof.ts';
+import { linkResult } from '#shared/link/link-credentials.ts';
 import { verifies } from '../../tests/requirements.ts';
-import { selfSigned, type SelfSigned } from '../../tests/support/self-signed.ts';
+import { createSelfSigned, type CertificateFiles } from '../../tests/support/self-signed-certificate.ts';
 import { readCertificate } from './certificate.ts';
-import { renewing } from './renewing.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { startCertificateRenewal } from './certificate-renewal.ts';
+import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
 
 const own = Object.values(networkInterfaces())
   .flat()
@@ -19,10 +19,10 @@ const own = Object.values(networkInterfaces())
 const page = { accept: 'text/html' };
 
 let dir: string;
-let made: SelfSigned;
+let made: CertificateFiles;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'perch-tls-'));
-  made = await selfSigned(dir, ['DNS:perch.test', 'DNS:*.wild.test', `IP:${own ?? '192.0.2.1'}`]);
+  made = await createSelfSigned(dir, ['DNS:perch.test', 'DNS:*.wild.test', `IP:${own ?? '192.0.2.1'}`]);
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
@@ -35,7 +35,7 @@ interface Answer {
 }
 
 /** Sends a request from another machine's address over TLS. 101 if an upgrade is accepted. */
-function ask(gateway: TestBridge, path: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
+function sendRequest(gateway: TestBridge, path: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
   const port = Number(new URL(gateway.url).port);
   return new Promise((resolve, reject) => {
     const asked = request({ host: own, port, path, ca: made.ca, servername: 'perch.test', agent: false, ...options });
@@ -69,24 +69,24 @@ describe.skipIf(own === undefined)('over TLS', () => {
       expect(gateway.bridge.elsewhere).toBe(`https://perch.test:${port}`);
       for (const host of [`perch.test:${port}`, `${own}:${port}`]) {
         const origin = `https://${host}`;
-        const shown = await ask(gateway, '/', { headers: { host, ...page } });
+        const shown = await sendRequest(gateway, '/', { headers: { host, ...page } });
         expect([shown.status, shown.headers['content-security-policy']]).toEqual([200, expect.stringContaining("frame-ancestors 'none'")]);
-        expect((await ask(gateway, '/icon.svg', { headers: { host } })).status).toBe(200);
-        expect((await ask(gateway, '/health', { headers: { host } })).body).not.toContain('reach');
-        const given = await ask(gateway, '/link', {
+        expect((await sendRequest(gateway, '/icon.svg', { headers: { host } })).status).toBe(200);
+        expect((await sendRequest(gateway, '/health', { headers: { host } })).body).not.toContain('reach');
+        const given = await sendRequest(gateway, '/link', {
           method: 'POST',
           headers: { host, origin, 'content-type': 'application/json' },
           body: JSON.stringify({ code: gateway.bridge.issueCode(10_000) }),
         });
         expect(given.status).toBe(200);
-        expect(linked.parse(JSON.parse(given.body)).host.id).toMatch(/^host-/);
+        expect(linkResult.parse(JSON.parse(given.body)).host.id).toMatch(/^host-/);
         for (const path of ['/ws', '/uplink'])
-          expect((await ask(gateway, path, { headers: { host, origin, ...upgrade } })).status).toBe(101);
+          expect((await sendRequest(gateway, path, { headers: { host, origin, ...upgrade } })).status).toBe(101);
       }
       await gateway.attach();
       const authorization = `Bearer ${gateway.token}`;
-      expect((await ask(gateway, '/v1/models', { headers: { host: `perch.test:${port}`, authorization } })).status).toBe(200);
-      expect((await ask(gateway, '/v1/models', { headers: { host: `perch.test:${port}` } })).status).toBe(401);
+      expect((await sendRequest(gateway, '/v1/models', { headers: { host: `perch.test:${port}`, authorization } })).status).toBe(200);
+      expect((await sendRequest(gateway, '/v1/models', { headers: { host: `perch.test:${port}` } })).status).toBe(401);
       // On this machine: plain HTTP at the usual origin.
       expect((await gateway.http('/', { headers: page })).status).toBe(200);
       expect(await (await gateway.http('/health')).json()).toMatchObject({
@@ -112,7 +112,7 @@ describe.skipIf(own === undefined)('over TLS', () => {
       return Promise.all(
         paths.map(async (path) => {
           const more = path === '/' ? page : path === '/v1/models' ? {} : upgrade;
-          return (await ask(gateway, path, { headers: { ...headers, ...more } })).status;
+          return (await sendRequest(gateway, path, { headers: { ...headers, ...more } })).status;
         }),
       );
     };
@@ -165,7 +165,7 @@ verifies(
   'tls/options',
   'what cannot be a certificate and its key is refused by its file’s name, and TLS for this machine alone too',
   async () => {
-    const other = await selfSigned(dir, ['DNS:other.test'], { file: 'other' });
+    const other = await createSelfSigned(dir, ['DNS:other.test'], { file: 'other' });
     const bad = join(dir, 'bad.pem');
     await writeFile(bad, 'no PEM');
     const start = (tls: { cert: string; key: string }) => startTestBridge({ bind: '0.0.0.0', expose: true, tls });
@@ -186,7 +186,7 @@ it('uses a new certificate once it exists, and keeps the old one if it is unread
   };
   await put(made);
   const [lines, renewed]: [string[], string[][]] = [[], []];
-  const looks = renewing({
+  const looks = startCertificateRenewal({
     files: shown,
     front: { renew: ({ names }) => void renewed.push([...names]) },
     log: (line) => void lines.push(line),
@@ -195,7 +195,7 @@ it('uses a new certificate once it exists, and keeps the old one if it is unread
   await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^Warning: The certificate expires in 1 day\./)]));
   await writeFile(shown.cert, 'half');
   await vi.waitFor(() => expect(lines.at(-1)).toMatch(/contains no certificate \(PEM\)\. The previous certificate is still in use/));
-  await put(await selfSigned(dir, ['DNS:next.test'], { file: 'next', days: 90 }));
+  await put(await createSelfSigned(dir, ['DNS:next.test'], { file: 'next', days: 90 }));
   await vi.waitFor(() => expect(renewed).toContainEqual(['next.test']));
   expect(lines.at(-1)).toBe('Loaded the new certificate');
   looks.stop();

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { WebSocket, WebSocketServer } from 'ws';
-import { importSecret, prove } from '#shared/link/proof.ts';
-import { startTestBridge } from './tests/bridge.ts';
+import { importSecret, createProof } from '#shared/link/link-credentials.ts';
+import { startTestBridge } from './tests/test-bridge.ts';
 import { dialHost } from './tests/fake-host.ts';
 
 describe('an attaching host', () => {
@@ -63,7 +63,7 @@ describe('an attaching host', () => {
     const auth = {
       credentialId: credential.id,
       nonce: 'n'.repeat(20),
-      proof: await prove(await importSecret(credential.secret), 'client', 'uplink', nonce, 'n'.repeat(20)),
+      proof: await createProof(await importSecret(credential.secret), 'client', 'uplink', nonce, 'n'.repeat(20)),
     };
     await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
     heard.terminate();

@@ -3,21 +3,21 @@ import type { RawData, WebSocket } from 'ws';
 import type { Hello, Opening } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
-import type { uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
+import type { uplinkAccepted, uplinkChallenge } from '#shared/link/link-credentials.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import type { z } from '#shared/rpc/zod.ts';
-import type { Auth } from './auth.ts';
-import type { Host, HostKind, Hosts } from './hosts.ts';
-import { closeSocket, socketLink } from './socket-link.ts';
+import type { Authenticator } from './auth.ts';
+import type { Host, HostKind, HostRegistry } from './hosts.ts';
+import { closeSocket, createSocketLink } from './socket-link.ts';
 import type { Timing } from './timing.ts';
 
 /** A multiplexer's message has up to 128 KB plus some control frames. */
 export const UPLINK_MAX_PAYLOAD = 2 * 1024 * 1024;
 
 export interface UplinkDeps {
-  auth: Auth;
-  hosts: Hosts;
+  auth: Authenticator;
+  hosts: HostRegistry;
   timing: Timing;
   hello: Hello;
   /** Serves a stream that the host opened for a capability of the bridge. */
@@ -26,24 +26,24 @@ export interface UplinkDeps {
 }
 
 /**
- * Handles a host's connection: three text messages with which both sides prove that they have the same credential (shared/link/proof.ts),
+ * Handles a host's connection: three text messages with which both sides prove that they have the same credential (shared/link/link-credentials.ts),
  * then the multiplexer, with the bridge as the acceptor. On failure the socket is closed with a reason.
  */
 export async function serveUplink(socket: WebSocket, origin: string, deps: UplinkDeps): Promise<void> {
   const { auth, timing } = deps;
   const nonce = randomBytes(32).toString('base64url');
-  const answer = firstText(socket, timing.handshakeMs);
+  const answer = readFirstText(socket, timing.handshakeMs);
   socket.send(JSON.stringify({ nonce } satisfies z.infer<typeof uplinkChallenge>));
   const given = await answer;
-  if (given === undefined) return closeSocket(socket, CLOSE.policy, 'no proof in time');
+  if (given === undefined) return closeSocket(socket, CLOSE_CODES.policy, 'no proof in time');
 
   const verdict = await auth.checkUplink(given, nonce, origin);
-  if (!verdict.ok) return closeSocket(socket, CLOSE.policy, verdict.message);
-  const release = verdict.hold?.(() => closeSocket(socket, CLOSE.policy, 'access was revoked'));
+  if (!verdict.ok) return closeSocket(socket, CLOSE_CODES.policy, verdict.message);
+  const release = verdict.hold?.(() => closeSocket(socket, CLOSE_CODES.policy, 'access was revoked'));
   if (release) socket.once('close', release);
   if (socket.readyState !== socket.OPEN) return release?.();
   socket.send(JSON.stringify({ proof: verdict.proof } satisfies z.infer<typeof uplinkAccepted>));
-  await attachHost(socketLink(socket), { kind: verdict.kind, side: 'acceptor' }, deps);
+  await attachHost(createSocketLink(socket), { kind: verdict.kind, side: 'acceptor' }, deps);
 }
 
 /** Attaches the host at the other end of a link. Resolves to it once attached; undefined if the link closes before. */
@@ -58,7 +58,7 @@ export async function attachHost(
     get buffered() {
       return inner.buffered;
     },
-    close(code = CLOSE.normal, reason = '') {
+    close(code = CLOSE_CODES.normal, reason = '') {
       hosts.leave(mux, code, reason);
       inner.close(code, reason);
     },
@@ -81,9 +81,11 @@ export async function attachHost(
     onstream: (stream, opening) =>
       void joined.promise
         .then((host) => onstream(stream, opening, host))
-        .catch((error: unknown) => stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'couldn’t serve the stream')),
+        .catch((error: unknown) =>
+          stream.reset(CLOSE_CODES.internal, error instanceof Error ? error.message : 'couldn’t serve the stream'),
+        ),
   });
-  const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello in time'), timing.handshakeMs);
+  const timer = setTimeout(() => mux.close(CLOSE_CODES.policy, 'no hello in time'), timing.handshakeMs);
   try {
     const theirs = await mux.ready.catch(() => undefined);
     if (!theirs) return void log('A host disconnected before its hello');
@@ -99,7 +101,7 @@ export async function attachHost(
 /**
  * Returns the first message, parsed. Undefined if none came in time, it is not JSON text, or the socket closed. No later message is lost.
  */
-function firstText(socket: WebSocket, ms: number): Promise<unknown> {
+function readFirstText(socket: WebSocket, ms: number): Promise<unknown> {
   return new Promise((resolve) => {
     const settle = (value: unknown): void => {
       clearTimeout(timer);

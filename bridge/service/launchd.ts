@@ -1,18 +1,18 @@
 import { join } from 'node:path';
-import type { Machine, Served, Service } from './definition.ts';
-import { xml } from './xml.ts';
+import type { ServiceMachine, ServiceProgram, ServiceManager } from './service-types.ts';
+import { escapeXml } from './escape-xml.ts';
 
-const LABEL = 'dev.perch.gateway';
+const SERVICE_LABEL = 'dev.perch.gateway';
 
 /** A launchd agent in the user's session. */
-export function launchd({ home, uid }: Machine): Service {
-  const path = join(home, 'Library', 'LaunchAgents', `${LABEL}.plist`);
-  const target = `gui/${uid}/${LABEL}`;
+export function createLaunchdService({ home, uid }: ServiceMachine): ServiceManager {
+  const path = join(home, 'Library', 'LaunchAgents', `${SERVICE_LABEL}.plist`);
+  const target = `gui/${uid}/${SERVICE_LABEL}`;
   const out = ['launchctl', 'bootout', target] as const;
   return {
-    name: LABEL,
+    name: SERVICE_LABEL,
     path,
-    text: plist,
+    text: createPlist,
     missing: async (run) => {
       const { code } = await run('launchctl', ['print', `gui/${uid}`]);
       return code === 0 ? undefined : 'No launchd session for this user. Log in on the Mac’s screen first.';
@@ -24,25 +24,27 @@ export function launchd({ home, uid }: Machine): Service {
     ],
     remove: [out],
     forget: [],
-    log: (served) => logFile(served.home),
+    log: (served) => getLogFile(served.home),
     hints: async () => [],
   };
 }
 
-const logFile = (home: string): string => join(home, 'service.log');
+const getLogFile = (home: string): string => join(home, 'service.log');
 
 /** Discards standard output, which contains the link that signs a browser in. */
-function plist({ command, environment, home }: Served): string {
-  const entries = Object.entries(environment).map(([name, value]) => `    <key>${xml(name)}</key>\n    <string>${xml(value)}</string>`);
+function createPlist({ command, environment, home }: ServiceProgram): string {
+  const entries = Object.entries(environment).map(
+    ([name, value]) => `    <key>${escapeXml(name)}</key>\n    <string>${escapeXml(value)}</string>`,
+  );
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
   <key>Label</key>
-  <string>${LABEL}</string>
+  <string>${SERVICE_LABEL}</string>
   <key>ProgramArguments</key>
   <array>
-${command.map((word) => `    <string>${xml(word)}</string>`).join('\n')}
+${command.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n')}
   </array>
   <key>EnvironmentVariables</key>
   <dict>
@@ -62,7 +64,7 @@ ${entries.join('\n')}
   <key>Umask</key>
   <integer>63</integer>
   <key>StandardErrorPath</key>
-  <string>${xml(logFile(home))}</string>
+  <string>${escapeXml(getLogFile(home))}</string>
 </dict>
 </plist>
 `;

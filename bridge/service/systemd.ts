@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { Machine, Run, Served, Service, Step } from './definition.ts';
+import type { ServiceMachine, RunProgram, ServiceProgram, ServiceManager, ProgramStep } from './service-types.ts';
 
-const UNIT = 'perch.service';
-const systemctl = (...args: string[]): Step => ['systemctl', '--user', ...args];
+const UNIT_NAME = 'perch.service';
+const systemctl = (...args: string[]): ProgramStep => ['systemctl', '--user', ...args];
 
 /** A systemd unit, run by the user's service manager. */
-export function systemd({ home, env }: Machine): Service {
+export function createSystemdService({ home, env }: ServiceMachine): ServiceManager {
   return {
-    name: UNIT,
-    path: join(env.XDG_CONFIG_HOME || join(home, '.config'), 'systemd', 'user', UNIT),
-    text: unit,
+    name: UNIT_NAME,
+    path: join(env.XDG_CONFIG_HOME || join(home, '.config'), 'systemd', 'user', UNIT_NAME),
+    text: createUnitFile,
     missing: async (run) => {
       const { code, stderr } = await run('systemctl', ['--user', 'show', '--property=Version']);
       if (code === 0) return undefined;
@@ -17,11 +17,11 @@ export function systemd({ home, env }: Machine): Service {
       return `systemd is not running for this user${said ? ` (${said})` : ''}. Log in directly or by SSH, not with su or in a container.`;
     },
     end: [],
-    start: [systemctl('daemon-reload'), systemctl('enable', UNIT), systemctl('restart', UNIT)],
-    remove: [systemctl('disable', '--now', UNIT)],
-    forget: [systemctl('daemon-reload'), systemctl('reset-failed', UNIT)],
-    log: () => `journalctl --user --unit ${UNIT}`,
-    hints: async (run: Run) => {
+    start: [systemctl('daemon-reload'), systemctl('enable', UNIT_NAME), systemctl('restart', UNIT_NAME)],
+    remove: [systemctl('disable', '--now', UNIT_NAME)],
+    forget: [systemctl('daemon-reload'), systemctl('reset-failed', UNIT_NAME)],
+    log: () => `journalctl --user --unit ${UNIT_NAME}`,
+    hints: async (run: RunProgram) => {
       const { stdout } = await run('loginctl', ['show-user', '--property=Linger', '--value']);
       return stdout.trim() === 'no'
         ? ['The service stops when you log out. Run `loginctl enable-linger` to keep it running and start it at boot.']
@@ -31,8 +31,8 @@ export function systemd({ home, env }: Machine): Service {
 }
 
 /** Discards standard output, which contains the link that signs a browser in. */
-function unit({ command, environment }: Served): string {
-  const lines = Object.entries(environment).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
+function createUnitFile({ command, environment }: ServiceProgram): string {
+  const lines = Object.entries(environment).map(([name, value]) => `Environment=${quoteForSystemd(`${name}=${value}`)}`);
   return `[Unit]
 Description=Perch agent gateway
 StartLimitIntervalSec=60
@@ -40,7 +40,7 @@ StartLimitBurst=5
 
 [Service]
 Type=exec
-ExecStart=${command.map((word) => quoted(word).replaceAll('$', '$$$$')).join(' ')}
+ExecStart=${command.map((word) => quoteForSystemd(word).replaceAll('$', '$$$$')).join(' ')}
 ${lines.join('\n')}
 StandardOutput=null
 UMask=0077
@@ -55,7 +55,7 @@ WantedBy=default.target
 }
 
 /** Quotes an argument for systemd (systemd.syntax, "Quoting"; `%` begins a specifier). */
-const quoted = (word: string): string => {
+const quoteForSystemd = (word: string): string => {
   const escaped = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('%', '%%');
   return /^[\w%@+=:,./-]+$/.test(escaped) ? escaped : `"${escaped}"`;
 };

@@ -1,22 +1,22 @@
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { leaderOf } from '#shared/sync/nats/look-through.ts';
-import { isAlone, type Places } from '#shared/sync/nats/places.ts';
-import { pause, type Presence } from '#shared/sync/nats/presence.ts';
-import { ClusterProblem } from '#shared/sync/nats/problems.ts';
+import { getLeaderName } from '#shared/sync/nats/scan-stream.ts';
+import { isSingleReplica, type VaultStreams } from '#shared/sync/nats/vault-streams.ts';
+import { abortableDelay, type Presence } from '#shared/sync/nats/presence.ts';
+import { ClusterProblem } from '#shared/sync/nats/cluster-problem.ts';
 import type { Journal } from '../journal/journal.ts';
-import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
-import { openCluster, type ResolveSecret } from './connection.ts';
-import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
+import { runCleanup, OBJECT_AGES, type ObjectAges } from './clean-cluster.ts';
+import { openCluster, type ResolveSecret } from './cluster-connection.ts';
+import { CLUSTER_ORIGIN, RecordExchange } from './record-exchange.ts';
 import type { RecordSeal } from './record-seal.ts';
-import type { NatsSettings } from './settings.ts';
-import type { SyncState } from './state.ts';
+import type { NatsSettings } from './sync-settings.ts';
+import type { SyncState } from './sync-state.ts';
 
 /** Interval at which the stream's identity is checked. */
-const LOOK_MS = 3000;
+const CHECK_MS = 3000;
 /** Maximum time to wait for pending work at the end of a session. */
-export const PARTING_MS = 500;
+export const DRAIN_MS = 500;
 
-export interface SessionOptions {
+export interface ClusterSessionOptions {
   nats: NatsSettings;
   /** Resolves a setting's text that refers to a secret. */
   resolve?: ResolveSecret;
@@ -26,8 +26,8 @@ export interface SessionOptions {
   ages?: ObjectAges;
 }
 
-export interface SessionDeps {
-  options: SessionOptions;
+export interface ClusterSessionDeps {
+  options: ClusterSessionOptions;
   journal: Journal;
   seal: RecordSeal;
   state: SyncState;
@@ -41,7 +41,7 @@ export interface SessionDeps {
   /** Called for messages not sealed with the vault's key or not for their subject. */
   onforeign(): void;
   /** Called when the vault's streams are ready. `signal` is aborted at disconnection. */
-  onconnected(cluster: Places, signal: AbortSignal): void;
+  onconnected(cluster: VaultStreams, signal: AbortSignal): void;
   onstate(state: 'catching-up' | 'shared'): void;
   /** Called after records are sent, and when sending ends. */
   onsent(): void;
@@ -49,17 +49,17 @@ export interface SessionDeps {
 
 /** One connection to the cluster, from opening to close. */
 export class ClusterSession {
-  readonly #deps: SessionDeps;
+  readonly #deps: ClusterSessionDeps;
   #kick: () => void = () => {};
   #doubt: () => void = () => {};
   /** Number of subjects that the stream had beyond the known ones at the last full check. */
   #excess = 0;
   /** Set while the vault's streams are available. */
-  connected: { cluster: Places; signal: AbortSignal } | undefined;
+  connected: { cluster: VaultStreams; signal: AbortSignal } | undefined;
   /** Set once everything in the stream is in the journal. */
-  caughtUp: { cluster: Places; exchange: Exchange } | undefined;
+  caughtUp: { cluster: VaultStreams; exchange: RecordExchange } | undefined;
 
-  constructor(deps: SessionDeps) {
+  constructor(deps: ClusterSessionDeps) {
     this.#deps = deps;
   }
 
@@ -82,11 +82,11 @@ export class ClusterSession {
       return;
     }
     try {
-      await this.#begin(cluster);
+      await this.#start(cluster);
       onstate('catching-up');
       this.connected = { cluster, signal };
       onconnected(cluster, signal);
-      const parts = this.#parts(cluster, signal);
+      const parts = this.#startTasks(cluster, signal);
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
       } finally {
@@ -96,7 +96,7 @@ export class ClusterSession {
         this.#deps.onsent();
         void cluster.nc.close().catch(() => {});
         // Does not wait for work on a closed connection: it no longer changes the state.
-        await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
+        await Promise.race([Promise.allSettled(parts), abortableDelay(DRAIN_MS, new AbortController().signal)]);
       }
     } finally {
       end.abort();
@@ -105,11 +105,11 @@ export class ClusterSession {
   }
 
   /** Starts the concurrent tasks, which run until the signal is aborted. The first rejection ends the session. */
-  #parts(cluster: Places, signal: AbortSignal): Promise<unknown>[] {
+  #startTasks(cluster: VaultStreams, signal: AbortSignal): Promise<unknown>[] {
     const { options, journal, seal, state, presence, schema, onschema, onforeign } = this.#deps;
     const { ages = OBJECT_AGES, log = () => {} } = options;
     const shared = { journal, cluster, seal, state, ages };
-    const exchange = new Exchange({
+    const exchange = new RecordExchange({
       ...{ ...shared, signal, schema, onschema, onforeign },
       onresend: () => this.kick(),
       onunsure: () => void (signal.aborted || this.#passedOver()),
@@ -126,19 +126,19 @@ export class ClusterSession {
     });
     return [
       ...[closed, exchange.read(caughtUp.resolve), sending],
-      ...[presence.run(cluster, signal), this.#look(cluster, signal), keepClean(shared, signal, log)],
-      caughtUp.promise.then(() => this.#lookAgain(exchange, signal)),
+      ...[presence.run(cluster, signal), this.#checkStream(cluster, signal), runCleanup(shared, signal, log)],
+      caughtUp.promise.then(() => this.#recheckStream(exchange, signal)),
     ];
   }
 
   /** Checks that the state belongs to this stream and journal; resets it otherwise. */
-  async #begin(cluster: Places): Promise<void> {
+  async #start(cluster: VaultStreams): Promise<void> {
     const { info } = cluster;
     const { state, journal, options, sawSchema } = this.#deps;
     const { marks } = state;
     const made = info.created;
     // The stream was recreated, restored from an older copy, or had messages removed.
-    this.#sawLeader(leaderOf(cluster));
+    this.#sawLeader(getLeaderName(cluster));
     const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
@@ -150,10 +150,10 @@ export class ClusterSession {
     }
     await journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
     sawSchema(opened.schema);
-    state.note([], { sent: opened.position, alone: isAlone(cluster) });
+    state.recordMarks([], { sent: opened.position, alone: isSingleReplica(cluster) });
   }
 
-  async #sendAll(exchange: Exchange, signal: AbortSignal): Promise<void> {
+  async #sendAll(exchange: RecordExchange, signal: AbortSignal): Promise<void> {
     const { onsent, onstate } = this.#deps;
     signal.addEventListener('abort', () => this.kick(), { once: true });
     while (!signal.aborted) {
@@ -174,7 +174,7 @@ export class ClusterSession {
     const { state } = this.#deps;
     const before = state.marks.leader;
     if (leader === '' || leader === before) return;
-    state.note([], { leader, ...(before !== '' && { doubtful: true }) });
+    state.recordMarks([], { leader, ...(before !== '' && { doubtful: true }) });
     this.#doubt();
   }
 
@@ -189,32 +189,32 @@ export class ClusterSession {
 
   /** Marks the state as doubtful and triggers a full check. */
   #passedOver(): void {
-    this.#deps.state.note([], { doubtful: true });
+    this.#deps.state.recordMarks([], { doubtful: true });
     this.#doubt();
   }
 
   /** Repeats the full check whenever the state is doubtful. */
-  async #lookAgain(exchange: Exchange, signal: AbortSignal): Promise<void> {
+  async #recheckStream(exchange: RecordExchange, signal: AbortSignal): Promise<void> {
     const { state } = this.#deps;
     signal.addEventListener('abort', () => this.#doubt(), { once: true });
     while (!signal.aborted) {
       const doubted = new Promise<void>((wake) => (this.#doubt = wake));
       const { doubtful, leader } = state.marks;
       if (doubtful) {
-        await exchange.lookAgain();
+        await exchange.recheck();
         if (signal.aborted || state.marks.leader !== leader) continue;
-        state.note([], { doubtful: false });
+        state.recordMarks([], { doubtful: false });
       }
       await doubted;
     }
   }
 
   /** Checks the stream at intervals: a consumer may not notice that its stream was deleted or recreated. */
-  async #look(cluster: Places, signal: AbortSignal): Promise<void> {
+  async #checkStream(cluster: VaultStreams, signal: AbortSignal): Promise<void> {
     const { jsm, stream } = cluster;
     const { created } = cluster.info;
     for (;;) {
-      await pause(this.#deps.options.lookMs ?? LOOK_MS, signal);
+      await abortableDelay(this.#deps.options.lookMs ?? CHECK_MS, signal);
       if (signal.aborted) return;
       const { state } = this.#deps;
       const { subjects: known } = state;
@@ -224,9 +224,9 @@ export class ClusterSession {
       });
       if (info.created !== created || (info.state.num_subjects ?? 0) < known)
         throw new ClusterProblem('failed', 'The stream was recreated, or records were removed from it');
-      this.#sawLeader(leaderOf(cluster, info));
+      this.#sawLeader(getLeaderName(cluster, info));
       if (info.state.last_seq < read) {
-        state.note([], { read: info.state.last_seq, doubtful: true });
+        state.recordMarks([], { read: info.state.last_seq, doubtful: true });
         throw new ClusterProblem('failed', 'The servers of the cluster lost the end of the stream');
       }
       if (state.marks.read >= info.state.last_seq) this.#compare(info.state.num_subjects ?? 0);

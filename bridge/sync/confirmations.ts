@@ -1,5 +1,5 @@
 /** Waits for conditions, with a timeout. */
-export class Confirmations {
+export class ConditionWaiter {
   readonly #looks = new Set<() => void>();
 
   /** Resolves when `isSo` returns true, or after `ms` milliseconds. */

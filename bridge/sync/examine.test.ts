@@ -1,25 +1,25 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { KEY, version, versions } from '../journal/fixture.ts';
-import { natsConfiguration } from './permissions.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { KEY, createVersion, createVersions } from '../journal/fixture.ts';
+import { createNatsConfiguration } from './permissions.ts';
 import { RecordSeal } from './record-seal.ts';
-import { agreed, is, machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer } from './tests/nats-server.ts';
-import { threeNodes } from './tests/three-nodes.ts';
+import { awaitAgreement, hasRecords, startMachine, createSettings } from './tests/test-machine.ts';
+import { hasNats, createNatsServer } from './tests/nats-server.ts';
+import { startThreeNodes } from './tests/three-nodes.ts';
 
 const { vault } = new RecordSeal(KEY);
 
 if (!hasNats) test.skip('vault.cluster/doctor: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('the cluster report', () => {
   verifies('vault.cluster/doctor', 'of a server with no limits: all that is there, and that the user may hear everything', async () => {
-    await using nats = await natsServer();
-    await using a = await machine(settings(nats.url));
-    await a.journal.push(versions(3), 'a');
-    await agreed([a], 3);
-    await until(async () => (await a.journal.examine()).unsent === 0 && a.journal.cluster.state === 'shared');
-    await until(async () => (await a.journal.examine()).seen?.behind === 0, 'its own records, read');
+    await using nats = await createNatsServer();
+    await using a = await startMachine(createSettings(nats.url));
+    await a.journal.push(createVersions(3), 'a');
+    await awaitAgreement([a], 3);
+    await waitFor(async () => (await a.journal.examine()).unsent === 0 && a.journal.cluster.state === 'shared');
+    await waitFor(async () => (await a.journal.examine()).seen?.behind === 0, 'its own records, read');
     const { seen, ...said } = await a.journal.examine();
     expect(said).toEqual({ servers: [nats.url], state: 'shared', problem: null, unsent: 0 });
     expect(seen).toMatchObject({ cluster: null, wantedReplicas: 1, hearsAll: true, othersStreams: 0, storage: { limit: null } });
@@ -36,8 +36,8 @@ describe.runIf(hasNats)('the cluster report', () => {
     await operator.close();
     expect((await a.journal.examine()).seen?.othersStreams).toBe(1);
     await nats.stop();
-    await is(a, 'apart');
-    await a.journal.push([version('later', 1)], 'a');
+    await hasRecords(a, 'apart');
+    await a.journal.push([createVersion('later', 1)], 'a');
     expect(await a.journal.examine()).toMatchObject({ state: 'apart', problem: { code: 'unreachable' }, unsent: 1, seen: null });
   });
 
@@ -45,11 +45,11 @@ describe.runIf(hasNats)('the cluster report', () => {
     'vault.cluster/doctor',
     'reports an account with the printed permissions: its limit, and that nothing else can be read or listed',
     async () => {
-      const account = natsConfiguration({ vault, user: 'u', ownAccount: true, forCluster: false, storage: '10MB' });
-      await using nats = await natsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, 'p1')} }` });
-      await using a = await machine(settings(nats.url, { user: 'u', password: 'p1' }));
-      await a.journal.push(versions(3), 'a');
-      await is(a, 'shared');
+      const account = createNatsConfiguration({ vault, user: 'u', ownAccount: true, forCluster: false, storage: '10MB' });
+      await using nats = await createNatsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, 'p1')} }` });
+      await using a = await startMachine(createSettings(nats.url, { user: 'u', password: 'p1' }));
+      await a.journal.push(createVersions(3), 'a');
+      await hasRecords(a, 'shared');
       const { seen } = await a.journal.examine();
       expect(seen).toMatchObject({ hearsAll: false, othersStreams: null, storage: { limit: 10 * 1024 ** 2 } });
       expect(seen?.storage.used).toBeGreaterThan(0);
@@ -60,11 +60,11 @@ describe.runIf(hasNats)('the cluster report', () => {
     'vault.cluster/doctor',
     'reports which follower of three servers is missing',
     async () => {
-      await using nats = await threeNodes();
-      await using a = await machine(settings(nats.urls));
-      await a.journal.push(versions(3), 'a');
-      await is(a, 'shared');
-      await until(
+      await using nats = await startThreeNodes();
+      await using a = await startMachine(createSettings(nats.urls));
+      await a.journal.push(createVersions(3), 'a');
+      await hasRecords(a, 'shared');
+      await waitFor(
         async () => {
           const { seen } = await a.journal.examine();
           return seen?.streams.every(({ followers }) => followers.length === 2 && followers.every(({ current }) => current)) ?? false;
@@ -79,7 +79,7 @@ describe.runIf(hasNats)('the cluster report', () => {
       const gone = nats.nodes.find((_, at) => `n${at}` !== leader && `n${at}` !== seen?.server);
       const name = `n${gone ? nats.nodes.indexOf(gone) : ''}`;
       await gone?.stop();
-      await until(
+      await waitFor(
         async () => {
           const records = (await a.journal.examine()).seen?.streams[0];
           return records?.followers.some((one) => one.name === name && (one.offline || !one.current)) ?? false;

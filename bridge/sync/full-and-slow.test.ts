@@ -4,13 +4,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { KEY, temporaryFolder, version, versions } from '../journal/fixture.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { KEY, temporaryFolder, createVersion, createVersions } from '../journal/fixture.ts';
 import { RecordSeal } from './record-seal.ts';
-import { agreed, is, machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer } from './tests/nats-server.ts';
-import { tcpProxy } from './tests/tcp-proxy.ts';
-import { threeNodes } from './tests/three-nodes.ts';
+import { awaitAgreement, hasRecords, startMachine, createSettings } from './tests/test-machine.ts';
+import { hasNats, createNatsServer } from './tests/nats-server.ts';
+import { startTcpProxy } from './tests/tcp-proxy.ts';
+import { startThreeNodes } from './tests/three-nodes.ts';
 
 const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
 const LARGE = JSON.stringify('x'.repeat(100_000));
@@ -42,23 +42,23 @@ describe.runIf(hasNats)('a full or slow cluster', () => {
     'vault.cluster/faults',
     'a server without storage left: reported and counted, and sent once there is room',
     async () => {
-      await using nats = await natsServer({ jetstream: 'max_file_store: 2MB' });
-      await using a = await machine(settings(nats.url));
-      await is(a, 'shared');
-      await a.journal.push(versions(40, 'a', { payload: LARGE }), 'a');
-      await is(a, 'apart');
-      await until(() => a.journal.cluster.problem?.code === 'full');
-      await a.journal.push([version('later', 1)], 'a');
+      await using nats = await createNatsServer({ jetstream: 'max_file_store: 2MB' });
+      await using a = await startMachine(createSettings(nats.url));
+      await hasRecords(a, 'shared');
+      await a.journal.push(createVersions(40, 'a', { payload: LARGE }), 'a');
+      await hasRecords(a, 'apart');
+      await waitFor(() => a.journal.cluster.problem?.code === 'full');
+      await a.journal.push([createVersion('later', 1)], 'a');
       // The bridge keeps retrying and reports no further notices meanwhile.
       const full = /^The cluster is out of storage .*changes are not synced/;
-      await until(async () => full.test((await a.journal.info()).notices.at(-1)?.message ?? ''), 'the notice');
+      await waitFor(async () => full.test((await a.journal.info()).notices.at(-1)?.message ?? ''), 'the notice');
       expect(await a.contents()).toHaveLength(41);
       await nats.stop();
       nats.configure({ jetstream: 'max_file_store: 100MB' });
       await nats.start();
-      await using b = await machine(settings(nats.url));
-      await agreed([a, b], 41, 60_000);
-      await is(a, 'shared');
+      await using b = await startMachine(createSettings(nats.url));
+      await awaitAgreement([a, b], 41, 60_000);
+      await hasRecords(a, 'shared');
     },
     90_000,
   );
@@ -67,23 +67,23 @@ describe.runIf(hasNats)('a full or slow cluster', () => {
     'vault.cluster/faults',
     'a slow connection, then an unusable one',
     async () => {
-      await using nats = await natsServer();
-      await using way = await tcpProxy(nats.port);
+      await using nats = await createNatsServer();
+      await using way = await startTcpProxy(nats.port);
       way.delayMs = 150;
-      await using slow = await machine(settings(`nats://127.0.0.1:${way.port}`));
-      await using fast = await machine(settings(nats.url));
-      for (const one of [slow, fast]) await is(one, 'shared');
-      await slow.journal.push(versions(300, 's'), 's');
-      await fast.journal.push(versions(300, 'f'), 'f');
-      await agreed([slow, fast], 600, 60_000);
+      await using slow = await startMachine(createSettings(`nats://127.0.0.1:${way.port}`));
+      await using fast = await startMachine(createSettings(nats.url));
+      for (const one of [slow, fast]) await hasRecords(one, 'shared');
+      await slow.journal.push(createVersions(300, 's'), 's');
+      await fast.journal.push(createVersions(300, 'f'), 'f');
+      await awaitAgreement([slow, fast], 600, 60_000);
       expect(slow.lines).toEqual(['The vault is synced with the cluster']);
       way.delayMs = 60_000;
-      await is(slow, 'apart');
+      await hasRecords(slow, 'apart');
       expect(slow.journal.cluster.problem?.code).toBe('unreachable');
-      await slow.journal.push([version('later', 1, 's')], 's');
+      await slow.journal.push([createVersion('later', 1, 's')], 's');
       way.delayMs = 0;
-      await until(async () => (await fast.contents()).length === 601, 'what was written meanwhile', 60_000);
-      await agreed([slow, fast], 601);
+      await waitFor(async () => (await fast.contents()).length === 601, 'what was written meanwhile', 60_000);
+      await awaitAgreement([slow, fast], 601);
     },
     180_000,
   );
@@ -93,11 +93,11 @@ describe.runIf(hasNats)('a full or slow cluster', () => {
       'vault.cluster/faults',
       `a narrow connection: large data goes ${direction} in chunks, and the machine stays attached`,
       async () => {
-        await using nats = await natsServer();
-        await using way = await tcpProxy(nats.port);
-        await using narrow = await machine(settings(`nats://127.0.0.1:${way.port}`));
-        await using wide = await machine(settings(nats.url));
-        for (const one of [narrow, wide]) await is(one, 'shared');
+        await using nats = await createNatsServer();
+        await using way = await startTcpProxy(nats.port);
+        await using narrow = await startMachine(createSettings(`nats://127.0.0.1:${way.port}`));
+        await using wide = await startMachine(createSettings(nats.url));
+        for (const one of [narrow, wide]) await hasRecords(one, 'shared');
         way.bytesPerSecond = 400_000;
         const [from, to] = direction === 'up' ? [narrow, wide] : [wide, narrow];
         const attachments = await Promise.all(
@@ -105,11 +105,11 @@ describe.runIf(hasNats)('a full or slow cluster', () => {
             const bytes = randomBytes(200_000);
             const hash = createHash('sha256').update(bytes).digest('hex');
             await from.journal.putBlob(hash, bytes);
-            return version(`with-${at}`, 2000 + at, 'a', { blobs: [hash] });
+            return createVersion(`with-${at}`, 2000 + at, 'a', { blobs: [hash] });
           }),
         );
-        await from.journal.push([...versions(24, 'a', { payload: LARGE }), ...attachments], 'a');
-        await until(async () => (await to.contents()).length === 30, 'all of it', 90_000);
+        await from.journal.push([...createVersions(24, 'a', { payload: LARGE }), ...attachments], 'a');
+        await waitFor(async () => (await to.contents()).length === 30, 'all of it', 90_000);
         for (const { blobs = [] } of attachments) for (const hash of blobs) expect(await to.journal.getBlob(hash)).toHaveLength(200_000);
         expect(narrow.lines).toEqual(['The vault is synced with the cluster']);
       },
@@ -124,19 +124,19 @@ describe.runIf(hasNats && canMount)('a node with a full disk', () => {
     'the leader’s disk is full: each machine continues alone and reports it, and all syncs once there is room',
     async () => {
       using disk = smallDisk(24);
-      await using nats = await threeNodes({
+      await using nats = await startThreeNodes({
         jetstream: (node) => (node === 0 ? `store_dir: ${JSON.stringify(join(disk.dir, 'store'))}` : ''),
       });
-      await using a = await machine(settings(nats.urls));
-      await using b = await machine(settings(nats.urls));
-      await Promise.all([a, b].map((one) => is(one, 'shared')));
+      await using a = await startMachine(createSettings(nats.urls));
+      await using b = await startMachine(createSettings(nats.urls));
+      await Promise.all([a, b].map((one) => hasRecords(one, 'shared')));
       await nats.lead(STREAM, 0);
       const rest = join(disk.dir, 'rest');
       expect(() => writeFileSync(rest, Buffer.alloc(64_000_000))).toThrow('ENOSPC');
-      await a.journal.push(versions(20, 'a', { payload: LARGE }), 'a');
-      await b.journal.push(versions(20, 'b', { payload: LARGE }), 'b');
+      await a.journal.push(createVersions(20, 'a', { payload: LARGE }), 'a');
+      await b.journal.push(createVersions(20, 'b', { payload: LARGE }), 'b');
       // Nodes of that version do not give up leadership for it.
-      await Promise.all([a, b].map((one) => is(one, 'apart')));
+      await Promise.all([a, b].map((one) => hasRecords(one, 'apart')));
       for (const one of [a, b]) {
         expect(['unreachable', 'full', 'failed']).toContain(one.journal.cluster.problem?.code);
         expect((await one.journal.info()).notices.at(-1)?.message).toMatch(/not synced with other computers yet/);
@@ -145,8 +145,8 @@ describe.runIf(hasNats && canMount)('a node with a full disk', () => {
       rmSync(rest);
       await nats.nodes[0].stop();
       await nats.heal();
-      await a.journal.push([version('later', 1)], 'a');
-      await agreed([a, b], 41, 120_000);
+      await a.journal.push([createVersion('later', 1)], 'a');
+      await awaitAgreement([a, b], 41, 120_000);
     },
     300_000,
   );

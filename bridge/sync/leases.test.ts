@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { fenceOver } from '#shared/sync/nats/leases.ts';
-import { versions } from '../journal/fixture.ts';
-import { machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer } from './tests/nats-server.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { computeFence } from '#shared/sync/nats/shared-leases.ts';
+import { createVersions } from '../journal/fixture.ts';
+import { startMachine, createSettings } from './tests/test-machine.ts';
+import { hasNats, createNatsServer } from './tests/nats-server.ts';
 
 verifies(
   'vault.cluster/leases',
@@ -12,15 +12,15 @@ verifies(
   () => {
     const wanted = { name: 'run', holder: 'a', ttlMs: 1000, present: ['a', 'b'] };
     const lease = { holder: 'b', fence: 4, until: 500 };
-    expect(fenceOver(undefined, wanted, 0)).toBe(1);
-    expect(fenceOver(undefined, { ...wanted, presumed: 'b' }, 0)).toBeNull();
-    expect(fenceOver(undefined, { ...wanted, presumed: 'z' }, 0)).toBe(2);
-    expect(fenceOver(lease, { ...wanted, present: ['a'] }, 400)).toBeNull();
-    expect(fenceOver(lease, wanted, 600)).toBeNull();
-    expect(fenceOver(lease, { ...wanted, present: null }, 600)).toBeNull();
-    expect(fenceOver(lease, { ...wanted, present: ['a'] }, 600)).toBe(5);
-    expect(fenceOver({ ...lease, holder: 'a' }, wanted, 600)).toBe(4);
-    expect(fenceOver({ ...lease, holder: null, until: 0 }, wanted, 600)).toBe(5);
+    expect(computeFence(undefined, wanted, 0)).toBe(1);
+    expect(computeFence(undefined, { ...wanted, presumed: 'b' }, 0)).toBeNull();
+    expect(computeFence(undefined, { ...wanted, presumed: 'z' }, 0)).toBe(2);
+    expect(computeFence(lease, { ...wanted, present: ['a'] }, 400)).toBeNull();
+    expect(computeFence(lease, wanted, 600)).toBeNull();
+    expect(computeFence(lease, { ...wanted, present: null }, 600)).toBeNull();
+    expect(computeFence(lease, { ...wanted, present: ['a'] }, 600)).toBe(5);
+    expect(computeFence({ ...lease, holder: 'a' }, wanted, 600)).toBe(4);
+    expect(computeFence({ ...lease, holder: null, until: 0 }, wanted, 600)).toBe(5);
   },
 );
 
@@ -30,10 +30,10 @@ describe.runIf(hasNats)('leases of two machines', () => {
     'vault.cluster/leases',
     'requested by all hosts at once, one gets it; once released, the next has a higher fence; none without the server',
     async () => {
-      await using nats = await natsServer();
-      await using a = await machine(settings(nats.url));
-      await using b = await machine(settings(nats.url));
-      for (const one of [a, b]) await until(() => one.journal.cluster.state === 'shared');
+      await using nats = await createNatsServer();
+      await using a = await startMachine(createSettings(nats.url));
+      await using b = await startMachine(createSettings(nats.url));
+      for (const one of [a, b]) await waitFor(() => one.journal.cluster.state === 'shared');
       const take = (one: typeof a, holder: string, name: string): Promise<number | null> =>
         one.journal.takeLease({ name, holder, ttlMs: 60_000, present: [holder] });
       for (let round = 0; round < 10; round++) {
@@ -47,7 +47,7 @@ describe.runIf(hasNats)('leases of two machines', () => {
       await a.journal.releaseLease('run:1', 'a1', 1);
       expect(await take(b, 'b1', 'run:1')).toBe(2);
       // Everything stored earlier has reached the others by the time such a lease is granted.
-      await a.journal.push(versions(500), 'a1');
+      await a.journal.push(createVersions(500), 'a1');
       expect(await a.journal.takeLease({ name: 'cron:settled', holder: 'a1', ttlMs: 1000, present: ['a1'], settled: true })).toBe(1);
       expect((await a.journal.examine()).unsent).toBe(0);
       // A connected host of another machine owns the run it started, though it never asked for a lease.
@@ -55,7 +55,7 @@ describe.runIf(hasNats)('leases of two machines', () => {
       const claim = { name: 'run:2', holder: 'b1', presumed: 'a1', ttlMs: 1000, present: ['b1'] };
       expect(await b.journal.takeLease(claim)).toBeNull();
       await nats.stop();
-      await until(() => a.journal.cluster.state === 'apart');
+      await waitFor(() => a.journal.cluster.state === 'apart');
       expect(await take(a, 'a1', 'run:3')).toBeNull();
     },
   );

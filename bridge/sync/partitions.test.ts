@@ -7,23 +7,23 @@ import { connect } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
 import { KEY, temporaryFolder } from '../journal/fixture.ts';
-import { streamsOf } from '#shared/sync/nats/places.ts';
+import { getStreamNames } from '#shared/sync/nats/vault-streams.ts';
 import { RecordSeal } from './record-seal.ts';
-import { differing } from './tests/differing.ts';
-import { History, write } from './tests/history.ts';
-import { agreed } from './tests/machine.ts';
-import { machineApart, type MachineApart } from './tests/machine-apart.ts';
+import { findDifferingRecords } from './tests/differing-records.ts';
+import { WriteHistory, write } from './tests/write-history.ts';
+import { awaitAgreement } from './tests/test-machine.ts';
+import { startRemoteMachine, type RemoteMachine } from './tests/remote-machine.ts';
 import { hasNats, NATS_PROGRAM } from './tests/nats-server.ts';
-import { networks, type Place } from './tests/networks.ts';
+import { createNetworks, type NetworkNamespace } from './tests/networks.ts';
 import { type NodeIndex, NODES } from './tests/three-nodes.ts';
 
 /** About six seconds per round. */
 const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
 const HEALED_MS = 120_000;
 const LEASE_MS = 3_600_000;
-const { records: STREAM } = streamsOf(new RecordSeal(KEY).vault);
+const { records: STREAM } = getStreamNames(new RecordSeal(KEY).vault);
 
 const index = fc.constantFrom(...NODES);
 const step = fc.oneof(
@@ -46,11 +46,11 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** A server of the cluster in its own network. */
 class Node implements AsyncDisposable {
-  readonly place: Place;
+  readonly place: NetworkNamespace;
   readonly #config: string;
   #child: ChildProcess | undefined;
 
-  constructor(place: Place, dir: string, name: string, all: readonly Place[]) {
+  constructor(place: NetworkNamespace, dir: string, name: string, all: readonly NetworkNamespace[]) {
     this.place = place;
     this.#config = join(dir, `${name}.conf`);
     mkdirSync(join(dir, name));
@@ -110,7 +110,7 @@ cluster { name: perch, listen: "0.0.0.0:6222", routes: [${routes}] }\n`,
 async function suffer(
   { what, kind, at, lasts }: Fault,
   nodes: readonly Node[],
-  machines: readonly { machine: MachineApart; place: Place }[],
+  machines: readonly { machine: RemoteMachine; place: NetworkNamespace }[],
 ): Promise<void> {
   const leader = at === 'leader' ? await nodes[0]?.leader() : undefined;
   const chosen: NodeIndex = at === 'leader' ? (NODES.find((each) => leader === `n${each}`) ?? 0) : at;
@@ -123,19 +123,19 @@ async function suffer(
   await sleep(lasts);
 }
 
-async function heal(nodes: readonly Node[], machines: readonly { machine: MachineApart; place: Place }[]): Promise<void> {
+async function heal(nodes: readonly Node[], machines: readonly { machine: RemoteMachine; place: NetworkNamespace }[]): Promise<void> {
   for (const { place } of [...nodes, ...machines]) place.join();
   for (const node of nodes) {
     node.signal('SIGCONT');
     node.start();
   }
   for (const { machine } of machines) machine.resume();
-  for (const node of nodes) await until(async () => (await node.leader()) !== null, 'a node that answers', 60_000);
+  for (const node of nodes) await waitFor(async () => (await node.leader()) !== null, 'a node that answers', 60_000);
 }
 
 const canPart = ((): boolean => {
   try {
-    networks(1)[Symbol.dispose]();
+    createNetworks(1)[Symbol.dispose]();
     return true;
   } catch {
     return false;
@@ -149,24 +149,24 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each in its 
     'killed, paused and parted while all write: once healed all are equal, everything acknowledged is there, and no job ran twice',
     async () => {
       using folder = temporaryFolder();
-      using nets = networks(2 * NODES.length);
+      using nets = createNetworks(2 * NODES.length);
       await using stack = new AsyncDisposableStack();
       const placed = nets.places.slice(0, NODES.length);
       const nodes = placed.map((place, at) => stack.use(new Node(place, folder.dir, `n${at}`, placed)));
       for (const node of nodes) node.start();
-      for (const node of nodes) await until(async () => (await node.leader()) !== null, 'a node that answers', 60_000);
+      for (const node of nodes) await waitFor(async () => (await node.leader()) !== null, 'a node that answers', 60_000);
       const urls = nodes.map(({ url }) => url);
       const machines = await Promise.all(
         nets.places.slice(NODES.length).map(async (place, at) => {
-          const machine = stack.use(await machineApart({ within: place.within, urls, vaultKey: KEY, holder: `w${at}` }));
+          const machine = stack.use(await startRemoteMachine({ within: place.within, urls, vaultKey: KEY, holder: `w${at}` }));
           return { machine, place };
         }),
       );
       const all = machines.map(({ machine }) => machine);
-      const history = new History();
+      const history = new WriteHistory();
       const ran = new Map<string, Set<string>>();
       let round = 0;
-      const work = async (one: MachineApart, holder: string, list: readonly Step[]): Promise<void> => {
+      const work = async (one: RemoteMachine, holder: string, list: readonly Step[]): Promise<void> => {
         for (const what of list) {
           // A machine killed meanwhile has acknowledged nothing.
           const killed = (): void => {};
@@ -186,9 +186,9 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each in its 
           for (const each of faults) await suffer(each, nodes, machines);
           await heal(nodes, machines);
           await working;
-          const healed = await agreed(all, history.isIn.bind(history), HEALED_MS).catch(async (error: unknown) => {
+          const healed = await awaitAgreement(all, history.isIn.bind(history), HEALED_MS).catch(async (error: unknown) => {
             const states = await Promise.all(all.map(async (one) => ({ facts: await one.examine(), lines: one.lines.slice(-5) })));
-            const differ = await differing(all, urls, new RecordSeal(KEY)).catch(String);
+            const differ = await findDifferingRecords(all, urls, new RecordSeal(KEY)).catch(String);
             throw new Error(`round ${round}: ${JSON.stringify(differ)} ${JSON.stringify(states)}`, { cause: error });
           });
           history.check(healed);

@@ -2,9 +2,9 @@ import { type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { bePatient } from '#shared/sync/nats/patience.ts';
-import { hasNats, natsServer } from './tests/nats-server.ts';
-import { tcpProxy } from './tests/tcp-proxy.ts';
+import { extendRequestTimeouts } from '#shared/sync/nats/request-timeouts.ts';
+import { hasNats, createNatsServer } from './tests/nats-server.ts';
+import { startTcpProxy } from './tests/tcp-proxy.ts';
 
 test('accepts a response that arrives together with the notice that all earlier ones have arrived', async () => {
   const piece = Promise.withResolvers<void>();
@@ -19,7 +19,7 @@ test('accepts a response that arrives together with the notice that all earlier 
       return 'answered';
     },
   } as unknown as NatsConnection;
-  bePatient(nc);
+  extendRequestTimeouts(nc);
   expect(await nc.request('ask', '', { timeout: 5 })).toBe('answered');
 });
 
@@ -29,12 +29,12 @@ describe.runIf(hasNats)('how long an answer is waited for', () => {
     'vault.cluster/faults',
     'behind what the server has to send on a narrow line, until that has come',
     async () => {
-      await using nats = await natsServer();
-      await using way = await tcpProxy(nats.port);
+      await using nats = await createNatsServer();
+      await using way = await startTcpProxy(nats.port);
       await using stack = new AsyncDisposableStack();
       const [narrow, other] = [await connect({ servers: `127.0.0.1:${way.port}` }), await connect({ servers: nats.url })];
       for (const one of [narrow, other]) stack.defer(() => one.close());
-      bePatient(narrow);
+      extendRequestTimeouts(narrow);
       narrow.subscribe('flood', { callback: () => {} });
       other.subscribe('ask', { callback: (_, message) => void message.respond('answered') });
       await Promise.all([narrow.flush(), other.flush()]);
@@ -47,11 +47,11 @@ describe.runIf(hasNats)('how long an answer is waited for', () => {
   );
 
   verifies('vault.cluster/faults', 'no longer than its time where nobody answers, whether much else comes or nothing', async () => {
-    await using nats = await natsServer();
+    await using nats = await createNatsServer();
     await using stack = new AsyncDisposableStack();
     const [one, other] = [await connect({ servers: nats.url }), await connect({ servers: nats.url })];
     for (const nc of [one, other]) stack.defer(() => nc.close());
-    bePatient(one);
+    extendRequestTimeouts(one);
     other.subscribe('mute', { callback: () => {} });
     await other.flush();
     await expect(one.request('mute', '', { timeout: 200 })).rejects.toThrow(TimeoutError);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { History, write } from './tests/history.ts';
-import { agreed, machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer } from './tests/nats-server.ts';
+import { WriteHistory, write } from './tests/write-history.ts';
+import { awaitAgreement, startMachine, createSettings } from './tests/test-machine.ts';
+import { hasNats, createNatsServer } from './tests/nats-server.ts';
 
 const MACHINES = 3;
 const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
@@ -23,11 +23,11 @@ describe.runIf(hasNats)('random writers on three machines', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 50 }), async (steps) => {
-          await using nats = await natsServer();
+          await using nats = await createNatsServer();
           await using stack = new AsyncDisposableStack();
-          const machines = await Promise.all(Array.from({ length: MACHINES }, () => machine(settings(nats.url))));
+          const machines = await Promise.all(Array.from({ length: MACHINES }, () => startMachine(createSettings(nats.url))));
           for (const one of machines) stack.use(one);
-          const history = new History();
+          const history = new WriteHistory();
           let isUp = true;
           for (const what of steps) {
             if ('pause' in what) await new Promise((resolve) => setTimeout(resolve, what.pause));
@@ -39,7 +39,7 @@ describe.runIf(hasNats)('random writers on three machines', () => {
           }
           if (!isUp) await nats.start();
           // Once nothing changes any more, every machine has the newest version of every record.
-          history.check(await agreed(machines, (all) => history.isIn(all)));
+          history.check(await awaitAgreement(machines, (all) => history.isIn(all)));
         }),
         { numRuns: ROUNDS, endOnFailure: true },
       );

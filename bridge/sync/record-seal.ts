@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { FORM, NONCE, PURPOSE, TAG, VAULT_NAME, type VaultSeal } from '#shared/sync/nats/seal.ts';
+import { FORMAT_VERSION, NONCE_BYTES, KEY_PURPOSES, TAG_BYTES, VAULT_NAME_INPUT, type VaultSeal } from '#shared/sync/nats/vault-seal.ts';
 
 /** Seals the vault's records with Node's synchronous crypto. */
 export class RecordSeal implements VaultSeal {
@@ -12,9 +12,9 @@ export class RecordSeal implements VaultSeal {
     // Converts the key once: Node creates a KeyObject for every key passed as bytes, which takes longer than the rest.
     const derive = (purpose: string): KeyObject =>
       createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), '', purpose, 32)));
-    this.#sealing = derive(PURPOSE.sealing);
-    this.#naming = derive(PURPOSE.names);
-    this.vault = createHmac('sha256', this.#naming).update(VAULT_NAME).digest('hex').slice(0, 16);
+    this.#sealing = derive(KEY_PURPOSES.sealing);
+    this.#naming = derive(KEY_PURPOSES.names);
+    this.vault = createHmac('sha256', this.#naming).update(VAULT_NAME_INPUT).digest('hex').slice(0, 16);
   }
 
   name(...parts: readonly string[]): string {
@@ -22,17 +22,17 @@ export class RecordSeal implements VaultSeal {
   }
 
   seal(bytes: Uint8Array, place: string): Uint8Array {
-    const nonce = randomBytes(NONCE);
+    const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#sealing, nonce).setAAD(Buffer.from(place));
-    return Buffer.concat([Uint8Array.of(FORM), nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+    return Buffer.concat([Uint8Array.of(FORMAT_VERSION), nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
   }
 
   open(sealed: Uint8Array, place: string): Buffer | undefined {
-    if (sealed.length < 1 + NONCE + TAG || sealed[0] !== FORM) return undefined;
-    const nonce = sealed.subarray(1, 1 + NONCE);
-    const decipher = createDecipheriv('aes-256-gcm', this.#sealing, nonce, { authTagLength: TAG }).setAAD(Buffer.from(place));
-    decipher.setAuthTag(sealed.subarray(-TAG));
-    const opened = decipher.update(sealed.subarray(1 + NONCE, -TAG));
+    if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== FORMAT_VERSION) return undefined;
+    const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
+    const decipher = createDecipheriv('aes-256-gcm', this.#sealing, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place));
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    const opened = decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES));
     try {
       return Buffer.concat([opened, decipher.final()]);
     } catch {

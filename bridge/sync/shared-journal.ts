@@ -1,33 +1,33 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
-import type { ClusterFacts } from '#shared/ports/cluster.ts';
-import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
-import type { LeaseWanted } from '#shared/sync/lease.ts';
-import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
-import type { Places } from '#shared/sync/nats/places.ts';
-import { pause, Presence } from '#shared/sync/nats/presence.ts';
-import type { ClusterProblem } from '#shared/sync/nats/problems.ts';
+import type { ClusterReport } from '#shared/ports/cluster-report.ts';
+import type { JournalInfo, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { LeaseRequest } from '#shared/sync/lease-request.ts';
+import { releaseSharedLease, acquireSharedLease } from '#shared/sync/nats/shared-leases.ts';
+import type { VaultStreams } from '#shared/sync/nats/vault-streams.ts';
+import { abortableDelay, Presence } from '#shared/sync/nats/presence.ts';
+import type { ClusterProblem } from '#shared/sync/nats/cluster-problem.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
-import { ClusterSession, PARTING_MS, type SessionOptions } from './cluster-session.ts';
-import { Confirmations } from './confirmations.ts';
-import { CLUSTER_ORIGIN, type Exchange } from './exchange.ts';
-import { examineCluster } from '#shared/sync/nats/examine.ts';
-import { problemOf } from './problems.ts';
+import type { Journal, JournalEvents, OpenedJournal, ReplicaRequest } from '../journal/journal.ts';
+import { ClusterSession, DRAIN_MS, type ClusterSessionOptions } from './cluster-session.ts';
+import { ConditionWaiter } from './confirmations.ts';
+import { CLUSTER_ORIGIN, type RecordExchange } from './record-exchange.ts';
+import { examineCluster } from '#shared/sync/nats/examine-cluster.ts';
+import { describeClusterError } from './cluster-problems.ts';
 import { RecordSeal } from './record-seal.ts';
-import { SyncState } from './state.ts';
+import { SyncState } from './sync-state.ts';
 
 /** File in the home directory with this bridge's progress in the stream. */
 export const STATE_FILE = 'sync-state.sqlite';
 
 /** Maximum time that a lease waits for earlier writes to reach the others, which normally takes milliseconds. */
-const SETTLED_WITHIN_MS = 5000;
-const RETRY_MS = { first: 250, most: 15_000 };
+const MAX_SETTLE_MS = 5000;
+const RETRY_MS = { first: 250, max: 15_000 };
 /** After a connection that lasted longer than this, the next attempt is immediate. */
 const STEADY_MS = 5000;
-const COUNTED = 1000;
+const MAX_COUNTED = 1000;
 
-export interface SharedJournalOptions extends SessionOptions {
+export interface SharedJournalOptions extends ClusterSessionOptions {
   /** The local journal that this bridge's hosts read and write. Closed with this one. */
   journal: Journal;
   dir: string;
@@ -39,7 +39,7 @@ export interface SharedJournalOptions extends SessionOptions {
    */
   confirmMs?: number;
   /** Overrides for tests. */
-  retryMs?: { first: number; most: number };
+  retryMs?: { first: number; max: number };
 }
 
 /** State of the connection to the cluster. */
@@ -67,9 +67,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   /** Schema that each host writes, and the newest one written. */
   readonly #schemas = new Map<string, number>();
   #schema = 0;
-  #apartSince: number | null = null;
-  readonly #works = new Set<(cluster: Places, signal: AbortSignal) => void>();
-  readonly #sending = new Confirmations();
+  #disconnectedSince: number | null = null;
+  readonly #works = new Set<(cluster: VaultStreams, signal: AbortSignal) => void>();
+  readonly #sending = new ConditionWaiter();
   cluster: ClusterState = { state: 'connecting', problem: null };
 
   constructor(options: SharedJournalOptions) {
@@ -99,7 +99,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Calls `work` for every connection to the cluster, including the current one. `signal` is aborted at disconnection. */
-  whileConnected(work: (cluster: Places, signal: AbortSignal) => void): void {
+  whileConnected(work: (cluster: VaultStreams, signal: AbortSignal) => void): void {
     this.#works.add(work);
     const connected = this.#session?.connected;
     if (connected) work(connected.cluster, connected.signal);
@@ -111,15 +111,15 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** The connection, once caught up. */
-  get #cluster(): Places | undefined {
+  get #cluster(): VaultStreams | undefined {
     return this.#session?.caughtUp?.cluster;
   }
 
-  get #exchange(): Exchange | undefined {
+  get #exchange(): RecordExchange | undefined {
     return this.#session?.caughtUp?.exchange;
   }
 
-  async open(replica: Replica): Promise<Opened> {
+  async open(replica: ReplicaRequest): Promise<OpenedJournal> {
     const opened = await this.#journal.open(replica);
     this.#schemas.set(replica.origin, replica.schema);
     this.#schema = Math.max(this.#schema, opened.schema);
@@ -161,14 +161,14 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Rejects while the cluster is away: other bridges' leases are unknown, and no run is better than two. */
-  async takeLease({ settled = false, ...lease }: LeaseWanted): Promise<number | null> {
-    if (settled && !(await this.#sentUpTo(this.#journal.head, SETTLED_WITHIN_MS))) return null;
+  async takeLease({ settled = false, ...lease }: LeaseRequest): Promise<number | null> {
+    if (settled && !(await this.#sentUpTo(this.#journal.head, MAX_SETTLE_MS))) return null;
     const others = this.#presence.others();
     const present = lease.present && others && [...lease.present, ...others];
     const cluster = this.#cluster;
     if (!cluster) return null;
     try {
-      return await takeShared(cluster, this.#seal, { ...lease, present }, (wanted) => this.#journal.takeLease(wanted));
+      return await acquireSharedLease(cluster, this.#seal, { ...lease, present }, (wanted) => this.#journal.takeLease(wanted));
     } catch {
       return null;
     }
@@ -177,7 +177,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   async releaseLease(name: string, holder: string, fence: number): Promise<void> {
     await this.#journal.releaseLease(name, holder, fence);
     // If the release fails, the lease expires.
-    if (this.#cluster) await releaseShared(this.#cluster, this.#seal, { name, holder, fence }).catch(() => {});
+    if (this.#cluster) await releaseSharedLease(this.#cluster, this.#seal, { name, holder, fence }).catch(() => {});
   }
 
   async info(): Promise<JournalInfo> {
@@ -193,7 +193,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     if (problem) {
       const waiting = await this.#waiting();
       notices.push({
-        at: this.#apartSince ?? Date.now(),
+        at: this.#disconnectedSince ?? Date.now(),
         message: `${problem.message.replace(/\.$/, '')}. ${waiting} not synced with other computers yet. Everything is saved on this computer.`,
       });
     }
@@ -201,7 +201,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Examines the cluster for `perch doctor`. Facts that the servers do not report in time are left out. */
-  async examine(): Promise<ClusterFacts> {
+  async examine(): Promise<ClusterReport> {
     const { servers } = this.#options.nats;
     const cluster = this.#cluster;
     const seen = cluster && (await examineCluster(cluster, this.#seal, this.#state.marks.read).catch(() => undefined));
@@ -217,7 +217,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   /** Announces that the hosts have left, so that others need not wait for a timeout. */
   async #leave(): Promise<void> {
     const { signal } = new AbortController();
-    if (this.#cluster) await Promise.race([this.#presence.leave(this.#cluster).catch(() => {}), pause(PARTING_MS, signal)]);
+    if (this.#cluster) await Promise.race([this.#presence.leave(this.#cluster).catch(() => {}), abortableDelay(DRAIN_MS, signal)]);
     this.#stop.abort();
     await this.#running;
     await this.#journal.close();
@@ -230,7 +230,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   /** Counts the changes that are not in the stream yet, up to a limit. */
   async #countUnsent(): Promise<{ count: number; isMore: boolean }> {
     const sent = this.#state.marks.sent?.seq ?? 0;
-    const { records, head, next } = await this.#journal.pull(sent, COUNTED);
+    const { records, head, next } = await this.#journal.pull(sent, MAX_COUNTED);
     return { count: records.length, isMore: next < head };
   }
 
@@ -253,7 +253,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    const { first, most } = this.#options.retryMs ?? RETRY_MS;
+    const { first, max } = this.#options.retryMs ?? RETRY_MS;
     let wait = first;
     try {
       while (!signal.aborted) {
@@ -262,14 +262,14 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
           await this.#connect().run(signal);
         } catch (error) {
           if (!signal.aborted) {
-            this.#is('apart', problemOf(error));
+            this.#setState('apart', describeClusterError(error));
             const { doubtful, alone } = this.#state.marks;
-            if (!doubtful && !alone) this.#state.note([], { doubtful: true });
+            if (!doubtful && !alone) this.#state.recordMarks([], { doubtful: true });
           }
         }
         if (performance.now() - begun > STEADY_MS) wait = first;
-        await pause(wait * (0.75 + Math.random() / 2), signal);
-        wait = Math.min(most, wait * 2);
+        await abortableDelay(wait * (0.75 + Math.random() / 2), signal);
+        wait = Math.min(max, wait * 2);
       }
     } finally {
       this.#journal.off('changed', this.#changed);
@@ -292,16 +292,16 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       onconnected: (cluster, signal) => {
         for (const work of this.#works) work(cluster, signal);
       },
-      onstate: (state) => this.#is(state, null),
+      onstate: (state) => this.#setState(state, null),
       onsent: () => this.#sending.look(),
     });
     return this.#session;
   }
 
-  #is(state: ClusterState['state'], problem: ClusterProblem | null): void {
+  #setState(state: ClusterState['state'], problem: ClusterProblem | null): void {
     const before = this.cluster;
     this.cluster = { state, problem };
-    this.#apartSince = problem ? (this.#apartSince ?? Date.now()) : null;
+    this.#disconnectedSince = problem ? (this.#disconnectedSince ?? Date.now()) : null;
     if (problem && problem.message !== before.problem?.message) this.#options.log?.(`${problem.code}: ${problem.message}`);
     if (!problem && state === 'shared' && before.state !== 'shared') this.#options.log?.('The vault is synced with the cluster');
   }

@@ -4,10 +4,10 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { RecordSeal } from './record-seal.ts';
-import { History, write } from './tests/history.ts';
-import { agreed, machine, type Machine, settings } from './tests/machine.ts';
+import { WriteHistory, write } from './tests/write-history.ts';
+import { awaitAgreement, startMachine, type TestMachine, createSettings } from './tests/test-machine.ts';
 import { hasNats } from './tests/nats-server.ts';
-import { type NodeIndex, NODES, type ThreeNodes, threeNodes } from './tests/three-nodes.ts';
+import { type NodeIndex, NODES, type ThreeNodes, startThreeNodes } from './tests/three-nodes.ts';
 
 /** Number of vaults that go through the same faults at once, with three writers each, one per round. */
 const VAULTS = 5;
@@ -39,8 +39,8 @@ class Vault implements AsyncDisposable {
   readonly key = randomBytes(32).toString('base64url');
   readonly stream = `PERCH_${new RecordSeal(this.key).vault}`;
   readonly #nats: ThreeNodes;
-  readonly #machines: Machine[] = [];
-  readonly #history = new History();
+  readonly #machines: TestMachine[] = [];
+  readonly #history = new WriteHistory();
   /** Machines that got the lease of each tick of a job, and so ran it. */
   readonly #ran = new Map<string, Set<string>>();
 
@@ -50,7 +50,7 @@ class Vault implements AsyncDisposable {
 
   async start(): Promise<void> {
     for (const at of NODES) this.#machines.push(await this.#machine(at));
-    await agreed(this.#machines, 0);
+    await awaitAgreement(this.#machines, 0);
   }
 
   write(all: readonly (readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[])[]): Promise<unknown> {
@@ -66,8 +66,8 @@ class Vault implements AsyncDisposable {
     );
   }
 
-  /** Runs the job if the lease is granted, like web/gateway/core/cron/turn.ts. */
-  async #run(one: Machine, holder: string, name: string): Promise<void> {
+  /** Runs the job if the lease is granted, like web/gateway/core/cron/job-coordinator.ts. */
+  async #run(one: TestMachine, holder: string, name: string): Promise<void> {
     const fence = await one.journal.takeLease({ name, holder, ttlMs: LEASE_MS, present: [holder] });
     if (fence !== null) this.#ran.set(name, (this.#ran.get(name) ?? new Set()).add(holder));
   }
@@ -75,12 +75,12 @@ class Vault implements AsyncDisposable {
   async check(): Promise<void> {
     for (const [name, holders] of this.#ran) expect([...holders], name).toHaveLength(1);
     const isWhole = this.#history.isIn.bind(this.#history);
-    await agreed(this.#machines, isWhole, HEALED_MS).catch((error: unknown) => {
+    await awaitAgreement(this.#machines, isWhole, HEALED_MS).catch((error: unknown) => {
       throw new Error(`${this.#history.newest} is not in all`, { cause: error });
     });
     // A new machine gets everything from the stream.
     await using later = await this.#machine(0);
-    this.#history.check(await agreed([...this.#machines, later], isWhole, HEALED_MS));
+    this.#history.check(await awaitAgreement([...this.#machines, later], isWhole, HEALED_MS));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -92,8 +92,8 @@ class Vault implements AsyncDisposable {
     await operator.close();
   }
 
-  #machine(at: NodeIndex): Promise<Machine> {
-    return machine(settings(this.#nats.ways[at] ?? []), { vaultKey: this.key });
+  #machine(at: NodeIndex): Promise<TestMachine> {
+    return startMachine(createSettings(this.#nats.ways[at] ?? []), { vaultKey: this.key });
   }
 }
 
@@ -116,7 +116,7 @@ describe.runIf(hasNats)('three writers on a cluster of three nodes', () => {
     ['vault.cluster/converges', 'vault.cluster/leases'],
     'whatever is written, with nodes killed, paused and cut off in between: all are equal, nothing acknowledged is lost, and no job ran twice',
     async () => {
-      await using nats = await threeNodes();
+      await using nats = await startThreeNodes();
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(steps, steps, steps), { minLength: VAULTS, maxLength: VAULTS }),

@@ -3,31 +3,31 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { until } from '../../tests/support/gateway.ts';
-import { temporaryFolder, versions } from '../journal/fixture.ts';
-import type { NatsSettings } from './settings.ts';
-import { authority } from './tests/certificates.ts';
-import { agreed, is, machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer, type TestNats } from './tests/nats-server.ts';
-import { natsOperator } from './tests/operator.ts';
+import { waitFor } from '../../tests/support/test-gateway.ts';
+import { temporaryFolder, createVersions } from '../journal/fixture.ts';
+import type { NatsSettings } from './sync-settings.ts';
+import { createAuthority } from './tests/certificates.ts';
+import { awaitAgreement, hasRecords, startMachine, createSettings } from './tests/test-machine.ts';
+import { hasNats, createNatsServer, type TestNats } from './tests/nats-server.ts';
+import { createNatsOperator } from './tests/nats-operator.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /** Checks that two machines connect and share their records. */
-async function getsIn(nats: TestNats, more: Partial<NatsSettings>, scheme = 'nats'): Promise<void> {
+async function expectConnected(nats: TestNats, more: Partial<NatsSettings>, scheme = 'nats'): Promise<void> {
   const url = nats.url.replace('nats:', `${scheme}:`);
-  await using a = await machine(settings(url, more));
-  await using b = await machine(settings(url, more));
-  await a.journal.push(versions(3), 'a');
-  await agreed([a, b], 3);
+  await using a = await startMachine(createSettings(url, more));
+  await using b = await startMachine(createSettings(url, more));
+  await a.journal.push(createVersions(3), 'a');
+  await awaitAgreement([a, b], 3);
 }
 
 /** Checks that the machine is refused, learns why and keeps its records. */
-async function isRefused(nats: TestNats, more: Partial<NatsSettings>, why: RegExp, scheme = 'nats'): Promise<void> {
-  await using one = await machine(settings(nats.url.replace('nats:', `${scheme}:`), more));
-  await one.journal.push(versions(3), 'a');
+async function expectRefused(nats: TestNats, more: Partial<NatsSettings>, why: RegExp, scheme = 'nats'): Promise<void> {
+  await using one = await startMachine(createSettings(nats.url.replace('nats:', `${scheme}:`), more));
+  await one.journal.push(createVersions(3), 'a');
   // A connection is sometimes reset before the reason is read; the next attempt gets it.
-  await until(() => one.journal.cluster.problem?.code === 'refused', 'a machine that is refused', 20_000);
+  await waitFor(() => one.journal.cluster.problem?.code === 'refused', 'a machine that is refused', 20_000);
   expect(one.journal.cluster.problem?.message).toMatch(why);
   expect(new Set(one.lines.filter((line) => line.startsWith('refused: '))).size).toBe(1);
   expect(await one.contents()).toHaveLength(3);
@@ -38,34 +38,34 @@ if (!hasNats || !hasOpenssl) test.skip('vault.cluster/faults: nats-server or ope
 describe.runIf(hasNats && hasOpenssl)('a cluster behind TLS', () => {
   verifies('vault.cluster/faults', 'its authority is given, or it is not trusted; so is its name', async () => {
     using folder = temporaryFolder();
-    const [ours, theirs] = [authority(folder.dir, 'ours'), authority(folder.dir, 'theirs')];
+    const [ours, theirs] = [createAuthority(folder.dir, 'ours'), createAuthority(folder.dir, 'theirs')];
     const { cert, key } = ours.sign('server', 'IP:127.0.0.1');
-    await using nats = await natsServer({ config: `tls { cert_file: "${cert}", key_file: "${key}" }` });
-    await getsIn(nats, { tls: { ca: ours.ca } });
-    await getsIn(nats, { tls: { ca: ours.ca } }, 'tls');
-    await isRefused(nats, {}, /certificate is not trusted/);
-    await isRefused(nats, { tls: { ca: theirs.ca } }, /certificate is not trusted/);
-    await isRefused(nats, { tls: { ca: join(folder.dir, 'none.pem') } }, /Couldn’t read the CA certificate \(.*none\.pem\)/);
+    await using nats = await createNatsServer({ config: `tls { cert_file: "${cert}", key_file: "${key}" }` });
+    await expectConnected(nats, { tls: { ca: ours.ca } });
+    await expectConnected(nats, { tls: { ca: ours.ca } }, 'tls');
+    await expectRefused(nats, {}, /certificate is not trusted/);
+    await expectRefused(nats, { tls: { ca: theirs.ca } }, /certificate is not trusted/);
+    await expectRefused(nats, { tls: { ca: join(folder.dir, 'none.pem') } }, /Couldn’t read the CA certificate \(.*none\.pem\)/);
     const elsewhere = ours.sign('elsewhere', 'DNS:elsewhere.example');
-    await using other = await natsServer({ config: `tls { cert_file: "${elsewhere.cert}", key_file: "${elsewhere.key}" }` });
-    await isRefused(other, { tls: { ca: ours.ca } }, /certificate is for another host name/);
-    await using plain = await natsServer();
-    await isRefused(plain, {}, /doesn’t support TLS/, 'tls');
+    await using other = await createNatsServer({ config: `tls { cert_file: "${elsewhere.cert}", key_file: "${elsewhere.key}" }` });
+    await expectRefused(other, { tls: { ca: ours.ca } }, /certificate is for another host name/);
+    await using plain = await createNatsServer();
+    await expectRefused(plain, {}, /doesn’t support TLS/, 'tls');
   });
 
   verifies('vault.cluster/faults', 'it may ask for this machine’s certificate too', async () => {
     using folder = temporaryFolder();
-    const [ours, theirs] = [authority(folder.dir, 'ours'), authority(folder.dir, 'theirs')];
+    const [ours, theirs] = [createAuthority(folder.dir, 'ours'), createAuthority(folder.dir, 'theirs')];
     const server = ours.sign('server', 'IP:127.0.0.1');
-    await using nats = await natsServer({
+    await using nats = await createNatsServer({
       config: `tls { cert_file: "${server.cert}", key_file: "${server.key}", ca_file: "${ours.ca}", verify: true }`,
     });
-    await getsIn(nats, { tls: { ca: ours.ca, ...ours.sign('bridge') } });
-    await isRefused(nats, { tls: { ca: ours.ca } }, /requires a client certificate/);
-    await isRefused(nats, { tls: { ca: ours.ca, ...theirs.sign('bridge') } }, /requires a client certificate/);
+    await expectConnected(nats, { tls: { ca: ours.ca, ...ours.sign('bridge') } });
+    await expectRefused(nats, { tls: { ca: ours.ca } }, /requires a client certificate/);
+    await expectRefused(nats, { tls: { ca: ours.ca, ...theirs.sign('bridge') } }, /requires a client certificate/);
     const nonsense = join(folder.dir, 'nonsense.pem');
     writeFileSync(nonsense, 'nonsense');
-    await isRefused(nats, { tls: { ca: ours.ca, cert: nonsense, key: nonsense } }, /certificate or key can’t be used/);
+    await expectRefused(nats, { tls: { ca: ours.ca, cert: nonsense, key: nonsense } }, /certificate or key can’t be used/);
   });
 });
 
@@ -75,40 +75,40 @@ describe.runIf(hasNats)('a cluster with accounts', () => {
     'right credentials get in; none, expired ones, another account’s and no credentials at all do not',
     async () => {
       using folder = temporaryFolder();
-      const operator = natsOperator();
-      await using nats = await natsServer({ config: operator.config });
+      const operator = createNatsOperator();
+      await using nats = await createNatsServer({ config: operator.config });
       const file = (name: string, text: string): string => {
         const path = join(folder.dir, name);
         writeFileSync(path, text);
         return path;
       };
-      await getsIn(nats, { credentials: file('right.creds', operator.credentials()) });
+      await expectConnected(nats, { credentials: file('right.creds', operator.credentials()) });
       const wrong = /denied access to this bridge/;
-      await isRefused(nats, {}, wrong);
-      await isRefused(nats, { credentials: file('other.creds', operator.credentials({ ofAnother: true })) }, wrong);
-      await isRefused(
+      await expectRefused(nats, {}, wrong);
+      await expectRefused(nats, { credentials: file('other.creds', operator.credentials({ ofAnother: true })) }, wrong);
+      await expectRefused(
         nats,
         { credentials: file('old.creds', operator.credentials({ expires: Math.floor(Date.now() / 1000) - 10 })) },
         wrong,
       );
-      await isRefused(nats, { credentials: file('nonsense.creds', 'nonsense') }, /The credentials file \(.*\) contains no credentials/);
-      await isRefused(nats, { credentials: join(folder.dir, 'none.creds') }, /Couldn’t read the credentials file \(.*none\.creds\)/);
+      await expectRefused(nats, { credentials: file('nonsense.creds', 'nonsense') }, /The credentials file \(.*\) contains no credentials/);
+      await expectRefused(nats, { credentials: join(folder.dir, 'none.creds') }, /Couldn’t read the credentials file \(.*none\.creds\)/);
     },
   );
 
   verifies('vault.cluster/faults', 'credentials that expire while in use are reported, and new ones resume the pending work', async () => {
     using folder = temporaryFolder();
-    const operator = natsOperator();
-    await using nats = await natsServer({ config: operator.config });
+    const operator = createNatsOperator();
+    await using nats = await createNatsServer({ config: operator.config });
     const credentials = join(folder.dir, 'perch.creds');
     writeFileSync(credentials, operator.credentials({ expires: Math.floor(Date.now() / 1000) + 5 }));
-    await using a = await machine(settings(nats.url, { credentials }));
-    await is(a, 'shared');
+    await using a = await startMachine(createSettings(nats.url, { credentials }));
+    await hasRecords(a, 'shared');
     // The disconnection may be seen before its reason.
-    await until(() => a.journal.cluster.problem?.code === 'refused', 'refused', 20_000);
-    await a.journal.push(versions(3), 'a');
+    await waitFor(() => a.journal.cluster.problem?.code === 'refused', 'refused', 20_000);
+    await a.journal.push(createVersions(3), 'a');
     writeFileSync(credentials, operator.credentials());
-    await using b = await machine(settings(nats.url, { credentials }));
-    await agreed([a, b], 3);
+    await using b = await startMachine(createSettings(nats.url, { credentials }));
+    await awaitAgreement([a, b], 3);
   });
 });

@@ -6,8 +6,8 @@ import { parseGuidePage } from '../../web/gateway/core/guide/guide-page.ts';
 import { GROUPS } from './pages.ts';
 import { findBrokenLinks, type GuidePage, renderGuidePage, toDocument } from './render.ts';
 
-const here = import.meta.dirname;
-const root = join(here, '../..');
+const siteDir = import.meta.dirname;
+const root = join(siteDir, '../..');
 
 const DEMO_PAGE = `# Demo
 
@@ -36,7 +36,7 @@ export async function buildGuide(out: string, demo?: string): Promise<void> {
   writeFileSync(join(out, 'demo.html'), toDocument({ ...renderGuidePage('demo', DEMO_PAGE), title: 'Demo' }, { groups }));
   const sections = [...sources].flatMap(([name, source]) => parseGuidePage(name, source));
   writeFileSync(join(out, 'sections.json'), JSON.stringify(sections));
-  for (const file of ['site.css', 'theme.js']) copyFileSync(join(here, file), join(out, file));
+  for (const file of ['site.css', 'theme.js']) copyFileSync(join(siteDir, file), join(out, file));
   copyFileSync(join(root, 'public/favicon.svg'), join(out, 'icon.svg'));
   if (existsSync(join(root, 'docs/guide/images'))) cpSync(join(root, 'docs/guide/images'), join(out, 'images'), { recursive: true });
   if (demo !== undefined) cpSync(demo, join(out, 'demo'), { recursive: true });
@@ -47,7 +47,7 @@ export async function buildGuide(out: string, demo?: string): Promise<void> {
     build: {
       outDir: out,
       emptyOutDir: false,
-      lib: { entry: join(here, 'client.ts'), formats: ['es'], fileName: () => 'site.js' },
+      lib: { entry: join(siteDir, 'client.ts'), formats: ['es'], fileName: () => 'site.js' },
     },
   });
 }

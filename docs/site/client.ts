@@ -46,7 +46,7 @@ function toExcerpt(text: string, at: number): string {
   return `${start > 0 ? '…' : ''}${end > at ? `${text.slice(start, end)}…` : text.slice(start)}`;
 }
 
-function toResult(section: Section, words: readonly string[]): HTMLLIElement {
+function createResultItem(section: Section, words: readonly string[]): HTMLLIElement {
   const plain = section.text.replaceAll(/[`*|]|^#+ /gm, '').replaceAll(/\s+/g, ' ');
   const at = Math.max(
     0,
@@ -79,7 +79,7 @@ async function search(): Promise<void> {
     const mini = await loadIndex();
     if (query !== input.value.trim()) return;
     const results = mini.search(query).slice(0, MAX_RESULTS);
-    list.replaceChildren(...results.map((result) => toResult(result as unknown as Section, result.queryTerms)));
+    list.replaceChildren(...results.map((result) => createResultItem(result as unknown as Section, result.queryTerms)));
     status.textContent = results.length === 0 ? `No results for “${query}”` : '';
   } catch {
     status.textContent = 'Couldn’t load the search. Check your connection and try again.';

@@ -7,7 +7,7 @@ export type Edge = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom';
 export type Shift = readonly [dx: number, dy: number];
 
 /** How far each of the boxes is moved for their edges or middles to lie in one line: that of the box around them all, or of `within`. */
-export function aligned(boxes: readonly Box[], edge: Edge, within: Box): Shift[] {
+export function computeAlignment(boxes: readonly Box[], edge: Edge, within: Box): Shift[] {
   return boxes.map(({ x, y, width, height }): Shift => {
     switch (edge) {
       case 'left':
@@ -27,15 +27,15 @@ export function aligned(boxes: readonly Box[], edge: Edge, within: Box): Shift[]
 }
 
 /** How far each of the boxes is moved for the gaps between them to be alike. The first and the last stay; fewer than three stay all. */
-export function distributed(boxes: readonly Box[], axis: Axis): Shift[] {
+export function computeDistribution(boxes: readonly Box[], axis: Axis): Shift[] {
   const along = boxes.map((box, nth) => ({ nth, start: box[axis], length: axis === 'x' ? box.width : box.height }));
   const sorted = along.toSorted((a, b) => a.start + a.length / 2 - (b.start + b.length / 2));
   const [first, last] = [sorted[0], sorted.at(-1)];
   const shifts = boxes.map((): Shift => [0, 0]);
   if (!first || !last || sorted.length < 3) return shifts;
   const between = sorted.slice(1, -1);
-  const taken = between.reduce((sum, { length }) => sum + length, 0);
-  const gap = (last.start - first.start - first.length - taken) / (sorted.length - 1);
+  const usedLength = between.reduce((sum, { length }) => sum + length, 0);
+  const gap = (last.start - first.start - first.length - usedLength) / (sorted.length - 1);
   let at = first.start + first.length + gap;
   for (const { nth, start, length } of between) {
     shifts[nth] = axis === 'x' ? [at - start, 0] : [0, at - start];

@@ -1,5 +1,5 @@
 import { z } from '../rpc/zod.ts';
-import { FIELDS, type FieldName, KINDS, LIMITS } from './fields.ts';
+import { FIELDS, type FieldName, KINDS, LIMITS } from './shape-fields.ts';
 
 /** A change to the fields of one shape. The last write by `at` wins for each field, so changes may arrive in any order and more than once. */
 export interface Change {
@@ -17,7 +17,7 @@ export type FieldValues = { readonly [F in FieldName]?: z.infer<(typeof FIELDS)[
 export type RegisterName = keyof FieldValues;
 
 /** The ID of the canvas itself. */
-export const PAGE = 'page';
+export const PAGE_ID = 'page';
 
 export const idSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 
@@ -28,7 +28,7 @@ export const changeSchema = z.strictObject({
   set: z.strictObject({ ...FIELDS, kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]), removed: z.boolean() }).partial(),
 });
 
-const changes = z.array(changeSchema).max(LIMITS.shapes * 10);
+const changesSchema = z.array(changeSchema).max(LIMITS.shapes * 10);
 
 /** Parses changes from another tab or host. Throws a ZodError that names the invalid field. */
-export const parseChanges = (sent: unknown): Change[] => changes.parse(sent);
+export const parseChanges = (input: unknown): Change[] => changesSchema.parse(input);

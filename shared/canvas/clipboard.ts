@@ -1,10 +1,10 @@
 import { z } from '../rpc/zod.ts';
-import { LIMITS, type Shape } from './fields.ts';
+import { LIMITS, type Shape } from './shape-fields.ts';
 import { shapeSchema } from './shape-schema.ts';
 
 const FORMAT = 'perch-shapes';
 
-const clip = z.strictObject({
+const clipSchema = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(1),
   shapes: z.array(shapeSchema).min(1).max(LIMITS.shapes),
@@ -17,7 +17,7 @@ export const shapesToText = (shapes: readonly Shape[]): string => JSON.stringify
 export function shapesFromText(text: string): Shape[] | undefined {
   if (text.length > LIMITS.fileLength) return undefined;
   try {
-    const { success, data } = clip.safeParse(JSON.parse(text));
+    const { success, data } = clipSchema.safeParse(JSON.parse(text));
     return success ? (data.shapes as Shape[]) : undefined;
   } catch {
     return undefined;

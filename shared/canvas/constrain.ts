@@ -1,13 +1,13 @@
 import type { Point } from './path.ts';
 
 /** The corner of the square that is dragged from a point towards another. */
-export function squareTo([x, y]: Point, [toX, toY]: Point): Point {
+export function toSquareCorner([x, y]: Point, [toX, toY]: Point): Point {
   const side = Math.max(Math.abs(toX - x), Math.abs(toY - y));
   return [x + (toX < x ? -side : side), y + (toY < y ? -side : side)];
 }
 
 /** The point at the same distance in the nearest direction that is a multiple of `degrees`. */
-export function angledTo([x, y]: Point, [toX, toY]: Point, degrees = 15): Point {
+export function snapToAngle([x, y]: Point, [toX, toY]: Point, degrees = 15): Point {
   const step = (degrees * Math.PI) / 180;
   const angle = Math.round(Math.atan2(toY - y, toX - x) / step) * step;
   const length = Math.hypot(toX - x, toY - y);
@@ -15,4 +15,4 @@ export function angledTo([x, y]: Point, [toX, toY]: Point, degrees = 15): Point 
 }
 
 /** The point on the level or the upright line through another, whichever is nearer. */
-export const alongTo = ([x, y]: Point, [toX, toY]: Point): Point => (Math.abs(toX - x) >= Math.abs(toY - y) ? [toX, y] : [x, toY]);
+export const snapToAxis = ([x, y]: Point, [toX, toY]: Point): Point => (Math.abs(toX - x) >= Math.abs(toY - y) ? [toX, y] : [x, toY]);

@@ -4,13 +4,13 @@ import { verifies } from '../../tests/requirements.ts';
 import { type Change, parseChanges } from './change.ts';
 import { Drawing } from './drawing.ts';
 import { Editor } from './editor.ts';
-import { anyKind, SAMPLES } from './testing.ts';
+import { kindArbitrary, SAMPLES } from './shape-samples.ts';
 
-const drawing = (origin = 'here', now = () => 1000): Drawing => new Drawing({ width: 200, height: 100, origin, now });
-const state = ({ page, shapes }: Drawing): unknown => structuredClone({ page, shapes });
+const createDrawing = (origin = 'here', now = () => 1000): Drawing => new Drawing({ width: 200, height: 100, origin, now });
+const getState = ({ page, shapes }: Drawing): unknown => structuredClone({ page, shapes });
 
 const action = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('add' as const), kind: anyKind }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('add' as const), kind: kindArbitrary }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -30,41 +30,41 @@ const action = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('page' as const), width: fc.integer({ min: 1, max: 500 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('several' as const), kind: anyKind }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('several' as const), kind: kindArbitrary }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 
 /** Does it; returns whether it was something to do. */
-function act(editor: Editor, what: Action): boolean {
+function applyAction(editor: Editor, edit: Action): boolean {
   const { shapes } = editor.drawing;
-  const target = 'at' in what ? shapes[what.at % Math.max(1, shapes.length)]?.id : undefined;
-  switch (what.do) {
+  const target = 'at' in edit ? shapes[edit.at % Math.max(1, shapes.length)]?.id : undefined;
+  switch (edit.do) {
     case 'add':
-      editor.add(what.kind, SAMPLES[what.kind]);
+      editor.add(edit.kind, SAMPLES[edit.kind]);
       return true;
     case 'page':
-      editor.setPage({ width: what.width });
+      editor.setPage({ width: edit.width });
       return true;
     case 'several':
       editor.step(() => {
-        const { id } = editor.add(what.kind, SAMPLES[what.kind]);
+        const { id } = editor.add(edit.kind, SAMPLES[edit.kind]);
         editor.add('marker', SAMPLES.marker);
         editor.set(id, { locked: true });
       });
       return true;
   }
   if (target === undefined) return false;
-  if (what.do === 'set') editor.set(target, { hidden: what.hidden }, what.gesture && `${what.gesture} ${target} ${shapes.length}`);
-  else if (what.do === 'remove') editor.remove([target]);
-  else editor.move([target], what.where);
+  if (edit.do === 'set') editor.set(target, { hidden: edit.hidden }, edit.gesture && `${edit.gesture} ${target} ${shapes.length}`);
+  else if (edit.do === 'remove') editor.remove([target]);
+  else editor.move([target], edit.where);
   return true;
 }
 
 verifies('canvas.list/undo', 'any steps, undone and done again in any order, show what a list of snapshots shows', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(action, fc.constantFrom('undo' as const, 'redo' as const)), { maxLength: 40 }), (steps) => {
-      const editor = new Editor(drawing());
-      const snapshots = [state(editor.drawing)];
+      const editor = new Editor(createDrawing());
+      const snapshots = [getState(editor.drawing)];
       let now = 0;
       let gesture: string | undefined;
       for (const step of steps) {
@@ -80,14 +80,14 @@ verifies('canvas.list/undo', 'any steps, undone and done again in any order, sho
           const { shapes } = editor.drawing;
           const mine =
             step.do === 'set' && step.gesture ? `${shapes[step.at % Math.max(1, shapes.length)]?.id} ${shapes.length}` : undefined;
-          if (!act(editor, step)) continue;
+          if (!applyAction(editor, step)) continue;
           // One gesture is one step, as long as nothing comes between.
           if (!(mine !== undefined && mine === gesture)) now++;
           gesture = mine;
           snapshots.length = now;
-          snapshots.push(state(editor.drawing));
+          snapshots.push(getState(editor.drawing));
         }
-        expect(state(editor.drawing)).toEqual(snapshots[now]);
+        expect(getState(editor.drawing)).toEqual(snapshots[now]);
         expect([editor.canUndo, editor.canRedo]).toEqual([now > 0, now < snapshots.length - 1]);
       }
     }),
@@ -101,14 +101,14 @@ verifies('canvas.list/merge', 'three who draw at once see the same, in whatever 
       fc.array(fc.tuple(fc.nat(2), fc.oneof(action, fc.constantFrom('undo' as const, 'redo' as const)), fc.boolean()), { maxLength: 40 }),
       fc.infiniteStream(fc.nat(9)),
       (steps, draws) => {
-        const editors = ['a', 'b', 'c'].map((origin) => new Editor(drawing(origin)));
+        const editors = ['a', 'b', 'c'].map((origin) => new Editor(createDrawing(origin)));
         const told: Change[] = [];
         for (const { drawing: each } of editors) each.onChange(({ changes, own }) => void (own && told.push(...changes)));
         for (const [who, step, share] of steps) {
           const editor = editors[who] ?? expect.fail();
           if (step === 'undo') editor.undo();
           else if (step === 'redo') editor.redo();
-          else act(editor, step);
+          else applyAction(editor, step);
           // Some of it is heard by all at once, the rest later.
           if (share) for (const { drawing: each } of editors) each.merge(told.filter((_, at) => at % 2 === 0));
         }
@@ -116,11 +116,11 @@ verifies('canvas.list/merge', 'three who draw at once see the same, in whatever 
           const mixed = [...told, ...told].map((change) => ({ change, at: draws.next().value })).sort((a, b) => a.at - b.at);
           for (const { change } of mixed) each.merge(parseChanges(JSON.parse(JSON.stringify([change]))));
         }
-        const [one, ...others] = editors.map((editor) => state(editor.drawing));
+        const [one, ...others] = editors.map((editor) => getState(editor.drawing));
         for (const other of others) expect(other).toEqual(one);
-        const late = drawing('late');
+        const late = createDrawing('late');
         late.merge(editors[0]?.drawing.history() ?? []);
-        expect(state(late)).toEqual(one);
+        expect(getState(late)).toEqual(one);
       },
     ),
     { numRuns: 100 },
@@ -128,7 +128,7 @@ verifies('canvas.list/merge', 'three who draw at once see the same, in whatever 
 });
 
 verifies('canvas.list/undo', 'a drag is one step, but not beyond a step that was taken back', () => {
-  const editor = new Editor(drawing());
+  const editor = new Editor(createDrawing());
   const { id } = editor.add('rect', SAMPLES.rect);
   for (const x of [1, 2, 3]) editor.set<'rect'>(id, { x }, 'drag');
   editor.add('line', SAMPLES.line);
@@ -142,7 +142,7 @@ verifies('canvas.list/undo', 'a drag is one step, but not beyond a step that was
 });
 
 verifies('canvas.list/undo', 'undo keeps changes that others made meanwhile', () => {
-  const [ana, ben] = [new Editor(drawing('ana')), new Editor(drawing('ben', () => 2000))];
+  const [ana, ben] = [new Editor(createDrawing('ana')), new Editor(createDrawing('ben', () => 2000))];
   ana.drawing.onChange(({ changes, own }) => own && ben.drawing.merge(changes));
   ben.drawing.onChange(({ changes, own }) => own && ana.drawing.merge(changes));
   const { id } = ana.add('rect', { ...SAMPLES.rect, color: '#ff0000' });
@@ -155,7 +155,7 @@ verifies('canvas.list/undo', 'undo keeps changes that others made meanwhile', ()
 });
 
 verifies('canvas.list/order', 'shapes move among the others, and their order among themselves stays', () => {
-  const editor = new Editor(drawing());
+  const editor = new Editor(createDrawing());
   const ids = Array.from({ length: 5 }, () => editor.add('rect', SAMPLES.rect).id);
   const order = (): string => editor.drawing.shapes.map(({ id }) => ids.indexOf(id)).join('');
   editor.move([ids[3] ?? '', ids[1] ?? ''], 'front');

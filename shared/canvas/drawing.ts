@@ -1,6 +1,6 @@
 import { HybridClock } from '../sync/hybrid-clock.ts';
-import { type Change, type FieldValues, PAGE, type RegisterName } from './change.ts';
-import { fieldsOf, type Kind, KINDS, type Page, type Shape } from './fields.ts';
+import { type Change, type FieldValues, PAGE_ID, type RegisterName } from './change.ts';
+import { getFieldNames, type Kind, KINDS, type Page, type Shape } from './shape-fields.ts';
 
 /** A value, and when it was written. */
 interface Register {
@@ -55,13 +55,13 @@ export class Drawing {
 
   /** Shapes, lowest first; hidden ones too. The same list until something changes. */
   get shapes(): readonly Shape[] {
-    return (this.#sorted ??= [...this.#shapes.values()].sort(above));
+    return (this.#sorted ??= [...this.#shapes.values()].sort(compareOrder));
   }
 
   /** Index of a shape from the bottom; -1 if it does not exist. */
   placeOf(id: string): number {
     const shape = this.#shapes.get(id);
-    return shape ? placeIn(this.shapes, shape) : -1;
+    return shape ? findInsertionIndex(this.shapes, shape) : -1;
   }
 
   shape(id: string): Shape | undefined {
@@ -112,21 +112,21 @@ export class Drawing {
       const record = this.#records.get(id) ?? new Map<string, Register>();
       this.#records.set(id, record);
       for (const [field, value] of Object.entries(set)) {
-        const there = record.get(field);
-        if (there !== undefined && there.at >= at) continue;
+        const existing = record.get(field);
+        if (existing !== undefined && existing.at >= at) continue;
         record.set(field, { at, value });
         ids.add(id);
       }
     }
     if (ids.size === 0) return;
     // A few changes are inserted into the sorted list; many are sorted on the next access.
-    const list = ids.size <= FEW && this.#sorted ? [...this.#sorted] : undefined;
+    const list = ids.size <= MAX_SORTED_INSERTS && this.#sorted ? [...this.#sorted] : undefined;
     for (const id of ids) {
       const before = this.#shapes.get(id);
-      if (list && before) list.splice(placeIn(list, before), 1);
+      if (list && before) list.splice(findInsertionIndex(list, before), 1);
       this.#show(id);
       const after = this.#shapes.get(id);
-      if (list && after) list.splice(placeIn(list, after), 0, after);
+      if (list && after) list.splice(findInsertionIndex(list, after), 0, after);
     }
     this.#sorted = list;
     for (const listener of this.#listeners) listener({ ids, changes, own });
@@ -136,12 +136,12 @@ export class Drawing {
   #show(id: string): void {
     const record = this.#records.get(id) ?? new Map<string, Register>();
     const kind = record.get('kind')?.value as keyof typeof KINDS | undefined;
-    if (id === PAGE) {
-      const known = fieldsOf('page').filter((field) => field !== 'kind' && record.has(field));
+    if (id === PAGE_ID) {
+      const known = getFieldNames('page').filter((field) => field !== 'kind' && record.has(field));
       this.#page = { ...this.#blank, ...Object.fromEntries(known.map((field) => [field, record.get(field)?.value])) };
       return;
     }
-    const fields = kind === undefined || kind === 'page' || record.get('removed')?.value !== false ? [] : fieldsOf(kind);
+    const fields = kind === undefined || kind === 'page' || record.get('removed')?.value !== false ? [] : getFieldNames(kind);
     if (fields.length === 0 || !fields.every((field) => record.has(field))) return void this.#shapes.delete(id);
     const shape = Object.fromEntries(fields.map((field) => [field, record.get(field)?.value]));
     this.#shapes.set(id, Object.freeze({ id, ...shape }) as Shape<Kind>);
@@ -149,22 +149,22 @@ export class Drawing {
 }
 
 /** How many changed shapes are found a place one by one. */
-const FEW = 8;
+const MAX_SORTED_INSERTS = 8;
 
 /** Index of a shape in a sorted list, or its insertion index. */
-function placeIn(list: readonly Shape[], shape: Shape): number {
+function findInsertionIndex(list: readonly Shape[], shape: Shape): number {
   let [from, to] = [0, list.length];
   while (from < to) {
     const middle = (from + to) >>> 1;
-    const there = list[middle];
-    if (there && above(there, shape) < 0) from = middle + 1;
+    const other = list[middle];
+    if (other && compareOrder(other, shape) < 0) from = middle + 1;
     else to = middle;
   }
   return from;
 }
 
 /** By their keys; equal ones, which two made at once, by their ids, so that all see the same. */
-function above(a: Shape, b: Shape): number {
+function compareOrder(a: Shape, b: Shape): number {
   if (a.order !== b.order) return a.order < b.order ? -1 : 1;
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;

@@ -1,30 +1,39 @@
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing';
-import { type FieldValues, PAGE, type RegisterName } from './change.ts';
+import { type FieldValues, PAGE_ID, type RegisterName } from './change.ts';
 import type { Drawing } from './drawing.ts';
-import { fieldsOf, type Kind, LIMITS, type NewShape, type Page, type Shape, shapeFields, someFields } from './fields.ts';
+import {
+  getFieldNames,
+  type Kind,
+  LIMITS,
+  type NewShape,
+  type Page,
+  type Shape,
+  createShapeFields,
+  parsePartialFields,
+} from './shape-fields.ts';
 
 /** Change of a field in one step. */
-interface Write {
+interface FieldWrite {
   readonly id: string;
   readonly field: RegisterName;
   readonly before: unknown;
   after: unknown;
 }
-interface Step {
-  readonly writes: Map<string, Write>;
+interface UndoStep {
+  readonly writes: Map<string, FieldWrite>;
   readonly gesture: string | undefined;
 }
 
 export type Move = 'front' | 'back' | 'forward' | 'backward';
 
-const STEPS = 10_000;
+const MAX_STEPS = 10_000;
 
 /** Edits a drawing for one person and undoes only that person's steps, never the changes of others. */
 export class Editor {
   readonly drawing: Drawing;
-  #done: Step[] = [];
-  #undone: Step[] = [];
-  #open: Step | undefined;
+  #done: UndoStep[] = [];
+  #undone: UndoStep[] = [];
+  #open: UndoStep | undefined;
 
   constructor(drawing: Drawing) {
     this.drawing = drawing;
@@ -42,7 +51,7 @@ export class Editor {
   add<K extends Kind>(kind: K, given: NewShape<K>, gesture?: string): Shape<K> {
     const { shapes } = this.drawing;
     if (shapes.length >= LIMITS.shapes) throw new RangeError(`A drawing can have at most ${LIMITS.shapes} shapes`);
-    const fields = shapeFields(kind, given, given.order ?? generateKeyBetween(shapes.at(-1)?.order ?? null, null));
+    const fields = createShapeFields(kind, given, given.order ?? generateKeyBetween(shapes.at(-1)?.order ?? null, null));
     const id = crypto.randomUUID();
     this.#write([[id, { ...(fields as FieldValues), removed: false }]], gesture);
     return { id, ...fields } as Shape<K>;
@@ -55,7 +64,7 @@ export class Editor {
   set<K extends Kind>(id: string, fields: Partial<Omit<NewShape<K>, 'kind'>>, gesture?: string): void {
     const shape = this.drawing.shape(id);
     if (!shape) throw new RangeError(`No shape with id "${id}"`);
-    this.#write([[id, someFields(shape.kind, fields)]], gesture);
+    this.#write([[id, parsePartialFields(shape.kind, fields)]], gesture);
   }
 
   /** Changes fields of several shapes at once; throws as `set` does, and then changes none. */
@@ -63,38 +72,38 @@ export class Editor {
     const writes = [...sets].map(([id, fields]) => {
       const shape = this.drawing.shape(id);
       if (!shape) throw new RangeError(`No shape with id "${id}"`);
-      return [id, someFields(shape.kind, fields) as FieldValues] as const;
+      return [id, parsePartialFields(shape.kind, fields) as FieldValues] as const;
     });
     if (writes.length > 0) this.#write(writes, gesture);
   }
 
   /** Moves or resizes the sheet, or gives it another background. */
   setPage(fields: Partial<Omit<Page, 'kind'>>): void {
-    this.#write([[PAGE, someFields('page', fields)]]);
+    this.#write([[PAGE_ID, parsePartialFields('page', fields)]]);
   }
 
   /** Removes shapes; unknown ids are ignored. Returns the number of removed shapes. */
   remove(ids: Iterable<string>): number {
-    const there = [...new Set(ids)].filter((id) => this.drawing.shape(id));
-    if (there.length > 0) this.#write(there.map((id) => [id, { removed: true }]));
-    return there.length;
+    const existing = [...new Set(ids)].filter((id) => this.drawing.shape(id));
+    if (existing.length > 0) this.#write(existing.map((id) => [id, { removed: true }]));
+    return existing.length;
   }
 
   /** Moves shapes up or down the pile; among themselves they keep their order. */
-  move(ids: Iterable<string>, where: Move): void {
-    const wanted = new Set(ids);
+  move(ids: Iterable<string>, direction: Move): void {
+    const idSet = new Set(ids);
     const { shapes } = this.drawing;
-    const moving = shapes.filter(({ id }) => wanted.has(id));
-    const rest = shapes.filter(({ id }) => !wanted.has(id));
+    const moving = shapes.filter(({ id }) => idSet.has(id));
+    const rest = shapes.filter(({ id }) => !idSet.has(id));
     const [lowest, highest] = [moving[0], moving.at(-1)];
     if (!lowest || !highest) return;
-    const place = {
+    const target = {
       back: 0,
       front: rest.length,
       forward: rest.filter((other) => shapes.indexOf(other) < shapes.indexOf(highest)).length + 1,
       backward: rest.filter((other) => shapes.indexOf(other) < shapes.indexOf(lowest)).length - 1,
-    }[where];
-    const at = Math.min(Math.max(place, 0), rest.length);
+    }[direction];
+    const at = Math.min(Math.max(target, 0), rest.length);
     const below = rest[at - 1]?.order ?? null;
     // Two that have the same key, made at once in two places, leave no room between them.
     const over = rest.slice(at).find(({ order }) => below === null || order > below)?.order ?? null;
@@ -124,7 +133,7 @@ export class Editor {
     return this.#turn(this.#undone, this.#done, 'after');
   }
 
-  #turn(from: Step[], to: Step[], which: 'before' | 'after'): boolean {
+  #turn(from: UndoStep[], to: UndoStep[], side: 'before' | 'after'): boolean {
     const step = from.pop();
     if (!step) return false;
     to.push(step);
@@ -133,7 +142,7 @@ export class Editor {
       const { id, field, before } = write;
       // A removed shape keeps the fields that it was made with.
       if (before === undefined || !this.drawing.wroteLast(id, field)) continue;
-      sets.set(id, { ...sets.get(id), [field]: write[which] });
+      sets.set(id, { ...sets.get(id), [field]: write[side] });
     }
     this.drawing.write([...sets] as [string, FieldValues][]);
     return true;
@@ -141,29 +150,29 @@ export class Editor {
 
   #write(writes: readonly (readonly [string, FieldValues])[], gesture?: string): void {
     const last = this.#done.at(-1);
-    const joined = gesture !== undefined && last?.gesture === gesture && this.#undone.length === 0;
-    const step = this.#open ?? (joined ? last : { writes: new Map<string, Write>(), gesture });
+    const isJoined = gesture !== undefined && last?.gesture === gesture && this.#undone.length === 0;
+    const step = this.#open ?? (isJoined ? last : { writes: new Map<string, FieldWrite>(), gesture });
     for (const [id, set] of writes) {
       for (const [field, after] of Object.entries(set) as [RegisterName, unknown][]) {
-        const there = step.writes.get(`${id} ${field}`);
-        if (there) there.after = after;
+        const existing = step.writes.get(`${id} ${field}`);
+        if (existing) existing.after = after;
         else step.writes.set(`${id} ${field}`, { id, field, before: this.#before(id, field), after });
       }
     }
     this.drawing.write(writes);
-    if (!this.#open && !joined) this.#remember(step);
+    if (!this.#open && !isJoined) this.#remember(step);
   }
 
   #before(id: string, field: RegisterName): unknown {
     const value = this.drawing.value(id, field);
     if (value !== undefined) return value;
     if (field === 'removed') return true;
-    return id === PAGE && fieldsOf('page').includes(field) ? Reflect.get(this.drawing.page, field) : undefined;
+    return id === PAGE_ID && getFieldNames('page').includes(field) ? Reflect.get(this.drawing.page, field) : undefined;
   }
 
-  #remember(step: Step): void {
+  #remember(step: UndoStep): void {
     this.#done.push(step);
-    if (this.#done.length > STEPS) this.#done.shift();
+    if (this.#done.length > MAX_STEPS) this.#done.shift();
     this.#undone = [];
   }
 }

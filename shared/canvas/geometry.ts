@@ -1,7 +1,7 @@
 import type { FieldValues } from './change.ts';
-import type { Page, Shape } from './fields.ts';
-import { estimateWidth, LINE_HEIGHT, type Mark, marksOf, type Measure } from './marks.ts';
-import { flattened, type PathElement, type Point } from './path.ts';
+import type { Page, Shape } from './shape-fields.ts';
+import { estimateWidth, LINE_HEIGHT, type Mark, getMarks, type MeasureText } from './marks.ts';
+import { flattenPath, type PathElement, type Point } from './path.ts';
 
 /** A rectangle along the axes, in CSS pixels. */
 export interface Box {
@@ -12,7 +12,7 @@ export interface Box {
 }
 
 /** The box that points lie in. */
-export function around(points: readonly Point[]): Box {
+export function getBoundingBox(points: readonly Point[]): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x, y] of points) {
     left = Math.min(left, x);
@@ -23,7 +23,7 @@ export function around(points: readonly Point[]): Box {
   return left > right ? { x: 0, y: 0, width: 0, height: 0 } : { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-export const cornersOf = ({ x, y, width, height }: Box): Point[] => [
+export const getCorners = ({ x, y, width, height }: Box): Point[] => [
   [x, y],
   [x + width, y],
   [x + width, y + height],
@@ -31,7 +31,7 @@ export const cornersOf = ({ x, y, width, height }: Box): Point[] => [
 ];
 
 /** Bounding box of a shape before rotation, without the width of its line: the box that has the handles. */
-export function frameOf(shape: Shape, measure: Measure = estimateWidth): Box {
+export function getFrame(shape: Shape, measure: MeasureText = estimateWidth): Box {
   switch (shape.kind) {
     case 'rect':
     case 'image':
@@ -43,15 +43,15 @@ export function frameOf(shape: Shape, measure: Measure = estimateWidth): Box {
       return { x: shape.cx - shape.rx, y: shape.cy - shape.ry, width: 2 * shape.rx, height: 2 * shape.ry };
     case 'line':
     case 'arrow':
-      return around([
+      return getBoundingBox([
         [shape.x1, shape.y1],
         [shape.x2, shape.y2],
       ]);
     case 'polygon':
     case 'highlighter':
-      return around(shape.points);
+      return getBoundingBox(shape.points);
     case 'pen':
-      return around(shape.trace.map(([x, y]) => [x, y]));
+      return getBoundingBox(shape.trace.map(([x, y]) => [x, y]));
     case 'marker':
       return { x: shape.x - shape.size / 2, y: shape.y - shape.size / 2, width: shape.size, height: shape.size };
     case 'star': {
@@ -59,22 +59,22 @@ export function frameOf(shape: Shape, measure: Measure = estimateWidth): Box {
       return { x: shape.cx - reach, y: shape.cy - reach, width: 2 * reach, height: 2 * reach };
     }
     case 'path':
-      return around(flattened(shape.elements).flat());
+      return getBoundingBox(flattenPath(shape.elements).flat());
     case 'text':
-      return textBox(shape, measure);
+      return getTextBox(shape, measure);
   }
 }
 
-function textBox({ x, y, text, size }: Shape<'text'>, measure: Measure): Box {
+function getTextBox({ x, y, text, size }: Shape<'text'>, measure: MeasureText): Box {
   const lines = text.split('\n');
   return { x, y, width: Math.max(...lines.map((line) => measure(line, size))), height: lines.length * size * LINE_HEIGHT };
 }
 
 /** The angle that a shape is turned by, in degrees clockwise. */
-export const rotationOf = (shape: Shape): number => ('rotation' in shape ? shape.rotation : 0);
+export const getRotation = (shape: Shape): number => ('rotation' in shape ? shape.rotation : 0);
 
 /** A point turned about the middle of a box. */
-export function turned([x, y]: Point, { x: left, y: top, width, height }: Box, degrees: number): Point {
+export function rotatePoint([x, y]: Point, { x: left, y: top, width, height }: Box, degrees: number): Point {
   if (degrees === 0) return [x, y];
   const [cx, cy] = [left + width / 2, top + height / 2];
   // A quarter is a quarter, without what π lacks.
@@ -84,10 +84,10 @@ export function turned([x, y]: Point, { x: left, y: top, width, height }: Box, d
   return [cx + (x - cx) * cos - (y - cy) * sin, cy + (x - cx) * sin + (y - cy) * cos];
 }
 
-function markBox(mark: Mark, measure: Measure): Box {
+function getMarkBox(mark: Mark, measure: MeasureText): Box {
   switch (mark.type) {
     case 'path': {
-      const { x, y, width, height } = around(flattened(mark.elements).flat());
+      const { x, y, width, height } = getBoundingBox(flattenPath(mark.elements).flat());
       const half = mark.strokeWidth / 2;
       return { x: x - half, y: y - half, width: width + 2 * half, height: height + 2 * half };
     }
@@ -102,39 +102,39 @@ function markBox(mark: Mark, measure: Measure): Box {
 }
 
 /** All that a shape paints, its line's width and rotation with it. */
-export function boundsOf(shape: Shape, measure: Measure = estimateWidth): Box {
-  const frame = frameOf(shape, measure);
-  const corners = marksOf(shape, measure).flatMap((mark) => cornersOf(markBox(mark, measure)));
-  return around(corners.map((corner) => turned(corner, frame, rotationOf(shape))));
+export function getPaintedBounds(shape: Shape, measure: MeasureText = estimateWidth): Box {
+  const frame = getFrame(shape, measure);
+  const corners = getMarks(shape, measure).flatMap((mark) => getCorners(getMarkBox(mark, measure)));
+  return getBoundingBox(corners.map((corner) => rotatePoint(corner, frame, getRotation(shape))));
 }
 
 /** Whether two boxes share more than an edge. */
-export const overlap = (a: Box, b: Box): boolean =>
+export const isOverlapping = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 /** Whether a box lies wholly within another. */
-export const within = (inner: Box, outer: Box): boolean =>
+export const isWithin = (inner: Box, outer: Box): boolean =>
   inner.x >= outer.x &&
   inner.y >= outer.y &&
   inner.x + inner.width <= outer.x + outer.width &&
   inner.y + inner.height <= outer.y + outer.height;
 
 /** The box of the sheet. */
-export const sheetOf = ({ x, y, width, height }: Page): Box => ({ x, y, width, height });
+export const getPageBox = ({ x, y, width, height }: Page): Box => ({ x, y, width, height });
 
 /** Whether a shape is painted at a point, or no further than `reach` CSS pixels from it. */
-export function isHit(shape: Shape, at: Point, reach = 0, measure: Measure = estimateWidth): boolean {
-  const local = turned(at, frameOf(shape, measure), -rotationOf(shape));
-  return marksOf(shape, measure).some((mark) => {
-    if (mark.type !== 'path') return inBox(local, markBox(mark, measure), reach);
-    const parts = flattened(mark.elements);
+export function isHit(shape: Shape, at: Point, reach = 0, measure: MeasureText = estimateWidth): boolean {
+  const local = rotatePoint(at, getFrame(shape, measure), -getRotation(shape));
+  return getMarks(shape, measure).some((mark) => {
+    if (mark.type !== 'path') return isInBox(local, getMarkBox(mark, measure), reach);
+    const parts = flattenPath(mark.elements);
     if (mark.fill && isInside(local, parts)) return true;
     const limit = mark.strokeWidth / 2 + reach;
-    return parts.some((corners) => corners.some((to, nth) => distance(local, corners[Math.max(0, nth - 1)] ?? to, to) <= limit));
+    return parts.some((corners) => corners.some((to, nth) => computeDistance(local, corners[Math.max(0, nth - 1)] ?? to, to) <= limit));
   });
 }
 
-const inBox = ([x, y]: Point, box: Box, reach: number): boolean =>
+const isInBox = ([x, y]: Point, box: Box, reach: number): boolean =>
   x >= box.x - reach && x <= box.x + box.width + reach && y >= box.y - reach && y <= box.y + box.height + reach;
 
 /** By the non-zero rule, as canvas and SVG fill. */
@@ -151,7 +151,7 @@ function isInside([x, y]: Point, parts: readonly (readonly Point[])[]): boolean 
   return winding !== 0;
 }
 
-function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
+function computeDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const square = dx * dx + dy * dy;
   const along = square === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / square));
@@ -159,23 +159,23 @@ function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
 }
 
 /** The uppermost shape at a point that is neither hidden nor locked. */
-export function shapeAt(shapes: readonly Shape[], at: Point, reach = 0, measure: Measure = estimateWidth): Shape | undefined {
+export function findShapeAt(shapes: readonly Shape[], at: Point, reach = 0, measure: MeasureText = estimateWidth): Shape | undefined {
   return shapes.findLast((shape) => !shape.hidden && !shape.locked && isHit(shape, at, reach, measure));
 }
 
 /** The fields that fit a shape from one box to another: moved, scaled, and flipped if a length of `to` is negative. */
-export function fitted(shape: Shape, from: Box, to: Box): FieldValues {
+export function fitShape(shape: Shape, from: Box, to: Box): FieldValues {
   const [sx, sy] = [from.width === 0 ? 1 : to.width / from.width, from.height === 0 ? 1 : to.height / from.height];
   const px = (x: number): number => to.x + (x - from.x) * sx;
   const py = (y: number): number => to.y + (y - from.y) * sy;
   const area = Math.sqrt(Math.abs(sx * sy));
   const set: Record<string, unknown> = {};
-  const has = (field: string): number | undefined => {
+  const getNumber = (field: string): number | undefined => {
     const value: unknown = Reflect.get(shape, field);
     return typeof value === 'number' ? value : undefined;
   };
-  for (const field of ['x', 'x1', 'x2', 'cx', 'tipX']) if (has(field) !== undefined) set[field] = px(has(field) ?? 0);
-  for (const field of ['y', 'y1', 'y2', 'cy', 'tipY']) if (has(field) !== undefined) set[field] = py(has(field) ?? 0);
+  for (const field of ['x', 'x1', 'x2', 'cx', 'tipX']) if (getNumber(field) !== undefined) set[field] = px(getNumber(field) ?? 0);
+  for (const field of ['y', 'y1', 'y2', 'cy', 'tipY']) if (getNumber(field) !== undefined) set[field] = py(getNumber(field) ?? 0);
   if ('width' in shape) {
     set.x = Math.min(px(shape.x), px(shape.x + shape.width));
     set.y = Math.min(py(shape.y), py(shape.y + shape.height));
@@ -187,11 +187,11 @@ export function fitted(shape: Shape, from: Box, to: Box): FieldValues {
   if (shape.kind === 'text' || shape.kind === 'marker') set.size = Math.min(4000, Math.max(1, shape.size * area));
   if ('points' in shape) set.points = shape.points.map(([x, y]) => [px(x), py(y)]);
   if ('trace' in shape) set.trace = shape.trace.map(([x, y, pressure]) => [px(x), py(y), pressure]);
-  if ('elements' in shape) set.elements = shape.elements.map((element) => fittedElement(element, px, py));
+  if ('elements' in shape) set.elements = shape.elements.map((element) => fitElement(element, px, py));
   return set;
 }
 
-function fittedElement(element: PathElement, px: (x: number) => number, py: (y: number) => number): PathElement {
+function fitElement(element: PathElement, px: (x: number) => number, py: (y: number) => number): PathElement {
   switch (element.type) {
     case 'close':
       return element;

@@ -1,14 +1,14 @@
 import type { FieldValues } from './change.ts';
-import type { Shape } from './fields.ts';
-import { around, type Box, cornersOf, frameOf, rotationOf, turned } from './geometry.ts';
-import { estimateWidth, type Measure } from './marks.ts';
+import type { Shape } from './shape-fields.ts';
+import { getBoundingBox, type Box, getCorners, getFrame, getRotation, rotatePoint } from './geometry.ts';
+import { estimateWidth, type MeasureText } from './marks.ts';
 import type { Point } from './path.ts';
 
 /** Handles of a selection: its corners and sides, the rotation handle, the ends of a line, the tip of a callout. */
 export type Handle = 'nw' | 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'turn' | 'start' | 'end' | 'tip';
 
 /** Geometry of a selection. */
-export interface Hold {
+export interface SelectionFrame {
   /** Before it is turned. */
   readonly box: Box;
   /** Degrees, clockwise, about the box's middle. */
@@ -17,37 +17,41 @@ export interface Hold {
 }
 
 /** The box that a shape spans as it is turned, without the width of its line. */
-export function spanOf(shape: Shape, measure: Measure = estimateWidth): Box {
-  const frame = frameOf(shape, measure);
-  const degrees = rotationOf(shape);
-  return degrees === 0 ? frame : around(cornersOf(frame).map((corner) => turned(corner, frame, degrees)));
+export function getSpan(shape: Shape, measure: MeasureText = estimateWidth): Box {
+  const frame = getFrame(shape, measure);
+  const degrees = getRotation(shape);
+  return degrees === 0 ? frame : getBoundingBox(getCorners(frame).map((corner) => rotatePoint(corner, frame, degrees)));
 }
 
 /** The box around several. */
-export const spanOfAll = (shapes: readonly Shape[], measure: Measure = estimateWidth): Box =>
-  around(shapes.flatMap((shape) => cornersOf(spanOf(shape, measure))));
+export const getCombinedSpan = (shapes: readonly Shape[], measure: MeasureText = estimateWidth): Box =>
+  getBoundingBox(shapes.flatMap((shape) => getCorners(getSpan(shape, measure))));
 
 /** Letters, numbers and stars have one size, not two. */
-const keepsShape = (shape: Shape): boolean => shape.kind === 'text' || shape.kind === 'marker' || shape.kind === 'star';
+const hasSingleSize = (shape: Shape): boolean => shape.kind === 'text' || shape.kind === 'marker' || shape.kind === 'star';
 
 /** Whether a corner keeps the proportions without being asked to. */
-export const keepsRatio = (shapes: readonly Shape[]): boolean =>
-  shapes.some((shape) => keepsShape(shape) || shape.kind === 'image' || (shapes.length > 1 && rotationOf(shape) % 90 !== 0));
+export const shouldKeepRatio = (shapes: readonly Shape[]): boolean =>
+  shapes.some((shape) => hasSingleSize(shape) || shape.kind === 'image' || (shapes.length > 1 && getRotation(shape) % 90 !== 0));
 
 /**
  * Computes the handles of a selection; `gap`: distance of the rotation handle, in CSS pixels of the drawing. Undefined for an empty
  * selection.
  */
-export function holdOf(shapes: readonly Shape[], gap: number, measure: Measure = estimateWidth): Hold | undefined {
+export function computeSelectionFrame(
+  shapes: readonly Shape[],
+  gap: number,
+  measure: MeasureText = estimateWidth,
+): SelectionFrame | undefined {
   const [shape] = shapes;
   if (!shape) return undefined;
   const single = shapes.length === 1;
-  const box = single ? frameOf(shape, measure) : spanOfAll(shapes, measure);
-  const rotation = single ? rotationOf(shape) : 0;
+  const box = single ? getFrame(shape, measure) : getCombinedSpan(shapes, measure);
+  const rotation = single ? getRotation(shape) : 0;
   if (shapes.some(({ locked }) => locked)) return { box, rotation, handles: [] };
-  const place = (name: Handle, at: Point) => ({ name, at: turned(at, box, rotation) });
+  const createHandle = (name: Handle, at: Point) => ({ name, at: rotatePoint(at, box, rotation) });
   if (single && (shape.kind === 'line' || shape.kind === 'arrow')) {
-    return { box, rotation, handles: [place('start', [shape.x1, shape.y1]), place('end', [shape.x2, shape.y2])] };
+    return { box, rotation, handles: [createHandle('start', [shape.x1, shape.y1]), createHandle('end', [shape.x2, shape.y2])] };
   }
   const { x, y, width, height } = box;
   const [cx, cy, right, bottom] = [x + width / 2, y + height / 2, x + width, y + height];
@@ -58,7 +62,7 @@ export function holdOf(shapes: readonly Shape[], gap: number, measure: Measure =
       ['se', [right, bottom]],
       ['sw', [x, bottom]],
     ] as const
-  ).map(([name, at]) => place(name, at));
+  ).map(([name, at]) => createHandle(name, at));
   const sides = (
     [
       ['n', [cx, y]],
@@ -66,28 +70,28 @@ export function holdOf(shapes: readonly Shape[], gap: number, measure: Measure =
       ['s', [cx, bottom]],
       ['w', [x, cy]],
     ] as const
-  ).map(([name, at]) => place(name, at));
-  const handles = [...corners, ...(keepsRatio(shapes) && !(single && shape.kind === 'image') ? [] : sides)];
-  if (shapes.some((each) => 'rotation' in each)) handles.push(place('turn', [cx, y - gap]));
-  if (single && shape.kind === 'callout') handles.push(place('tip', [shape.tipX, shape.tipY]));
+  ).map(([name, at]) => createHandle(name, at));
+  const handles = [...corners, ...(shouldKeepRatio(shapes) && !(single && shape.kind === 'image') ? [] : sides)];
+  if (shapes.some((each) => 'rotation' in each)) handles.push(createHandle('turn', [cx, y - gap]));
+  if (single && shape.kind === 'callout') handles.push(createHandle('tip', [shape.tipX, shape.tipY]));
   return { box, rotation, handles };
 }
 
 /** The handle that is no further than `reach` from a point; of several the nearest. */
-export function handleAt(hold: Hold, [x, y]: Point, reach: number): Handle | undefined {
-  const far = ([hx, hy]: Point): number => Math.hypot(hx - x, hy - y);
-  const near = hold.handles.filter(({ at }) => far(at) <= reach);
-  return near.toSorted((a, b) => far(a.at) - far(b.at))[0]?.name;
+export function findHandleAt(frame: SelectionFrame, [x, y]: Point, reach: number): Handle | undefined {
+  const computeDistance = ([hx, hy]: Point): number => Math.hypot(hx - x, hy - y);
+  const candidates = frame.handles.filter(({ at }) => computeDistance(at) <= reach);
+  return candidates.toSorted((a, b) => computeDistance(a.at) - computeDistance(b.at))[0]?.name;
 }
 
 /** Handles of a point: the ends of a line, the tip of a callout. */
-export type End = Extract<Handle, 'start' | 'end' | 'tip'>;
-export const isEnd = (name: Handle): name is End => name === 'start' || name === 'end' || name === 'tip';
+export type EndHandle = Extract<Handle, 'start' | 'end' | 'tip'>;
+export const isEndHandle = (name: Handle): name is EndHandle => name === 'start' || name === 'end' || name === 'tip';
 
 /** Fields of a shape after one of its ends moved. The other end of a line stays, and its rotation becomes part of the coordinates. */
-export function endMoved({ box, rotation, handles }: Hold, end: End, at: Point): FieldValues {
+export function moveEnd({ box, rotation, handles }: SelectionFrame, end: EndHandle, at: Point): FieldValues {
   if (end === 'tip') {
-    const [tipX, tipY] = turned(at, box, -rotation);
+    const [tipX, tipY] = rotatePoint(at, box, -rotation);
     return { tipX, tipY };
   }
   const other = handles.find(({ name }) => name !== end)?.at ?? at;
@@ -96,23 +100,23 @@ export function endMoved({ box, rotation, handles }: Hold, end: End, at: Point):
 }
 
 /** Whether a point is within the held box. */
-export function isHeld(hold: Hold, at: Point): boolean {
-  const [x, y] = turned(at, hold.box, -hold.rotation);
-  const { box } = hold;
+export function isInFrame(frame: SelectionFrame, at: Point): boolean {
+  const [x, y] = rotatePoint(at, frame.box, -frame.rotation);
+  const { box } = frame;
   return x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 }
 
 /** The least that something is made by dragging a side, in CSS pixels. */
-const LEAST = 1;
+const MIN_SIDE = 1;
 
-/** The box after dragging a corner or side to a point; `ratio` keeps its proportions. It is never mirrored. */
-export function dragged(box: Box, handle: Handle, [x, y]: Point, ratio = false): Box {
+/** The box after dragging a corner or side to a point; `lockRatio` keeps its proportions. It is never mirrored. */
+export function resizeBox(box: Box, handle: Handle, [x, y]: Point, lockRatio = false): Box {
   const [right, bottom] = [box.x + box.width, box.y + box.height];
   const [west, east, north, south] = ['w', 'e', 'n', 's'].map((side) => handle.includes(side));
   let width = west ? right - x : east ? x - box.x : box.width;
   let height = north ? bottom - y : south ? y - box.y : box.height;
-  [width, height] = [Math.max(width, Math.min(LEAST, box.width)), Math.max(height, Math.min(LEAST, box.height))];
-  if (ratio && box.width > 0 && box.height > 0) {
+  [width, height] = [Math.max(width, Math.min(MIN_SIDE, box.width)), Math.max(height, Math.min(MIN_SIDE, box.height))];
+  if (lockRatio && box.width > 0 && box.height > 0) {
     const scales = [width / box.width, height / box.height];
     const scale = handle.length === 1 ? scales[west || east ? 0 : 1] : Math.max(...scales);
     [width, height] = [box.width * (scale ?? 1), box.height * (scale ?? 1)];

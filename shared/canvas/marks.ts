@@ -1,12 +1,12 @@
 import { getStroke } from 'perfect-freehand';
-import type { Shape } from './fields.ts';
+import type { Shape } from './shape-fields.ts';
 import { ellipsePath, lineTo, moveTo, type PathElement, type Point, polygonPath, polylinePath, rectPath } from './path.ts';
 
 /** Measures the width of a line of text in CSS pixels, with letters `size` high. */
-export type Measure = (text: string, size: number) => number;
+export type MeasureText = (text: string, size: number) => number;
 
 /** Estimate for environments without text measurement: the width of sans-serif letters, a full square for wider ones. */
-export const estimateWidth: Measure = (text, size) => {
+export const estimateWidth: MeasureText = (text, size) => {
   let widths = 0;
   for (const letter of text) widths += (letter.codePointAt(0) ?? 0) < 0x1100 ? 0.6 : 1.05;
   return widths * size;
@@ -19,7 +19,7 @@ export const LINE_HEIGHT = 1.25;
 const PADDING = 8;
 
 /** Baseline of a line, from its upper edge. */
-export const baselineOf = (top: number, size: number): number => top + size * 0.97;
+export const getBaseline = (top: number, size: number): number => top + size * 0.97;
 
 /** Whether a line is read from right to left, by its first letter. */
 export const isRightToLeft = (line: string): boolean => /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(line);
@@ -74,7 +74,7 @@ export type Mark =
       readonly strength: number;
     };
 
-const path = (
+const createPathMark = (
   elements: readonly PathElement[],
   { color, fill = false, strokeWidth = 0 }: { color: string; fill?: boolean; strokeWidth?: number },
 ): Mark => ({
@@ -87,53 +87,53 @@ const path = (
 });
 
 /** Primitives of a shape, lowest first. */
-export function marksOf(shape: Shape, measure: Measure = estimateWidth): Mark[] {
+export function getMarks(shape: Shape, measure: MeasureText = estimateWidth): Mark[] {
   switch (shape.kind) {
     case 'rect':
-      return [path(rectPath(shape.x, shape.y, shape.width, shape.height, shape.radius), shape)];
+      return [createPathMark(rectPath(shape.x, shape.y, shape.width, shape.height, shape.radius), shape)];
     case 'ellipse':
-      return [path(ellipsePath(shape.cx, shape.cy, shape.rx, shape.ry), shape)];
+      return [createPathMark(ellipsePath(shape.cx, shape.cy, shape.rx, shape.ry), shape)];
     case 'line':
-      return [path([moveTo(shape.x1, shape.y1), lineTo(shape.x2, shape.y2)], shape)];
+      return [createPathMark([moveTo(shape.x1, shape.y1), lineTo(shape.x2, shape.y2)], shape)];
     case 'arrow':
-      return arrow(shape);
+      return createArrowMarks(shape);
     case 'polygon':
-      return [path(polygonPath(shape.points), shape)];
+      return [createPathMark(polygonPath(shape.points), shape)];
     case 'star':
-      return [path(polygonPath(starPoints(shape)), shape)];
+      return [createPathMark(polygonPath(getStarPoints(shape)), shape)];
     case 'path':
-      return [path(shape.elements, shape)];
+      return [createPathMark(shape.elements, shape)];
     case 'pen':
-      return [path(penOutline(shape), { color: shape.color, fill: true })];
+      return [createPathMark(createPenOutline(shape), { color: shape.color, fill: true })];
     case 'highlighter':
-      return [{ ...path(dotted(shape.points), shape), multiply: true } as Mark];
+      return [{ ...createPathMark(createDotOrLine(shape.points), shape), multiply: true } as Mark];
     case 'text':
       return [
         { type: 'text', lines: shape.text.split('\n'), x: shape.x, y: shape.y, size: shape.size, color: shape.color, centered: false },
       ];
     case 'marker':
-      return marker(shape);
+      return createMarkerMarks(shape);
     case 'callout':
-      return callout(shape, measure);
+      return createCalloutMarks(shape, measure);
     case 'image':
       return [
         { type: 'image', src: shape.src, mirrored: shape.mirrored, x: shape.x, y: shape.y, width: shape.width, height: shape.height },
       ];
     case 'redaction':
-      return [{ type: 'solid', x: shape.x, y: shape.y, width: shape.width, height: shape.height, color: opaque(shape.color) }];
+      return [{ type: 'solid', x: shape.x, y: shape.y, width: shape.width, height: shape.height, color: toOpaque(shape.color) }];
     case 'blur':
       return [{ type: 'blur', x: shape.x, y: shape.y, width: shape.width, height: shape.height, strength: shape.strength }];
   }
 }
 
 /** A colour without what makes it see-through. */
-function opaque(color: string): string {
+function toOpaque(color: string): string {
   return color.length <= 5 ? color.slice(0, 4) : color.slice(0, 7);
 }
 
 /** Black or white, whichever is read more easily on a colour (WCAG 2.2, relative luminance). */
-export function readableOn(color: string): '#000000' | '#ffffff' {
-  const solid = opaque(color).slice(1);
+export function getContrastColor(color: string): '#000000' | '#ffffff' {
+  const solid = toOpaque(color).slice(1);
   const parts = solid.length === 3 ? [...solid].map((digit) => digit + digit) : (solid.match(/../g) ?? []);
   const [red = 0, green = 0, blue = 0] = parts.map((part) => {
     const value = parseInt(part, 16) / 255;
@@ -143,10 +143,10 @@ export function readableOn(color: string): '#000000' | '#ffffff' {
 }
 
 /** The shaft ends at the base of the head, so that the tip stays sharp. */
-function arrow(shape: Shape<'arrow'>): Mark[] {
+function createArrowMarks(shape: Shape<'arrow'>): Mark[] {
   const { x1, y1, x2, y2, color, strokeWidth } = shape;
   const length = Math.hypot(x2 - x1, y2 - y1);
-  if (length === 0) return [path([moveTo(x1, y1), lineTo(x2, y2)], shape)];
+  if (length === 0) return [createPathMark([moveTo(x1, y1), lineTo(x2, y2)], shape)];
   const head = Math.min(Math.max(10, strokeWidth * 4), length);
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
   const [bx, by] = [x2 - ux * head, y2 - uy * head];
@@ -156,10 +156,10 @@ function arrow(shape: Shape<'arrow'>): Mark[] {
     [bx - uy * half, by + ux * half],
     [bx + uy * half, by - ux * half],
   ]);
-  return [path([moveTo(x1, y1), lineTo(bx, by)], { color, strokeWidth }), path(tip, { color, fill: true })];
+  return [createPathMark([moveTo(x1, y1), lineTo(bx, by)], { color, strokeWidth }), createPathMark(tip, { color, fill: true })];
 }
 
-function starPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
+function getStarPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
   return Array.from({ length: spikes * 2 }, (_, corner): Point => {
     const radius = corner % 2 === 0 ? outer : inner;
     const angle = (Math.PI * corner) / spikes - Math.PI / 2;
@@ -168,7 +168,7 @@ function starPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
 }
 
 /** The edge of a line that is as wide as the pen was pressed: half its width at no pressure, half as much again at full. */
-function penOutline({ trace, strokeWidth }: Shape<'pen'>): PathElement[] {
+function createPenOutline({ trace, strokeWidth }: Shape<'pen'>): PathElement[] {
   const edge = getStroke(
     trace.map(([x, y, pressure]) => [x, y, pressure]),
     { size: strokeWidth, thinning: 0.5, smoothing: 0.5, streamline: 0.35, simulatePressure: false, last: true },
@@ -177,28 +177,31 @@ function penOutline({ trace, strokeWidth }: Shape<'pen'>): PathElement[] {
 }
 
 /** A path through points; a single point is a dot. */
-function dotted(points: readonly Point[]): PathElement[] {
+function createDotOrLine(points: readonly Point[]): PathElement[] {
   const [only] = points;
   return polylinePath(only && points.length === 1 ? [only, only] : points);
 }
 
-function marker({ x, y, size, color, label }: Shape<'marker'>): Mark[] {
+function createMarkerMarks({ x, y, size, color, label }: Shape<'marker'>): Mark[] {
   const letters = Math.min(size * 0.55, (size * 0.9) / Math.max(1, [...label].length * 0.6));
   return [
-    path(ellipsePath(x, y, size / 2, size / 2), { color, fill: true }),
-    { type: 'text', lines: [label], x, y: y - (letters * LINE_HEIGHT) / 2, size: letters, color: readableOn(color), centered: true },
+    createPathMark(ellipsePath(x, y, size / 2, size / 2), { color, fill: true }),
+    { type: 'text', lines: [label], x, y: y - (letters * LINE_HEIGHT) / 2, size: letters, color: getContrastColor(color), centered: true },
   ];
 }
 
-function callout(shape: Shape<'callout'>, measure: Measure): Mark[] {
+function createCalloutMarks(shape: Shape<'callout'>, measure: MeasureText): Mark[] {
   const { x, y, width, height, color, background, strokeWidth, size, text } = shape;
-  const outline = calloutPath(shape);
+  const outline = createCalloutPath(shape);
   return [
-    ...(background === null ? [] : [path(outline, { color: background, fill: true })]),
-    path(outline, { color, strokeWidth }),
+    ...(background === null ? [] : [createPathMark(outline, { color: background, fill: true })]),
+    createPathMark(outline, { color, strokeWidth }),
     {
       type: 'text',
-      lines: wrapped(text, width - 2 * PADDING, size, measure).slice(0, Math.max(1, Math.floor((height - PADDING) / (size * LINE_HEIGHT)))),
+      lines: wrapText(text, width - 2 * PADDING, size, measure).slice(
+        0,
+        Math.max(1, Math.floor((height - PADDING) / (size * LINE_HEIGHT))),
+      ),
       x: x + PADDING,
       y: y + PADDING,
       size,
@@ -209,7 +212,7 @@ function callout(shape: Shape<'callout'>, measure: Measure): Mark[] {
 }
 
 /** A box with a tail from the side that its tip is beyond. */
-function calloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): PathElement[] {
+function createCalloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): PathElement[] {
   const [right, bottom] = [x + width, y + height];
   const [cx, cy] = [x + width / 2, y + height / 2];
   const tail = Math.min(12, width / 4, height / 4);
@@ -234,17 +237,17 @@ function calloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): Pat
 }
 
 /** Wraps text to lines of at most `width`, at spaces. A wider word gets its own line. */
-function wrapped(text: string, width: number, size: number, measure: Measure): string[] {
+function wrapText(text: string, width: number, size: number, measure: MeasureText): string[] {
   return text.split('\n').flatMap((line) => {
     const lines: string[] = [];
-    let now = '';
+    let current = '';
     for (const word of line.split(' ')) {
-      const longer = now === '' ? word : `${now} ${word}`;
-      if (now !== '' && measure(longer, size) > width) {
-        lines.push(now);
-        now = word;
-      } else now = longer;
+      const longer = current === '' ? word : `${current} ${word}`;
+      if (current !== '' && measure(longer, size) > width) {
+        lines.push(current);
+        current = word;
+      } else current = longer;
     }
-    return [...lines, now];
+    return [...lines, current];
   });
 }

@@ -50,10 +50,10 @@ export function polylinePath(points: readonly Point[]): PathElement[] {
 }
 
 /** How far from the middle of a quarter of a circle its control points lie. */
-const QUARTER = 0.5522847498;
+const KAPPA = 0.5522847498;
 
 export function ellipsePath(cx: number, cy: number, rx: number, ry: number): PathElement[] {
-  const [kx, ky] = [rx * QUARTER, ry * QUARTER];
+  const [kx, ky] = [rx * KAPPA, ry * KAPPA];
   return [
     moveTo(cx + rx, cy),
     cubicTo(cx + rx, cy + ky, cx + kx, cy + ry, cx, cy + ry),
@@ -76,7 +76,7 @@ export function rectPath(x: number, y: number, width: number, height: number, ra
       [x, b],
     ]);
   }
-  const k = c * (1 - QUARTER);
+  const k = c * (1 - KAPPA);
   return [
     moveTo(x + c, y),
     lineTo(r - c, y),
@@ -92,16 +92,16 @@ export function rectPath(x: number, y: number, width: number, height: number, ra
 }
 
 /** Into how many straight pieces a curve is cut where its shape is asked for. */
-const PIECES = 24;
+const CURVE_PIECES = 24;
 
 /** The subpaths as corners of straight lines. A closed one ends where it began. */
-export function flattened(elements: readonly PathElement[]): Point[][] {
+export function flattenPath(elements: readonly PathElement[]): Point[][] {
   const parts: Point[][] = [];
   let part: Point[] = [];
   let [x, y] = [0, 0];
   let [startX, startY] = [0, 0];
   const curve = (at: (t: number) => Point): void => {
-    for (let piece = 1; piece <= PIECES; piece++) part.push(at(piece / PIECES));
+    for (let piece = 1; piece <= CURVE_PIECES; piece++) part.push(at(piece / CURVE_PIECES));
   };
   const begin = (): void => {
     part = [[x, y]];

@@ -1,73 +1,74 @@
 import type { FieldValues } from './change.ts';
-import type { Shape } from './fields.ts';
-import { type Box, fitted, frameOf, rotationOf, turned } from './geometry.ts';
-import { estimateWidth, type Measure } from './marks.ts';
+import type { Shape } from './shape-fields.ts';
+import { type Box, fitShape, getFrame, getRotation, rotatePoint } from './geometry.ts';
+import { estimateWidth, type MeasureText } from './marks.ts';
 import type { Point } from './path.ts';
 
 /** Across an upright line (`x`: left becomes right), or across a level one. */
 export type Axis = 'x' | 'y';
 
-export const middleOf = ({ x, y, width, height }: Box): Point => [x + width / 2, y + height / 2];
+export const getCenter = ({ x, y, width, height }: Box): Point => [x + width / 2, y + height / 2];
 
 /** Only the changed fields: others may be edited concurrently. */
-function changed(shape: Shape, set: FieldValues): FieldValues {
+function getChangedFields(shape: Shape, set: FieldValues): FieldValues {
   return Object.fromEntries(Object.entries(set).filter(([field, value]) => Reflect.get(shape, field) !== value));
 }
 
 /** The fields of a shape that is moved, in CSS pixels. */
-export const moved = (shape: Shape, dx: number, dy: number): FieldValues =>
-  changed(shape, fitted(shape, { x: 0, y: 0, width: 1, height: 1 }, { x: dx, y: dy, width: 1, height: 1 }));
+export const moveShape = (shape: Shape, dx: number, dy: number): FieldValues =>
+  getChangedFields(shape, fitShape(shape, { x: 0, y: 0, width: 1, height: 1 }, { x: dx, y: dy, width: 1, height: 1 }));
 
 /** An angle as one from -180 (without) to 180. */
-export function angleOf(degrees: number): number {
+export function normalizeAngle(degrees: number): number {
   const within = ((degrees % 360) + 360) % 360;
   return within > 180 ? within - 360 : within;
 }
 
 /** The fields of a shape that is turned about a point, clockwise. One that cannot be turned lies otherwise after a quarter turn, and only moves else. */
-export function turnedAbout(shape: Shape, about: Point, degrees: number, measure: Measure = estimateWidth): FieldValues {
-  const frame = frameOf(shape, measure);
-  const [cx, cy] = middleOf(frame);
-  const [x, y] = turned([cx, cy], { x: about[0], y: about[1], width: 0, height: 0 }, degrees);
-  if ('rotation' in shape) return changed(shape, { ...moved(shape, x - cx, y - cy), rotation: angleOf(shape.rotation + degrees) });
-  const [width, height] = Math.abs(angleOf(degrees)) === 90 ? [frame.height, frame.width] : [frame.width, frame.height];
-  return changed(shape, { x: x - width / 2, y: y - height / 2, width, height });
+export function rotateShape(shape: Shape, center: Point, degrees: number, measure: MeasureText = estimateWidth): FieldValues {
+  const frame = getFrame(shape, measure);
+  const [cx, cy] = getCenter(frame);
+  const [x, y] = rotatePoint([cx, cy], { x: center[0], y: center[1], width: 0, height: 0 }, degrees);
+  if ('rotation' in shape)
+    return getChangedFields(shape, { ...moveShape(shape, x - cx, y - cy), rotation: normalizeAngle(shape.rotation + degrees) });
+  const [width, height] = Math.abs(normalizeAngle(degrees)) === 90 ? [frame.height, frame.width] : [frame.width, frame.height];
+  return getChangedFields(shape, { x: x - width / 2, y: y - height / 2, width, height });
 }
 
 /** The fields of a shape as a mirror on a line at `at` shows it. Letters stay readable. */
-export function mirroredAt(shape: Shape, axis: Axis, at: number, measure: Measure = estimateWidth): FieldValues {
-  const { x, y, width, height } = frameOf(shape, measure);
+export function mirrorShape(shape: Shape, axis: Axis, at: number, measure: MeasureText = estimateWidth): FieldValues {
+  const { x, y, width, height } = getFrame(shape, measure);
   const to = axis === 'x' ? { x: 2 * at - x - width, y, width, height } : { x, y: 2 * at - y - height, width, height };
   const frame = { x, y, width, height };
   if (shape.kind === 'text' || shape.kind === 'marker')
-    return changed(shape, { ...moved(shape, to.x - x, to.y - y), rotation: angleOf(-shape.rotation) });
+    return getChangedFields(shape, { ...moveShape(shape, to.x - x, to.y - y), rotation: normalizeAngle(-shape.rotation) });
   const across = axis === 'x' ? { ...to, x: to.x + width, width: -width } : { ...to, y: to.y + height, height: -height };
-  const set = { ...fitted(shape, frame, across), ...('rotation' in shape ? { rotation: angleOf(-shape.rotation) } : {}) };
+  const set = { ...fitShape(shape, frame, across), ...('rotation' in shape ? { rotation: normalizeAngle(-shape.rotation) } : {}) };
   // Shapes that are symmetric, or have only one mirror field, are rotated instead.
-  const over = axis === 'y' && (shape.kind === 'star' || shape.kind === 'image') ? { rotation: angleOf(180 - shape.rotation) } : {};
-  return changed(shape, { ...set, ...over, ...(shape.kind === 'image' ? { mirrored: !shape.mirrored } : {}) });
+  const over = axis === 'y' && (shape.kind === 'star' || shape.kind === 'image') ? { rotation: normalizeAngle(180 - shape.rotation) } : {};
+  return getChangedFields(shape, { ...set, ...over, ...(shape.kind === 'image' ? { mirrored: !shape.mirrored } : {}) });
 }
 
 /**
  * The fields of one of several shapes that are scaled together from one box to another. Shapes rotated by other than right angles keep
  * their proportions.
  */
-export function resizedWith(shape: Shape, from: Box, to: Box, measure: Measure = estimateWidth): FieldValues {
+export function resizeShape(shape: Shape, from: Box, to: Box, measure: MeasureText = estimateWidth): FieldValues {
   const [sx, sy] = [from.width === 0 ? 1 : to.width / from.width, from.height === 0 ? 1 : to.height / from.height];
-  const frame = frameOf(shape, measure);
-  const [cx, cy] = middleOf(frame);
+  const frame = getFrame(shape, measure);
+  const [cx, cy] = getCenter(frame);
   const [x, y] = [to.x + (cx - from.x) * sx, to.y + (cy - from.y) * sy];
   const even = Math.sqrt(sx * sy);
-  const askew = Math.abs(angleOf(rotationOf(shape))) % 180;
-  const [wide, high] = askew === 0 ? [sx, sy] : askew === 90 ? [sy, sx] : [even, even];
+  const quarterOffset = Math.abs(normalizeAngle(getRotation(shape))) % 180;
+  const [wide, high] = quarterOffset === 0 ? [sx, sy] : quarterOffset === 90 ? [sy, sx] : [even, even];
   const [width, height] = [frame.width * wide, frame.height * high];
-  return changed(shape, fitted(shape, frame, { x: x - width / 2, y: y - height / 2, width, height }));
+  return getChangedFields(shape, fitShape(shape, frame, { x: x - width / 2, y: y - height / 2, width, height }));
 }
 
 /** The fields of a shape whose frame changes, as seen before its rotation. The opposite side stays in place on the screen. */
-export function reframed(shape: Shape, to: Box, measure: Measure = estimateWidth): FieldValues {
-  const from = frameOf(shape, measure);
-  const [cx, cy] = middleOf(to);
-  const [x, y] = turned([cx, cy], from, rotationOf(shape));
-  return changed(shape, fitted(shape, from, { ...to, x: to.x + x - cx, y: to.y + y - cy }));
+export function reframeShape(shape: Shape, to: Box, measure: MeasureText = estimateWidth): FieldValues {
+  const from = getFrame(shape, measure);
+  const [cx, cy] = getCenter(to);
+  const [x, y] = rotatePoint([cx, cy], from, getRotation(shape));
+  return getChangedFields(shape, fitShape(shape, from, { ...to, x: to.x + x - cx, y: to.y + y - cy }));
 }

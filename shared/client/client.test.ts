@@ -1,19 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Link, memoryPair } from '../link/link.ts';
-import { PROTOCOL, type RequestFrame } from '../rpc/frames.ts';
+import { PROTOCOL_VERSION, type RequestFrame } from '../rpc/frames.ts';
 import { ConnectionClosed, type ConnectOptions, GatewayClient, RpcError } from './client.ts';
 
 const HELLO = { protocol: 3, server: { name: 'perch', version: '1', connId: 'c' } };
 const challenge = { nonce: 'n', ts: 5 };
 
-type Answer = { payload: unknown } | { error: { code: string; message: string; details?: unknown; retryAfterMs?: number } } | undefined;
+type MockResponse =
+  { payload: unknown } | { error: { code: string; message: string; details?: unknown; retryAfterMs?: number } } | undefined;
 
 /** A server by hand: challenges, accepts, and then does what the test says. */
 class Server {
   readonly link: Link<string>;
   readonly requests: RequestFrame[] = [];
   readonly closed: Promise<[number, string]>;
-  answer: (request: RequestFrame) => Answer = () => undefined;
+  answer: (request: RequestFrame) => MockResponse = () => undefined;
   #seq = 0;
 
   constructor(link: Link<string>, accept = true) {
@@ -31,7 +32,7 @@ class Server {
     });
   }
 
-  respond(id: string, answer: NonNullable<Answer>): void {
+  respond(id: string, answer: NonNullable<MockResponse>): void {
     this.raw({ type: 'res', id, ok: 'payload' in answer, ...answer });
   }
 
@@ -46,7 +47,7 @@ class Server {
 
 const options: ConnectOptions = { params: { clientName: 'test' } };
 
-async function connected(): Promise<{ client: GatewayClient; server: Server }> {
+async function connectClient(): Promise<{ client: GatewayClient; server: Server }> {
   const [near, far] = memoryPair<string>();
   const server = new Server(far);
   server.event('connect.challenge', challenge);
@@ -70,7 +71,12 @@ describe('connect', () => {
     const client = await connecting;
     expect(client.hello).toEqual(HELLO);
     expect(seen).toEqual([challenge, HELLO, challenge]);
-    expect(server.requests[0]?.params).toEqual({ minProtocol: PROTOCOL, maxProtocol: PROTOCOL, clientName: 'test', auth: { token: 't' } });
+    expect(server.requests[0]?.params).toEqual({
+      minProtocol: PROTOCOL_VERSION,
+      maxProtocol: PROTOCOL_VERSION,
+      clientName: 'test',
+      auth: { token: 't' },
+    });
   });
 
   it('rejects with what the server refused it for, and closes', async () => {
@@ -127,7 +133,7 @@ describe('connect', () => {
     });
 
     it('leaves no timer behind', async () => {
-      const { client } = await connected();
+      const { client } = await connectClient();
       expect(vi.getTimerCount()).toBe(0);
       client.close();
     });
@@ -136,7 +142,7 @@ describe('connect', () => {
 
 describe('calls', () => {
   it('get their own answers, in whatever order these come', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const calls = [client.call('health', {}), client.request('any.thing', { a: 1 })];
     await vi.waitUntil(() => server.requests.length === 3);
     const [, health, any] = server.requests;
@@ -148,7 +154,7 @@ describe('calls', () => {
   });
 
   it('fail with the server’s error, whole', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const error = { code: 'RATE_LIMITED', message: 'Slower', details: { a: 1 }, retryAfterMs: 7 };
     server.answer = () => ({ error });
     const failure = await client.call('health', {}).catch((caught: unknown) => caught);
@@ -157,7 +163,7 @@ describe('calls', () => {
   });
 
   it('stop waiting when their signal aborts; the late answer harms nothing', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const abort = new AbortController();
     const call = client.call('health', {}, { signal: abort.signal });
     await vi.waitUntil(() => server.requests.length === 2);
@@ -171,7 +177,7 @@ describe('calls', () => {
   });
 
   it('are counted until the last of them is answered, given up or cut', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     await client.idle();
     const abort = new AbortController();
     const settled = Promise.allSettled([client.call('health', {}), client.call('health', {}, { signal: abort.signal })]);
@@ -192,14 +198,14 @@ describe('calls', () => {
   });
 
   it('that cannot be written fail alone', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     await expect(client.request('x', { big: 1n })).rejects.toThrow(TypeError);
     server.answer = () => ({ payload: 'alive' });
     expect(await client.request('x', {})).toBe('alive');
   });
 
   it('under way, and all later ones, fail when the link closes', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const settled = Promise.allSettled([client.call('health', {}), client.request('x', {})]);
     await vi.waitUntil(() => server.requests.length === 3);
     server.link.close(1012, 'restarting');
@@ -212,7 +218,7 @@ describe('calls', () => {
 
 describe('events', () => {
   it('come in order to who listens, until that stops', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const heard: unknown[] = [];
     const stop = client.on('tick', ({ ts }, { seq }) => heard.push([ts, seq]));
     client.on('tick', ({ ts }) => heard.push(ts));
@@ -229,7 +235,7 @@ describe('events', () => {
     ['a missing', 3],
     ['a repeated', 1],
   ])('close the connection at %s one, and nothing more is heard', async (_name, seq) => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const heard: unknown[] = [];
     client.on('tick', ({ ts }) => heard.push(ts));
     server.event('tick', { ts: 1 }, seq);
@@ -240,7 +246,7 @@ describe('events', () => {
   });
 
   it('a listener that throws disturbs no other, and is reported', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const reported = vi.spyOn(globalThis, 'queueMicrotask');
     const heard: number[] = [];
     client.on('tick', () => {
@@ -273,7 +279,7 @@ describe('a server that sends invalid data', () => {
     '{"type":"event","event":"tick","seq":"2","payload":{}}',
     '{"type":"event","event":"tick","seq":2}',
   ])('is left: %s', async (text) => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     const call = client.call('health', {});
     server.raw(text);
     await expect(call).rejects.toMatchObject({ code: 1002 });
@@ -281,7 +287,7 @@ describe('a server that sends invalid data', () => {
   });
 
   it('may send kinds of frames that are not known yet', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     server.answer = () => ({ payload: 'alive' });
     server.raw({ type: 'notice', text: 'hello' });
     expect(await client.request('x', {})).toBe('alive');
@@ -290,7 +296,7 @@ describe('a server that sends invalid data', () => {
 
 describe('frames', () => {
   it('are reported as they progress, in both directions, until unsubscribed', async () => {
-    const { client, server } = await connected();
+    const { client, server } = await connectClient();
     server.answer = () => ({ payload: 'alive' });
     const seen: [string, unknown][] = [];
     const stop = client.watch((way, text) => seen.push([way, JSON.parse(text)]));

@@ -1,7 +1,7 @@
-import { type ErrorShape, RpcError } from '../rpc/errors.ts';
+import { type ErrorShape, RpcError } from '../rpc/rpc-error.ts';
 import type { EventName, EventPayload } from '../rpc/events.ts';
 import type { EventFrame, ResponseFrame } from '../rpc/frames.ts';
-import { CLOSE, PROTOCOL } from '../rpc/limits.ts';
+import { CLOSE_CODES, PROTOCOL_VERSION } from '../rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '../rpc/methods/index.ts';
 import type { Link } from '../link/link.ts';
 import { readFrame } from './frame.ts';
@@ -20,14 +20,14 @@ export interface ConnectOptions {
   timeoutMs?: number;
 }
 
-interface Waiting {
+interface PendingCall {
   resolve(payload: unknown): void;
   reject(error: Error): void;
 }
 
 type Listener = (payload: never, event: EventFrame) => void;
 /** Sees a frame as it goes over the link. */
-export type FrameWatcher = (way: 'sent' | 'received', text: string) => void;
+export type FrameWatcher = (direction: 'sent' | 'received', text: string) => void;
 
 /**
  * Client of protocol 3 over any text link: typed calls and events. A failed call rejects with `RpcError`; a pending one rejects with
@@ -35,7 +35,7 @@ export type FrameWatcher = (way: 'sent' | 'received', text: string) => void;
  */
 export class GatewayClient {
   readonly #link: Link<string>;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingCall>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #watchers = new Set<FrameWatcher>();
   #count = 0;
@@ -60,17 +60,17 @@ export class GatewayClient {
     const stop = client.on('connect.challenge', challenged.resolve);
     link.receive({ message: (text) => client.#read(text), close: (code, reason) => client.#closedBy(code, reason) });
     const timer = setTimeout(() => client.close(4000, 'The gateway didn’t respond'), timeoutMs);
-    const made = async (): Promise<GatewayClient> => {
+    const completeConnect = async (): Promise<GatewayClient> => {
       const challenge = await challenged.promise;
-      const given = typeof params === 'function' ? await params(challenge) : params;
-      client.hello = await client.call('connect', { minProtocol: PROTOCOL, maxProtocol: PROTOCOL, ...given });
+      const connectParams = typeof params === 'function' ? await params(challenge) : params;
+      client.hello = await client.call('connect', { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION, ...connectParams });
       await verify?.(client.hello, challenge);
       return client;
     };
     const failed = client.closed.then((end) => Promise.reject(end));
     failed.catch(() => {});
     try {
-      return await Promise.race([made(), failed]);
+      return await Promise.race([completeConnect(), failed]);
     } catch (error) {
       client.close();
       throw error;
@@ -112,10 +112,10 @@ export class GatewayClient {
         reject(signal?.reason);
       };
       signal?.addEventListener('abort', onabort, { once: true });
-      const settled = (): void => signal?.removeEventListener('abort', onabort);
+      const removeAbortListener = (): void => signal?.removeEventListener('abort', onabort);
       this.#waiting.set(id, {
-        resolve: (payload) => (settled(), resolve(payload)),
-        reject: (error) => (settled(), reject(error)),
+        resolve: (payload) => (removeAbortListener(), resolve(payload)),
+        reject: (error) => (removeAbortListener(), reject(error)),
       });
       for (const watcher of this.#watchers) watcher('sent', text);
       this.#link.send(text);
@@ -148,17 +148,17 @@ export class GatewayClient {
     try {
       frame = readFrame(text);
     } catch {
-      return this.close(CLOSE.protocolError, 'The gateway sent an invalid frame');
+      return this.close(CLOSE_CODES.protocolError, 'The gateway sent an invalid frame');
     }
     if (frame?.type === 'res') this.#answered(frame);
     else if (frame?.type === 'event') this.#happened(frame);
   }
 
   #answered(frame: ResponseFrame): void {
-    const waiting = this.#waiting.get(frame.id);
+    const pendingCall = this.#waiting.get(frame.id);
     this.#forget(frame.id);
-    if (frame.ok) waiting?.resolve(frame.payload);
-    else waiting?.reject(RpcError.from(frame.error));
+    if (frame.ok) pendingCall?.resolve(frame.payload);
+    else pendingCall?.reject(RpcError.from(frame.error));
   }
 
   #forget(id: string): void {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket as NodeSocket, WebSocketServer } from 'ws';
 import type { Link } from '../link/link.ts';
 import { Mux } from '../link/mux.ts';
-import { greeting, listen } from '../link/testing.ts';
+import { testHello, recordStream } from '../link/mux-testing.ts';
 import { binarySocketLink, socketLink } from './websocket.ts';
 
 let server: WebSocketServer;
@@ -22,11 +22,11 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function hear<M>(link: Link<M>): { heard: M[]; closed: Promise<[number, string]> } {
-  const heard: M[] = [];
+function collectMessages<M>(link: Link<M>): { messages: M[]; closed: Promise<[number, string]> } {
+  const messages: M[] = [];
   const { promise, resolve } = Promise.withResolvers<[number, string]>();
-  link.receive({ message: (message) => heard.push(message), close: (code, reason) => resolve([code, reason]) });
-  return { heard, closed: promise };
+  link.receive({ message: (message) => messages.push(message), close: (code, reason) => resolve([code, reason]) });
+  return { messages, closed: promise };
 }
 
 const kinds: Record<string, () => WebSocket | NodeSocket> = { platform: () => new WebSocket(url), ws: () => new NodeSocket(url) };
@@ -44,35 +44,35 @@ describe.each(Object.keys(kinds))('a link over a WebSocket (%s)', (kind) => {
   it('carries texts both ways, passes over bytes, and tells the close', async () => {
     const [near, far] = await connect();
     const link = socketLink(near);
-    const told = hear(link);
+    const collected = collectMessages(link);
     far.on('message', (data) => {
       far.send(`re: ${data.toString()}`);
       far.send(Uint8Array.of(1));
       far.close(4005, 'done');
     });
     link.send('hello');
-    expect(await told.closed).toEqual([4005, 'done']);
-    expect(told.heard).toEqual(['re: hello']);
+    expect(await collected.closed).toEqual([4005, 'done']);
+    expect(collected.messages).toEqual(['re: hello']);
     link.send('late');
   });
 
   it('buffers messages until someone listens', async () => {
     const [near, far] = await connect();
     const link = socketLink(near);
-    const gone = new Promise((resolve) => near.addEventListener('close', resolve));
+    const closeEvent = new Promise((resolve) => near.addEventListener('close', resolve));
     far.send('challenge');
     far.close(4006, 'at once');
-    await gone;
-    const told = hear(link);
-    expect([told.heard, await told.closed]).toEqual([['challenge'], [4006, 'at once']]);
+    await closeEvent;
+    const collected = collectMessages(link);
+    expect([collected.messages, await collected.closed]).toEqual([['challenge'], [4006, 'at once']]);
   });
 
   it('tells of a socket that had closed before', async () => {
     const [near, far] = await connect();
-    const gone = new Promise((resolve) => near.addEventListener('close', resolve));
+    const closeEvent = new Promise((resolve) => near.addEventListener('close', resolve));
     far.terminate();
-    await gone;
-    expect((await hear(socketLink(near)).closed)[0]).toBe(1006);
+    await closeEvent;
+    expect((await collectMessages(socketLink(near)).closed)[0]).toBe(1006);
   });
 
   it.each([
@@ -90,10 +90,10 @@ describe.each(Object.keys(kinds))('a link over a WebSocket (%s)', (kind) => {
 
   it('carries a multiplexer', async () => {
     const [near, far] = await connect();
-    const dialer = new Mux(binarySocketLink(near), { side: 'dialer', hello: greeting, onstream: () => {} });
+    const dialer = new Mux(binarySocketLink(near), { side: 'dialer', hello: testHello, onstream: () => {} });
     new Mux(binarySocketLink(far), {
       side: 'acceptor',
-      hello: greeting,
+      hello: testHello,
       onstream: (stream) =>
         stream.receive({
           data(chunk, fin, text) {
@@ -106,11 +106,11 @@ describe.each(Object.keys(kinds))('a link over a WebSocket (%s)', (kind) => {
     });
     const stream = dialer.open({ kind: 'echo' });
     const ended = Promise.withResolvers<void>();
-    const heard = listen(stream, { onend: ended.resolve });
+    const log = recordStream(stream, { onend: ended.resolve });
     stream.send('x'.repeat(1_000_000));
     stream.end();
     await ended.promise;
-    expect(heard.messages.map(({ bytes, text }) => [bytes.byteLength, text])).toEqual([[1_000_000, true]]);
+    expect(log.messages.map(({ bytes, text }) => [bytes.byteLength, text])).toEqual([[1_000_000, true]]);
     dialer.close();
   });
 });

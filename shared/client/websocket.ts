@@ -18,34 +18,35 @@ interface Socket {
 const OPEN = 1;
 const CLOSED = 3;
 /** Close code of a WebSocket that ended without a closing handshake. */
-const ABNORMAL = 1006;
+const ABNORMAL_CLOSE_CODE = 1006;
 
 /** An open WebSocket as a text link. Binary messages are ignored: the protocol has none. */
-export const socketLink = (socket: Socket): Link<string> => linkOf<string>(socket, (data) => (typeof data === 'string' ? data : undefined));
+export const socketLink = (socket: Socket): Link<string> =>
+  createSocketLink<string>(socket, (data) => (typeof data === 'string' ? data : undefined));
 
 /** An open WebSocket as a link of bytes, for the multiplexer. */
 export function binarySocketLink(socket: Socket): Link<Uint8Array> {
   socket.binaryType = 'arraybuffer';
-  return linkOf<Uint8Array>(socket, (data) => (data instanceof ArrayBuffer ? new Uint8Array(data) : undefined));
+  return createSocketLink<Uint8Array>(socket, (data) => (data instanceof ArrayBuffer ? new Uint8Array(data) : undefined));
 }
 
-function linkOf<M extends string | Uint8Array>(socket: Socket, read: (data: unknown) => M | undefined): Link<M> {
+function createSocketLink<M extends string | Uint8Array>(socket: Socket, read: (data: unknown) => M | undefined): Link<M> {
   // Buffers events until there is a listener: the creator of the link may await something first.
-  let early: ((events: LinkEvents<M>) => void)[] = [];
-  let tell = (event: (events: LinkEvents<M>) => void): void => void early.push(event);
+  let bufferedEvents: ((events: LinkEvents<M>) => void)[] = [];
+  let deliver = (event: (events: LinkEvents<M>) => void): void => void bufferedEvents.push(event);
   let ended = false;
   const end = (code: number, reason: string): void => {
     if (ended) return;
     ended = true;
-    tell((events) => events.close(code, reason));
+    deliver((events) => events.close(code, reason));
   };
   socket.onmessage = ({ data }) => {
     const message = read(data);
-    if (message !== undefined) tell((events) => events.message(message));
+    if (message !== undefined) deliver((events) => events.message(message));
   };
   socket.onclose = ({ code, reason }) => end(code, reason);
   socket.onerror = () => {};
-  if (socket.readyState === CLOSED) end(ABNORMAL, '');
+  if (socket.readyState === CLOSED) end(ABNORMAL_CLOSE_CODE, '');
   return {
     get buffered() {
       return socket.bufferedAmount;
@@ -54,18 +55,19 @@ function linkOf<M extends string | Uint8Array>(socket: Socket, read: (data: unkn
       if (socket.readyState === OPEN) socket.send(message as string);
     },
     // 1001 and the like may not be sent by a browser's socket: only 1000 and 3000 to 4999.
-    close: (code = 1000, reason = '') => socket.close(code === 1000 || (code >= 3000 && code <= 4999) ? code : 4000, sendable(reason)),
+    close: (code = 1000, reason = '') =>
+      socket.close(code === 1000 || (code >= 3000 && code <= 4999) ? code : 4000, truncateReason(reason)),
     receive(events) {
-      const waiting = early;
-      early = [];
-      tell = (event) => event(events);
-      for (const event of waiting) event(events);
+      const buffered = bufferedEvents;
+      bufferedEvents = [];
+      deliver = (event) => event(events);
+      for (const event of buffered) event(events);
     },
   };
 }
 
 /** A socket throws at a reason of more than 123 bytes. */
-function sendable(reason: string): string {
+function truncateReason(reason: string): string {
   const bytes = new Uint8Array(123);
   const { read } = new TextEncoder().encodeInto(reason, bytes);
   return reason.slice(0, read);

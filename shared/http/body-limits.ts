@@ -10,6 +10,7 @@ export const MAX_UPLOAD_BYTES = 32 * MB;
 export const isUpload = (contentType: string | null | undefined): boolean => /^\s*multipart\/form-data\s*(;|$)/i.test(contentType ?? '');
 
 /** Maximum bytes of a body with this content type. */
-export const maxBodyBytes = (contentType: string | null | undefined): number => (isUpload(contentType) ? MAX_UPLOAD_BYTES : MAX_BODY_BYTES);
+export const getMaxBodyBytes = (contentType: string | null | undefined): number =>
+  isUpload(contentType) ? MAX_UPLOAD_BYTES : MAX_BODY_BYTES;
 
-export const toTooLarge = (maxBytes: number): string => `Request bodies are limited to ${maxBytes / MB} MB`;
+export const formatBodyTooLarge = (maxBytes: number): string => `Request bodies are limited to ${maxBytes / MB} MB`;

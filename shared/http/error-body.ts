@@ -1,4 +1,4 @@
-import { cutShort, MAX_MESSAGE, withoutMiddle } from '../cut-short.ts';
+import { truncateText, MAX_ERROR_CHARS, truncateMiddle } from '../truncate-text.ts';
 
 /** Body of every error response over HTTP. */
 export interface ErrorBody<T extends string = string> {
@@ -6,13 +6,13 @@ export interface ErrorBody<T extends string = string> {
 }
 
 /** Creates an error body. An invalid request is explained by `param`; other errors default to their type as code. */
-export function errorBody<T extends string>(
+export function formatErrorBody<T extends string>(
   type: T,
   message: string,
   { param = null, code = type === 'invalid_request_error' ? null : type }: { param?: string | null; code?: string | null | undefined } = {},
 ): ErrorBody<T> {
   // An unknown parameter is the caller's own text.
-  const short = param && cutShort(param);
-  const told = param === null || short === param ? message : message.replaceAll(param, () => short ?? '');
-  return { error: { message: withoutMiddle(told, MAX_MESSAGE), type, param: short, code } };
+  const short = param && truncateText(param);
+  const shortMessage = param === null || short === param ? message : message.replaceAll(param, () => short ?? '');
+  return { error: { message: truncateMiddle(shortMessage, MAX_ERROR_CHARS), type, param: short, code } };
 }

@@ -1,12 +1,12 @@
-import { MAX_MESSAGE, withoutMiddle } from '../cut-short.ts';
+import { MAX_ERROR_CHARS, truncateMiddle } from '../truncate-text.ts';
 
 /** Anthropic's Messages API as Perch serves it: which requests are in its form, and the form of its errors (https://platform.claude.com/docs/en/api/errors). */
 
 export const MESSAGES_PATH = '/v1/messages';
-export const VERSION_HEADER = 'anthropic-version';
-export const BETA_HEADER = 'anthropic-beta';
+export const ANTHROPIC_VERSION_HEADER = 'anthropic-version';
+export const ANTHROPIC_BETA_HEADER = 'anthropic-beta';
 /** The request's ID under the name that Anthropic's clients read. */
-export const MESSAGES_REQUEST_ID = 'request-id';
+export const MESSAGES_REQUEST_ID_HEADER = 'request-id';
 
 /** Whether a request is answered in Anthropic's form: its own paths, and the list of models if the caller names a version. `url` is a path. */
 export const isMessagesApi = (url: string, version: unknown): boolean =>
@@ -31,9 +31,14 @@ export interface MessagesError {
   request_id: string | null;
 }
 
-export function messagesError(status: number, message: string, requestId: string | null, details?: Record<string, unknown>): MessagesError {
+export function createMessagesError(
+  status: number,
+  message: string,
+  requestId: string | null,
+  details?: Record<string, unknown>,
+): MessagesError {
   const type = ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  const error = { type, message: withoutMiddle(message, MAX_MESSAGE), ...(details ? { details } : {}) };
+  const error = { type, message: truncateMiddle(message, MAX_ERROR_CHARS), ...(details ? { details } : {}) };
   return { type: 'error', error, request_id: requestId };
 }
 

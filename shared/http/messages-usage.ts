@@ -1,5 +1,5 @@
-import type { Usage } from '../rpc/records.ts';
-import { count } from './upstream-usage.ts';
+import type { Usage } from '../rpc/record-schemas.ts';
+import { toTokenCount } from './upstream-usage.ts';
 
 type Tokens = number | null | undefined;
 
@@ -13,14 +13,16 @@ export interface MessagesUsage {
 }
 
 /** Anthropic counts cached input apart; Perch counts it within the input. Undefined without figures. */
-export function readMessagesUsage(counted: MessagesUsage): Usage | undefined {
-  if (counted.input_tokens == null && counted.output_tokens == null) return undefined;
-  const { cache_read_input_tokens: read, cache_creation: creation } = counted;
-  const cacheReadTokens = count(read);
-  const cacheWrite1hTokens = count(creation?.ephemeral_1h_input_tokens);
-  const cacheWriteTokens = count(counted.cache_creation_input_tokens ?? count(creation?.ephemeral_5m_input_tokens) + cacheWrite1hTokens);
-  const inputTokens = count(counted.input_tokens) + cacheWriteTokens + cacheReadTokens;
-  const outputTokens = count(counted.output_tokens);
+export function readMessagesUsage(usage: MessagesUsage): Usage | undefined {
+  if (usage.input_tokens == null && usage.output_tokens == null) return undefined;
+  const { cache_read_input_tokens: read, cache_creation: creation } = usage;
+  const cacheReadTokens = toTokenCount(read);
+  const cacheWrite1hTokens = toTokenCount(creation?.ephemeral_1h_input_tokens);
+  const cacheWriteTokens = toTokenCount(
+    usage.cache_creation_input_tokens ?? toTokenCount(creation?.ephemeral_5m_input_tokens) + cacheWrite1hTokens,
+  );
+  const inputTokens = toTokenCount(usage.input_tokens) + cacheWriteTokens + cacheReadTokens;
+  const outputTokens = toTokenCount(usage.output_tokens);
   return {
     ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
     ...(read == null ? {} : { cacheReadTokens }),

@@ -11,7 +11,7 @@ const STYLE = [
 const STYLE_HASH = 'sha256-F97dZ2jI716jWmslX7SR314aCX7IufOsClLTGfA0UHU=';
 
 /** The bird of public/favicon.svg. */
-const MARK =
+const LOGO_SVG =
   '<svg width="28" height="28" viewBox="0 0 64 64" aria-hidden="true"><rect width="64" height="64" rx="15" fill="#0d6577"/><g fill="#fdfcfa" transform="translate(0 2)"><path d="M19 20.5c0-5.2 4.3-9.5 9.5-9.5 4.4 0 8.1 3 9.2 7.1C45.6 20.5 51 27.4 51 35.7V43c0 1.1-.9 2-2 2H36.5C26.8 45 19 37.2 19 27.5z"/><path d="M18.2 19.6v6.2l-6.9-1.5c-1.4-.3-1.6-2.2-.3-2.8z" fill="#f0b453"/><rect x="9" y="44.2" width="46" height="4.6" rx="2.3" fill="#f0b453"/><circle cx="27.5" cy="20.5" r="2.3" fill="#0d6577"/></g></svg>';
 
 export interface Notice {
@@ -23,12 +23,12 @@ export interface Notice {
 }
 
 /** A page with a single message: plain text, no script, and no external resources. */
-export function noticePage({ status, title, text, headers = {} }: Notice): {
+export function renderNoticePage({ status, title, text, headers = {} }: Notice): {
   status: number;
   headers: Record<string, string>;
   body: string;
 } {
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)} · Perch</title><style>${STYLE}</style></head><body><main><header>${MARK}Perch</header><h1>${escape(title)}</h1><p>${escape(text)}</p></main></body></html>`;
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)} · Perch</title><style>${STYLE}</style></head><body><main><header>${LOGO_SVG}Perch</header><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></main></body></html>`;
   return {
     status,
     headers: {
@@ -42,4 +42,4 @@ export function noticePage({ status, title, text, headers = {} }: Notice): {
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);

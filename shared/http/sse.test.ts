@@ -18,30 +18,30 @@ function scan(bytes: Uint8Array, cuts: number[] = []): SseEvent[] {
   return [...out, ...scanner.end()];
 }
 
-const text = (value: string): SseEvent[] => scan(encoder.encode(value));
+const scanText = (value: string): SseEvent[] => scan(encoder.encode(value));
 
 describe('SseScanner', () => {
   it('reads fields, comments, several data lines and unknown fields as the standard says', () => {
-    expect(text(': hi\n\nevent: add\nid: 7\ndata: one\ndata:two\ndata\nretry: 5\nfoo: bar\n\ndata:  x\n\n')).toEqual([
+    expect(scanText(': hi\n\nevent: add\nid: 7\ndata: one\ndata:two\ndata\nretry: 5\nfoo: bar\n\ndata:  x\n\n')).toEqual([
       { event: 'add', id: '7', data: 'one\ntwo\n' },
       { data: ' x' },
     ]);
   });
 
   it('takes LF, CR and CRLF, also mixed', () => {
-    expect(text('data: a\r\n\r\ndata: b\r\rdata: c\n\r\n')).toEqual([{ data: 'a' }, { data: 'b' }, { data: 'c' }]);
+    expect(scanText('data: a\r\n\r\ndata: b\r\rdata: c\n\r\n')).toEqual([{ data: 'a' }, { data: 'b' }, { data: 'c' }]);
   });
 
   it('drops a byte order mark at the start and nowhere else', () => {
-    expect(text('\uFEFFdata: a\n\ndata: \uFEFFb\n\n')).toEqual([{ data: 'a' }, { data: '\uFEFFb' }]);
+    expect(scanText('\uFEFFdata: a\n\ndata: \uFEFFb\n\n')).toEqual([{ data: 'a' }, { data: '\uFEFFb' }]);
   });
 
   it('gives the last event although its empty line was never sent', () => {
-    expect(text('data: a\n\ndata: [DONE]')).toEqual([{ data: 'a' }, { data: '[DONE]' }]);
+    expect(scanText('data: a\n\ndata: [DONE]')).toEqual([{ data: 'a' }, { data: '[DONE]' }]);
   });
 
   it('forgets an event without data', () => {
-    expect(text('event: ping\nid: 1\n\ndata: a\n\n')).toEqual([{ data: 'a' }]);
+    expect(scanText('event: ping\nid: 1\n\ndata: a\n\n')).toEqual([{ data: 'a' }]);
   });
 
   it('stops at the limit, whether the event is one line, many, or has no line end at all', () => {
@@ -70,14 +70,14 @@ describe('SseScanner', () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat(), { maxLength: 40 }), (lines, cuts) => {
         const bytes = encoder.encode(lines.map((pair) => pair.join('')).join(''));
-        const whole = scan(bytes);
-        expect(scan(bytes, cuts)).toEqual(whole);
+        const events = scan(bytes);
+        expect(scan(bytes, cuts)).toEqual(events);
         expect(
           scan(
             bytes,
             Array.from(bytes, (_, i) => i),
           ),
-        ).toEqual(whole);
+        ).toEqual(events);
       }),
       { numRuns: RUNS },
     );
@@ -121,7 +121,7 @@ describe('SseScanner', () => {
   it('reads what writeSse writes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (data) => {
-        expect(text(writeSse(data))).toEqual([{ data: data.replaceAll(/\r\n|\r/g, '\n') }]);
+        expect(scanText(writeSse(data))).toEqual([{ data: data.replaceAll(/\r\n|\r/g, '\n') }]);
       }),
       { numRuns: RUNS },
     );

@@ -21,13 +21,13 @@ export const isKeepAlive = (data: string): boolean => /^\s*(?:null|ping|\{\s*\})
 const MB = 1024 * 1024;
 
 /** Most bytes that one event may have: a picture or a long call in one piece. */
-export const MAX_SSE_EVENT = 25 * MB;
+export const MAX_SSE_EVENT_BYTES = 25 * MB;
 
-/** Events up to here are not counted for `MAX_LARGE`. */
-const LARGE = MB;
+/** Events up to here are not counted for `MAX_LARGE_BYTES`. */
+const LARGE_EVENT_BYTES = MB;
 
 /** Most bytes of unfinished large events of all streams together. */
-const MAX_LARGE = 256 * MB;
+const MAX_LARGE_BYTES = 256 * MB;
 let largeBytes = 0;
 
 /** All streams together are holding too much; the scanner is of no use afterwards. */
@@ -55,8 +55,8 @@ export class SseScanner {
   /** The unfinished line. */
   #pending = new Uint8Array(1024);
   #pendingLength = 0;
-  /** Bytes counted for `MAX_LARGE`. */
-  #counted = 0;
+  /** Bytes counted for `MAX_LARGE_BYTES`. */
+  #countedBytes = 0;
   #skipLf = false;
   #firstLine = true;
   /** Of the event so far, and of the line taken last. */
@@ -69,7 +69,7 @@ export class SseScanner {
   #boundary = 0;
 
   /** `splits`: some servers end events with a single line feed, so a data line that is whole JSON ends its event. */
-  constructor(limit = MAX_SSE_EVENT, splits = false) {
+  constructor(limit = MAX_SSE_EVENT_BYTES, splits = false) {
     this.#limit = limit;
     this.#splits = splits;
   }
@@ -85,7 +85,7 @@ export class SseScanner {
   }
 
   /** Whether the last chunk ended at an event boundary; a caller may skip the next chunk if it knows that it consists of whole events. */
-  get between(): boolean {
+  get isAtBoundary(): boolean {
     return this.#pendingLength === 0 && this.#data === undefined && this.#eventBytes === 0 && !this.#skipLf && !this.#firstLine;
   }
 
@@ -93,15 +93,15 @@ export class SseScanner {
   close(): void {
     this.#pending = new Uint8Array(0);
     this.#pendingLength = 0;
-    this.#count(0);
+    this.#updateCount(0);
   }
 
-  #count(bytes: number): void {
-    const counted = bytes > LARGE ? bytes : 0;
-    if (largeBytes + counted - this.#counted > MAX_LARGE)
-      throw new SseOverload(`Unfinished server-sent events hold more than ${MAX_LARGE} bytes`);
-    largeBytes += counted - this.#counted;
-    this.#counted = counted;
+  #updateCount(bytes: number): void {
+    const counted = bytes > LARGE_EVENT_BYTES ? bytes : 0;
+    if (largeBytes + counted - this.#countedBytes > MAX_LARGE_BYTES)
+      throw new SseOverload(`Unfinished server-sent events hold more than ${MAX_LARGE_BYTES} bytes`);
+    largeBytes += counted - this.#countedBytes;
+    this.#countedBytes = counted;
   }
 
   /** The events that `chunk` completes, in order. Throws `SseTooLarge` and `SseOverload`. */
@@ -122,8 +122,8 @@ export class SseScanner {
       if (nextCr !== -1 && nextCr < at) nextCr = chunk.indexOf(CR, at);
       const end = nextCr === -1 ? nextLf : nextLf === -1 ? nextCr : Math.min(nextLf, nextCr);
       if (end === -1) break;
-      const line = this.#take(chunk.subarray(at, end));
-      this.#line(line, out);
+      const line = this.#readLine(chunk.subarray(at, end));
+      this.#processLine(line, out);
       at = end + 1;
       if (end === nextCr) {
         if (at === chunk.length) this.#skipLf = true;
@@ -133,24 +133,24 @@ export class SseScanner {
       this.#boundary = at;
       if (out.length > this.#ends.length) this.#ends.push(at);
     }
-    if (at < chunk.length) this.#keep(chunk.subarray(at));
+    if (at < chunk.length) this.#append(chunk.subarray(at));
     return out;
   }
 
   /** Returns the rest after the end of the stream: an event without its final empty line, as many servers end theirs. */
   end(): SseEvent[] {
     const out: SseEvent[] = [];
-    if (this.#pendingLength > 0) this.#line(this.#take(new Uint8Array(0)), out);
+    if (this.#pendingLength > 0) this.#processLine(this.#readLine(new Uint8Array(0)), out);
     this.#dispatch(out);
     return out;
   }
 
-  #keep(bytes: Uint8Array): void {
+  #append(bytes: Uint8Array): void {
     const length = this.#pendingLength + bytes.length;
-    this.#check(length);
+    this.#checkSize(length);
     if (length > this.#pending.length) {
       const size = Math.max(length, this.#pending.length * 2);
-      this.#count(size);
+      this.#updateCount(size);
       const larger = new Uint8Array(size);
       larger.set(this.#pending.subarray(0, this.#pendingLength));
       this.#pending = larger;
@@ -159,27 +159,27 @@ export class SseScanner {
     this.#pendingLength = length;
   }
 
-  #take(rest: Uint8Array): string {
+  #readLine(rest: Uint8Array): string {
     let bytes = rest;
     if (this.#pendingLength > 0) {
-      this.#keep(rest);
+      this.#append(rest);
       bytes = this.#pending.subarray(0, this.#pendingLength);
       this.#pendingLength = 0;
     }
-    this.#check(bytes.length);
+    this.#checkSize(bytes.length);
     this.#lineBytes = bytes.length;
     const line = this.#decoder.decode(bytes);
-    if (this.#counted > 0) this.close();
+    if (this.#countedBytes > 0) this.close();
     if (!this.#firstLine) return line;
     this.#firstLine = false;
     return line.startsWith('\uFEFF') ? line.slice(1) : line;
   }
 
-  #check(more: number): void {
+  #checkSize(more: number): void {
     if (this.#eventBytes + more > this.#limit) throw new SseTooLarge(`A server-sent event is larger than ${this.#limit} bytes`);
   }
 
-  #line(line: string, out: SseEvent[]): void {
+  #processLine(line: string, out: SseEvent[]): void {
     if (line === '') {
       this.#dispatch(out);
       return;
@@ -191,7 +191,7 @@ export class SseScanner {
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'data') {
-      if (this.#splits && this.#data !== undefined && isWhole(this.#data)) this.#dispatch(out);
+      if (this.#splits && this.#data !== undefined && isCompleteData(this.#data)) this.#dispatch(out);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     } else if (field === 'error') {
       // No field of the standard: llama.cpp reports errors in one.
@@ -214,7 +214,7 @@ export class SseScanner {
 }
 
 /** Whether the data is JSON or the last event of a completion, and not a part of one. */
-function isWhole(data: string): boolean {
+function isCompleteData(data: string): boolean {
   if (isDone(data)) return true;
   if (!/^\s*\{[^]*\}\s*$/.test(data)) return false;
   try {

@@ -1,4 +1,4 @@
-import type { Usage } from '../rpc/records.ts';
+import type { Usage } from '../rpc/record-schemas.ts';
 import { z } from '../rpc/zod.ts';
 
 /** The `usage` object of a completion, as the vendors write it. */
@@ -22,31 +22,32 @@ export const upstreamUsage = z.object({
 const timings = z.object({ cache_n: z.number() });
 
 /** No answer has more tokens, or costs more. */
-const MOST_TOKENS = 1_000_000_000;
-const MOST_COST = 1_000_000;
+const MAX_TOKENS = 1_000_000_000;
+const MAX_COST = 1_000_000;
 
 /** A figure of tokens, within what can be. */
-export const count = (value: number | null | undefined): number => Math.min(MOST_TOKENS, Math.max(0, Math.round(value ?? 0)));
+export const toTokenCount = (value: number | null | undefined): number => Math.min(MAX_TOKENS, Math.max(0, Math.round(value ?? 0)));
 
 /** Converts the `usage` object of a completion, and its `timings`, to our usage; undefined if it has no figures. */
-export function readUsage(value: unknown, beside?: unknown): Usage | undefined {
+export function readUsage(value: unknown, rawTimings?: unknown): Usage | undefined {
   const parsed = upstreamUsage.safeParse(value);
   if (!parsed.success || (parsed.data.prompt_tokens == null && parsed.data.completion_tokens == null)) return undefined;
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: details, completion_tokens_details, cost } = parsed.data;
-  const inputTokens = count(prompt_tokens);
-  const completion = count(completion_tokens);
-  const thought = count(completion_tokens_details?.reasoning_tokens);
+  const inputTokens = toTokenCount(prompt_tokens);
+  const completion = toTokenCount(completion_tokens);
+  const reasoning = toTokenCount(completion_tokens_details?.reasoning_tokens);
   // xAI counts reasoning in addition to the completion, the others within it.
-  const outputTokens = thought > 0 && count(total_tokens) === inputTokens + completion + thought ? completion + thought : completion;
+  const outputTokens =
+    reasoning > 0 && toTokenCount(total_tokens) === inputTokens + completion + reasoning ? completion + reasoning : completion;
   const { prompt_cache_hit_tokens, cached_tokens, cache_creation_input_tokens } = parsed.data;
-  const cached = details?.cached_tokens ?? prompt_cache_hit_tokens ?? cached_tokens ?? timings.safeParse(beside).data?.cache_n;
-  const written = count(details?.cache_write_tokens ?? cache_creation_input_tokens);
+  const cacheReads = details?.cached_tokens ?? prompt_cache_hit_tokens ?? cached_tokens ?? timings.safeParse(rawTimings).data?.cache_n;
+  const cacheWrites = toTokenCount(details?.cache_write_tokens ?? cache_creation_input_tokens);
   return {
     inputTokens,
     outputTokens,
-    totalTokens: Math.max(inputTokens + outputTokens, count(total_tokens)),
-    ...(cached == null ? {} : { cacheReadTokens: count(cached) }),
-    ...(written > 0 ? { cacheWriteTokens: written } : {}),
-    ...(cost == null || !(cost >= 0 && cost <= MOST_COST) ? {} : { cost }),
+    totalTokens: Math.max(inputTokens + outputTokens, toTokenCount(total_tokens)),
+    ...(cacheReads == null ? {} : { cacheReadTokens: toTokenCount(cacheReads) }),
+    ...(cacheWrites > 0 ? { cacheWriteTokens: cacheWrites } : {}),
+    ...(cost == null || !(cost >= 0 && cost <= MAX_COST) ? {} : { cost }),
   };
 }

@@ -1,5 +1,5 @@
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
-const HEADINGS = 6;
+const MAX_HEADING_LEVEL = 6;
 
 /** Simple HTML of an answer (paragraphs, lists, code, tables, emphasis, links) as Markdown. Unknown tags are left out, their text is kept; scripts and styles are dropped. */
 export function htmlToMarkdown(html: string): string {
@@ -11,8 +11,8 @@ export function htmlToMarkdown(html: string): string {
   const breakLine = (lines: number): void => {
     out = out.replace(/[ \t]+$/, '');
     if (out === '') return;
-    const has = /\n*$/.exec(out)?.[0].length ?? 0;
-    out += '\n'.repeat(Math.max(0, lines - has));
+    const newlines = /\n*$/.exec(out)?.[0].length ?? 0;
+    out += '\n'.repeat(Math.max(0, lines - newlines));
   };
   const tags: Readonly<Record<string, (isEnd: boolean, attributes: string) => void>> = {
     p: () => breakLine(lists.length > 0 ? 1 : 2),
@@ -64,7 +64,7 @@ export function htmlToMarkdown(html: string): string {
     const level = /^h([1-6])$/.exec(lower)?.[1];
     if (level !== undefined) {
       breakLine(2);
-      if (end === '') out += `${'#'.repeat(Math.min(HEADINGS, Number(level)))} `;
+      if (end === '') out += `${'#'.repeat(Math.min(MAX_HEADING_LEVEL, Number(level)))} `;
     } else if (Object.hasOwn(tags, lower)) tags[lower]?.(end === '/', attributes);
   }
   return out

@@ -34,9 +34,9 @@ verifies('chats.app/import-bad', 'a zip within a zip is opened once; files of a 
   const deep = await zip({ 'c.zip': await zip({ 'd.json': '{}' }), 'b.json': '{}' });
   const files = await openZip(await zip({ 'a.zip': deep, '__MACOSX/._a.json': 'x', '.DS_Store': 'x', 'x/': '' }));
   expect(files.map(({ path }) => path)).toEqual(['c.zip', 'b.json']);
-  const whole = new Uint8Array(await (await zip({ 'a.txt': 'hello '.repeat(100) })).arrayBuffer());
+  const zipBytes = new Uint8Array(await (await zip({ 'a.txt': 'hello '.repeat(100) })).arrayBuffer());
   // The checksum at the end of the file's data.
-  const damaged = whole.with(50, (whole[50] ?? 0) ^ 0xff);
+  const damaged = zipBytes.with(50, (zipBytes[50] ?? 0) ^ 0xff);
   const [file] = await openZip(new Blob([damaged]));
   await expect(file ? readText(file, new ByteBudget(10_000)) : undefined).rejects.toMatchObject({ name: 'Unimportable' });
 });

@@ -1,14 +1,14 @@
 import type { FileEntry, ZipReader } from '@zip.js/zip.js';
-import { Unimportable } from './refusal.ts';
+import { ImportError } from './import-error.ts';
 
 /** Maximum number of bytes of text that one import reads. */
-export const IMPORT_BYTES = 500 * 1024 * 1024;
+export const MAX_IMPORT_BYTES = 500 * 1024 * 1024;
 /** Maximum number of files that are looked at. */
 const MAX_FILES = 100_000;
-const ZIP = [0x50, 0x4b, 0x03, 0x04];
+const ZIP_SIGNATURE = [0x50, 0x4b, 0x03, 0x04];
 
 /** A file that a person chose, with its path if it was in a folder. */
-export interface GivenFile {
+export interface SelectedFile {
   path: string;
   blob: Blob;
 }
@@ -19,34 +19,34 @@ export interface ImportFile {
   /** Bytes; of a file within a zip what the zip says, which need not be true. */
   size: number;
   /** Whether it was chosen directly, not within a folder or a zip. */
-  isAlone: boolean;
+  isStandalone: boolean;
   stream(): ReadableStream<Uint8Array>;
 }
 
 /** Counts the bytes that are read, so that a zip cannot claim less than it contains. */
 export class ByteBudget {
-  #left: number;
+  #remaining: number;
   constructor(bytes: number) {
-    this.#left = bytes;
+    this.#remaining = bytes;
   }
 
   /** Throws `innerTooLarge` once more was read than allowed. */
-  take(bytes: number): void {
-    this.#left -= bytes;
-    if (this.#left < 0) throw new Unimportable('innerTooLarge');
+  consume(bytes: number): void {
+    this.#remaining -= bytes;
+    if (this.#remaining < 0) throw new ImportError('innerTooLarge');
   }
 }
 
 /** The files of a zip; a zip within it is opened as well, as Notion has them. Throws `brokenZip`. */
-export async function openZip(blob: Blob, inside = false): Promise<ImportFile[]> {
+export async function openZip(blob: Blob, isNested = false): Promise<ImportFile[]> {
   const { BlobReader, configure, ZipReader } = await import('@zip.js/zip.js/index-native.js');
   configure({ useWebWorkers: false });
   const zip = new ZipReader(new BlobReader(blob));
   const entries = await listEntries(zip);
   const files: ImportFile[] = [];
   for (const entry of entries) {
-    const file = { path: entry.filename, size: entry.uncompressedSize, isAlone: false, stream: () => streamEntry(entry) };
-    if (!inside && /\.zip$/i.test(entry.filename)) files.push(...(await openZip(await readBlob(file), true)));
+    const file = { path: entry.filename, size: entry.uncompressedSize, isStandalone: false, stream: () => streamEntry(entry) };
+    if (!isNested && /\.zip$/i.test(entry.filename)) files.push(...(await openZip(await readBlob(file), true)));
     else files.push(file);
   }
   return files;
@@ -55,18 +55,18 @@ export async function openZip(blob: Blob, inside = false): Promise<ImportFile[]>
 async function listEntries(zip: ZipReader<Blob>): Promise<FileEntry[]> {
   try {
     const entries = (await zip.getEntries()).filter((entry) => !entry.directory);
-    if (entries.length > MAX_FILES) throw new Unimportable('innerTooLarge');
+    if (entries.length > MAX_FILES) throw new ImportError('innerTooLarge');
     // Skips metadata that macOS adds.
     return entries.filter(({ filename }) => !/(^|\/)(__MACOSX\/|\._|\.DS_Store$)/.test(filename));
   } catch (error) {
-    if (error instanceof Unimportable) throw error;
-    throw new Unimportable('brokenZip', { cause: error });
+    if (error instanceof ImportError) throw error;
+    throw new ImportError('brokenZip', { cause: error });
   }
 }
 
 export async function isZip(blob: Blob): Promise<boolean> {
-  const head = new Uint8Array(await blob.slice(0, ZIP.length).arrayBuffer());
-  return ZIP.every((byte, at) => head[at] === byte);
+  const head = new Uint8Array(await blob.slice(0, ZIP_SIGNATURE.length).arrayBuffer());
+  return ZIP_SIGNATURE.every((byte, at) => head[at] === byte);
 }
 
 /** The bytes of a zip's entry as they are unpacked; waits for its reader. */
@@ -75,18 +75,18 @@ function streamEntry(entry: FileEntry): ReadableStream<Uint8Array> {
   let resume: (() => void) | undefined;
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const into = new WritableStream<Uint8Array>({
+      const sink = new WritableStream<Uint8Array>({
         write(part) {
           controller.enqueue(part);
           if ((controller.desiredSize ?? 0) <= 0) return new Promise<void>((resolve) => (resume = resolve));
         },
       });
-      entry.getData(into, { signal: stop.signal, checkSignature: true }).then(
+      entry.getData(sink, { signal: stop.signal, checkSignature: true }).then(
         () => {
           if (!stop.signal.aborted) controller.close();
         },
         (error: unknown) => {
-          if (!stop.signal.aborted) controller.error(new Unimportable('damaged', { cause: error }));
+          if (!stop.signal.aborted) controller.error(new ImportError('damaged', { cause: error }));
         },
       );
     },
@@ -99,21 +99,21 @@ function streamEntry(entry: FileEntry): ReadableStream<Uint8Array> {
 }
 
 /** A stream that counts against a budget. */
-export const metered = (bytes: ReadableStream<Uint8Array>, budget: ByteBudget): ReadableStream<Uint8Array> =>
+export const limitStream = (bytes: ReadableStream<Uint8Array>, budget: ByteBudget): ReadableStream<Uint8Array> =>
   bytes.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(part, controller) {
-        budget.take(part.byteLength);
+        budget.consume(part.byteLength);
         controller.enqueue(part);
       },
     }),
   );
 
 /** A whole file of up to `limit` bytes. */
-export async function readBlob(file: ImportFile, limit = IMPORT_BYTES): Promise<Blob> {
-  if (file.size > limit) throw new Unimportable('innerTooLarge');
+export async function readBlob(file: ImportFile, limit = MAX_IMPORT_BYTES): Promise<Blob> {
+  if (file.size > limit) throw new ImportError('innerTooLarge');
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  const reader = metered(file.stream(), new ByteBudget(limit)).getReader();
+  const reader = limitStream(file.stream(), new ByteBudget(limit)).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return new Blob(parts);
@@ -124,7 +124,7 @@ export async function readBlob(file: ImportFile, limit = IMPORT_BYTES): Promise<
 /** A whole file as text in UTF-8. */
 export async function readText(file: ImportFile, budget: ByteBudget): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const reader = metered(file.stream(), budget).getReader();
+  const reader = limitStream(file.stream(), budget).getReader();
   let text = '';
   try {
     for (;;) {
@@ -133,7 +133,7 @@ export async function readText(file: ImportFile, budget: ByteBudget): Promise<st
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
-    if (error instanceof TypeError) throw new Unimportable('notUtf8');
+    if (error instanceof TypeError) throw new ImportError('notUtf8');
     throw error;
   }
 }

@@ -42,7 +42,7 @@ export const toText = (value: unknown): string => (typeof value === 'string' ? v
 export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const toStrings = (value: unknown): string[] => toList(value).filter((each) => typeof each === 'string');
 /** Non-empty parts as paragraphs. */
-export const joinParts = (parts: readonly string[]): string => parts.filter((part) => part.trim() !== '').join('\n\n');
+export const joinParagraphs = (parts: readonly string[]): string => parts.filter((part) => part.trim() !== '').join('\n\n');
 
 /** The picture of a data URL or base64 text, or a reference to a file of the export. */
 export function toPictureRef(address: string): PictureRef {
@@ -72,36 +72,36 @@ export const toMessage = (
 ): TreeNode['message'] => (message.text.trim() === '' && !message.pictures?.length ? null : { pictures: [], ...message });
 
 /** A list of messages without parents, as a tree. */
-export const toChain = (messages: readonly TreeNode['message'][]): TreeNode[] =>
+export const toMessageChain = (messages: readonly TreeNode['message'][]): TreeNode[] =>
   messages.map((message, at) => ({ id: String(at), parentId: at === 0 ? null : String(at - 1), message }));
 
 /** The shown messages of a tree; those of the branch that ends in `headId` last. Cycles are cut. */
 export function orderMessages(nodes: readonly TreeNode[], headId: string | null): ImportedMessage[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const found = new Map<string, string | null>();
+  const nearestShown = new Map<string, string | null>();
   /** The nearest shown message from `id` upwards. Visited nodes are remembered, so that no path is walked twice. */
-  const findShown = (id: string | null): string | null => {
-    const passed = new Set<string>();
+  const findShownAncestor = (id: string | null): string | null => {
+    const visited = new Set<string>();
     let at = id;
-    while (at !== null && !passed.has(at) && !found.has(at) && !byId.get(at)?.message) {
-      passed.add(at);
+    while (at !== null && !visited.has(at) && !nearestShown.has(at) && !byId.get(at)?.message) {
+      visited.add(at);
       at = byId.get(at)?.parentId ?? null;
     }
-    const shown = at === null || passed.has(at) ? null : (found.get(at) ?? (byId.get(at)?.message ? at : null));
-    for (const each of passed) found.set(each, shown);
-    return shown;
+    const ancestor = at === null || visited.has(at) ? null : (nearestShown.get(at) ?? (byId.get(at)?.message ? at : null));
+    for (const each of visited) nearestShown.set(each, ancestor);
+    return ancestor;
   };
   const parents = new Map(
     nodes.map(({ id, parentId }) => {
-      const parent = findShown(parentId);
+      const parent = findShownAncestor(parentId);
       return [id, parent === id ? null : parent];
     }),
   );
   const branch = new Set<string>();
-  for (let at = findShown(headId); at !== null && !branch.has(at); at = parents.get(at) ?? null) branch.add(at);
+  for (let at = findShownAncestor(headId); at !== null && !branch.has(at); at = parents.get(at) ?? null) branch.add(at);
   const toShown = ({ id, message }: TreeNode): ImportedMessage[] =>
     message ? [{ id, parentId: parents.get(id) ?? null, ...message }] : [];
-  const others = nodes.filter(({ id }) => !branch.has(id));
+  const inactive = nodes.filter(({ id }) => !branch.has(id));
   const active = [...branch].reverse().flatMap((id) => byId.get(id) ?? []);
-  return [...others, ...active].flatMap(toShown);
+  return [...inactive, ...active].flatMap(toShown);
 }

@@ -17,10 +17,10 @@ async function values(...parts: (string | Uint8Array)[]) {
 const LIST = ' [ {"a":"] , \\" } [","b":[1,{"c":"é😀"}]}, 2 ,"x\\\\", [] ,null]\n';
 
 test('reads the elements of a list, wherever its bytes are cut', async () => {
-  const whole = JSON.parse(LIST) as unknown[];
+  const expected = JSON.parse(LIST) as unknown[];
   const bytes = new TextEncoder().encode(LIST);
-  for (let at = 0; at <= bytes.length; at++) expect(await values(bytes.subarray(0, at), bytes.subarray(at))).toEqual(whole);
-  expect(await values(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
+  for (let at = 0; at <= bytes.length; at++) expect(await values(bytes.subarray(0, at), bytes.subarray(at))).toEqual(expected);
+  expect(await values(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(expected);
   expect(await values('[ ]')).toEqual([]);
 });
 

@@ -11,34 +11,34 @@ export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8';
 }
 
-const CODES = { quote: 34, comma: 44, open: 91, close: 93, openObject: 123, closeObject: 125 } as const;
-const SPACE = /\S/;
+const CHAR_CODES = { quote: 34, comma: 44, open: 91, close: 93, openObject: 123, closeObject: 125 } as const;
+const NON_SPACE = /\S/;
 
 /**
- * Reads JSON from a stream of UTF-8. Passes each element of a list to `take` as soon as it is complete, so that a long list is never in memory as text.
+ * Reads JSON from a stream of UTF-8. Passes each element of a list to `onValue` as soon as it is complete, so that a long list is never in memory as text.
  * Returns null if the text is a list; all other text is returned whole. Throws a `SyntaxError` if a list is malformed or cut short, `NotUtf8` if the bytes are something else.
  */
-export async function readValues(bytes: ReadableStream<Uint8Array>, take: (value: unknown) => void): Promise<string | null> {
+export async function readValues(bytes: ReadableStream<Uint8Array>, onValue: (value: unknown) => void): Promise<string | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const other: string[] = [];
+  const otherText: string[] = [];
   let otherChars = 0;
   let elements: ElementSplitter | undefined;
-  let isBegun = false;
+  let hasStarted = false;
   const read = (chunk: string): void => {
     let text = chunk;
-    if (!isBegun) {
-      const from = text.search(SPACE);
+    if (!hasStarted) {
+      const from = text.search(NON_SPACE);
       if (from < 0) return;
-      isBegun = true;
-      if (text.charCodeAt(from) === CODES.open) {
-        elements = new ElementSplitter(take);
+      hasStarted = true;
+      if (text.charCodeAt(from) === CHAR_CODES.open) {
+        elements = new ElementSplitter(onValue);
         text = text.slice(from + 1);
       }
     }
     if (elements) return elements.read(text);
     otherChars += text.length;
     if (otherChars > MAX_VALUE_CHARS) throw new ValueTooLarge();
-    other.push(text);
+    otherText.push(text);
   };
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -50,7 +50,7 @@ export async function readValues(bytes: ReadableStream<Uint8Array>, take: (value
   for await (const chunk of readChunks(bytes)) read(decode(chunk));
   read(decode());
   elements?.end();
-  return elements ? null : other.join('');
+  return elements ? null : otherText.join('');
 }
 
 async function* readChunks(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -70,7 +70,7 @@ const toEnd = (index: number): number => (index < 0 ? Infinity : index);
 
 /** Cuts the text after the opening bracket of a list into its elements. */
 class ElementSplitter {
-  readonly #take: (value: unknown) => void;
+  readonly #onValue: (value: unknown) => void;
   #parts: string[] = [];
   #chars = 0;
   #depth = 0;
@@ -79,8 +79,8 @@ class ElementSplitter {
   #isClosed = false;
   #count = 0;
 
-  constructor(take: (value: unknown) => void) {
-    this.#take = take;
+  constructor(onValue: (value: unknown) => void) {
+    this.#onValue = onValue;
   }
 
   read(text: string): void {
@@ -101,13 +101,13 @@ class ElementSplitter {
         continue;
       }
       const code = text.charCodeAt(at);
-      if (code === CODES.quote) this.#isInString = true;
-      else if (code === CODES.open || code === CODES.openObject) this.#depth++;
-      else if (code === CODES.closeObject || (code === CODES.close && this.#depth > 0)) this.#depth--;
-      else if (this.#depth === 0 && (code === CODES.comma || code === CODES.close)) {
+      if (code === CHAR_CODES.quote) this.#isInString = true;
+      else if (code === CHAR_CODES.open || code === CHAR_CODES.openObject) this.#depth++;
+      else if (code === CHAR_CODES.closeObject || (code === CHAR_CODES.close && this.#depth > 0)) this.#depth--;
+      else if (this.#depth === 0 && (code === CHAR_CODES.comma || code === CHAR_CODES.close)) {
         if (this.#isClosed) throw new SyntaxError('Text after the end of the list');
         this.#add(text.slice(from, at));
-        this.#flush(code === CODES.close);
+        this.#flush(code === CHAR_CODES.close);
         from = at + 1;
       }
     }
@@ -115,7 +115,7 @@ class ElementSplitter {
   }
 
   end(): void {
-    if (!this.#isClosed || SPACE.test(this.#parts.join(''))) throw new SyntaxError('The list is incomplete');
+    if (!this.#isClosed || NON_SPACE.test(this.#parts.join(''))) throw new SyntaxError('The list is incomplete');
   }
 
   #add(text: string): void {
@@ -130,8 +130,8 @@ class ElementSplitter {
     [this.#parts, this.#chars] = [[], 0];
     this.#isClosed = isLast;
     // An empty list has no elements.
-    if (isLast && this.#count === 0 && !SPACE.test(text)) return;
+    if (isLast && this.#count === 0 && !NON_SPACE.test(text)) return;
     this.#count++;
-    this.#take(JSON.parse(text) as unknown);
+    this.#onValue(JSON.parse(text) as unknown);
   }
 }

@@ -10,7 +10,7 @@ export interface ImportedMemory {
 }
 
 /** Maximum number of characters of a memory (`memory.add`). */
-const MAX_CHARS = 10_000;
+const MAX_MEMORY_CHARS = 10_000;
 const BULLET = /^\s{0,3}(?:[-*•+–]|\d{1,3}[.)])\s+(?=\S)/;
 const HEADING = /^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?|__([^_]+)__:?|([^.!?]{1,80}):)\s*$/;
 const DATED = /^\[?(\d{4}-\d\d-\d\d)(?:T[\d:.]+Z?)?\]?\s*(?:[-–—:]\s*|\s)(?=\S)/;
@@ -31,15 +31,15 @@ export function parseMemoryList(text: string): ImportedMemory[] {
   const value = parse(text);
   if (value !== undefined) return [...new Map((readMemoryValue(value) ?? []).map((memory) => [memory.text, memory])).values()];
   const memories: ImportedMemory[] = [];
-  const seen = new Set<string>();
+  const seenTexts = new Set<string>();
   let category: ImportedMemory['category'] = 'fact';
   /** Lines of the memory that may go on. */
-  let open: string[] | undefined;
+  let openLines: string[] | undefined;
   const close = (): void => {
-    const memory = open && toMemory(open.join('\n'), category);
-    open = undefined;
-    if (!memory || seen.has(memory.text)) return;
-    seen.add(memory.text);
+    const memory = openLines && toMemory(openLines.join('\n'), category);
+    openLines = undefined;
+    if (!memory || seenTexts.has(memory.text)) return;
+    seenTexts.add(memory.text);
     memories.push(memory);
   };
   for (const line of text.replaceAll('\r\n', '\n').split('\n')) {
@@ -53,12 +53,12 @@ export function parseMemoryList(text: string): ImportedMemory[] {
       category = CATEGORIES.find(([words]) => words.test(heading))?.[1] ?? 'fact';
       continue;
     }
-    if (open && !BULLET.test(line) && (/^\s{2,}\S/.test(line) || /^\t/.test(line))) {
-      open.push(line.trim());
+    if (openLines && !BULLET.test(line) && (/^\s{2,}\S/.test(line) || /^\t/.test(line))) {
+      openLines.push(line.trim());
       continue;
     }
     close();
-    open = [line.replace(BULLET, '').trim()];
+    openLines = [line.replace(BULLET, '').trim()];
   }
   close();
   return memories;
@@ -90,7 +90,7 @@ function toMemory(raw: string, category: ImportedMemory['category']): ImportedMe
   const date = DATED.exec(trimmed);
   const text = (date ? trimmed.slice(date[0].length) : trimmed).trim();
   // Rules, brackets and the like are no memories.
-  if (!/\p{L}/u.test(text) || text.length > MAX_CHARS) return undefined;
+  if (!/\p{L}/u.test(text) || text.length > MAX_MEMORY_CHARS) return undefined;
   const createdAt = date?.[1] === undefined ? Number.NaN : Date.parse(date[1]);
   return {
     text,

@@ -1,8 +1,8 @@
 import { baseName, type ImportFile, readBlob } from './import-files.ts';
 
 /** Maximum size of one picture. */
-const PICTURE_BYTES = 16 * 1024 * 1024;
-const PICTURE = /\.(png|jpe?g|gif|webp)$/i;
+const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
+const PICTURE_EXTENSION = /\.(png|jpe?g|gif|webp)$/i;
 /** Newer exports of ChatGPT name pictures `file-….dat`. */
 const ASSET = /^(file[-_][0-9A-Za-z]+)[-_.]/;
 const SIGNATURES: readonly (readonly [string, readonly number[], number])[] = [
@@ -27,7 +27,7 @@ export class PictureIndex {
   add(file: ImportFile): boolean {
     const name = baseName(file.path);
     const asset = ASSET.exec(name)?.[1];
-    if (!PICTURE.test(name) && !(asset !== undefined && /\.dat$/i.test(name))) return false;
+    if (!PICTURE_EXTENSION.test(name) && !(asset !== undefined && /\.dat$/i.test(name))) return false;
     if (!this.#byName.has(name)) this.#byName.set(name, file);
     if (asset !== undefined && !this.#byAsset.has(asset)) this.#byAsset.set(asset, file);
     return true;
@@ -39,7 +39,7 @@ export class PictureIndex {
     const file = this.#byName.get(name) ?? this.#byAsset.get(ASSET.exec(`${name}.`)?.[1] ?? '');
     if (!file) return undefined;
     try {
-      const bytes = new Uint8Array(await (await readBlob(file, PICTURE_BYTES)).arrayBuffer());
+      const bytes = new Uint8Array(await (await readBlob(file, MAX_PICTURE_BYTES)).arrayBuffer());
       const mimeType = getPictureType(bytes);
       return mimeType === undefined ? undefined : { mimeType, filename: baseName(file.path), bytes };
     } catch {

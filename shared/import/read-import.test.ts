@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { BlobWriter, configure, TextReader, ZipWriter } from '@zip.js/zip.js';
 import { verifies } from '../../tests/requirements.ts';
-import { readJsonLines } from '../../web/gateway/core/transfer.ts';
+import { parseJsonLines } from '../../web/gateway/core/session-transfer.ts';
 import type { ImportedChat } from './imported-chat.ts';
 import { PictureIndex } from './picture-index.ts';
 import { isSavedChat, readImport } from './read-import.ts';
@@ -12,10 +12,11 @@ configure({ useWebWorkers: false });
 const file = (content: unknown, name = 'export.json'): File =>
   new File([typeof content === 'string' || content instanceof Blob ? content : JSON.stringify(content)], name);
 const readExport = (given: File) => readImport([{ path: given.name, blob: given }]);
-const others = async (content: unknown, name?: string): Promise<ImportedChat[]> =>
+const readChats = async (content: unknown, name?: string): Promise<ImportedChat[]> =>
   (await readExport(file(content, name))).chats.map((each) => (each.kind === 'other' ? each.chat : expect.fail('is one of Perch')));
 /** The messages as the gateway reads them. */
-const written = async (chat: ImportedChat | undefined) => readJsonLines(chat ? (await toJsonLines(chat, new PictureIndex())).content : '');
+const toMessages = async (chat: ImportedChat | undefined) =>
+  parseJsonLines(chat ? (await toJsonLines(chat, new PictureIndex())).content : '');
 
 const node = (id: string, parent: string | null, role?: string, parts?: unknown[], more: object = {}) => [
   id,
@@ -46,7 +47,7 @@ const chatGpt = {
 };
 
 verifies('chats.app/import', 'of ChatGPT: its tree without hidden messages, the abandoned branch first', async () => {
-  const [chat] = await others([chatGpt], 'conversations.json');
+  const [chat] = await readChats([chatGpt], 'conversations.json');
   expect(chat).toMatchObject({ id: 'c-1', title: 'Cats', archived: true, pinned: false, tags: [] });
   expect(chat?.messages).toEqual([
     { id: 'a1', parentId: 'q', role: 'assistant', text: 'An animal.', pictures: [], timestamp: 1_700_000_000_500 },
@@ -56,7 +57,7 @@ verifies('chats.app/import', 'of ChatGPT: its tree without hidden messages, the 
       ...{ timestamp: 1_700_000_000_500, model: 'gpt-4o' },
     },
   ]);
-  expect((await written(chat)).map(({ id, content }) => [id, content])).toEqual([
+  expect((await toMessages(chat)).map(({ id, content }) => [id, content])).toEqual([
     ['a1', 'An animal.'],
     ['q', 'What is a cat?\n\n[Picture]'],
     ['a2', 'A small animal.'],
@@ -67,7 +68,7 @@ verifies('chats.app/import', 'of ChatGPT: citation marks are removed, cited name
   const text =
     'Rain \ue200cite\ue202turn0search1\ue202turn0news2\ue201 in \ue200entity\ue202["city","Paris","capital of France"]\ue201, says \ue200url\ue202the office\ue202turn0search3\ue201.\ue200navlist\ue202News\ue202turn0news1\ue201';
   const mapping = Object.fromEntries([node('q', null, 'user', ['Weather?']), node('a', 'q', 'assistant', [text])]);
-  const [chat] = await others([{ ...chatGpt, is_starred: true, current_node: 'a', mapping }]);
+  const [chat] = await readChats([{ ...chatGpt, is_starred: true, current_node: 'a', mapping }]);
   expect(chat?.messages.at(-1)?.text).toBe('Rain in Paris, says the office.');
   expect(chat?.pinned).toBe(true);
 });
@@ -95,9 +96,9 @@ verifies('chats.app/import', 'of Open WebUI and LibreChat: the pictures in it co
   };
   const file = { type: 'image/png', filepath: '/images/1/a.png' };
   const libre = { conversationId: 'p-2', messages: [{ messageId: 'q', text: 'And this?', isCreatedByUser: true, files: [file] }] };
-  const [first, second] = await others([webUi, libre]);
+  const [first, second] = await readChats([webUi, libre]);
   const picture = (data: string) => ({ type: 'image', mimeType: 'image/png', data, filename: 'picture.png' });
-  const messages = await written(first);
+  const messages = await toMessages(first);
   expect(messages.map(({ content }) => content)).toEqual([
     [{ type: 'text', text: 'What is this?' }, picture('AAAA')],
     'A cat',
@@ -106,26 +107,26 @@ verifies('chats.app/import', 'of Open WebUI and LibreChat: the pictures in it co
   ]);
   // Attachments as a history without their bytes lists them.
   expect(messages[0]?.attachments).toEqual([{ filename: 'picture.png', mimeType: 'image/png', size: 3 }]);
-  expect((await written(second)).map(({ content }) => content)).toEqual(['And this?\n\n[Picture]']);
+  expect((await toMessages(second)).map(({ content }) => content)).toEqual(['And this?\n\n[Picture]']);
 });
 
 verifies('chats.app/import', 'of ChatGPT: the zip as it comes', async () => {
   const zip = new ZipWriter(new BlobWriter());
   await zip.add('export/chat.html', new TextReader('<h1>No</h1>'));
   await zip.add('export/conversations.json', new TextReader(JSON.stringify([chatGpt, chatGpt])));
-  expect(await others(await zip.close(), 'export.zip')).toHaveLength(2);
+  expect(await readChats(await zip.close(), 'export.zip')).toHaveLength(2);
 });
 
 verifies('chats.app/import', 'of Perch: the zip that several chats are saved as', async () => {
   const zip = new ZipWriter(new BlobWriter());
   await zip.add('Cats.jsonl', new TextReader('{"role":"user","content":"What is a cat?"}\n{"role":"assistant","content":"An animal."}\n'));
   await zip.add('Dogs.md', new TextReader('# On dogs\n\n## You\n\nWhat is a dog?\n'));
-  const { chats, strange } = await readExport(file(await zip.close(), 'chats.zip'));
+  const { chats, unrecognized } = await readExport(file(await zip.close(), 'chats.zip'));
   expect(chats).toMatchObject([
     { kind: 'perch', title: 'Cats', file: 'Cats.jsonl' },
     { kind: 'perch', title: 'On dogs', file: 'Dogs.md' },
   ]);
-  expect(strange).toEqual([]);
+  expect(unrecognized).toEqual([]);
 });
 
 verifies(
@@ -139,9 +140,9 @@ verifies(
     await zip.add('old/Cut.jsonl', new TextReader(line.slice(0, -9)));
     await zip.add('old/Locked.jsonl', new TextReader(line), { password: 'x' });
     await zip.add('old/Cats.png', new TextReader('no picture'));
-    const { chats, refused } = await readExport(file(await zip.close(), 'chats.zip'));
+    const { chats, rejected } = await readExport(file(await zip.close(), 'chats.zip'));
     expect(chats).toMatchObject([{ title: 'Cats' }]);
-    expect(refused).toEqual([
+    expect(rejected).toEqual([
       { file: 'Cut.jsonl', why: 'notJson' },
       { file: 'Locked.jsonl', why: 'damaged' },
       { file: 'About.md', why: 'noSpeaker' },
@@ -171,7 +172,7 @@ verifies('chats.app/import', 'of Open WebUI, with its tags, and of its older ver
       ],
     },
   };
-  const [first, second] = await others([now, old]);
+  const [first, second] = await readChats([now, old]);
   expect(first).toMatchObject({ id: 'w-1', title: 'Greeting', pinned: true, archived: false, tags: ['x', 'y'] });
   expect(first?.messages).toEqual([
     { id: 'q', parentId: null, role: 'user', text: 'Hi', pictures: [], timestamp: 1_700_000_000_000 },
@@ -206,8 +207,8 @@ verifies('chats.app/import', 'of LibreChat, as a list and as a tree', async () =
     { id: 'q', parentId: null, role: 'user', text: 'Is it?', pictures: [], timestamp: Date.UTC(2024, 0, 2, 3, 4, 5) },
     { id: 'a', parentId: 'q', role: 'assistant', text: 'Yes', pictures: [], timestamp: Date.UTC(2024, 1, 1), model: 'gpt-4o' },
   ];
-  const [listed] = await others({ ...about, messages: [question, answer] });
-  const [tree] = await others({ ...about, recursive: true, messages: [{ ...question, children: [answer] }] });
+  const [listed] = await readChats({ ...about, messages: [question, answer] });
+  const [tree] = await readChats({ ...about, recursive: true, messages: [{ ...question, children: [answer] }] });
   expect(listed).toMatchObject({ id: 'l-1', title: 'It' });
   expect(listed?.messages).toEqual(expected);
   expect(tree?.messages).toEqual(expected);
@@ -244,7 +245,7 @@ verifies('chats.app/import-bad', 'each with its reason; what is none among other
   expect(await refused(other.slice(0, 60))).toContain('zip file is damaged');
   for (const value of [[], {}, null, 7, [null, 'x'], { mapping: {} }, { chat: { messages: [] } }, { conversationId: 'x', messages: [] }])
     expect(await refused(value)).toContain('no chats found in a supported format');
-  expect((await readExport(file([chatGpt, null, { chat: 1 }]))).strange).toEqual([{ file: 'export.json', count: 2 }]);
+  expect((await readExport(file([chatGpt, null, { chat: 1 }]))).unrecognized).toEqual([{ file: 'export.json', count: 2 }]);
 });
 
 verifies('chats.app/import-bad', 'trees that go round in a circle, and parents that are none', async () => {
@@ -259,12 +260,12 @@ verifies('chats.app/import-bad', 'trees that go round in a circle, and parents t
     ]),
   };
   const self = { ...chatGpt, current_node: 'q', mapping: Object.fromEntries([node('q', 'q', 'user', ['Me'])]) };
-  const [first] = await others(round);
+  const [first] = await readChats(round);
   expect(first?.messages.map(({ text, parentId }) => [text, parentId])).toEqual([
     ['Still', null],
     ['There', null],
   ]);
-  const [second] = await others(self);
+  const [second] = await readChats(self);
   expect(second?.messages).toMatchObject([{ text: 'Me', parentId: null }]);
 });
 
@@ -272,12 +273,12 @@ verifies('chats.app/import-bad', 'at maximum size and depth no step gets slower 
   const most = 200_000;
   const wide = Array.from({ length: most }, (_, at) => ({ messageId: String(at), parentMessageId: 'q', text: 'x' }));
   const about = { conversationId: 'l-1', title: 'It' };
-  const [tree] = await others({ ...about, messages: [{ messageId: 'q', isCreatedByUser: true, text: 'All?', children: wide }] });
+  const [tree] = await readChats({ ...about, messages: [{ messageId: 'q', isCreatedByUser: true, text: 'All?', children: wide }] });
   expect(tree?.messages).toHaveLength(most + 1);
   // Nothing between the two was shown to anyone.
   const chain = Array.from({ length: most }, (_, at) => node(`n${at}`, at === 0 ? 'q' : `n${at - 1}`));
   const mapping = Object.fromEntries([node('q', null, 'user', ['First']), ...chain, node('a', `n${most - 1}`, 'assistant', ['Last'])]);
-  const [long] = await others({ ...chatGpt, current_node: 'a', mapping });
+  const [long] = await readChats({ ...chatGpt, current_node: 'a', mapping });
   expect(long?.messages).toMatchObject([{ id: 'q' }, { id: 'a', parentId: 'q' }]);
   const deep = `${'['.repeat(most)}${']'.repeat(most)}`;
   await expect(readExport(file(`{"mapping":${deep}}`))).rejects.toThrow('no chats found in a supported format');
@@ -296,10 +297,10 @@ verifies('chats.app/import-bad', 'cut anywhere: refused, never a part of it', as
 verifies('chats.app/import-bad', 'tags that are none, or too long, are made such as a chat may have', async () => {
   const long = `${'x'.repeat(49)}😀 and more`;
   const tags = ['', ' ', ' birds ', 'birds', long, ...Array.from({ length: 60 }, (_, at) => `t${at}`)];
-  const [chat] = await others([{ title: 'W', meta: { tags }, chat: { messages: [{ role: 'user', content: 'One' }] } }]);
-  const taken = toTags(chat?.tags ?? []);
-  expect(taken.slice(0, 3)).toEqual(['birds', 'x'.repeat(49), 't0']);
-  expect(taken).toHaveLength(50);
+  const [chat] = await readChats([{ title: 'W', meta: { tags }, chat: { messages: [{ role: 'user', content: 'One' }] } }]);
+  const importedTags = toTags(chat?.tags ?? []);
+  expect(importedTags.slice(0, 3)).toEqual(['birds', 'x'.repeat(49), 't0']);
+  expect(importedTags).toHaveLength(50);
 });
 
 verifies('chats.app/import', 'a JSON file that was opened is a chat if somebody speaks in it', async () => {

@@ -1,10 +1,20 @@
 import { type ImportedChat, isFields } from './imported-chat.ts';
-import { baseName, ByteBudget, type GivenFile, IMPORT_BYTES, type ImportFile, isZip, metered, openZip, readText } from './import-files.ts';
+import {
+  baseName,
+  ByteBudget,
+  type SelectedFile,
+  MAX_IMPORT_BYTES,
+  type ImportFile,
+  isZip,
+  limitStream,
+  openZip,
+  readText,
+} from './import-files.ts';
 import { NotUtf8, readValues, ValueTooLarge } from './json-values.ts';
 import { type ImportedMemory, parseMemoryList, readMemoryValue } from './memory-list.ts';
 import { PictureIndex } from './picture-index.ts';
 import { CHAT_FORMATS } from './products/index.ts';
-import { type Refusal, Unimportable } from './refusal.ts';
+import { type ImportErrorCode, ImportError } from './import-error.ts';
 
 /** A chat that can be imported: one of another product, or an export of Perch as it is. */
 export type Importable =
@@ -24,9 +34,9 @@ export interface ImportReading {
   days: { date: string; text: string }[];
   skills: ImportedSkill[];
   /** Elements of lists that are no chats, or chats without messages, by file. */
-  strange: { file: string; count: number }[];
+  unrecognized: { file: string; count: number }[];
   /** Files that could not be read, and why. */
-  refused: { file: string; why: Refusal }[];
+  rejected: { file: string; why: ImportErrorCode }[];
   /** Names of files that were left out. */
   leftOut: string[];
   pictures: PictureIndex;
@@ -34,55 +44,55 @@ export interface ImportReading {
 
 /** Nothing but these memories, such as those of a list that was pasted. */
 export const toMemoryReading = (memories: readonly ImportedMemory[], product: string): ImportReading => ({
-  ...{ chats: [], days: [], skills: [], strange: [], refused: [], leftOut: [], pictures: new PictureIndex() },
+  ...{ chats: [], days: [], skills: [], unrecognized: [], rejected: [], leftOut: [], pictures: new PictureIndex() },
   memories: memories.map((memory) => ({ product, memory })),
 });
 
 /**
  * Reads chats, memories and skills from exports: of Perch (JSON Lines, Markdown or a zip of several) and of the products in `CHAT_FORMATS`, also as zip files and folders.
- * Large lists are read as a stream. Rejects with `Unimportable` if a single file was chosen and there is nothing in it.
+ * Large lists are read as a stream. Rejects with `ImportError` if a single file was chosen and there is nothing in it.
  */
-export async function readImport(given: readonly GivenFile[]): Promise<ImportReading> {
-  const reading = new Reading();
-  for (const { path, blob } of given) {
+export async function readImport(files: readonly SelectedFile[]): Promise<ImportReading> {
+  const reading = new ImportCollector();
+  for (const { path, blob } of files) {
     try {
-      await reading.addGiven(path, blob);
+      await reading.addSelected(path, blob);
     } catch (error) {
-      const refusal = toUnimportable(error);
-      if (given.length === 1) throw refusal;
-      reading.refused.push({ file: baseName(path), why: refusal.refusal });
+      const refusal = toImportError(error);
+      if (files.length === 1) throw refusal;
+      reading.rejected.push({ file: baseName(path), why: refusal.refusal });
     }
   }
   await reading.addFolder();
-  return reading.finish(given.length === 1);
+  return reading.finish(files.length === 1);
 }
 
-class Reading {
-  readonly refused: ImportReading['refused'] = [];
+class ImportCollector {
+  readonly rejected: ImportReading['rejected'] = [];
   readonly #perch: Importable[] = [];
   readonly #chats = CHAT_FORMATS.map((format) => ({ format, chats: [] as ImportedChat[] }));
   readonly #memories: ImportReading['memories'] = [];
   readonly #days: ImportReading['days'] = [];
   readonly #skills = new Map<string, ImportedSkill>();
-  readonly #strange = new Map<string, number>();
+  readonly #unrecognized = new Map<string, number>();
   readonly #leftOut: string[] = [];
   readonly #notes: string[] = [];
   readonly #folder: ImportFile[] = [];
   readonly #pictures = new PictureIndex();
-  readonly #budget = new ByteBudget(IMPORT_BYTES);
+  readonly #budget = new ByteBudget(MAX_IMPORT_BYTES);
   #isZip = false;
 
-  async addGiven(path: string, blob: Blob): Promise<void> {
+  async addSelected(path: string, blob: Blob): Promise<void> {
     const isAlone = !path.includes('/');
     if (blob.size === 0) {
-      if (isAlone) throw new Unimportable('empty');
+      if (isAlone) throw new ImportError('empty');
       return;
     }
     if (await isZip(blob)) {
       this.#isZip = true;
       return this.#addAll(await openZip(blob));
     }
-    const file: ImportFile = { path, size: blob.size, isAlone, stream: () => blob.stream() };
+    const file: ImportFile = { path, size: blob.size, isStandalone: isAlone, stream: () => blob.stream() };
     if (isAlone) await this.#add(file);
     else this.#folder.push(file);
   }
@@ -102,11 +112,11 @@ class Reading {
         try {
           await this.#add(file);
         } catch (error) {
-          const { refusal } = toUnimportable(error);
+          const { refusal } = toImportError(error);
           if (refusal === 'innerTooLarge') throw error;
           // Exports have other JSON files, too.
           if (refusal === 'unknown') this.#leftOut.push(baseName(file.path));
-          else this.refused.push({ file: baseName(file.path), why: refusal });
+          else this.rejected.push({ file: baseName(file.path), why: refusal });
         }
     }
   }
@@ -116,38 +126,38 @@ class Reading {
     if (this.#pictures.add(file)) return;
     if (/\.html?$/i.test(name)) {
       // Exports have other pages, too, some of them large.
-      if (file.isAlone || /gemini|bard|a[ck]ti[vw]/i.test(file.path)) await this.#addPage(file);
+      if (file.isStandalone || /gemini|bard|a[ck]ti[vw]/i.test(file.path)) await this.#addPage(file);
       return;
     }
     if (/\.jsonl$|\.ndjson$/i.test(name)) return this.#addText(await readText(file, this.#budget), file);
     if (/\.(md|markdown)$/i.test(name)) return this.#addMarkdown(await readText(file, this.#budget), file);
-    if (!file.isAlone && !/\.json$/i.test(name)) return void this.#leftOut.push(name);
-    if (file.size > IMPORT_BYTES) throw new Unimportable(file.isAlone ? 'tooLarge' : 'innerTooLarge');
+    if (!file.isStandalone && !/\.json$/i.test(name)) return void this.#leftOut.push(name);
+    if (file.size > MAX_IMPORT_BYTES) throw new ImportError(file.isStandalone ? 'tooLarge' : 'innerTooLarge');
     await this.#addJson(file);
   }
 
   async #addJson(file: ImportFile): Promise<void> {
-    const found = { chats: 0, strange: 0 };
+    const counts = { chats: 0, strange: 0 };
     /** Nothing of a list is kept if its end is missing. */
-    const takes: (() => void)[] = [];
+    const additions: (() => void)[] = [];
     let text: string | null;
     try {
-      text = await readValues(metered(file.stream(), this.#budget), (value) => {
-        const take = this.#recognise(value, file.path);
-        if (!take) return found.strange++;
-        found.chats++;
-        takes.push(take);
+      text = await readValues(limitStream(file.stream(), this.#budget), (value) => {
+        const add = this.#recognize(value, file.path);
+        if (!add) return counts.strange++;
+        counts.chats++;
+        additions.push(add);
       });
     } catch (error) {
-      if (error instanceof SyntaxError) throw new Unimportable('notJson');
-      if (error instanceof NotUtf8) throw new Unimportable('notUtf8');
-      if (error instanceof ValueTooLarge) throw new Unimportable('innerTooLarge');
+      if (error instanceof SyntaxError) throw new ImportError('notJson');
+      if (error instanceof NotUtf8) throw new ImportError('notUtf8');
+      if (error instanceof ValueTooLarge) throw new ImportError('innerTooLarge');
       throw error;
     }
     if (text !== null) return this.#addText(text, file);
-    if (found.chats === 0) throw new Unimportable('unknown');
-    for (const take of takes) take();
-    if (found.strange > 0) this.#addStrange(file.path, found.strange);
+    if (counts.chats === 0) throw new ImportError('unknown');
+    for (const take of additions) take();
+    if (counts.strange > 0) this.#addUnrecognized(file.path, counts.strange);
   }
 
   async #addPage(file: ImportFile): Promise<void> {
@@ -155,59 +165,59 @@ class Reading {
     for (const { format, chats } of this.#chats) {
       const page = format.fromHtml?.(html);
       if (!page) continue;
-      if (page.chats.length + page.strange === 0) break;
+      if (page.chats.length + page.unrecognized === 0) break;
       chats.push(...page.chats);
-      if (page.strange > 0) this.#addStrange(file.path, page.strange);
+      if (page.unrecognized > 0) this.#addUnrecognized(file.path, page.unrecognized);
       return;
     }
-    throw new Unimportable(file.isAlone ? 'geminiHtml' : 'unknown');
+    throw new ImportError(file.isStandalone ? 'geminiHtml' : 'unknown');
   }
 
   #addText(text: string, file: ImportFile): void {
     const { path } = file;
-    const whole = parse(text);
-    if (whole === undefined) {
+    const value = parse(text);
+    if (value === undefined) {
       if (/^\s*#/.test(text)) return this.#addChatMarkdown(text, file);
       const first = parse(text.split('\n', 1)[0] ?? '');
-      if (!isFields(first)) throw new Unimportable('notJson');
+      if (!isFields(first)) throw new ImportError('notJson');
       return this.#addLines(text, first, file);
     }
     // A chat of one message is a single line, which is JSON as a whole.
-    if (isPerchLine(whole)) return this.#addPerch(text, path);
-    const take = this.#recognise(whole, path);
-    if (take) return take();
-    if (isFields(whole) && /\.(jsonl|ndjson)$/i.test(path)) return this.#addLines(text, whole, file);
-    throw new Unimportable('unknown');
+    if (isPerchMessage(value)) return this.#addPerch(text, path);
+    const add = this.#recognize(value, path);
+    if (add) return add();
+    if (isFields(value) && /\.(jsonl|ndjson)$/i.test(path)) return this.#addLines(text, value, file);
+    throw new ImportError('unknown');
   }
 
-  #addLines(text: string, first: Readonly<Record<string, unknown>>, { path, isAlone }: ImportFile): void {
-    if (!isPerchLine(first)) {
+  #addLines(text: string, first: Readonly<Record<string, unknown>>, { path, isStandalone }: ImportFile): void {
+    if (!isPerchMessage(first)) {
       const values: unknown[] = [];
       for (const line of text.split('\n')) {
         if (line.trim() === '') continue;
         const value = parse(line);
-        if (value === undefined) throw new Unimportable('notJson');
+        if (value === undefined) throw new ImportError('notJson');
         values.push(value);
       }
       for (const { format, chats } of this.#chats) {
-        const found = format.fromLines?.(values, path);
-        if (found) return void chats.push(...found);
+        const foundChats = format.fromLines?.(values, path);
+        if (foundChats) return void chats.push(...foundChats);
       }
       // Folders of programs have logs, too.
-      if (!isAlone) throw new Unimportable('unknown');
+      if (!isStandalone) throw new ImportError('unknown');
     }
     this.#addPerch(text, path);
   }
 
   /** Returns the action for a value of a known format; undefined if the format is unknown. */
-  #recognise(value: unknown, path: string): (() => void) | undefined {
+  #recognize(value: unknown, path: string): (() => void) | undefined {
     for (const { format, chats } of this.#chats) {
-      const found = format.fromValue?.(value, path);
-      if (found)
+      const foundChats = format.fromValue?.(value, path);
+      if (foundChats)
         return () => {
-          const empty = found.filter(({ messages }) => messages.length === 0);
-          if (empty.length > 0 && !format.join) this.#addStrange(path, empty.length);
-          chats.push(...(format.join ? found : found.filter(({ messages }) => messages.length > 0)));
+          const empty = foundChats.filter(({ messages }) => messages.length === 0);
+          if (empty.length > 0 && !format.join) this.#addUnrecognized(path, empty.length);
+          chats.push(...(format.join ? foundChats : foundChats.filter(({ messages }) => messages.length > 0)));
         };
     }
     const memories = isFields(value) && 'conversations_memory' in value ? readMemoryValue(value) : null;
@@ -223,9 +233,9 @@ class Reading {
     this.#addChatMarkdown(text, file);
   }
 
-  #addChatMarkdown(text: string, { path, isAlone }: ImportFile): void {
+  #addChatMarkdown(text: string, { path, isStandalone }: ImportFile): void {
     if (!/^## (You|Assistant)\b/m.test(text)) {
-      if (isAlone) throw new Unimportable('noSpeaker');
+      if (isStandalone) throw new ImportError('noSpeaker');
       return void this.#notes.push(baseName(path));
     }
     const [, title = toTitle(path)] = /^\s*# (.+)/.exec(text) ?? [];
@@ -243,31 +253,31 @@ class Reading {
     this.#skills.set(folder, skill);
   }
 
-  #addStrange(path: string, count: number): void {
+  #addUnrecognized(path: string, count: number): void {
     const name = baseName(path);
-    this.#strange.set(name, (this.#strange.get(name) ?? 0) + count);
+    this.#unrecognized.set(name, (this.#unrecognized.get(name) ?? 0) + count);
   }
 
   finish(isOne: boolean): ImportReading {
-    const others = this.#chats.flatMap(({ format, chats }) => {
+    const otherChats = this.#chats.flatMap(({ format, chats }) => {
       const joined = (format.join?.(chats) ?? chats).filter(({ messages }) => messages.length > 0);
       return joined.map((chat): Importable => ({ kind: 'other', product: format.product, chat }));
     });
-    const chats = [...this.#perch, ...others];
+    const chats = [...this.#perch, ...otherChats];
     const skills = [...this.#skills.values()];
     const isEmpty = chats.length + this.#memories.length + this.#days.length + skills.length === 0;
-    if (isEmpty && this.#notes.length > 0) throw new Unimportable('notes');
+    if (isEmpty && this.#notes.length > 0) throw new ImportError('notes');
     // Markdown without speakers is an error among chats of Perch; other programs have it as well.
     if (chats.length > this.#perch.length || chats.length === 0) this.#leftOut.push(...this.#notes);
-    else for (const file of this.#notes) this.refused.push({ file, why: 'noSpeaker' });
-    if (isEmpty && isOne && this.refused.length === 0) throw new Unimportable(this.#isZip ? 'nothingInside' : 'unknown');
+    else for (const file of this.#notes) this.rejected.push({ file, why: 'noSpeaker' });
+    if (isEmpty && isOne && this.rejected.length === 0) throw new ImportError(this.#isZip ? 'nothingInside' : 'unknown');
     return {
       chats,
       memories: [...new Map(this.#memories.map((each) => [each.memory.text, each])).values()],
       days: this.#days,
       skills,
-      strange: [...this.#strange].map(([file, count]) => ({ file, count })),
-      refused: this.refused,
+      unrecognized: [...this.#unrecognized].map(([file, count]) => ({ file, count })),
+      rejected: this.rejected,
       leftOut: this.#leftOut,
       pictures: this.#pictures,
     };
@@ -282,11 +292,11 @@ function parse(text: string): unknown {
   }
 }
 
-const isPerchLine = (value: unknown): boolean =>
+const isPerchMessage = (value: unknown): boolean =>
   isFields(value) && typeof value['role'] === 'string' && 'content' in value && !('object' in value);
 
-function toUnimportable(error: unknown): Unimportable {
-  return error instanceof Unimportable ? error : new Unimportable('damaged', { cause: error });
+function toImportError(error: unknown): ImportError {
+  return error instanceof ImportError ? error : new ImportError('damaged', { cause: error });
 }
 
 const toTitle = (path: string): string => baseName(path).replace(/\.(jsonl|json|md|markdown|txt)$/i, '');

@@ -1,25 +1,25 @@
 import { toBase64 } from '../base64.ts';
-import { RpcError } from '../rpc/errors.ts';
-import type { HistoryMessage, SessionEntry } from '../rpc/records.ts';
-import { canBeSeen } from '../seen.ts';
+import { RpcError } from '../rpc/rpc-error.ts';
+import type { HistoryMessage, SessionEntry } from '../rpc/record-schemas.ts';
+import { hasVisibleText } from '../display-name.ts';
 import { sha256 } from '../sha256.ts';
 import type { ImportedChat, ImportedMessage } from './imported-chat.ts';
 import { readBlob } from './import-files.ts';
 import type { ImportedMemory } from './memory-list.ts';
-import { type GatewayCall, toPatientCall } from './patient-call.ts';
+import { type GatewayCall, createRetryingCall } from './retrying-call.ts';
 import type { PictureIndex } from './picture-index.ts';
 import type { Importable, ImportedSkill, ImportReading } from './read-import.ts';
 
 /** Stands for a picture that is not in the export. */
 const MISSING_PICTURE = '[Picture]';
 /** Limits of `sessions.rename` and `sessions.tag`. */
-const TITLE_CHARS = 200;
-const TAG_CHARS = 50;
+const MAX_TITLE_CHARS = 200;
+const MAX_TAG_CHARS = 50;
 const MAX_TAGS = 50;
 /** Maximum number of characters of one `sessions.import`, below the size of a frame. */
-const CHAT_CHARS = 20 * 1024 * 1024;
+const MAX_CHAT_CHARS = 20 * 1024 * 1024;
 /** Maximum size of a file of a workspace. */
-const FILE_BYTES = 8 * 1024 * 1024;
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const HASH_CHARS = 32;
 
 export interface ImportResult {
@@ -44,7 +44,7 @@ export interface WriteOptions {
   onSession?: (session: SessionEntry) => void;
 }
 
-export const emptyResult = (): ImportResult => ({
+export const createEmptyResult = (): ImportResult => ({
   chats: { added: 0, known: 0 },
   messages: 0,
   pictures: { added: 0, missing: 0 },
@@ -63,10 +63,10 @@ export async function writeImport(
   call: GatewayCall,
   { agentId, isReviewed = false, signal, onProgress, onSession }: WriteOptions,
 ): Promise<ImportResult> {
-  const patient = toPatientCall(call, signal);
-  const result = emptyResult();
+  const retryingCall = createRetryingCall(call, signal);
+  const result = createEmptyResult();
   result.leftOut.push(...reading.leftOut);
-  const writer = new ImportWriter(patient, agentId, result, reading.pictures, onSession);
+  const writer = new ImportWriter(retryingCall, agentId, result, reading.pictures, onSession);
   const steps: [string, () => Promise<void>][] = [
     ...reading.chats.map((each): [string, () => Promise<void>] => [toName(each), () => writer.addChat(each)]),
     ...reading.memories.map(({ memory, product }): [string, () => Promise<void>] => [
@@ -155,11 +155,11 @@ class ImportWriter {
   async addSkill({ name, files }: ImportedSkill): Promise<void> {
     let added = 0;
     for (const { path, file } of files) {
-      if (file.size > FILE_BYTES) {
+      if (file.size > MAX_FILE_BYTES) {
         this.#result.leftOut.push(path);
         continue;
       }
-      const bytes = new Uint8Array(await (await readBlob(file, FILE_BYTES)).arrayBuffer());
+      const bytes = new Uint8Array(await (await readBlob(file, MAX_FILE_BYTES)).arrayBuffer());
       if (await this.#addFile(`skills/${name}/${path}`, toContent(bytes), 'OpenClaw')) added++;
     }
     this.#result.skills[added > 0 ? 'added' : 'known']++;
@@ -191,15 +191,15 @@ export async function toJsonLines(
 ): Promise<{ content: string; added: number; missing: number }> {
   let content = '';
   let [added, missing] = [0, 0];
-  let left = CHAT_CHARS - messages.reduce((sum, { text }) => sum + text.length, 0);
+  let remainingChars = MAX_CHAT_CHARS - messages.reduce((sum, { text }) => sum + text.length, 0);
   for (const message of messages) {
     const parts: Extract<Exclude<HistoryMessage['content'], string>[number], { type: 'image' }>[] = [];
     let missed = 0;
     for (const reference of message.pictures) {
       const picture = await toPart(reference, pictures);
-      if (!picture || picture.data.length > left) missed++;
+      if (!picture || picture.data.length > remainingChars) missed++;
       else {
-        left -= picture.data.length;
+        remainingChars -= picture.data.length;
         parts.push(picture);
       }
     }
@@ -224,12 +224,12 @@ function toHistoryMessage(
   parts: readonly { type: 'image'; mimeType: string; data: string; filename?: string | undefined }[],
   missing: number,
 ): Omit<HistoryMessage, 'content'> & { content: unknown } {
-  const words = [text, ...Array.from({ length: missing }, () => MISSING_PICTURE)].filter((each) => each.trim() !== '').join('\n\n');
-  const about = { id, parentId, role, timestamp, ...(model === undefined ? {} : { model }) };
-  if (parts.length === 0) return { ...about, content: words };
+  const content = [text, ...Array.from({ length: missing }, () => MISSING_PICTURE)].filter((each) => each.trim() !== '').join('\n\n');
+  const fields = { id, parentId, role, timestamp, ...(model === undefined ? {} : { model }) };
+  if (parts.length === 0) return { ...fields, content: content };
   return {
-    ...about,
-    content: words === '' ? parts : [{ type: 'text', text: words }, ...parts],
+    ...fields,
+    content: content === '' ? parts : [{ type: 'text', text: content }, ...parts],
     // A history that leaves out the bytes of large pictures names them by this.
     attachments: parts.map(({ filename = 'picture', mimeType, data }) => ({ filename, mimeType, size: Math.floor((data.length * 3) / 4) })),
   };
@@ -243,10 +243,10 @@ function toContent(bytes: Uint8Array<ArrayBuffer>): { content: string; encoding:
   }
 }
 
-const toTitle = (title: string): { title?: string } => (canBeSeen(title) ? { title: cut(title, TITLE_CHARS) } : {});
+const toTitle = (title: string): { title?: string } => (hasVisibleText(title) ? { title: truncate(title, MAX_TITLE_CHARS) } : {});
 
 /** The beginning of a text, without half a character at its end. */
-const cut = (text: string, chars: number): string =>
+const truncate = (text: string, chars: number): string =>
   text
     .trim()
     .slice(0, chars)
@@ -255,4 +255,4 @@ const cut = (text: string, chars: number): string =>
 
 /** Tags within the limits of `sessions.tag`: visible, short, each once. */
 export const toTags = (tags: readonly string[]): string[] =>
-  [...new Set(tags.map((tag) => cut(tag, TAG_CHARS)))].filter(canBeSeen).slice(0, MAX_TAGS);
+  [...new Set(tags.map((tag) => truncate(tag, MAX_TAG_CHARS)))].filter(hasVisibleText).slice(0, MAX_TAGS);

@@ -1,4 +1,4 @@
-import { CLOSE } from '../rpc/limits.ts';
+import { CLOSE_CODES } from '../rpc/limits.ts';
 
 /** Events of one end of a link. Set once, before the first message can arrive. */
 export interface LinkEvents<M> {
@@ -64,10 +64,10 @@ class MemoryEnd<M> implements Link<M> {
     for (const run of this.#early.splice(0)) run();
   }
 
-  #deliver(tell: (events: LinkEvents<M>) => void, evenClosed = false): void {
+  #deliver(notify: (events: LinkEvents<M>) => void, evenClosed = false): void {
     queueMicrotask(() => {
       const run = (): void => {
-        if (this.#events && (this.#open || evenClosed)) tell(this.#events);
+        if (this.#events && (this.#open || evenClosed)) notify(this.#events);
       };
       if (this.#events) run();
       else this.#early.push(run);
@@ -100,16 +100,16 @@ export function portLink<M>(port: MessagePort): Link<M> {
       port.postMessage({ close: { code, reason } } satisfies PortMessage<M>);
       end(code, reason);
     },
-    receive(given) {
-      if (ended) return given.close(ended.code, ended.reason);
-      events = given;
+    receive(listener) {
+      if (ended) return listener.close(ended.code, ended.reason);
+      events = listener;
       port.onmessage = ({ data }: MessageEvent<PortMessage<M>>) => {
         if (ended) return;
         if ('close' in data) end(data.close.code, data.close.reason);
-        else given.message(data.m);
+        else listener.message(data.m);
       };
       // A message that cannot be read here is lost; a link does not lose one in silence.
-      port.onmessageerror = () => end(CLOSE.protocolError, 'a message could not be read');
+      port.onmessageerror = () => end(CLOSE_CODES.protocolError, 'a message could not be read');
     },
   };
 }

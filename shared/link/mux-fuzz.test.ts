@@ -3,12 +3,12 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { MUX_VERSION } from './hello.ts';
 import { Mux } from './mux.ts';
-import { STREAM_WINDOW, type Stream } from './stream.ts';
-import { frames, greeting, MuxPair, stepPair } from './testing.ts';
-import { TYPE } from './wire.ts';
+import { STREAM_WINDOW_BYTES, type Stream } from './stream.ts';
+import { encodeFrames, testHello, MuxPair, createStepPair } from './mux-testing.ts';
+import { FRAME_TYPE } from './wire.ts';
 
 const LONG = process.env.PERCH_LONG === '1';
-const hello = frames({ type: TYPE.hello, payload: { ...greeting, muxVersion: MUX_VERSION } });
+const hello = encodeFrames({ type: FRAME_TYPE.hello, payload: { ...testHello, muxVersion: MUX_VERSION } });
 
 /** Frames with a sound header and anything inside: gets deeper than bytes at random. */
 const likelyFrame = fc.record({
@@ -18,13 +18,13 @@ const likelyFrame = fc.record({
   payload: fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
     fc.constantFrom('{"kind":"rpc"}', '{"code":1000,"reason":""}', '\0\0\0\x08', ''),
-    fc.constant(JSON.stringify({ ...greeting, muxVersion: 2 })),
+    fc.constant(JSON.stringify({ ...testHello, muxVersion: 2 })),
     fc.json(),
   ),
 });
 const hostile = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
-  fc.array(likelyFrame, { maxLength: 6 }).map((given) => frames(...given)),
+  fc.array(likelyFrame, { maxLength: 6 }).map((given) => encodeFrames(...given)),
 );
 
 describe('fuzz', () => {
@@ -41,12 +41,12 @@ describe('fuzz', () => {
       });
       fc.assert(
         fc.property(session, ({ greeted, sent, side }) => {
-          const [attacker, link] = stepPair();
+          const [attacker, link] = createStepPair();
           attacker.record = false;
           attacker.receive({ message: () => {}, close: () => {} });
           const mux = new Mux(link, {
             side,
-            hello: greeting,
+            hello: testHello,
             schedule: (flush) => flush(),
             onstream: (stream) => {
               stream.receive({ data: (chunk) => stream.release(chunk.byteLength), end: () => stream.end(), reset: () => {} });
@@ -61,9 +61,9 @@ describe('fuzz', () => {
           }
           while (link.step());
           while (attacker.step());
-          if (attacker.ended) {
+          if (attacker.closeEvent) {
             closed++;
-            expect(attacker.ended.code).toBe(1002);
+            expect(attacker.closeEvent.code).toBe(1002);
             expect(mux.streams).toBe(0);
           } else expect(mux.streams).toBeGreaterThan(0);
         }),
@@ -112,23 +112,23 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-interface Part {
+interface MessagePart {
   bytes: Uint8Array;
   text: boolean;
 }
 
 /** One end of a stream, and what must come out at the other. */
-interface End {
+interface StreamEnd {
   stream: Stream;
-  other: End | undefined;
-  sent: Part[];
-  open: Part | undefined;
+  other: StreamEnd | undefined;
+  sent: MessagePart[];
+  open: MessagePart | undefined;
   endSent: boolean;
-  cut: boolean;
+  wasCut: boolean;
   listening: boolean;
   stalled: boolean;
-  held: number;
-  heard: Part[];
+  heldBytes: number;
+  received: MessagePart[];
   partial: Uint8Array[];
   ended: boolean;
   wasReset: boolean;
@@ -136,7 +136,7 @@ interface End {
 
 class Model {
   readonly #pair: MuxPair;
-  readonly #ends: End[] = [];
+  readonly #ends: StreamEnd[] = [];
   /** Errors that listeners found: a stream treats their exceptions as its own failure. */
   readonly #faults: string[] = [];
   #counter = 0;
@@ -151,7 +151,7 @@ class Model {
     if (given.do === 'flush') return void this.#pair.flush();
     if (given.do === 'deliver') {
       const link = given.toDialer ? this.#pair.dialerLink : this.#pair.acceptorLink;
-      for (let i = 0; i < given.count && link.step(); i++) this.#meet();
+      for (let i = 0; i < given.count && link.step(); i++) this.#pairAccepted();
       return;
     }
     const end = this.#ends[given.pick % Math.max(1, this.#ends.length)];
@@ -159,10 +159,10 @@ class Model {
     if (given.do === 'send') return this.#send(end, given);
     if (given.do === 'listen') return this.#listen(end);
     if (given.do === 'stall') end.stalled = true;
-    else if (given.do === 'take') this.#take(end);
+    else if (given.do === 'take') this.#releaseHeld(end);
     else if (given.do === 'end') this.#end(end);
     else {
-      end.cut = true;
+      end.wasCut = true;
       end.stream.reset(4001, 'cut');
     }
   }
@@ -171,37 +171,37 @@ class Model {
   finish(): void {
     for (const end of this.#ends) {
       this.#listen(end);
-      this.#take(end);
+      this.#releaseHeld(end);
     }
     for (const end of [...this.#ends]) this.#end(end);
     this.#settle();
     for (const end of [...this.#ends]) {
       this.#listen(end);
-      this.#take(end);
+      this.#releaseHeld(end);
       this.#end(end);
     }
     this.#settle();
     expect(this.#faults).toEqual([]);
-    expect([this.#pair.dialerLink.ended, this.#pair.acceptorLink.ended]).toEqual([undefined, undefined]);
+    expect([this.#pair.dialerLink.closeEvent, this.#pair.acceptorLink.closeEvent]).toEqual([undefined, undefined]);
     expect([this.#pair.dialer.streams, this.#pair.acceptor.streams]).toEqual([0, 0]);
     for (const end of this.#ends) {
       expect(end.stream.buffered).toBe(0);
       const sent = end.other?.sent ?? [];
-      const cut = end.cut || (end.other?.cut ?? false);
-      if (cut) expect(end.heard.length).toBeLessThanOrEqual(sent.length);
-      else expect(end.heard.length).toBe(sent.length);
-      end.heard.forEach((part, i) => {
+      const cut = end.wasCut || (end.other?.wasCut ?? false);
+      if (cut) expect(end.received.length).toBeLessThanOrEqual(sent.length);
+      else expect(end.received.length).toBe(sent.length);
+      end.received.forEach((part, i) => {
         expect(part.text).toBe(sent[i]?.text);
         expect(Buffer.compare(part.bytes, sent[i]?.bytes ?? new Uint8Array())).toBe(0);
       });
       if (!cut) expect([end.ended, end.wasReset, end.partial.length]).toEqual([true, false, 0]);
-      else expect(end.cut || end.ended || end.wasReset).toBe(true);
+      else expect(end.wasCut || end.ended || end.wasReset).toBe(true);
     }
   }
 
   #settle(): void {
     this.#pair.settle();
-    this.#meet();
+    this.#pairAccepted();
     this.#pair.settle();
   }
 
@@ -211,7 +211,7 @@ class Model {
   }
 
   /** Pairs accepted streams with the ends that opened them. */
-  #meet(): void {
+  #pairAccepted(): void {
     for (const { stream } of this.#pair.accepted.splice(0)) {
       const opener = this.#ends.find((end) => end.stream.id === stream.id);
       if (!opener) throw new Error('a stream came that nobody opened');
@@ -222,7 +222,7 @@ class Model {
     }
   }
 
-  #send(end: End, given: { size: number; text: boolean; bulk: boolean; fin: boolean }): void {
+  #send(end: StreamEnd, given: { size: number; text: boolean; bulk: boolean; fin: boolean }): void {
     if (end.endSent || end.stream.closed) return;
     // The parts of one message are of one kind.
     const text = end.open?.text ?? given.text;
@@ -236,32 +236,32 @@ class Model {
     end.open = fin ? undefined : whole;
   }
 
-  #end(end: End): void {
+  #end(end: StreamEnd): void {
     if (end.endSent || end.stream.closed) return;
     if (end.open) this.#send(end, { size: 1, text: end.open.text, bulk: false, fin: true });
     end.endSent = true;
     end.stream.end(1000, 'done');
   }
 
-  #take(end: End): void {
+  #releaseHeld(end: StreamEnd): void {
     end.stalled = false;
-    const held = end.held;
-    end.held = 0;
+    const held = end.heldBytes;
+    end.heldBytes = 0;
     end.stream.release(held);
   }
 
-  #listen(end: End): void {
+  #listen(end: StreamEnd): void {
     if (end.listening) return;
     end.listening = true;
     end.stream.receive({
       data: (chunk, fin, text) => {
         if (end.ended || end.wasReset) this.#faults.push('data after the last word');
         end.partial.push(chunk.slice());
-        if (end.stalled) end.held += chunk.byteLength;
+        if (end.stalled) end.heldBytes += chunk.byteLength;
         else end.stream.release(chunk.byteLength);
-        if (end.held > STREAM_WINDOW) this.#faults.push('more than the window is held');
+        if (end.heldBytes > STREAM_WINDOW_BYTES) this.#faults.push('more than the window is held');
         if (!fin) return;
-        end.heard.push({ bytes: Buffer.concat(end.partial), text });
+        end.received.push({ bytes: Buffer.concat(end.partial), text });
         end.partial = [];
       },
       end: (code) => {
@@ -276,17 +276,17 @@ class Model {
   }
 }
 
-const newEnd = (stream: Stream): End => ({
+const newEnd = (stream: Stream): StreamEnd => ({
   stream,
   other: undefined,
   sent: [],
   open: undefined,
   endSent: false,
-  cut: false,
+  wasCut: false,
   listening: false,
   stalled: false,
-  held: 0,
-  heard: [],
+  heldBytes: 0,
+  received: [],
   partial: [],
   ended: false,
   wasReset: false,

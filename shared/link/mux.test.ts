@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { CLOSE } from '../rpc/frames.ts';
+import { CLOSE_CODES } from '../rpc/frames.ts';
 import { memoryPair } from './link.ts';
 import { Mux } from './mux.ts';
-import { LINK_WINDOW, STREAM_WINDOW } from './stream.ts';
-import { greeting, listen, MuxPair } from './testing.ts';
-import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, TYPE } from './wire.ts';
+import { LINK_WINDOW_BYTES, STREAM_WINDOW_BYTES } from './stream.ts';
+import { testHello, recordStream, MuxPair } from './mux-testing.ts';
+import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FRAME_TYPE } from './wire.ts';
 
 const decode = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 const pattern = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) & 0xff);
@@ -24,7 +24,7 @@ describe('streams', () => {
     pair.settle();
     const { stream: far, opening } = pair.accepted[0]!;
     expect(opening).toEqual({ kind: 'rpc', principal: 'owner', scopes: ['read'], origin: 'http://127.0.0.1:7333', headers: { a: 'b' } });
-    const [atNear, atFar] = [listen(near), listen(far)];
+    const [atNear, atFar] = [recordStream(near), recordStream(far)];
     far.send(pattern(10));
     far.sendText(new TextEncoder().encode('ß'));
     near.send('');
@@ -52,7 +52,7 @@ describe('streams', () => {
   it('end after their data, each direction for itself', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const [atNear, atFar] = [listen(near), listen(far)];
+    const [atNear, atFar] = [recordStream(near), recordStream(far)];
     near.send(pattern(200_000));
     near.end(1000, 'done');
     near.send('too late');
@@ -71,8 +71,8 @@ describe('streams', () => {
   it('that are unhurried wait for something else to go along with, but not for long', async () => {
     const pair = new MuxPair();
     const [first, second] = [pair.open(), pair.open()];
-    const [atFirst, atSecond] = [listen(first.far), listen(second.far)];
-    first.near.unhurried = true;
+    const [atFirst, atSecond] = [recordStream(first.far), recordStream(second.far)];
+    first.near.isLowPriority = true;
     first.near.send('whenever');
     first.near.end();
     await Promise.resolve();
@@ -82,7 +82,7 @@ describe('streams', () => {
     await Promise.resolve();
     pair.settle();
     expect([atFirst.messages.length, atSecond.messages.length, atFirst.end?.code]).toEqual([1, 1, 1000]);
-    second.near.unhurried = true;
+    second.near.isLowPriority = true;
     second.near.reset(1011, 'whenever');
     await expect.poll(() => (pair.settle(), atSecond.reset?.reason)).toBe('whenever');
   });
@@ -90,7 +90,7 @@ describe('streams', () => {
   it('both end at once', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const [atNear, atFar] = [listen(near), listen(far)];
+    const [atNear, atFar] = [recordStream(near), recordStream(far)];
     near.end(1000, 'n');
     far.end(1000, 'f');
     pair.settle();
@@ -101,7 +101,7 @@ describe('streams', () => {
   it('are cut by reset, which overtakes what is queued', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const atFar = listen(far);
+    const atFar = recordStream(far);
     near.send('gone');
     near.reset(1011, 'broken');
     near.send('nothing');
@@ -113,11 +113,11 @@ describe('streams', () => {
   it('pass over what was under way when they were cut', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    listen(far);
+    recordStream(far);
     far.send('crosses');
     near.reset();
     pair.settle();
-    expect([pair.dialerLink.ended, pair.acceptorLink.ended]).toEqual([undefined, undefined]);
+    expect([pair.dialerLink.closeEvent, pair.acceptorLink.closeEvent]).toEqual([undefined, undefined]);
   });
 
   it('keep for a late listener all that came, in order', () => {
@@ -127,10 +127,10 @@ describe('streams', () => {
     near.send(pattern(100_000));
     near.end();
     pair.settle();
-    const heard = listen(far);
-    expect(heard.messages.map(({ bytes }) => bytes.byteLength)).toEqual([1, 100_000]);
-    expect(heard.messages[1]?.bytes).toEqual(pattern(100_000));
-    expect(heard.end?.code).toBe(1000);
+    const log = recordStream(far);
+    expect(log.messages.map(({ bytes }) => bytes.byteLength)).toEqual([1, 100_000]);
+    expect(log.messages[1]?.bytes).toEqual(pattern(100_000));
+    expect(log.end?.code).toBe(1000);
   });
 
   it('say nothing more to a late listener that resets at the first message', () => {
@@ -154,16 +154,16 @@ describe('streams', () => {
   it('tell when all is handed on, once for each time', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const atNear = listen(near);
+    const atNear = recordStream(near);
     near.send('a');
     near.send('b');
     expect(near.buffered).toBe(2);
     pair.flush();
     expect([near.buffered, atNear.drains]).toEqual([0, 1]);
-    near.send(pattern(STREAM_WINDOW + 1));
+    near.send(pattern(STREAM_WINDOW_BYTES + 1));
     pair.settle();
     expect([near.buffered, atNear.drains]).toEqual([3, 1]);
-    listen(far);
+    recordStream(far);
     pair.settle();
     expect([near.buffered, atNear.drains]).toEqual([0, 2]);
   });
@@ -171,8 +171,8 @@ describe('streams', () => {
   it('opening on a closed link resets at once, and open streams get the reason', async () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const [atNear, atFar] = [listen(near), listen(far)];
-    pair.dialer.close(CLOSE.normal, 'bye');
+    const [atNear, atFar] = [recordStream(near), recordStream(far)];
+    pair.dialer.close(CLOSE_CODES.normal, 'bye');
     pair.settle();
     expect([atNear.reset, atFar.reset]).toEqual([
       { code: 1001, reason: 'bye' },
@@ -181,18 +181,20 @@ describe('streams', () => {
     expect(await pair.acceptor.closed).toEqual({ code: 1000, reason: 'bye' });
     const late = pair.acceptor.open({ kind: 'rpc' });
     late.send('x');
-    expect(listen(late).reset).toEqual({ code: CLOSE.goingAway, reason: 'the link is closed' });
+    expect(recordStream(late).reset).toEqual({ code: CLOSE_CODES.goingAway, reason: 'the link is closed' });
   });
 
   it('a failed open is reset without affecting others', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    expect(listen(pair.dialer.open({ kind: 'x'.repeat(51) })).reset?.code).toBe(CLOSE.policy);
-    expect(listen(pair.dialer.open({ kind: 'http', headers: { big: 'x'.repeat(CHUNK_BYTES) } })).reset?.code).toBe(CLOSE.policy);
-    const heard = listen(far);
+    expect(recordStream(pair.dialer.open({ kind: 'x'.repeat(51) })).reset?.code).toBe(CLOSE_CODES.policy);
+    expect(recordStream(pair.dialer.open({ kind: 'http', headers: { big: 'x'.repeat(CHUNK_BYTES) } })).reset?.code).toBe(
+      CLOSE_CODES.policy,
+    );
+    const log = recordStream(far);
     near.send('fine');
     pair.settle();
-    expect(heard.messages).toHaveLength(1);
+    expect(log.messages).toHaveLength(1);
     expect(pair.open().near.id).toBe(3);
   });
 
@@ -200,11 +202,11 @@ describe('streams', () => {
     const pair = new MuxPair();
     for (const leave of ['end', 'reset'] as const) {
       const { near, far } = pair.open();
-      const heard = listen(far);
+      const log = recordStream(far);
       near[leave](4000, '😀'.repeat(2000));
       pair.settle();
-      expect(heard[leave]?.code).toBe(4000);
-      expect(pair.acceptorLink.ended).toBeUndefined();
+      expect(log[leave]?.code).toBe(4000);
+      expect(pair.acceptorLink.closeEvent).toBeUndefined();
     }
   });
 
@@ -214,10 +216,10 @@ describe('streams', () => {
         if (opening.kind === 'bad') throw new Error('cannot serve');
       },
     });
-    const bad = listen(pair.dialer.open({ kind: 'bad' }));
+    const bad = recordStream(pair.dialer.open({ kind: 'bad' }));
     const { near: one, far: throwing } = pair.open();
     const { near: two, far: sound } = pair.open();
-    const [atOne, heard] = [listen(one), listen(sound)];
+    const [atOne, heard] = [recordStream(one), recordStream(sound)];
     const told: number[] = [];
     throwing.receive({
       data: () => {
@@ -229,9 +231,9 @@ describe('streams', () => {
     one.send('x');
     two.send('y');
     pair.settle();
-    expect(bad.reset).toEqual({ code: CLOSE.internal, reason: 'cannot serve' });
-    expect(atOne.reset).toEqual({ code: CLOSE.internal, reason: 'a bug' });
-    expect(told).toEqual([CLOSE.internal]);
+    expect(bad.reset).toEqual({ code: CLOSE_CODES.internal, reason: 'cannot serve' });
+    expect(atOne.reset).toEqual({ code: CLOSE_CODES.internal, reason: 'a bug' });
+    expect(told).toEqual([CLOSE_CODES.internal]);
     expect(heard.messages).toHaveLength(1);
     pair.dialer.close();
     expect(pair.dialer.streams).toBe(0);
@@ -243,17 +245,17 @@ describe('credit', () => {
     const pair = new MuxPair();
     const stalled = pair.open();
     const live = pair.open();
-    const [atStalled, atLive] = [listen(stalled.far, { release: false }), listen(live.far)];
+    const [atStalled, atLive] = [recordStream(stalled.far, { release: false }), recordStream(live.far)];
     stalled.near.send(new Uint8Array(8 * 1024 * 1024));
     for (let i = 0; i < 200; i++) live.near.send(pattern(100_000));
     pair.settle();
-    expect(atStalled.chunks.reduce((sum, size) => sum + size, 0)).toBe(STREAM_WINDOW);
-    expect(stalled.near.buffered).toBe(8 * 1024 * 1024 - STREAM_WINDOW);
+    expect(atStalled.chunks.reduce((sum, size) => sum + size, 0)).toBe(STREAM_WINDOW_BYTES);
+    expect(stalled.near.buffered).toBe(8 * 1024 * 1024 - STREAM_WINDOW_BYTES);
     expect(atLive.messages).toHaveLength(200);
     for (const { bytes } of atLive.messages) expect(Buffer.compare(bytes, pattern(100_000))).toBe(0);
-    stalled.far.release(STREAM_WINDOW);
+    stalled.far.release(STREAM_WINDOW_BYTES);
     pair.settle();
-    expect(atStalled.chunks.reduce((sum, size) => sum + size, 0)).toBe(2 * STREAM_WINDOW);
+    expect(atStalled.chunks.reduce((sum, size) => sum + size, 0)).toBe(2 * STREAM_WINDOW_BYTES);
   });
 
   verifies('mux/credit', '16 MB over many streams goes in chunks of 64 KB with 1 MiB in flight, and small messages overtake it', () => {
@@ -286,13 +288,13 @@ describe('credit', () => {
     const underWay = pair.dialerLink.frames
       .filter(({ flags }) => flags & FLAG_BULK)
       .reduce((sum, { payload }) => sum + payload.byteLength, 0);
-    expect(underWay).toBe(LINK_WINDOW);
+    expect(underWay).toBe(LINK_WINDOW_BYTES);
     expect(Math.max(...pair.dialerLink.frames.map(({ payload }) => payload.byteLength))).toBe(CHUNK_BYTES);
     talk.near.send('small');
     pair.dialer.open({ kind: 'control' });
     pair.settle();
     const at = order.indexOf('small');
-    expect(at).toBeLessThanOrEqual(LINK_WINDOW / CHUNK_BYTES);
+    expect(at).toBeLessThanOrEqual(LINK_WINDOW_BYTES / CHUNK_BYTES);
     expect(order.filter((what) => what.startsWith('done'))).toHaveLength(32);
     // Round robin: the bulk window has 16 chunks, so streams 16 to 31 come before any stream's second chunk.
     expect(
@@ -307,11 +309,11 @@ describe('credit', () => {
   it('serves streams that wait for the bulk window before those that were served', () => {
     const pair = new MuxPair();
     const streams = Array.from({ length: 20 }, () => pair.open());
-    for (const { far } of streams) listen(far);
+    for (const { far } of streams) recordStream(far);
     pair.dialerLink.frames.length = 0;
-    for (const { near } of streams) near.send(new Uint8Array(STREAM_WINDOW), { bulk: true });
+    for (const { near } of streams) near.send(new Uint8Array(STREAM_WINDOW_BYTES), { bulk: true });
     pair.settle();
-    const turns = pair.dialerLink.frames.filter(({ type }) => type === TYPE.data).map(({ stream }) => stream);
+    const turns = pair.dialerLink.frames.filter(({ type }) => type === FRAME_TYPE.data).map(({ stream }) => stream);
     const ids = streams.map(({ near }) => near.id);
     for (let round = 0; round < 4; round++) expect(turns.slice(round * 20, round * 20 + 20).sort((a, b) => a - b)).toEqual(ids);
   });
@@ -319,35 +321,35 @@ describe('credit', () => {
   it('releasing more than was received has no effect', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const heard = listen(far, { release: false });
+    const log = recordStream(far, { release: false });
     near.send(new Uint8Array(100_000));
     pair.settle();
     far.release(100_000);
     far.release(10_000_000);
     near.send(new Uint8Array(1000));
     pair.settle();
-    expect([pair.dialerLink.ended, heard.messages.length]).toEqual([undefined, 2]);
+    expect([pair.dialerLink.closeEvent, log.messages.length]).toEqual([undefined, 2]);
   });
 
   it('does not let a stream of a closed half hold the link', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const heard = listen(far);
+    const log = recordStream(far);
     far.end();
     near.send(new Uint8Array(4 * 1024 * 1024));
     near.end();
     pair.settle();
-    expect([heard.messages[0]?.bytes.byteLength, pair.dialer.streams]).toEqual([4 * 1024 * 1024, 0]);
+    expect([log.messages[0]?.bytes.byteLength, pair.dialer.streams]).toEqual([4 * 1024 * 1024, 0]);
   });
 
   it('bounds what comes before anyone listens, also messages without bytes', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();
-    const atNear = listen(near);
+    const atNear = recordStream(near);
     for (let i = 0; i < 5000; i++) near.send('');
     pair.settle();
-    expect(atNear.reset?.code).toBe(CLOSE.policy);
-    expect(listen(far).reset?.code).toBe(CLOSE.policy);
+    expect(atNear.reset?.code).toBe(CLOSE_CODES.policy);
+    expect(recordStream(far).reset?.code).toBe(CLOSE_CODES.policy);
   });
 });
 
@@ -364,7 +366,7 @@ describe('the link', () => {
       pair.settle();
       expect([(await pair.dialer.ready).muxVersion, (await pair.acceptor.ready).muxVersion]).toEqual([acceptorVersion, dialerVersion]);
       const streams = Array.from({ length: 5 }, () => pair.open());
-      const heard = streams.flatMap(({ near, far }) => [listen(near), listen(far)]);
+      const logs = streams.flatMap(({ near, far }) => [recordStream(near), recordStream(far)]);
       for (const link of [pair.dialerLink, pair.acceptorLink]) link.sent.length = link.frames.length = 0;
       for (const { near, far } of streams) {
         near.send('up');
@@ -373,7 +375,7 @@ describe('the link', () => {
         far.end();
       }
       pair.settle();
-      expect(heard.map(({ messages, end }) => [messages.length, end?.code])).toEqual(heard.map(() => [1, 1000]));
+      expect(logs.map(({ messages, end }) => [messages.length, end?.code])).toEqual(logs.map(() => [1, 1000]));
       for (const link of [pair.dialerLink, pair.acceptorLink]) {
         if (Math.min(dialerVersion, acceptorVersion) === 1) expect(link.sent.length).toBe(link.frames.length);
         else expect(link.sent.length).toBeLessThan(link.frames.length);
@@ -405,7 +407,7 @@ describe('the link', () => {
 
   it('rejects ready when it closes before hello', async () => {
     const [near] = memoryPair<Uint8Array>();
-    const mux = new Mux(near, { side: 'dialer', hello: greeting, onstream: () => {} });
+    const mux = new Mux(near, { side: 'dialer', hello: testHello, onstream: () => {} });
     mux.close(1000, 'never mind');
     await expect(mux.ready).rejects.toThrow('never mind');
     expect(await mux.closed).toEqual({ code: 1000, reason: 'never mind' });
@@ -416,9 +418,9 @@ describe('the link', () => {
     const pair = new MuxPair();
     pair.settle();
     const streams = Array.from({ length: 4097 }, () => pair.dialer.open({ kind: 'rpc' }));
-    const last = listen(streams.at(-1)!);
+    const last = recordStream(streams.at(-1)!);
     pair.settle();
-    expect(last.reset).toEqual({ code: CLOSE.noGateway, reason: 'too many streams' });
+    expect(last.reset).toEqual({ code: CLOSE_CODES.noGateway, reason: 'too many streams' });
     expect([pair.acceptor.streams, pair.accepted.length]).toEqual([4096, 4096]);
   });
 

@@ -1,17 +1,17 @@
-import { CLOSE } from '../rpc/frames.ts';
+import { CLOSE_CODES } from '../rpc/frames.ts';
 import type { z } from '../rpc/zod.ts';
 import { ending, hello, type Hello, MIN_MUX_VERSION, MUX_VERSION, opening, type Opening } from './hello.ts';
 import type { Link } from './link.ts';
-import { LINK_WINDOW, STREAM_WINDOW, Stream, type StreamHost } from './stream.ts';
-import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, FrameWriter, readFrames, TYPE, uint32, type WireFrame } from './wire.ts';
+import { LINK_WINDOW_BYTES, STREAM_WINDOW_BYTES, Stream, type StreamHost } from './stream.ts';
+import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, FrameWriter, readFrames, FRAME_TYPE, encodeUint32, type WireFrame } from './wire.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 const MAX_STREAMS = 4096;
 /** Milliseconds that low-priority frames wait to be batched. */
-const LATER_MS = 10;
-const LAST_ID = 0xffff_ffff;
+const BATCH_DELAY_MS = 10;
+const MAX_STREAM_ID = 0xffff_ffff;
 
 export interface MuxOptions {
   /** The dialer numbers its streams 1, 3, 5 …, the acceptor 2, 4, 6 … */
@@ -45,14 +45,14 @@ export class Mux {
   readonly #sendable = new Set<Stream>();
   #nextId: number;
   #lastPeerId = 0;
-  #batch = false;
+  #canBatch = false;
   #scheduled = false;
-  #later: ReturnType<typeof setTimeout> | undefined;
+  #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #open = true;
-  #greeted = false;
+  #hasReceivedHello = false;
   #bulkInFlight = 0;
   #bulkReceived = 0;
-  #pings: (() => void)[] = [];
+  #pendingPings: (() => void)[] = [];
   #settleReady!: { resolve(hello: Hello): void; reject(error: Error): void };
   #settleClosed!: (end: { code: number; reason: string }) => void;
   readonly #host: StreamHost;
@@ -69,11 +69,11 @@ export class Mux {
       open: (opening) => this.open(opening),
       wake: (stream, bulk) => {
         this.#sendable.add(stream);
-        if (stream.unhurried) this.#flushLater();
+        if (stream.isLowPriority) this.#flushLater();
         else this.#flushSoon(bulk);
       },
-      control: (type, { id, unhurried }, payload) => this.#control(type, id, payload, unhurried),
-      gone: (stream) => {
+      sendControl: (type, { id, isLowPriority }, payload) => this.#control(type, id, payload, isLowPriority),
+      onClosed: (stream) => {
         this.#streams.delete(stream.id);
         this.#sendable.delete(stream);
       },
@@ -81,10 +81,10 @@ export class Mux {
     link.receive({
       message: (message) => this.#read(message),
       drain: () => this.#flush(),
-      close: (code, reason) => this.#end(code, reason),
+      close: (code, reason) => this.#onClose(code, reason),
     });
     const greeting: Hello = { ...options.hello, muxVersion: options.hello.muxVersion ?? MUX_VERSION };
-    this.#control(TYPE.hello, 0, encode(greeting));
+    this.#control(FRAME_TYPE.hello, 0, encodeJson(greeting));
   }
 
   get streams(): number {
@@ -93,22 +93,22 @@ export class Mux {
 
   /** Opens a stream; data may be sent at once. One that cannot be opened is reset at once, with the reason. */
   open(input: Partial<Opening> & { kind: string }): Stream {
-    if (this.#nextId > LAST_ID) this.close(CLOSE.goingAway, 'out of stream ids');
+    if (this.#nextId > MAX_STREAM_ID) this.close(CLOSE_CODES.goingAway, 'out of stream ids');
     const stream = new Stream(this.#nextId, this.#host);
     this.#nextId += 2;
     if (!this.#open) {
-      stream.lost(CLOSE.goingAway, 'the link is closed');
+      stream.onReset(CLOSE_CODES.goingAway, 'the link is closed');
       return stream;
     }
     // A message that the other side would treat as a breach must not be sent: it would cost all streams their link.
-    const payload = encode(input);
+    const payload = encodeJson(input);
     if (payload.byteLength > CHUNK_BYTES || !opening.safeParse(input).success) {
       this.#nextId -= 2;
-      stream.lost(CLOSE.policy, 'invalid stream opening');
+      stream.onReset(CLOSE_CODES.policy, 'invalid stream opening');
       return stream;
     }
     this.#streams.set(stream.id, stream);
-    this.#control(TYPE.open, stream.id, payload);
+    this.#control(FRAME_TYPE.open, stream.id, payload);
     return stream;
   }
 
@@ -118,23 +118,23 @@ export class Mux {
    */
   ping(): Promise<void> {
     return new Promise((resolve) => {
-      this.#pings.push(resolve);
-      this.#control(TYPE.ping, 0, NOTHING);
+      this.#pendingPings.push(resolve);
+      this.#control(FRAME_TYPE.ping, 0, EMPTY);
     });
   }
 
-  close(code: number = CLOSE.normal, reason = ''): void {
+  close(code: number = CLOSE_CODES.normal, reason = ''): void {
     if (!this.#open) return;
     this.#flush();
     this.#link.close(code, reason);
-    this.#end(code, reason);
+    this.#onClose(code, reason);
   }
 
   #control(type: number, stream: number, payload: Uint8Array, unhurried = false): void {
     if (!this.#open) return;
     this.#writer.write(type, 0, stream, payload);
-    if (this.#batch && unhurried && this.#writer.length < CHUNK_BYTES) this.#flushLater();
-    else if (this.#batch && this.#writer.length < CHUNK_BYTES) this.#flushSoon();
+    if (this.#canBatch && unhurried && this.#writer.length < CHUNK_BYTES) this.#flushLater();
+    else if (this.#canBatch && this.#writer.length < CHUNK_BYTES) this.#flushSoon();
     else this.#link.send(this.#writer.take());
   }
 
@@ -148,7 +148,7 @@ export class Mux {
   }
 
   #flushLater(): void {
-    if (!this.#scheduled) this.#later ??= setTimeout(() => this.#flush(), LATER_MS);
+    if (!this.#scheduled) this.#flushTimer ??= setTimeout(() => this.#flush(), BATCH_DELAY_MS);
   }
 
   /**
@@ -156,12 +156,12 @@ export class Mux {
    * goes to the end of the queue; one that waits for the bulk window keeps its position, so that it is first when the window opens.
    */
   #flush(): void {
-    clearTimeout(this.#later);
-    this.#later = undefined;
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
     if (!this.#open) return;
     let drained: Stream[] | undefined;
     for (const stream of this.#sendable) {
-      const chunk = stream.take(LINK_WINDOW - this.#bulkInFlight);
+      const chunk = stream.nextChunk(LINK_WINDOW_BYTES - this.#bulkInFlight);
       if (chunk === 'blocked') continue;
       this.#sendable.delete(stream);
       if (chunk === 'idle') continue;
@@ -169,13 +169,13 @@ export class Mux {
       this.#writer.write(chunk.type, chunk.flags, stream.id, chunk.payload);
       if (chunk.more) this.#sendable.add(stream);
       else (drained ??= []).push(stream);
-      if (!this.#batch || this.#writer.length >= CHUNK_BYTES) {
+      if (!this.#canBatch || this.#writer.length >= CHUNK_BYTES) {
         this.#link.send(this.#writer.take());
         if (!this.#open) return;
       }
     }
     if (this.#writer.length > 0) this.#link.send(this.#writer.take());
-    if (drained) for (const stream of drained) stream.taken();
+    if (drained) for (const stream of drained) stream.onFlushed();
   }
 
   #read(message: Uint8Array): void {
@@ -186,103 +186,103 @@ export class Mux {
         if (!this.#open) return;
       }
     } catch (error) {
-      this.close(CLOSE.protocolError, error instanceof RangeError ? error.message : 'invalid frame');
+      this.close(CLOSE_CODES.protocolError, error instanceof RangeError ? error.message : 'invalid frame');
     }
   }
 
   #handle({ type, flags, stream: id, payload }: WireFrame): void {
-    if (!this.#greeted && type !== TYPE.hello) throw new RangeError('the first frame must be hello');
+    if (!this.#hasReceivedHello && type !== FRAME_TYPE.hello) throw new RangeError('the first frame must be hello');
     switch (type) {
-      case TYPE.hello:
-        return this.#greet(read(hello, payload));
-      case TYPE.open:
-        return this.#accept(id, read(opening, payload));
-      case TYPE.data:
+      case FRAME_TYPE.hello:
+        return this.#onHello(parseControlFrame(hello, payload));
+      case FRAME_TYPE.open:
+        return this.#onOpen(id, parseControlFrame(opening, payload));
+      case FRAME_TYPE.data:
         if (flags & FLAG_BULK) this.#ackBulk(payload.byteLength);
-        return this.#known(id)?.arrived(payload, (flags & FLAG_FIN) !== 0, (flags & FLAG_TEXT) !== 0);
-      case TYPE.end: {
-        const { code, reason } = read(ending, payload);
-        return this.#known(id)?.ended(code, reason);
+        return this.#findStream(id)?.onData(payload, (flags & FLAG_FIN) !== 0, (flags & FLAG_TEXT) !== 0);
+      case FRAME_TYPE.end: {
+        const { code, reason } = parseControlFrame(ending, payload);
+        return this.#findStream(id)?.onEnd(code, reason);
       }
-      case TYPE.reset: {
-        const { code, reason } = read(ending, payload);
-        return this.#known(id)?.lost(code, reason);
+      case FRAME_TYPE.reset: {
+        const { code, reason } = parseControlFrame(ending, payload);
+        return this.#findStream(id)?.onReset(code, reason);
       }
-      case TYPE.credit: {
+      case FRAME_TYPE.credit: {
         if (payload.byteLength !== 4) throw new RangeError('a credit frame must have 4 bytes');
         const bytes = new DataView(payload.buffer, payload.byteOffset, 4).getUint32(0);
-        if (id !== 0) return this.#known(id)?.credited(bytes);
+        if (id !== 0) return this.#findStream(id)?.onCredit(bytes);
         if (bytes > this.#bulkInFlight) throw new RangeError('received more credit than was used');
         this.#bulkInFlight -= bytes;
         return this.#flushSoon();
       }
-      case TYPE.ping:
-        return this.#control(TYPE.pong, 0, NOTHING);
-      case TYPE.pong:
-        return this.#pings.shift()?.();
+      case FRAME_TYPE.ping:
+        return this.#control(FRAME_TYPE.pong, 0, EMPTY);
+      case FRAME_TYPE.pong:
+        return this.#pendingPings.shift()?.();
     }
   }
 
   /** The stream of that number; undefined if it is already closed, which the other side may not know yet. */
-  #known(id: number): Stream | undefined {
+  #findStream(id: number): Stream | undefined {
     const stream = this.#streams.get(id);
     if (stream) return stream;
-    const opened = this.#isTheirs(id) ? id <= this.#lastPeerId : id > 0 && id < this.#nextId;
+    const opened = this.#isPeerId(id) ? id <= this.#lastPeerId : id > 0 && id < this.#nextId;
     if (!opened) throw new RangeError('received a frame for a stream that was never opened');
     return undefined;
   }
 
-  #isTheirs(id: number): boolean {
+  #isPeerId(id: number): boolean {
     return id > 0 && (id % 2 === 0) === (this.#options.side === 'dialer');
   }
 
-  #greet(theirs: Hello): void {
-    if (this.#greeted) throw new RangeError('received hello twice');
-    const version = Math.min(theirs.muxVersion, this.#options.hello.muxVersion ?? MUX_VERSION);
+  #onHello(peerHello: Hello): void {
+    if (this.#hasReceivedHello) throw new RangeError('received hello twice');
+    const version = Math.min(peerHello.muxVersion, this.#options.hello.muxVersion ?? MUX_VERSION);
     if (version < MIN_MUX_VERSION) throw new RangeError(`multiplexer version ${version} is too old`);
-    this.#greeted = true;
-    this.#batch = version >= 2;
-    this.#settleReady.resolve(theirs);
+    this.#hasReceivedHello = true;
+    this.#canBatch = version >= 2;
+    this.#settleReady.resolve(peerHello);
   }
 
-  #accept(id: number, given: Opening): void {
-    if (!this.#isTheirs(id) || id <= this.#lastPeerId) throw new RangeError('stream id already in use');
+  #onOpen(id: number, streamOpening: Opening): void {
+    if (!this.#isPeerId(id) || id <= this.#lastPeerId) throw new RangeError('stream id already in use');
     this.#lastPeerId = id;
     const stream = new Stream(id, this.#host);
     this.#streams.set(id, stream);
-    if (this.#streams.size > MAX_STREAMS) return stream.reset(CLOSE.noGateway, 'too many streams');
+    if (this.#streams.size > MAX_STREAMS) return stream.reset(CLOSE_CODES.noGateway, 'too many streams');
     try {
-      this.#options.onstream(stream, given);
+      this.#options.onstream(stream, streamOpening);
     } catch (error) {
-      stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'could not serve the stream');
+      stream.reset(CLOSE_CODES.internal, error instanceof Error ? error.message : 'could not serve the stream');
     }
   }
 
   #ackBulk(bytes: number): void {
     this.#bulkReceived += bytes;
-    if (this.#bulkReceived < LINK_WINDOW / 4) return;
-    this.#control(TYPE.credit, 0, uint32(this.#bulkReceived));
+    if (this.#bulkReceived < LINK_WINDOW_BYTES / 4) return;
+    this.#control(FRAME_TYPE.credit, 0, encodeUint32(this.#bulkReceived));
     this.#bulkReceived = 0;
   }
 
-  #end(code: number, reason: string): void {
+  #onClose(code: number, reason: string): void {
     if (!this.#open) return;
     this.#open = false;
-    clearTimeout(this.#later);
+    clearTimeout(this.#flushTimer);
     for (const stream of [...this.#streams.values()])
-      stream.lost(code === CLOSE.normal ? CLOSE.goingAway : code, reason || 'the link closed');
+      stream.onReset(code === CLOSE_CODES.normal ? CLOSE_CODES.goingAway : code, reason || 'the link closed');
     this.#streams.clear();
     this.#sendable.clear();
-    this.#pings = [];
+    this.#pendingPings = [];
     this.#settleReady.reject(new Error(reason || 'the link closed'));
     this.#settleClosed({ code, reason });
   }
 }
 
-const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
+const encodeJson = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
 
 /** Parses a control frame; throws a `RangeError` if it is invalid. */
-function read<S extends z.ZodType>(schema: S, payload: Uint8Array): z.output<S> {
+function parseControlFrame<S extends z.ZodType>(schema: S, payload: Uint8Array): z.output<S> {
   try {
     return schema.parse(JSON.parse(decoder.decode(payload)));
   } catch (error) {
@@ -290,5 +290,5 @@ function read<S extends z.ZodType>(schema: S, payload: Uint8Array): z.output<S> 
   }
 }
 
-export { STREAM_WINDOW, uint32 };
+export { STREAM_WINDOW_BYTES, encodeUint32 };
 export type { Opening };

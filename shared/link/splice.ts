@@ -1,4 +1,4 @@
-import { usage } from '../rpc/records.ts';
+import { usage } from '../rpc/record-schemas.ts';
 import { z } from '../rpc/zod.ts';
 
 // A model's answer goes from the bridge straight to the caller: the host specifies over `forward` the request to the upstream and the
@@ -20,26 +20,26 @@ export const splicedCall = z.object({
 export type SplicedCall = z.infer<typeof splicedCall>;
 
 /** A change of a request's body, in bytes of it. */
-export const edit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
-export type Edit = z.infer<typeof edit>;
+export const bodyEdit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
+export type BodyEdit = z.infer<typeof bodyEdit>;
 
 /** The bridge's port for outgoing requests like `egress` whose successful responses go directly to a caller. */
-export const FORWARD_PORT = 'forward';
+export const FORWARD_KIND = 'forward';
 /**
  * In the opening of a request that came through another bridge, whose caller this one cannot send an upstream's response to: the host
  * answers it itself.
  */
-export const AFAR_HEADER = 'x-perch-afar';
-/** In the opening of its streams, a `Forward`. */
+export const VIA_BRIDGE_HEADER = 'x-perch-afar';
+/** In the opening of its streams, a `ForwardRequest`. */
 export const FORWARD_HEADER = ':forward';
-export const forward = z.object({
+export const forwardRequest = z.object({
   /** The number of the stream on which the caller’s request came. */
   to: z.number().int().positive(),
   call: splicedCall,
   /** Format of the answer: chat completions, or Anthropic's Messages API. */
   wire: z.enum(['chat', 'messages']).default('chat'),
   /** Differences between the body and the caller's own, in order; left out if the body is included. */
-  edits: z.array(edit).max(10).optional(),
+  edits: z.array(bodyEdit).max(10).optional(),
   /** Whether events are wanted, or a whole answer: nothing else commits. */
   stream: z.boolean(),
   /** Completions that were asked for at once. */
@@ -65,13 +65,13 @@ export const forward = z.object({
     })
     .optional(),
 });
-export type Forward = z.infer<typeof forward>;
+export type ForwardRequest = z.infer<typeof forwardRequest>;
 
 /** A stream that a host opens and ends to withdraw all its standing routes. */
-export const WITHDRAW_PORT = 'withdraw';
+export const WITHDRAW_KIND = 'withdraw';
 
 /** Bytes of a caller’s body that the bridge keeps, so that it need not come back from the host. */
-export const KEPT_BODY = 256 * 1024;
+export const MAX_STORED_BODY_BYTES = 256 * 1024;
 
 /** `odd`: an event that is no piece of a completion, or tells of an error. `left`: the caller hung up. */
 export const spliceEnd = z.object({
@@ -84,8 +84,8 @@ export const spliceEnd = z.object({
 export type SpliceEnd = z.infer<typeof spliceEnd>;
 
 /** Streams that the bridge opens to tell what spliced calls have used; answered when that is stored. */
-export const RECEIPTS_KIND = 'receipts';
-export const receipt = z.object({
+export const USAGE_RECEIPTS_KIND = 'receipts';
+export const usageReceipt = z.object({
   call: splicedCall,
   /** Milliseconds since 1970. */
   endedAt: z.number(),
@@ -94,32 +94,32 @@ export const receipt = z.object({
   /** Characters of text that were generated. */
   chars: z.number().int().nonnegative(),
 });
-export type Receipt = z.infer<typeof receipt>;
+export type UsageReceipt = z.infer<typeof usageReceipt>;
 /** Reports sent together. Each is examined separately. */
-export const receipts = z.array(z.unknown()).max(1000);
+export const usageReceipts = z.array(z.unknown()).max(1000);
 
-/** Streams in which the bridge asks how to complete a response over a standing route that failed: an `Ended`, answered with events. */
-export const ENDED_KIND = 'ended';
-export const ended = z.object({ call: splicedCall, end: spliceEnd, wire: forward.shape.wire });
-export type Ended = z.infer<typeof ended>;
+/** Streams in which the bridge asks how to complete a response over a standing route that failed: an `SpliceFailure`, answered with events. */
+export const SPLICE_FAILURE_KIND = 'ended';
+export const spliceFailure = z.object({ call: splicedCall, end: spliceEnd, wire: forwardRequest.shape.wire });
+export type SpliceFailure = z.infer<typeof spliceFailure>;
 
 type ResponseInputs = ConstructorParameters<typeof Response>;
 // Sets instead of subclasses: a subclass would load all of Node's `fetch` into a bridge that may never use it.
-const held = new WeakSet<Response>();
-const spliced = new WeakSet<Response>();
+const bypassResponses = new WeakSet<Response>();
+const splicedResponses = new WeakSet<Response>();
 
 /** Response whose body bypassed the host; resolves to the `SpliceEnd` when it has ended. */
-export function heldResponse(...inputs: ResponseInputs): Response {
+export function createBypassResponse(...inputs: ResponseInputs): Response {
   const response = new Response(...inputs);
-  held.add(response);
+  bypassResponses.add(response);
   return response;
 }
-export const isHeld = (response: Response): boolean => held.has(response);
+export const isBypassResponse = (response: Response): boolean => bypassResponses.has(response);
 
 /** Response for a caller whose answer bypassed the host. */
-export function splicedResponse(...inputs: ResponseInputs): Response {
+export function createSplicedResponse(...inputs: ResponseInputs): Response {
   const response = new Response(...inputs);
-  spliced.add(response);
+  splicedResponses.add(response);
   return response;
 }
-export const isSpliced = (response: Response): boolean => spliced.has(response);
+export const isSplicedResponse = (response: Response): boolean => splicedResponses.has(response);

@@ -1,16 +1,16 @@
-import { CLOSE } from '../rpc/frames.ts';
+import { CLOSE_CODES } from '../rpc/frames.ts';
 import type { Opening } from './hello.ts';
-import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, TYPE, uint32 } from './wire.ts';
+import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, FRAME_TYPE, encodeUint32 } from './wire.ts';
 
 /** Bytes that a stream may have under way before the receiver has taken them. */
-export const STREAM_WINDOW = 256 * 1024;
+export const STREAM_WINDOW_BYTES = 256 * 1024;
 /** Bytes of bulk that a link may have under way, all streams together. */
-export const LINK_WINDOW = 1024 * 1024;
+export const LINK_WINDOW_BYTES = 1024 * 1024;
 /** Frames that may come before anyone listens: credit bounds their bytes, this bounds empty ones. */
-const MAX_EARLY = 4096;
+const MAX_EARLY_FRAMES = 4096;
 
 /** Characters of a reason that travel. */
-const MAX_REASON = 500;
+const MAX_REASON_CHARS = 500;
 
 const encoder = new TextEncoder();
 
@@ -19,8 +19,8 @@ export interface StreamHost {
   open(opening: Partial<Opening> & { kind: string }): Stream;
   /** `bulk`: a body's part was queued. */
   wake(stream: Stream, bulk: boolean): void;
-  control(type: number, stream: Stream, payload: Uint8Array): void;
-  gone(stream: Stream): void;
+  sendControl(type: number, stream: Stream, payload: Uint8Array): void;
+  onClosed(stream: Stream): void;
 }
 
 /** Listener of a stream. An event that throws resets this stream with 1011, and no other. */
@@ -42,32 +42,32 @@ export interface OutgoingChunk {
   more: boolean;
 }
 
-interface Queued {
+interface QueuedMessage {
   readonly bytes: Uint8Array;
   readonly flags: number;
-  at: number;
-  next: Queued | undefined;
+  offset: number;
+  next: QueuedMessage | undefined;
 }
 
 /** One stream of a multiplexer: messages both ways, each side ends its own direction, either can reset both. */
 export class Stream {
   readonly id: number;
   /** Low priority: later data may be batched with other frames that are sent soon. */
-  unhurried = false;
+  isLowPriority = false;
   readonly #host: StreamHost;
   #events: StreamEvents | undefined;
-  #early: ((events: StreamEvents) => void)[] = [];
-  #first: Queued | undefined;
-  #last: Queued | undefined;
-  #queued = 0;
-  #credit = STREAM_WINDOW;
+  #earlyEvents: ((events: StreamEvents) => void)[] = [];
+  #first: QueuedMessage | undefined;
+  #last: QueuedMessage | undefined;
+  #queuedBytes = 0;
+  #sendCredit = STREAM_WINDOW_BYTES;
   /** Bytes that the peer may still send, and bytes taken that were not credited to it yet. */
-  #granted = STREAM_WINDOW;
-  #released = 0;
+  #receiveCredit = STREAM_WINDOW_BYTES;
+  #releasedBytes = 0;
   #ending: { code: number; reason: string } | undefined;
-  #sentEnd = false;
-  #gotEnd = false;
-  #dead = false;
+  #hasSentEnd = false;
+  #hasReceivedEnd = false;
+  #isClosed = false;
 
   constructor(id: number, host: StreamHost) {
     this.id = id;
@@ -76,21 +76,21 @@ export class Stream {
 
   /** Bytes queued here for lack of credit. */
   get buffered(): number {
-    return this.#queued;
+    return this.#queuedBytes;
   }
 
   get closed(): boolean {
-    return this.#dead;
+    return this.#isClosed;
   }
 
   /** Opens another stream on the same link. */
-  beside(opening: Partial<Opening> & { kind: string }): Stream {
+  openSibling(opening: Partial<Opening> & { kind: string }): Stream {
     return this.#host.open(opening);
   }
 
   receive(events: StreamEvents): void {
     this.#events = events;
-    for (let tell = this.#early.shift(); tell; tell = this.#early.shift()) this.#guard(tell, events);
+    for (let deliver = this.#earlyEvents.shift(); deliver; deliver = this.#earlyEvents.shift()) this.#deliver(deliver, events);
   }
 
   /** Queues a message (or, with `fin` false, a part of one). A body's parts are `bulk` whatever their size. The bytes must not change afterwards. */
@@ -105,60 +105,60 @@ export class Stream {
   }
 
   /** Ends sending; queued data is still sent. */
-  end(code: number = CLOSE.normal, reason = ''): void {
-    if (this.#dead || this.#ending) return;
-    this.#ending = { code, reason: reason.slice(0, MAX_REASON) };
+  end(code: number = CLOSE_CODES.normal, reason = ''): void {
+    if (this.#isClosed || this.#ending) return;
+    this.#ending = { code, reason: reason.slice(0, MAX_REASON_CHARS) };
     this.#host.wake(this, false);
   }
 
   /** Aborts both directions at once; queued data is dropped, and no event follows. */
-  reset(code: number = CLOSE.internal, reason = ''): void {
-    if (this.#dead) return;
-    this.#host.control(TYPE.reset, this, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON) })));
-    this.#early = [];
-    this.#die();
+  reset(code: number = CLOSE_CODES.internal, reason = ''): void {
+    if (this.#isClosed) return;
+    this.#host.sendControl(FRAME_TYPE.reset, this, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON_CHARS) })));
+    this.#earlyEvents = [];
+    this.#close();
   }
 
   /** Credits the sender with `bytes` that were processed, so that it may send as many more. */
   release(bytes: number): void {
-    if (this.#dead || this.#gotEnd) return;
+    if (this.#isClosed || this.#hasReceivedEnd) return;
     // Never more than was received: the sender takes that for a breach.
-    this.#released = Math.min(this.#released + bytes, STREAM_WINDOW - this.#granted);
-    if (this.#released < STREAM_WINDOW / 4) return;
-    const credit = this.#released;
-    this.#granted += credit;
-    this.#released = 0;
-    this.#host.control(TYPE.credit, this, uint32(credit));
+    this.#releasedBytes = Math.min(this.#releasedBytes + bytes, STREAM_WINDOW_BYTES - this.#receiveCredit);
+    if (this.#releasedBytes < STREAM_WINDOW_BYTES / 4) return;
+    const credit = this.#releasedBytes;
+    this.#receiveCredit += credit;
+    this.#releasedBytes = 0;
+    this.#host.sendControl(FRAME_TYPE.credit, this, encodeUint32(credit));
   }
 
   // Methods for the multiplexer.
 
   /** The next frame to send: `idle` with nothing to send or no credit, `blocked` where only the link's bulk window (`bulkLeft` bytes) is in the way. */
-  take(bulkLeft: number): OutgoingChunk | 'idle' | 'blocked' {
-    if (this.#dead) return 'idle';
+  nextChunk(bulkLeft: number): OutgoingChunk | 'idle' | 'blocked' {
+    if (this.#isClosed) return 'idle';
     const head = this.#first;
     if (!head) {
-      if (!this.#ending || this.#sentEnd) return 'idle';
-      this.#sentEnd = true;
+      if (!this.#ending || this.#hasSentEnd) return 'idle';
+      this.#hasSentEnd = true;
       const payload = encoder.encode(JSON.stringify(this.#ending));
-      if (this.#gotEnd) this.#die();
-      return { type: TYPE.end, flags: 0, payload, more: false };
+      if (this.#hasReceivedEnd) this.#close();
+      return { type: FRAME_TYPE.end, flags: 0, payload, more: false };
     }
-    const left = head.bytes.byteLength - head.at;
-    const size = Math.min(left, CHUNK_BYTES, this.#credit);
-    if (size === 0 && left > 0) return 'idle';
+    const remaining = head.bytes.byteLength - head.offset;
+    const size = Math.min(remaining, CHUNK_BYTES, this.#sendCredit);
+    if (size === 0 && remaining > 0) return 'idle';
     if ((head.flags & FLAG_BULK) !== 0 && size > bulkLeft) return 'blocked';
-    const last = size === left;
-    const payload = last && head.at === 0 ? head.bytes : head.bytes.subarray(head.at, head.at + size);
-    head.at += size;
-    this.#credit -= size;
-    this.#queued -= size;
+    const last = size === remaining;
+    const payload = last && head.offset === 0 ? head.bytes : head.bytes.subarray(head.offset, head.offset + size);
+    head.offset += size;
+    this.#sendCredit -= size;
+    this.#queuedBytes -= size;
     if (last) {
       this.#first = head.next;
       if (!this.#first) this.#last = undefined;
     }
     return {
-      type: TYPE.data,
+      type: FRAME_TYPE.data,
       flags: last ? head.flags : head.flags & ~FLAG_FIN,
       payload,
       more: this.#first !== undefined || this.#ending !== undefined,
@@ -166,94 +166,95 @@ export class Stream {
   }
 
   /** The link has taken something of this stream; tells when that was all. */
-  taken(): void {
-    if (this.#dead || this.#first || !this.#events?.drain) return;
-    this.#guard((events) => events.drain?.(), this.#events);
+  onFlushed(): void {
+    if (this.#isClosed || this.#first || !this.#events?.drain) return;
+    this.#deliver((events) => events.drain?.(), this.#events);
   }
 
-  /** Throws a `RangeError` if the other side violates the protocol; so do `ended` and `credited`. */
-  arrived(chunk: Uint8Array, fin: boolean, text: boolean): void {
-    if (this.#dead) return;
-    if (this.#gotEnd) throw new RangeError('received data after the end');
-    this.#granted -= chunk.byteLength;
-    if (this.#granted < 0) throw new RangeError('received more data than credit');
+  /** Throws a `RangeError` if the other side violates the protocol; so do `onEnd` and `onCredit`. */
+  onData(chunk: Uint8Array, fin: boolean, text: boolean): void {
+    if (this.#isClosed) return;
+    if (this.#hasReceivedEnd) throw new RangeError('received data after the end');
+    this.#receiveCredit -= chunk.byteLength;
+    if (this.#receiveCredit < 0) throw new RangeError('received more data than credit');
     // An empty chunk has no effect and costs no credit, so it is not queued.
     if (chunk.byteLength === 0 && !fin) return;
-    if (this.#events) return this.#data(this.#events, chunk, fin, text);
-    if (this.#early.length >= MAX_EARLY) return this.#cut(CLOSE.policy, 'received too many messages before a listener was attached');
+    if (this.#events) return this.#deliverData(this.#events, chunk, fin, text);
+    if (this.#earlyEvents.length >= MAX_EARLY_FRAMES)
+      return this.#abort(CLOSE_CODES.policy, 'received too many messages before a listener was attached');
     const copy = chunk.slice();
-    this.#early.push((events) => events.data(copy, fin, text));
+    this.#earlyEvents.push((events) => events.data(copy, fin, text));
   }
 
-  ended(code: number, reason: string): void {
-    if (this.#dead) return;
-    if (this.#gotEnd) throw new RangeError('a stream ended twice');
-    this.#gotEnd = true;
-    if (this.#sentEnd) this.#die();
-    this.#tell((events) => events.end(code, reason));
+  onEnd(code: number, reason: string): void {
+    if (this.#isClosed) return;
+    if (this.#hasReceivedEnd) throw new RangeError('a stream ended twice');
+    this.#hasReceivedEnd = true;
+    if (this.#hasSentEnd) this.#close();
+    this.#notify((events) => events.end(code, reason));
   }
 
-  lost(code: number, reason: string): void {
-    if (this.#dead) return;
-    this.#die();
-    this.#tell((events) => events.reset(code, reason));
+  onReset(code: number, reason: string): void {
+    if (this.#isClosed) return;
+    this.#close();
+    this.#notify((events) => events.reset(code, reason));
   }
 
-  credited(bytes: number): void {
-    if (this.#dead) return;
-    this.#credit += bytes;
-    if (this.#credit > STREAM_WINDOW) throw new RangeError('received more credit than was used');
+  onCredit(bytes: number): void {
+    if (this.#isClosed) return;
+    this.#sendCredit += bytes;
+    if (this.#sendCredit > STREAM_WINDOW_BYTES) throw new RangeError('received more credit than was used');
     if (this.#first) this.#host.wake(this, false);
   }
 
   #enqueue(bytes: Uint8Array, flags: number): void {
-    if (this.#dead || this.#ending) return;
+    if (this.#isClosed || this.#ending) return;
     if (bytes.byteLength === 0 && (flags & FLAG_FIN) === 0) return;
-    const queued: Queued = { bytes, flags: bytes.byteLength > CHUNK_BYTES ? flags | FLAG_BULK : flags, at: 0, next: undefined };
+    const queued: QueuedMessage = { bytes, flags: bytes.byteLength > CHUNK_BYTES ? flags | FLAG_BULK : flags, offset: 0, next: undefined };
     if (this.#last) this.#last.next = queued;
     else this.#first = queued;
     this.#last = queued;
-    this.#queued += bytes.byteLength;
+    this.#queuedBytes += bytes.byteLength;
     this.#host.wake(this, (flags & FLAG_BULK) !== 0);
   }
 
-  #tell(tell: (events: StreamEvents) => void): void {
-    if (this.#events) this.#guard(tell, this.#events);
-    else this.#early.push(tell);
+  #notify(deliver: (events: StreamEvents) => void): void {
+    if (this.#events) this.#deliver(deliver, this.#events);
+    else this.#earlyEvents.push(deliver);
   }
 
-  #data(events: StreamEvents, chunk: Uint8Array, fin: boolean, text: boolean): void {
+  #deliverData(events: StreamEvents, chunk: Uint8Array, fin: boolean, text: boolean): void {
     try {
       events.data(chunk, fin, text);
     } catch (error) {
-      this.#faulted(error);
+      this.#onListenerError(error);
     }
   }
 
-  #guard(tell: (events: StreamEvents) => void, events: StreamEvents): void {
+  #deliver(deliver: (events: StreamEvents) => void, events: StreamEvents): void {
     try {
-      tell(events);
+      deliver(events);
     } catch (error) {
-      this.#faulted(error);
+      this.#onListenerError(error);
     }
   }
 
   /** The listener failed: neither other streams nor the other side are at fault. */
-  #faulted(error: unknown): void {
-    this.#cut(CLOSE.internal, error instanceof Error ? error.message : 'the stream listener failed');
+  #onListenerError(error: unknown): void {
+    this.#abort(CLOSE_CODES.internal, error instanceof Error ? error.message : 'the stream listener failed');
   }
 
   /** Resets from within: both sides are notified. */
-  #cut(code: number, reason: string): void {
-    if (this.#dead) return;
+  #abort(code: number, reason: string): void {
+    if (this.#isClosed) return;
     this.reset(code, reason);
-    this.#tell((events) => events.reset(code, reason));
+    this.#notify((events) => events.reset(code, reason));
   }
 
-  #die(): void {
-    this.#dead = true;
+  #close(): void {
+    this.#isClosed = true;
     this.#first = this.#last = undefined;
-    this.#queued = 0;
-    this.#host.gone(this);
+    this.#queuedBytes = 0;
+    this.#host.onClosed(this);
   }
 }

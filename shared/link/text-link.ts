@@ -1,10 +1,10 @@
-import { CLOSE } from '../rpc/frames.ts';
+import { CLOSE_CODES } from '../rpc/frames.ts';
 import type { LinkEvents, MovableLink } from './link.ts';
-import { STREAM_WINDOW, type Stream } from './stream.ts';
+import { STREAM_WINDOW_BYTES, type Stream } from './stream.ts';
 
 // A byte-order mark is part of the text, as it is on a WebSocket.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const BROKEN_TEXT = 1007;
+const INVALID_UTF8_CODE = 1007;
 
 /** A multiplexed stream as a link of whole texts. Binary messages, broken UTF-8 and messages over `maxBytes` end it with a reason. */
 export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
@@ -21,7 +21,7 @@ export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
   };
   const close = (code: number, reason: string): void => {
     // Behind that much untaken data an end would never arrive.
-    if (code !== CLOSE.normal && code !== CLOSE.goingAway && stream.buffered > STREAM_WINDOW) stream.reset(code, reason);
+    if (code !== CLOSE_CODES.normal && code !== CLOSE_CODES.goingAway && stream.buffered > STREAM_WINDOW_BYTES) stream.reset(code, reason);
     else stream.end(code, reason);
     finish(code, reason);
   };
@@ -30,7 +30,7 @@ export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
       return stream.buffered;
     },
     send: (message) => stream.send(message),
-    close(code = CLOSE.normal, reason = '') {
+    close(code = CLOSE_CODES.normal, reason = '') {
       if (open) close(code, reason);
     },
     leave() {
@@ -41,47 +41,47 @@ export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
     move(state) {
       if (!open) return;
       stream.send(new TextEncoder().encode(state));
-      close(CLOSE.handingOver, 'handed over to another host');
+      close(CLOSE_CODES.handingOver, 'handed over to another host');
     },
-    receive(given) {
-      events = given;
+    receive(listener) {
+      events = listener;
       stream.receive({
         data(chunk, fin, text) {
           stream.release(chunk.byteLength);
           if (!open) return;
-          if (!text) return close(CLOSE.policy, 'binary frames are not part of the protocol');
+          if (!text) return close(CLOSE_CODES.policy, 'binary frames are not part of the protocol');
           size += chunk.byteLength;
-          if (size > maxBytes()) return close(CLOSE.tooBig, `a message can have at most ${maxBytes()} bytes`);
+          if (size > maxBytes()) return close(CLOSE_CODES.tooBig, `a message can have at most ${maxBytes()} bytes`);
           if (!fin) return void parts.push(chunk.slice());
-          const bytes = parts.length === 0 ? chunk : join(parts, chunk, size);
+          const bytes = parts.length === 0 ? chunk : concatBytes(parts, chunk, size);
           parts = [];
           size = 0;
           let message: string;
           try {
             message = decoder.decode(bytes);
           } catch {
-            return close(BROKEN_TEXT, 'not valid UTF-8');
+            return close(INVALID_UTF8_CODE, 'not valid UTF-8');
           }
-          given.message(message);
+          listener.message(message);
         },
         end(code, reason) {
-          if (open && leaving && code === CLOSE.handingOver) return given.left?.();
+          if (open && leaving && code === CLOSE_CODES.handingOver) return listener.left?.();
           stream.end();
           finish(code, reason);
         },
         reset: finish,
-        drain: () => given.drain?.(),
+        drain: () => listener.drain?.(),
       });
     },
   };
 }
 
-function join(parts: readonly Uint8Array[], last: Uint8Array, size: number): Uint8Array {
-  const whole = new Uint8Array(size);
+function concatBytes(parts: readonly Uint8Array[], last: Uint8Array, size: number): Uint8Array {
+  const joined = new Uint8Array(size);
   let at = 0;
   for (const part of [...parts, last]) {
-    whole.set(part, at);
+    joined.set(part, at);
     at += part.byteLength;
   }
-  return whole;
+  return joined;
 }

@@ -1,5 +1,5 @@
 /** Frame types of the multiplexer. A receiver passes over types it does not know, so that newer peers can add some. */
-export const TYPE = { hello: 0, open: 1, data: 2, end: 3, reset: 4, credit: 5, ping: 6, pong: 7 } as const;
+export const FRAME_TYPE = { hello: 0, open: 1, data: 2, end: 3, reset: 4, credit: 5, ping: 6, pong: 7 } as const;
 
 export const FLAG_FIN = 1;
 export const FLAG_TEXT = 2;
@@ -76,7 +76,7 @@ export class FrameWriter {
 }
 
 /** A credit frame's payload. */
-export function uint32(value: number): Uint8Array {
+export function encodeUint32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value);
   return bytes;

@@ -1,4 +1,4 @@
-import type { EventSchemas } from '../link/calls.ts';
+import type { EventSchemas } from '../link/port-calls.ts';
 import type { Contracts } from '../rpc/contract.ts';
 
 /** A capability of the bridge: its calls, and the events of a call in progress. */
@@ -6,9 +6,9 @@ export interface Port<C extends Contracts = Contracts, E extends EventSchemas = 
   /** The stream's kind, and the capability's name in the bridge's hello. */
   kind: string;
   /** For the sentence that says that it is missing: `Running commands`. */
-  what: string;
+  featureName: string;
   calls: C;
   events: E;
 }
 
-export const port = <C extends Contracts, E extends EventSchemas>(declared: Port<C, E>): Port<C, E> => declared;
+export const definePort = <C extends Contracts, E extends EventSchemas>(definition: Port<C, E>): Port<C, E> => definition;

@@ -10,6 +10,6 @@ export interface Prompt {
 
 export const PROMPT_LIMITS = { name: 64, title: 200, description: 500, text: 100_000, count: 1000 } as const;
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*$/u;
+const NAME_PATTERN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*$/u;
 
-export const isPromptName = (name: string): boolean => name.length <= PROMPT_LIMITS.name && NAME.test(name);
+export const isPromptName = (name: string): boolean => name.length <= PROMPT_LIMITS.name && NAME_PATTERN.test(name);

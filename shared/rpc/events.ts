@@ -2,14 +2,14 @@ import { changeSchema } from '../canvas/change.ts';
 import { shapeSchema } from '../canvas/shape-schema.ts';
 import { chatEvents } from './chat-events.ts';
 import { errorShape } from './frames.ts';
-import { approval } from './methods/approvals.ts';
-import { download } from './methods/browser.ts';
-import { frame } from './methods/browser-view.ts';
-import { configFileState } from './methods/config.ts';
-import { execRequest } from './methods/exec.ts';
-import { mcpAsk } from './methods/mcp.ts';
-import { modelDownload } from '../ports/model-downloads.ts';
-import { usage } from './records.ts';
+import { approval } from './methods/approval-contracts.ts';
+import { download } from './methods/browser-contracts.ts';
+import { browserFrame } from './methods/browser-view-contracts.ts';
+import { configFileState } from './methods/config-contracts.ts';
+import { execRequest } from './methods/exec-contracts.ts';
+import { mcpElicitation } from './methods/mcp-contracts.ts';
+import { modelDownload } from '../ports/model-downloads-port.ts';
+import { usage } from './record-schemas.ts';
 import { z } from './zod.ts';
 
 /** Every event that the server sends, and its payload. */
@@ -61,7 +61,7 @@ export const events = {
   /** An approval was given or denied, was cancelled or has expired. */
   'approval.resolved': z.object({ approval }),
   /** An image of a driven browser's tab, sent to the connection that watches it. */
-  'browser.frame': z.object({ profile: z.string(), ...frame }),
+  'browser.frame': z.object({ profile: z.string(), ...browserFrame }),
   /** A page of a driven browser downloaded a file, sent to the connection that watches it. The next result reports it as `happened` too. */
   'browser.downloaded': z.object({ profile: z.string(), download }),
   /** A stream of `browser.watch` ended. */
@@ -71,7 +71,7 @@ export const events = {
   /** The state of an MCP server changed. Call `mcp.list` for the new state. */
   'mcp.changed': z.object({ name: z.string() }),
   /** An MCP server requests input from a person. */
-  'mcp.asked': z.object({ ask: mcpAsk }),
+  'mcp.asked': z.object({ ask: mcpElicitation }),
   /** Progress of a tool of an MCP server. `total` and `message` are as reported by the server. */
   'mcp.progress': z.object({
     server: z.string(),

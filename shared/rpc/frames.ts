@@ -1,8 +1,8 @@
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import { z } from './zod.ts';
-import { ERROR_CODES, type ErrorShape } from './errors.ts';
+import { ERROR_CODES, type ErrorShape } from './rpc-error.ts';
 
-export { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL } from './limits.ts';
+export { CLOSE_CODES, PROTOCOL_LIMITS, MIN_PROTOCOL_VERSION, PROTOCOL_VERSION } from './limits.ts';
 
 export const errorShape = z.object({
   code: z.enum(ERROR_CODES),
@@ -49,8 +49,8 @@ export const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z
  * Returns whether a text has too many structural characters to be parsed: JSON over 1 MiB full of them blocks the parser for most of a second.
  * Counts `{ } [ ] , :` inside and outside strings alike.
  */
-export function tooManyParts(text: string): boolean {
-  if (text.length <= LIMITS.scanFrom) return false;
+export function hasTooManyTokens(text: string): boolean {
+  if (text.length <= PROTOCOL_LIMITS.scanFrom) return false;
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
@@ -60,7 +60,7 @@ export function tooManyParts(text: string): boolean {
       case 0x5d:
       case 0x2c:
       case 0x3a:
-        if (++parts > LIMITS.maxStructuralChars) return true;
+        if (++parts > PROTOCOL_LIMITS.maxStructuralChars) return true;
     }
   }
   return false;

@@ -1,9 +1,9 @@
 /** The current protocol version and the oldest supported one. */
-export const PROTOCOL = 3;
-export const MIN_PROTOCOL = 2;
+export const PROTOCOL_VERSION = 3;
+export const MIN_PROTOCOL_VERSION = 2;
 
 /** Protocol limits, in bytes and milliseconds. */
-export const LIMITS = {
+export const PROTOCOL_LIMITS = {
   maxPayload: 25 * 1024 * 1024,
   maxPayloadBeforeConnect: 64 * 1024,
   maxBufferedBytes: 4 * 1024 * 1024,
@@ -16,7 +16,7 @@ export const LIMITS = {
 } as const;
 
 /** WebSocket close codes by meaning. */
-export const CLOSE = {
+export const CLOSE_CODES = {
   normal: 1000,
   goingAway: 1001,
   protocolError: 1002,

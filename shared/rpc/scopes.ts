@@ -30,11 +30,11 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 export const isLevel = (scope: string): scope is Level => LEVELS.includes(scope as Level);
 const isArea = (scope: string): scope is Area => AREAS.includes(scope as Area);
 
-/** Returns whether a principal with these scopes has what `needed` allows. Unknown scopes allow nothing. */
-export function allows(scopes: readonly string[], needed: Scope): boolean {
-  if (scopes.includes(needed)) return true;
+/** Returns whether a principal with these scopes has what `required` allows. Unknown scopes allow nothing. */
+export function allowsScope(scopes: readonly string[], required: Scope): boolean {
+  if (scopes.includes(required)) return true;
   const rank = Math.max(-1, ...scopes.map((scope) => LEVELS.indexOf(scope as Level)));
-  return rank >= LEVELS.indexOf(isLevel(needed) ? needed : 'write');
+  return rank >= LEVELS.indexOf(isLevel(required) ? required : 'write');
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { typeText } from './type-text.ts';
+import { formatSchemaType } from './type-text.ts';
 import { z } from './zod.ts';
 
 describe('typeText', () => {
@@ -24,18 +24,18 @@ describe('typeText', () => {
     ['nothing', z.strictObject({}), '{}'],
     ['formats', z.iso.date(), 'string (date)'],
   ])('writes %s', (_what, schema, text) => {
-    expect(typeText(schema, 'output')).toBe(text);
+    expect(formatSchemaType(schema, 'output')).toBe(text);
   });
 
   it('names optional params and their defaults', () => {
     const schema = z.strictObject({ limit: z.number().int().min(1).max(5).default(3) });
-    expect(typeText(schema, 'input')).toBe('{ limit?: integer 1–5 = 3 }');
-    expect(typeText(schema, 'output')).toBe('{ limit: integer 1–5 = 3 }');
+    expect(formatSchemaType(schema, 'input')).toBe('{ limit?: integer 1–5 = 3 }');
+    expect(formatSchemaType(schema, 'output')).toBe('{ limit: integer 1–5 = 3 }');
   });
 
   it('lays long ones out', () => {
     const long = z.object({ first: z.string(), second: z.object({ inner: z.enum(['a'.repeat(40), 'b'.repeat(40)]), other: z.string() }) });
-    expect(typeText(long, 'output')).toBe(
+    expect(formatSchemaType(long, 'output')).toBe(
       `{\n  first: string,\n  second: {\n    inner: "${'a'.repeat(40)}" | "${'b'.repeat(40)}",\n    other: string\n  }\n}`,
     );
   });
@@ -45,7 +45,7 @@ describe('typeText', () => {
       field: (name: string) =>
         name === 'a' ? { text: 'A list.', field: () => ({ text: 'A field.', field: () => undefined }) } : undefined,
     };
-    expect(typeText(z.object({ a: z.array(z.object({ b: z.string() })), c: z.null() }), 'output', docs)).toBe(
+    expect(formatSchemaType(z.object({ a: z.array(z.object({ b: z.string() })), c: z.null() }), 'output', docs)).toBe(
       '{\n  // A list.\n  a: {\n    // A field.\n    b: string\n  }[],\n  c: null\n}',
     );
   });

@@ -1,5 +1,6 @@
-import { canBeSeen, inOrder, UNSEEN } from '../seen.ts';
+import { hasVisibleText, stripBidiControls, INVISIBLE_NAME_MESSAGE } from '../display-name.ts';
 import { z } from './zod.ts';
 
-/** A display name of up to `most` characters in reading order. Names without visible characters are refused. */
-export const visibleName = (most: number) => z.string().overwrite(inOrder).trim().min(1).max(most).refine(canBeSeen, UNSEEN);
+/** A display name of up to `maxChars` characters in reading order. Names without visible characters are refused. */
+export const createVisibleName = (maxChars: number) =>
+  z.string().overwrite(stripBidiControls).trim().min(1).max(maxChars).refine(hasVisibleText, INVISIBLE_NAME_MESSAGE);

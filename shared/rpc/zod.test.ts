@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from './zod.ts';
 
-const complaint = (schema: z.ZodType, value: unknown): string | undefined => schema.safeParse(value).error?.issues[0]?.message;
+const getMessage = (schema: z.ZodType, value: unknown): string | undefined => schema.safeParse(value).error?.issues[0]?.message;
 
 it('phrases errors so that they can follow a name', () => {
   const known: [schema: z.ZodType, value: unknown, says: string][] = [
@@ -26,5 +26,5 @@ it('phrases errors so that they can follow a name', () => {
     [z.strictObject({}), { a: 1, b: 2 }, 'has unknown fields: "a", "b"'],
     [z.strictObject({}), { ['a'.repeat(10_000)]: 1 }, `has unknown fields: "${'a'.repeat(128)}…"`],
   ];
-  expect(known.map(([schema, value]) => complaint(schema, value))).toEqual(known.map(([, , says]) => says));
+  expect(known.map(([schema, value]) => getMessage(schema, value))).toEqual(known.map(([, , says]) => says));
 });

@@ -1,6 +1,6 @@
 import type { SyncRecord } from './record.ts';
 import { SYNC_STORES } from './stores.ts';
-import { ANCESTORS, originOf, wins } from './version.ts';
+import { MAX_ANCESTORS, getClockOrigin, wins } from './version.ts';
 
 /** A version that lost against a concurrent one, kept for the person to look at. */
 export interface ConflictCopy {
@@ -14,7 +14,7 @@ export interface ConflictCopy {
 }
 
 /** Result for the journal's version (`current`) when `incoming` arrives. */
-export interface Merged {
+export interface MergeResult {
   /** Null: the journal stays as it is. */
   stored: SyncRecord | null;
   /** A copy of the losing version, as a separate record. */
@@ -25,47 +25,47 @@ export interface Merged {
  * Last writer wins, by `wins`. If the versions are concurrent and their store keeps copies, the loser becomes a record of `conflicts` with
  * the loser's own clock, so that every replica creates the same record. Versions of one writer are never concurrent.
  */
-export function mergeInto(current: SyncRecord | undefined, incoming: SyncRecord): Merged {
+export function mergeRecord(current: SyncRecord | undefined, incoming: SyncRecord): MergeResult {
   if (!current) return { stored: incoming, copy: null };
   if (current.clock === incoming.clock) return { stored: null, copy: null };
-  const newer = wins(incoming, current);
-  const [winner, loser] = newer ? [incoming, current] : [current, incoming];
-  const apart = SYNC_STORES[incoming.store].conflicts && !includes(incoming, current) && !includes(current, incoming);
-  return { stored: newer ? incoming : null, copy: apart ? copyOf(loser, winner) : null };
+  const isNewer = wins(incoming, current);
+  const [winner, loser] = isNewer ? [incoming, current] : [current, incoming];
+  const isConcurrent = SYNC_STORES[incoming.store].conflicts && !isDerivedFrom(incoming, current) && !isDerivedFrom(current, incoming);
+  return { stored: isNewer ? incoming : null, copy: isConcurrent ? createConflictCopy(loser, winner) : null };
 }
 
 /** The known ancestors of a version, latest first. */
-export const included = ({ base, ancestors = [] }: Pick<SyncRecord, 'base' | 'ancestors'>): string[] => [
+export const getAncestors = ({ base, ancestors = [] }: Pick<SyncRecord, 'base' | 'ancestors'>): string[] => [
   ...(base ? [base] : []),
   ...ancestors,
 ];
 
 /**
- * Rebases a version on the existing one with which it was merged. `there`: its clock (empty if it cannot be read) and its ancestors;
+ * Rebases a version on the existing one with which it was merged. `existing`: its clock (empty if it cannot be read) and its ancestors;
  * undefined if there is none.
  */
-export function onTop(record: SyncRecord, there: { clock: string; included: readonly string[] } | undefined): SyncRecord {
+export function rebaseRecord(record: SyncRecord, existing: { clock: string; included: readonly string[] } | undefined): SyncRecord {
   if (!SYNC_STORES[record.store].conflicts) return record;
   const { ancestors: _, ...own } = record;
-  if (!there?.clock) return { ...own, base: null };
-  const seen = new Set([originOf(record.clock), originOf(there.clock)]);
-  const latest = [...there.included, ...included(record)].toSorted().toReversed();
-  const ancestors = latest.filter((clock) => !seen.has(originOf(clock)) && seen.add(originOf(clock))).slice(0, ANCESTORS);
-  return { ...own, base: there.clock, ...(ancestors.length > 0 && { ancestors }) };
+  if (!existing?.clock) return { ...own, base: null };
+  const seen = new Set([getClockOrigin(record.clock), getClockOrigin(existing.clock)]);
+  const latest = [...existing.included, ...getAncestors(record)].toSorted().toReversed();
+  const ancestors = latest.filter((clock) => !seen.has(getClockOrigin(clock)) && seen.add(getClockOrigin(clock))).slice(0, MAX_ANCESTORS);
+  return { ...own, base: existing.clock, ...(ancestors.length > 0 && { ancestors }) };
 }
 
 /** Whether `one` was derived from a version or its successors, as far as its ancestors are known. */
-const includes = (one: SyncRecord, { clock }: SyncRecord): boolean =>
-  [one.clock, ...included(one)].some((known) => originOf(known) === originOf(clock) && known >= clock);
+const isDerivedFrom = (one: SyncRecord, { clock }: SyncRecord): boolean =>
+  [one.clock, ...getAncestors(one)].some((known) => getClockOrigin(known) === getClockOrigin(clock) && known >= clock);
 
 /** Whether both end the active branch at the same message; the times that they note are nothing to choose between. */
 function isSameHead(one: SyncRecord, other: SyncRecord): boolean {
   if (one.store !== 'heads') return false;
-  const id = headId(one);
-  return id !== undefined && id === headId(other);
+  const id = readHeadId(one);
+  return id !== undefined && id === readHeadId(other);
 }
 
-function headId({ payload }: SyncRecord): unknown {
+function readHeadId({ payload }: SyncRecord): unknown {
   try {
     return (JSON.parse(payload ?? '') as { headId?: unknown }).headId;
   } catch {
@@ -73,7 +73,7 @@ function headId({ payload }: SyncRecord): unknown {
   }
 }
 
-function copyOf(loser: SyncRecord, winner: SyncRecord): SyncRecord | null {
+function createConflictCopy(loser: SyncRecord, winner: SyncRecord): SyncRecord | null {
   const { store, key, clock, payload, blobs } = loser;
   if (payload === null || payload === winner.payload || isSameHead(loser, winner)) return null;
   const id = `${store}/${key}/${clock}`;

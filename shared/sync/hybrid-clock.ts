@@ -1,4 +1,4 @@
-const FORM = /^(\d{15})-([0-9a-z]{4})-(.+)$/;
+const READING_PATTERN = /^(\d{15})-([0-9a-z]{4})-(.+)$/;
 const COUNTER_LIMIT = 36 ** 4;
 
 /**
@@ -37,7 +37,7 @@ export class HybridClock {
 
   /** Records a reading of another host (or of an earlier run of this one). Throws if the string is invalid. */
   receive(reading: string): void {
-    const [, wallText, counterText] = FORM.exec(reading) ?? [];
+    const [, wallText, counterText] = READING_PATTERN.exec(reading) ?? [];
     if (wallText === undefined || counterText === undefined) throw new RangeError(`Invalid hybrid clock reading: "${reading}"`);
     const wall = Number(wallText);
     const counter = parseInt(counterText, 36);

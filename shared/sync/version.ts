@@ -1,5 +1,5 @@
 /** So many other writers a version remembers (`SyncRecord.ancestors`). */
-export const ANCESTORS = 8;
+export const MAX_ANCESTORS = 8;
 
 /** The part of a record (`SyncRecord`) that decides between two versions. */
 export interface Version {
@@ -17,7 +17,7 @@ export function wins(a: Version, b: Version): boolean {
 }
 
 /** Writer of the version. */
-export const originOf = (clock: string): string => clock.slice(21);
+export const getClockOrigin = (clock: string): string => clock.slice(21);
 
 /** Milliseconds since 1970, by the writer's clock. */
-export const wallOf = (clock: string): number => Number(clock.slice(0, 15));
+export const getClockTime = (clock: string): number => Number(clock.slice(0, 15));

@@ -13,11 +13,11 @@ export interface Figure {
 }
 
 /** A bar with its verdict. */
-export const atMost = (value: number, limit: number, unit: string): Figure['bar'] => ({
+export const toMaxBar = (value: number, limit: number, unit: string): Figure['bar'] => ({
   text: `≤ ${limit} ${unit}`.trimEnd(),
   met: value <= limit,
 });
-export const atLeast = (value: number, limit: number, unit: string): Figure['bar'] => ({
+export const toMinBar = (value: number, limit: number, unit: string): Figure['bar'] => ({
   text: `≥ ${limit} ${unit}`.trimEnd(),
   met: value >= limit,
 });
@@ -25,8 +25,8 @@ export const atLeast = (value: number, limit: number, unit: string): Figure['bar
 const HEADINGS = ['figure', 'perch', 'floor', 'ratio', 'bar', ''];
 
 /** The figures as a table for a terminal. */
-export function table(figures: readonly Figure[]): string {
-  const rows = [HEADINGS, ...figures.map(row)];
+export function formatTable(figures: readonly Figure[]): string {
+  const rows = [HEADINGS, ...figures.map(formatRow)];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
   const lines = rows.map((cells) =>
     cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '),
@@ -34,18 +34,18 @@ export function table(figures: readonly Figure[]): string {
   return [lines[0], widths.map((width) => '─'.repeat(width)).join('  '), ...lines.slice(1)].map((line) => line?.trimEnd()).join('\n');
 }
 
-function row({ what, unit, ours, floor, ratio, bar }: Figure): string[] {
+function formatRow({ what, unit, ours, floor, ratio, bar }: Figure): string[] {
   return [
     what,
-    `${shown(ours)} ${unit}`,
-    floor === undefined ? '' : `${floor.name} ${shown(floor.value)}`,
+    `${formatNumber(ours)} ${unit}`,
+    floor === undefined ? '' : `${floor.name} ${formatNumber(floor.value)}`,
     ratio === undefined ? '' : `× ${ratio.toFixed(2)}`,
     bar?.text ?? '',
     bar === undefined ? '' : bar.met ? 'ok' : 'misses',
   ];
 }
 
-function shown(value: number): string {
+function formatNumber(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

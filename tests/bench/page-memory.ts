@@ -1,15 +1,15 @@
 import type { CDPSession, Page } from 'playwright';
-import type { Caller } from './caller.ts';
+import type { SocketCaller } from './caller.ts';
 import type { Figure } from './figures.ts';
 
 const MB = 1024 * 1024;
 /** After these many chats. The first ones fill what a page keeps on purpose: the sidebar, prepared code, the last chats. */
-const SETTLED = 20;
-const OPENED = 200;
+const SETTLED_AFTER_CHATS = 20;
+const OPENED_CHATS = 200;
 /** Maximum megabytes by which a page of 200 chats may exceed one of 20: deliberate caches, not chats. */
-const MOST_MORE_MB = 5;
+const MAX_GROWTH_MB = 5;
 
-interface Held {
+interface PageHeap {
   /** Bytes of JavaScript, after all garbage is collected. */
   heap: number;
   nodes: number;
@@ -17,31 +17,31 @@ interface Held {
 }
 
 /** Memory of a page after many chats were opened in it one after the other, compared with its settled state. */
-export async function pageMemory(page: Page, caller: Caller): Promise<Figure[]> {
-  const ids = Array.from({ length: OPENED }, (_, i) => `held-${i}`);
-  for (let at = 0; at < ids.length; at += 20) await Promise.all(ids.slice(at, at + 20).map((sessionId) => converse(caller, sessionId)));
+export async function measurePageMemory(page: Page, caller: SocketCaller): Promise<Figure[]> {
+  const ids = Array.from({ length: OPENED_CHATS }, (_, i) => `held-${i}`);
+  for (let at = 0; at < ids.length; at += 20) await Promise.all(ids.slice(at, at + 20).map((sessionId) => fillChat(caller, sessionId)));
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Performance.enable');
-  const seen: Held[] = [];
+  const seen: PageHeap[] = [];
   for (const [index, id] of ids.entries()) {
     await openChat(page, id);
-    if ([SETTLED, OPENED / 2, OPENED].includes(index + 1)) seen.push(await held(devtools, page));
+    if ([SETTLED_AFTER_CHATS, OPENED_CHATS / 2, OPENED_CHATS].includes(index + 1)) seen.push(await measureHeap(devtools, page));
   }
   await devtools.detach();
   const [settled, half, last] = seen;
   if (!settled || !half || !last) throw new Error('nothing was measured');
-  const name = `after ${SETTLED}`;
+  const name = `after ${SETTLED_AFTER_CHATS}`;
   const more = (last.heap - settled.heap) / MB;
   return [
     {
-      what: `a page's JavaScript after ${OPENED} chats`,
+      what: `a page's JavaScript after ${OPENED_CHATS} chats`,
       unit: 'MB',
       ours: last.heap / MB,
       floor: { name, value: settled.heap / MB },
       ratio: last.heap / settled.heap,
-      bar: { text: `≤ ${MOST_MORE_MB} MB more`, met: more <= MOST_MORE_MB },
+      bar: { text: `≤ ${MAX_GROWTH_MB} MB more`, met: more <= MAX_GROWTH_MB },
     },
-    { what: `  after ${OPENED / 2}`, unit: 'MB', ours: half.heap / MB, floor: { name, value: settled.heap / MB } },
+    { what: `  after ${OPENED_CHATS / 2}`, unit: 'MB', ours: half.heap / MB, floor: { name, value: settled.heap / MB } },
     { what: '  nodes', unit: '', ours: last.nodes, floor: { name, value: settled.nodes }, ratio: last.nodes / settled.nodes },
     {
       what: '  listeners',
@@ -54,7 +54,7 @@ export async function pageMemory(page: Page, caller: Caller): Promise<Figure[]> 
 }
 
 /** Of three short turns, and one of Markdown. */
-async function converse(caller: Caller, sessionId: string): Promise<void> {
+async function fillChat(caller: SocketCaller, sessionId: string): Promise<void> {
   for (const model of ['short', 'short', 'short', 'writer-60'])
     await caller.call('chat.send', { message: `Question for ${model}`, sessionId, model: `bench/${model}` });
 }
@@ -72,7 +72,7 @@ async function openChat(page: Page, id: string): Promise<void> {
   await page.waitForFunction(() => document.querySelectorAll('article[aria-label="Reply"]').length === 4, undefined, { polling: 'raf' });
 }
 
-async function held(devtools: CDPSession, page: Page): Promise<Held> {
+async function measureHeap(devtools: CDPSession, page: Page): Promise<PageHeap> {
   // Idle work is done, and objects that only finalizers hold are collected by the second pass.
   await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
   for (let time = 0; time < 3; time++) await devtools.send('HeapProfiler.collectGarbage');

@@ -2,16 +2,16 @@
  * Runs in a page of the gateway's origin: fills the vault, which must not be open elsewhere, with sessions `first` to `last`. Resolves with
  * the bytes of their texts.
  */
-export async function seed([first, last, messagesEach]: readonly [number, number, number]): Promise<number> {
+export async function seedSessions([first, last, messagesEach]: readonly [number, number, number]): Promise<number> {
   // Words as a language has them: few of them often, most of them seldom.
   const syllables = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru sta pre tri klo spu'.split(' ');
   const vocabulary = 50_000;
-  const wordOf = (rank: number): string => {
+  const toWord = (rank: number): string => {
     let word = '';
     for (let rest = rank + 30; rest > 0; rest = Math.floor(rest / syllables.length)) word += syllables[rest % syllables.length] ?? '';
     return word;
   };
-  const words = Array.from({ length: vocabulary }, (_, rank) => wordOf(rank));
+  const words = Array.from({ length: vocabulary }, (_, rank) => toWord(rank));
   const scale = Math.log(vocabulary);
   // The logarithm of the rank is even: Zipf's law.
   const draw = (): string => words[Math.min(vocabulary - 1, Math.floor(Math.exp(Math.random() * scale)) - 1)] ?? '';
@@ -77,7 +77,7 @@ export async function seed([first, last, messagesEach]: readonly [number, number
 }
 
 /** Runs there too: the bytes of the index's pages. */
-export async function indexBytes(): Promise<number> {
+export async function measureIndexBytes(): Promise<number> {
   const db = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open('perch');
     request.onsuccess = () => resolve(request.result);

@@ -1,15 +1,15 @@
 /** The value below which a share (0..1) of the samples lies. */
-export function percentile(samples: readonly number[], share: number): number {
+export function computePercentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   if (value === undefined) throw new RangeError('there are no samples');
   return value;
 }
 
-export const median = (samples: readonly number[]): number => percentile(samples, 0.5);
+export const computeMedian = (samples: readonly number[]): number => computePercentile(samples, 0.5);
 
 /** Milliseconds that each of `count` calls took, one after the other. */
-export async function sequential(count: number, call: () => Promise<unknown>): Promise<number[]> {
+export async function measureSequential(count: number, call: () => Promise<unknown>): Promise<number[]> {
   const samples: number[] = [];
   for (let i = 0; i < count; i++) {
     const start = performance.now();
@@ -19,7 +19,7 @@ export async function sequential(count: number, call: () => Promise<unknown>): P
   return samples;
 }
 
-export interface Load {
+export interface LoadResult {
   /** Calls in a second. */
   rate: number;
   /** Milliseconds of each call. */
@@ -27,16 +27,16 @@ export interface Load {
 }
 
 /** `calls.length` callers at once, each its next call as soon as the last is answered, `count` calls in all. */
-export async function concurrent(count: number, calls: readonly (() => Promise<unknown>)[]): Promise<Load> {
+export async function measureConcurrent(count: number, calls: readonly (() => Promise<unknown>)[]): Promise<LoadResult> {
   const samples: number[] = [];
-  let left = count;
+  let remaining = count;
   const start = performance.now();
   await Promise.all(
     calls.map(async (call) => {
-      while (left-- > 0) {
-        const began = performance.now();
+      while (remaining-- > 0) {
+        const startedAt = performance.now();
         await call();
-        samples.push(performance.now() - began);
+        samples.push(performance.now() - startedAt);
       }
     }),
   );
@@ -47,7 +47,10 @@ export async function concurrent(count: number, calls: readonly (() => Promise<u
  * Measures contestants in turns, so that other load on the machine affects all of them; the first one changes from round to round. Resolves
  * with each one's results, one per round.
  */
-export async function inTurns<T, N extends string>(rounds: number, contestants: Record<N, () => Promise<T>>): Promise<Record<N, T[]>> {
+export async function measureInTurns<T, N extends string>(
+  rounds: number,
+  contestants: Record<N, () => Promise<T>>,
+): Promise<Record<N, T[]>> {
   const names = Object.keys(contestants) as N[];
   const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<N, T[]>;
   for (let round = 0; round < rounds; round++) {
@@ -60,8 +63,8 @@ export async function inTurns<T, N extends string>(rounds: number, contestants: 
 }
 
 /** The median of the rounds' ratios: what one round had against it, both of its figures had. */
-export const ratioOf = (ours: readonly number[], floor: readonly number[]): number =>
-  median(ours.map((value, round) => value / (floor[round] ?? NaN)));
+export const computeMedianRatio = (ours: readonly number[], floor: readonly number[]): number =>
+  computeMedian(ours.map((value, round) => value / (floor[round] ?? NaN)));
 
 /** Milliseconds by the machine's clock, the same one in every process. */
-export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
+export const getMonotonicTime = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -1,7 +1,7 @@
-import type { Step, step as stepType } from './step.ts';
+import type { Step, createStep as stepType } from './step.ts';
 
-/** The wiki, from its first page on; `step` is handed in, for these are part of its own module's list. */
-export function wikiSteps(step: typeof stepType): Step[] {
+/** The wiki, from its first page on; `createStep` is handed in, for these are part of its own module's list. */
+export function createWikiSteps(step: typeof stepType): Step[] {
   const none = { id: 'none' };
   const nobody = { agentId: 'none' };
   const path = 'entities/Miso';

@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
-import type { MemoryEntry } from '#shared/rpc/methods/memory.ts';
-import { memoryId } from '../../web/gateway/core/memory/index/entry.ts';
+import type { MemoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
+import { toMemoryId } from '../../web/gateway/core/memory/index/index-entry.ts';
 import { verifies } from '../requirements.ts';
-import { channelGateway } from '../support/channels.ts';
-import { FakeClock } from '../support/clock.ts';
-import { script, testGateway } from '../support/gateway.ts';
-import { remembered } from '../support/remembered.ts';
-import { telegramServer, TOKEN } from '../support/telegram-server.ts';
+import { createChannelGateway } from '../support/channel-gateway.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createScript, createTestGateway } from '../support/test-gateway.ts';
+import { getLongTermMemory } from '../support/long-term-memory.ts';
+import { startTelegramServer, TELEGRAM_TOKEN } from '../support/telegram-server.ts';
 
 verifies('memory.agents/calls', 'added, changed, found, listed by category, forgotten and put back', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client, events } = await gw.client();
   const { memory, added } = await client.call('memory.add', { text: 'The kayak is in the barn' });
   expect(added).toBe(true);
@@ -22,7 +22,7 @@ verifies('memory.agents/calls', 'added, changed, found, listed by category, forg
     path: 'MEMORY.md',
   });
   const changed = (await client.call('memory.update', { id: memory.id, text: 'The kayak is sold', category: 'event' })).memory;
-  expect(changed).toEqual({ ...memory, id: memoryId('The kayak is sold'), text: 'The kayak is sold', category: 'event' });
+  expect(changed).toEqual({ ...memory, id: toMemoryId('The kayak is sold'), text: 'The kayak is sold', category: 'event' });
   expect((await client.call('memory.search', { query: 'barn' })).results).toEqual([]);
   await expect(client.call('memory.update', { id: changed.id, text: 'We chose the red paint' })).rejects.toMatchObject({
     code: 'ALREADY_EXISTS',
@@ -36,7 +36,7 @@ verifies('memory.agents/calls', 'added, changed, found, listed by category, forg
   await expect(client.call('memory.add', { text: 'a\0b' })).rejects.toMatchObject({ message: '`text` must not contain NUL characters.' });
   const half = { id: changed.id, text: 'The kayak \ud800 is sold' };
   expect((await client.call('memory.update', half)).memory).toMatchObject({ text: 'The kayak \ufffd is sold' });
-  await client.call('memory.update', { id: memoryId('The kayak \ufffd is sold'), text: changed.text });
+  await client.call('memory.update', { id: toMemoryId('The kayak \ufffd is sold'), text: changed.text });
   await client.call('memory.setPreference', { key: 'Tone', value: 'formal' });
   expect(await client.call('memory.setPreference', { key: 'tone', value: 'casual' })).toMatchObject({ replaced: 1 });
   expect((await client.call('memory.preferences', {})).preferences).toMatchObject([{ key: 'tone', value: 'casual' }]);
@@ -48,7 +48,7 @@ verifies(
   'memory.agents/files',
   'a file in the agent’s workspace, which a person may edit; agents with one workspace have one memory',
   async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('memory.add', { text: 'Ours' });
     const { content } = await client.call('workspace.read', { path: 'MEMORY.md' });
@@ -83,9 +83,9 @@ verifies(
   'finds messages with their session until it is deleted; not the newest ones of the session itself',
   async () => {
     const asks = JSON.stringify({ query: 'kayak' });
-    await using gw = await testGateway({ model: (call) => (call.body.messages.at(-1)?.role === 'tool' ? ['Done'] : ['All right']) });
+    await using gw = await createTestGateway({ model: (call) => (call.body.messages.at(-1)?.role === 'tool' ? ['Done'] : ['All right']) });
     const { client } = await gw.client();
-    const sent = await client.call('chat.send', { message: 'The kayak stands behind the shed', sessionId: 'outdoors' });
+    const pendingSend = await client.call('chat.send', { message: 'The kayak stands behind the shed', sessionId: 'outdoors' });
     const [found] = (await client.call('memory.search', { query: 'Where is the boat?' })).results;
     expect(found).toMatchObject({
       kind: 'message',
@@ -96,7 +96,7 @@ verifies(
     });
     expect(found?.after).toEqual({ text: 'All right', speaker: 'assistant' });
     const { messages } = await client.call('chat.history', { sessionId: 'outdoors' });
-    expect(messages.map(({ id }) => id)).toEqual([found?.messageId, sent.messageId]);
+    expect(messages.map(({ id }) => id)).toEqual([found?.messageId, pendingSend.messageId]);
     expect(await client.call('memory.days', {})).toMatchObject({ days: [{ messages: 2, memories: 0, notes: false }] });
     // By the tool, from the same session and from another.
     const byTool = async (sessionId: string): Promise<string> => {
@@ -121,24 +121,24 @@ verifies(
 
 verifies('memory.agents/dialogs', 'not what came over a channel', async () => {
   const clock = new FakeClock();
-  await using server = await telegramServer(clock);
-  await using gw = await channelGateway(
-    { telegram: { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [] } },
+  await using server = await startTelegramServer(clock);
+  await using gw = await createChannelGateway(
+    { telegram: { enabled: true, botToken: TELEGRAM_TOKEN, apiBase: server.url, allowedUsers: [] } },
     { clock, model: () => ['Yes'] },
   );
-  await gw.passes(async () => (await gw.status('telegram')).status === 'running', 'it runs');
+  await gw.advanceUntil(async () => (await gw.status('telegram')).status === 'running', 'it runs');
   server.write('The kayak is mine, says a stranger');
-  await gw.passes(() => server.sent.length === 1, 'an answer');
+  await gw.advanceUntil(() => server.sent.length === 1, 'an answer');
   const { client } = await gw.client();
   expect((await client.call('memory.search', { query: 'kayak' })).results).toEqual([]);
 });
 
 verifies('memory.agents/pages', 'all of it, each once, whatever is forgotten on the way', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   // Minutes with many, and with one.
   const noted = Array.from({ length: 23 }, (_, at) => ({ text: `Fact ${at}`, category: at % 4 ? ('fact' as const) : ('task' as const), createdAt: 60_000 * Math.floor(at / 5) })); // prettier-ignore
-  await remembered(gw.vault).add(noted);
+  await getLongTermMemory(gw.vault).add(noted);
   const pages = async (params: { category?: 'task' }, between: (page: MemoryEntry[]) => Promise<unknown>): Promise<string[]> => {
     const texts: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null;) {
@@ -168,8 +168,8 @@ verifies('memory.agents/pages', 'all of it, each once, whatever is forgotten on 
 });
 
 verifies('memory.agents/recalled', 'memories recalled for each reply, page by page', async () => {
-  await using gw = await testGateway({ model: script(['Noted']) });
-  await remembered(gw.vault).add([{ text: 'My dog is called Bruno', category: 'fact', createdAt: 0 }]);
+  await using gw = await createTestGateway({ model: createScript(['Noted']) });
+  await getLongTermMemory(gw.vault).add([{ text: 'My dog is called Bruno', category: 'fact', createdAt: 0 }]);
   const { client } = await gw.client();
   for (const sessionId of ['one', 'two', 'three']) await client.call('chat.send', { message: 'What is my dog called?', sessionId });
   await client.call('chat.send', { message: 'Explain the TCP handshake' });
@@ -188,11 +188,11 @@ verifies(
   'memory.agents/brought-over',
   'memories that earlier versions stored for all agents move to the main agent’s file, once',
   async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     await gw.vault.memories.add({ id: 'a', text: 'From before', category: 'fact', createdAt: 60_000 });
     await gw.vault.memories.add({ id: 'b', text: 'Of no known kind', category: 'mystery', createdAt: 120_000 });
     // As if the interrupted run had already written the file.
-    await remembered(gw.vault).add([{ text: 'From before', category: 'fact', createdAt: 60_000 }]);
+    await getLongTermMemory(gw.vault).add([{ text: 'From before', category: 'fact', createdAt: 60_000 }]);
     const { client } = await gw.client();
     expect((await client.call('memory.list', {})).memories).toMatchObject([
       { text: 'Of no known kind', category: 'other', createdAt: 120_000 },
@@ -207,7 +207,7 @@ verifies('memory.agents/dialogs', 'summarises a day even if the model omits head
     ['We spoke of the kayak.', { notes: expect.stringContaining('We spoke of the kayak.') as string }],
     ['', /^The model returned an invalid summary twice/],
   ] as const) {
-    await using gw = await testGateway({ model: (_call, count) => [count === 1 ? 'All right' : answer] });
+    await using gw = await createTestGateway({ model: (_call, count) => [count === 1 ? 'All right' : answer] });
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'The kayak stands behind the shed' });
     const summary = client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });

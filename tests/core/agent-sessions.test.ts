@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { withoutContext } from '../support/model-context.ts';
-import { claude, vendors } from '../support/vendors.ts';
+import { removeContext } from '../support/model-context.ts';
+import { createClaudeResponse, createVendorGateway } from '../support/vendors.ts';
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
-const hi = [{ role: 'user' as const, content: 'Hi' }];
-const listen = [
+const GREETING = [{ role: 'user' as const, content: 'Hi' }];
+const LISTEN_TOOLS = [
   {
     role: 'user' as const,
     content: [
@@ -14,18 +14,18 @@ const listen = [
     ],
   },
 ];
-const piece = (delta: object, finish: string | null = null): string =>
+const toChunk = (delta: object, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, completion_tokens_details: { reasoning_tokens: 4 } } })}\n\n`;
+const USAGE_CHUNK = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, completion_tokens_details: { reasoning_tokens: 4 } } })}\n\n`;
 /** A server of OpenAI's format whose response ends with this reason. */
-const says = (finish: string): Response =>
-  new Response(piece({ content: 'Well' }) + piece({}, finish) + usage + 'data: [DONE]\n\n', {
+const createStreamResponse = (finish: string): Response =>
+  new Response(toChunk({ content: 'Well' }) + toChunk({}, finish) + USAGE_CHUNK + 'data: [DONE]\n\n', {
     headers: { 'content-type': 'text/event-stream' },
   });
 
 /** A gateway whose agent uses a server of OpenAI's format; `told` is the last request to it. */
-async function withAgent(finish = 'stop') {
-  const { gw, client, openai, bodies } = await vendors(() => says(finish));
+async function createAgentGateway(finish = 'stop') {
+  const { gw, client, openai, bodies } = await createVendorGateway(() => createStreamResponse(finish));
   await client.call('config.patch', {
     patch: {
       providers: { up: { baseUrl: 'http://up.test/v1' } },
@@ -33,18 +33,18 @@ async function withAgent(finish = 'stop') {
       agents: { main: { systemPrompt: 'You are Ada.' } },
     },
   });
-  const told = () => withoutContext((bodies().at(-1)?.['messages'] ?? []) as { role: string; content: unknown }[]);
-  const ask = (messages: readonly object[], more: object = {}) =>
-    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: messages as typeof hi, ...more });
-  return { gw, openai, ask, told };
+  const getPrompt = () => removeContext((bodies().at(-1)?.['messages'] ?? []) as { role: string; content: unknown }[]);
+  const complete = (messages: readonly object[], more: object = {}) =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: messages as typeof GREETING, ...more });
+  return { gw, openai, ask: complete, told: getPrompt };
 }
 
 verifies('http.chat/agent-session', 'receives system messages in any form, in addition to its own prompt', async () => {
-  const { gw, ask, told } = await withAgent();
+  const { gw, ask, told } = await createAgentGateway();
   await using _ = gw;
-  await ask([{ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }, { role: 'developer', content: 'In verse.' }, ...hi]);
+  await ask([{ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }, { role: 'developer', content: 'In verse.' }, ...GREETING]);
   expect(told()[0]).toMatchObject({ role: 'system', content: expect.stringMatching(/^You are Ada\.\n\nBe brief\.\n\nIn verse\.$/) });
-  await ask(hi);
+  await ask(GREETING);
   expect(told()[0]).toMatchObject({ content: expect.stringMatching(/^You are Ada\.$/) });
 });
 
@@ -52,14 +52,14 @@ verifies(
   'http.chat/agent-session',
   'is given sound and pictures, also without a word; a file that a tool reads is named to it',
   async () => {
-    const { gw, ask, told } = await withAgent();
+    const { gw, ask, told } = await createAgentGateway();
     await using _ = gw;
-    await ask(listen);
-    expect(told().at(-1)?.content).toEqual(listen[0]?.content);
+    await ask(LISTEN_TOOLS);
+    expect(told().at(-1)?.content).toEqual(LISTEN_TOOLS[0]?.content);
     await ask([{ role: 'user', content: [{ type: 'image_url', image_url: { url: PIXEL } }] }]);
     expect(told().at(-1)?.content).toEqual([{ type: 'image_url', image_url: { url: PIXEL } }]);
     // An earlier message is repeated as it was sent.
-    expect(told()[1]?.content).toEqual(listen[0]?.content);
+    expect(told()[1]?.content).toEqual(LISTEN_TOOLS[0]?.content);
     const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' };
     await ask([
       {
@@ -75,11 +75,11 @@ verifies(
 );
 
 verifies('http.chat/agent-session', 'tells how the answer ended, and how much of it were thoughts', async () => {
-  const { gw, openai, ask } = await withAgent('length');
+  const { gw, openai, ask } = await createAgentGateway('length');
   await using _ = gw;
-  const whole = await ask(hi);
-  expect([whole.choices[0]?.finish_reason, whole.usage?.completion_tokens_details?.reasoning_tokens]).toEqual(['length', 4]);
-  const stream = await openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi, stream: true });
+  const completion = await ask(GREETING);
+  expect([completion.choices[0]?.finish_reason, completion.usage?.completion_tokens_details?.reasoning_tokens]).toEqual(['length', 4]);
+  const stream = await openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: GREETING, stream: true });
   const reasons: unknown[] = [];
   for await (const { choices } of stream) reasons.push(choices[0]?.finish_reason);
   expect(reasons.at(-1)).toBe('length');
@@ -90,34 +90,38 @@ verifies('http.chat/agent-session', 'tells how the answer ended, and how much of
 });
 
 verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'unsupported parameters are 400 with their name', async () => {
-  const { gw, openai, bodies } = await vendors(() => claude({}));
+  const { gw, openai, bodies } = await createVendorGateway(() => createClaudeResponse({}));
   await using _ = gw;
-  const ask = (more: object): Promise<unknown> =>
-    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi, ...more });
+  const completeWith = (more: object): Promise<unknown> =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: GREETING, ...more });
   const reply = { role: 'assistant', content: 'Yes?' };
   for (const [param, more] of [
-    ['messages', { messages: listen }],
-    ['messages', { messages: [...hi, reply] }],
+    ['messages', { messages: LISTEN_TOOLS }],
+    ['messages', { messages: [...GREETING, reply] }],
     ['messages', { messages: [{ role: 'system', content: 'Be brief.' }] }],
     ['messages', { messages: [{ role: 'user', content: '' }] }],
     ['messages', { messages: [{ role: 'user', content: 'a\0b' }] }],
   ] as const)
-    await expect(ask(more), JSON.stringify(more)).rejects.toMatchObject({ status: 400, param });
+    await expect(completeWith(more), JSON.stringify(more)).rejects.toMatchObject({ status: 400, param });
   await expect(openai.responses.create({ model: 'perch/main', user: 'ann', input: '' })).rejects.toMatchObject({
     status: 400,
     param: 'input',
   });
   expect(bodies()).toEqual([]);
-  await ask({ messages: [{ role: 'user', content: 'One' }, reply, ...hi, { role: 'system', content: 'Be brief.' }] });
+  await completeWith({ messages: [{ role: 'user', content: 'One' }, reply, ...GREETING, { role: 'system', content: 'Be brief.' }] });
   expect(bodies()).toHaveLength(1);
 });
 
 verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'NUL is 400 in a session and without one', async () => {
-  const { gw, openai, bodies } = await vendors(() => claude({}));
+  const { gw, openai, bodies } = await createVendorGateway(() => createClaudeResponse({}));
   await using _ = gw;
   const parts = { role: 'user' as const, content: [{ type: 'text' as const, text: 'a\0b' }] };
   for (const user of [{}, { user: 'ann' }]) {
-    for (const messages of [[{ role: 'user' as const, content: 'a\0b' }], [parts], [{ role: 'system' as const, content: 'a\0b' }, ...hi]])
+    for (const messages of [
+      [{ role: 'user' as const, content: 'a\0b' }],
+      [parts],
+      [{ role: 'system' as const, content: 'a\0b' }, ...GREETING],
+    ])
       await expect(openai.chat.completions.create({ model: 'perch/main', messages, ...user })).rejects.toMatchObject({
         status: 400,
         param: 'messages',
@@ -132,22 +136,22 @@ verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'NUL is 400 in a
 
 verifies('http.chat/agent-session', 'a request that is sent again because it failed is there once', async () => {
   const fails = [502, 503, 503];
-  const { gw, client, openai, bodies } = await vendors(() => {
+  const { gw, client, openai, bodies } = await createVendorGateway(() => {
     const status = fails.shift();
     return status === undefined
-      ? says('stop')
+      ? createStreamResponse('stop')
       : Response.json({ error: { message: 'busy' } }, { status, headers: { 'retry-after': '999' } });
   });
   await using _ = gw;
   await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
-  const ask = (content: string): Promise<unknown> =>
+  const sendContent = (content: string): Promise<unknown> =>
     openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: [{ role: 'user', content }] });
   for (const _time of fails.slice())
-    await expect(ask('Hi')).rejects.toMatchObject({ status: expect.toSatisfy((status: number) => status >= 500) });
-  await ask('Hi');
-  await ask('Hi');
-  const told = withoutContext((bodies().at(-1)?.['messages'] ?? []) as { role: string; content: string }[]);
-  expect(told.slice(1).map(({ role, content }) => `${role} ${content}`)).toEqual(['user Hi', 'assistant Well', 'user Hi']);
+    await expect(sendContent('Hi')).rejects.toMatchObject({ status: expect.toSatisfy((status: number) => status >= 500) });
+  await sendContent('Hi');
+  await sendContent('Hi');
+  const prompt = removeContext((bodies().at(-1)?.['messages'] ?? []) as { role: string; content: string }[]);
+  expect(prompt.slice(1).map(({ role, content }) => `${role} ${content}`)).toEqual(['user Hi', 'assistant Well', 'user Hi']);
   const { messages } = await client.call('chat.history', { sessionId: 'ann' });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
 });
@@ -157,10 +161,10 @@ verifies(
   'that is too long for the model, with nothing before it to summarise: 400 with the reason',
   async () => {
     const error = { message: "This model's maximum context length is 10 tokens.", code: 'context_length_exceeded', param: 'messages' };
-    const { gw, client, openai } = await vendors(() => Response.json({ error }, { status: 400 }));
+    const { gw, client, openai } = await createVendorGateway(() => Response.json({ error }, { status: 400 }));
     await using _ = gw;
     await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
-    await expect(openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi })).rejects.toMatchObject({
+    await expect(openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: GREETING })).rejects.toMatchObject({
       status: 400,
       type: 'invalid_request_error',
       code: 'context_length_exceeded',
@@ -172,14 +176,14 @@ verifies(
 
 verifies('http.chat/refused-message', 'a summary that fails is no refusal: 502, and the message stays', async () => {
   const error = { message: "This model's maximum context length is 10 tokens.", code: 'context_length_exceeded' };
-  const answers = [() => says('stop'), () => Response.json({ error }, { status: 400 })];
-  const { gw, client, openai } = await vendors(() => answers.shift()?.() ?? says('stop'));
+  const answers = [() => createStreamResponse('stop'), () => Response.json({ error }, { status: 400 })];
+  const { gw, client, openai } = await createVendorGateway(() => answers.shift()?.() ?? createStreamResponse('stop'));
   await using _ = gw;
   await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
-  const ask = (content: string): Promise<unknown> =>
+  const sendContent = (content: string): Promise<unknown> =>
     openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: [{ role: 'user', content }] });
-  await ask('One '.repeat(200));
-  await expect(ask('Two')).rejects.toMatchObject({
+  await sendContent('One '.repeat(200));
+  await expect(sendContent('Two')).rejects.toMatchObject({
     status: 502,
     message: expect.stringMatching(/could not be summarised.*All messages are kept/),
   });
@@ -189,15 +193,15 @@ verifies('http.chat/refused-message', 'a summary that fails is no refusal: 502, 
 
 verifies('http.chat/refused-message', 'an answer cut off by the gateway, the server or a limit can be continued', async () => {
   const answers = [
-    () => says('stop'),
+    () => createStreamResponse('stop'),
     () => Response.json({ error: { message: 'No such parameter', param: 'x' } }, { status: 400 }),
     () => Response.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '999' } }),
-    () => says('stop'),
+    () => createStreamResponse('stop'),
   ];
-  const { gw, client, openai, bodies } = await vendors(() => answers.shift()?.() ?? says('stop'));
+  const { gw, client, openai, bodies } = await createVendorGateway(() => answers.shift()?.() ?? createStreamResponse('stop'));
   await using _ = gw;
   await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } } } });
-  const ask = (content: object | string, more: object = {}): Promise<unknown> =>
+  const sendContent = (content: object | string, more: object = {}): Promise<unknown> =>
     openai.chat.completions.create({
       model: 'perch/main',
       user: 'ann',
@@ -205,25 +209,25 @@ verifies('http.chat/refused-message', 'an answer cut off by the gateway, the ser
       ...more,
     });
   const sessions = async (): Promise<unknown[]> => (await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId);
-  const said = async (): Promise<unknown[]> =>
+  const listContents = async (): Promise<unknown[]> =>
     (await client.call('chat.history', { sessionId: 'ann' })).messages.map(({ content }) => content);
   const missed: unknown[] = [];
   client.on('sessions.changed', ({ deleted }) => missed.push(deleted));
   // Claude hears nothing: nothing is asked, and there is no such chat.
-  await expect(ask(listen[0]?.content ?? '')).rejects.toMatchObject({ status: 400, param: 'messages' });
+  await expect(sendContent(LISTEN_TOOLS[0]?.content ?? '')).rejects.toMatchObject({ status: 400, param: 'messages' });
   expect(await sessions()).not.toContain('ann');
   expect(missed.at(-1)).toBe(true);
   await client.call('config.set', { key: 'chat.model', value: 'up/m' });
-  await ask('Two');
-  await expect(ask('Three')).rejects.toMatchObject({
+  await sendContent('Two');
+  await expect(sendContent('Three')).rejects.toMatchObject({
     status: 400,
     type: 'invalid_request_error',
     param: 'x',
     message: expect.stringContaining('No such parameter'),
   });
-  await expect(ask('Four')).rejects.toMatchObject({ status: 429 });
-  expect(await said()).toEqual(['Two', 'Well']);
-  await ask('Five');
-  const told = withoutContext(bodies().at(-1)?.['messages'] as { content: string }[]);
-  expect(told.slice(1).map(({ content }) => content)).toEqual(['Two', 'Well', 'Five']);
+  await expect(sendContent('Four')).rejects.toMatchObject({ status: 429 });
+  expect(await listContents()).toEqual(['Two', 'Well']);
+  await sendContent('Five');
+  const prompt = removeContext(bodies().at(-1)?.['messages'] as { content: string }[]);
+  expect(prompt.slice(1).map(({ content }) => content)).toEqual(['Two', 'Well', 'Five']);
 });

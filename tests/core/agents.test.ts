@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { script, testGateway, until } from '../support/gateway.ts';
-import { TestHosts } from '../support/hosts.ts';
-import { askRaw } from '../support/raw.ts';
+import { createScript, createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { TestHosts } from '../support/test-hosts.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
 /** Names of the tools that the model was offered in its last call. */
-const offered = ({ calls }: { calls: { body: { tools?: unknown[] } }[] }): string[] =>
+const getOfferedTools = ({ calls }: { calls: { body: { tools?: unknown[] } }[] }): string[] =>
   (calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name).sort();
 
 describe('agents', () => {
@@ -13,7 +13,7 @@ describe('agents', () => {
     ['agents.list/entries', 'agents.add/creates', 'agents.remove/removes'],
     'made, used, counted, removed; its chats stay',
     async () => {
-      await using gw = await testGateway();
+      await using gw = await createTestGateway();
       const { client } = await gw.client();
       const main = { id: 'main', session_count: 0, config: { name: 'Main' } };
       expect((await client.call('agents.list', {})).agents).toEqual([main]);
@@ -35,7 +35,7 @@ describe('agents', () => {
   );
 
   verifies('agents/main', 'and refuses ids that are taken, unknown or invalid', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('agents.add', { agent_id: 'a' });
     const refused: [method: 'add' | 'remove' | 'list', params: Record<string, unknown>, code: string][] = [
@@ -61,7 +61,7 @@ describe('agents', () => {
   });
 
   verifies('agents/sessions', 'they stay, with the name of the agent that was removed, or go with it', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     const marks = async () => (await client.call('sessions.list', {})).sessions.map(({ path, removedAgent }) => [path, removedAgent]);
     await client.call('agents.add', { agent_id: 'writer', config: { name: 'Poet' } });
@@ -108,18 +108,18 @@ describe('agents', () => {
     await client.call('config.set', { key: 'agents', value: {} });
     expect(await marks()).toEqual({ writer: 'Poet', cook: 'cook', main: undefined });
     const { client: elsewhere } = await other.client();
-    await until(async () => (await marks(elsewhere))['cook'] === 'cook', 'the other host to follow');
+    await waitFor(async () => (await marks(elsewhere))['cook'] === 'cook', 'the other host to follow');
     await client.call('config.set', { key: 'agents.cook', value: { name: 'Chef' } });
     await client.call('config.set', { key: 'agents.main', value: { name: 'Me' } });
     await client.call('config.set', { key: 'agents.main', value: null });
     expect(await marks()).toEqual({ writer: 'Poet', cook: undefined, main: undefined });
-    await until(async () => (await marks(elsewhere))['cook'] === undefined, 'the other host to follow');
+    await waitFor(async () => (await marks(elsewhere))['cook'] === undefined, 'the other host to follow');
     expect((await elsewhere.call('sync.conflicts', {})).conflicts).toEqual([]);
     expect([...gw.faults, ...other.faults]).toEqual([]);
   });
 
   verifies('agents/config', 'made at once by two', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const [a, b] = [await gw.client(), await gw.client()];
     const outcomes = await Promise.allSettled([
       a.client.call('agents.add', { agent_id: 'one', config: { model: 'test/one' } }),
@@ -130,38 +130,40 @@ describe('agents', () => {
     for (const agentId of ['one', 'two']) await a.client.call('chat.send', { message: 'hi', agentId });
     expect(gw.calls.map(({ body }) => body.model)).toEqual(['one', 'two']);
     await a.client.call('agents.add', { agent_id: 'bare' });
-    await using next = await testGateway({ vault: gw.vault, useGuide: true });
+    await using next = await createTestGateway({ vault: gw.vault, useGuide: true });
     const { client: later } = await next.client();
     expect((await later.call('agents.list', {})).agents.map(({ id }) => id)).toEqual(['main', 'bare', 'one', 'two']);
   });
 
   verifies('agents/tools', 'allowed and denied by name and pattern; memory off', async () => {
-    await using gw = await testGateway({ model: (_call, count) => (count % 2 ? [{ tool: 'current_time', args: {} }] : ['done']) });
+    await using gw = await createTestGateway({ model: (_call, count) => (count % 2 ? [{ tool: 'current_time', args: {} }] : ['done']) });
     const { client } = await gw.client();
-    const ask = async (agentId: string): Promise<unknown> => {
+    const sendMessage = async (agentId: string): Promise<unknown> => {
       await client.call('chat.send', { message: 'what time is it?', agentId });
       const { messages } = await client.call('chat.history', { sessionId: 'main', agentId });
       return messages.find(({ role }) => role === 'tool')?.content;
     };
     const config = { toolGroups: ['*'] };
     await client.call('agents.add', { agent_id: 'all', config });
-    expect(await ask('all')).toMatch(/unixMs/);
-    const all = offered(gw);
+    expect(await sendMessage('all')).toMatch(/unixMs/);
+    const all = getOfferedTools(gw);
     expect(all).toEqual(expect.arrayContaining(['current_time', 'memory_add', 'memory_search', 'session_search']));
     const some = { allow: ['memory_*', '*_search'], deny: ['memory_a*d'] };
     await client.call('agents.add', { agent_id: 'few', config: { ...config, tools: some } });
-    expect(await ask('few')).toMatch(/Unknown tool \\"current_time\\"/);
-    expect(offered(gw)).toEqual(all.filter((name) => (name.startsWith('memory_') || name.endsWith('_search')) && name !== 'memory_add'));
+    expect(await sendMessage('few')).toMatch(/Unknown tool \\"current_time\\"/);
+    expect(getOfferedTools(gw)).toEqual(
+      all.filter((name) => (name.startsWith('memory_') || name.endsWith('_search')) && name !== 'memory_add'),
+    );
     await client.call('agents.add', { agent_id: 'forgetful', config: { ...config, memory: false } });
-    await ask('forgetful');
-    expect(offered(gw)).toEqual(all.filter((name) => !/^(?:memory|wiki)_/.test(name)));
+    await sendMessage('forgetful');
+    expect(getOfferedTools(gw)).toEqual(all.filter((name) => !/^(?:memory|wiki)_/.test(name)));
     await client.call('agents.add', { agent_id: 'none', config: { tools: { allow: [] } } });
-    expect(await ask('none')).toMatch(/Unknown tool \\"current_time\\"\. Available: none/);
-    expect(offered(gw)).toEqual([]);
+    expect(await sendMessage('none')).toMatch(/Unknown tool \\"current_time\\"\. Available: none/);
+    expect(getOfferedTools(gw)).toEqual([]);
   });
 
   verifies('agents/bindings', 'and the earlier shape of the list', async () => {
-    await using gw = await testGateway({ model: script(['hi']) });
+    await using gw = await createTestGateway({ model: createScript(['hi']) });
     const { client } = await gw.client();
     await client.call('agents.add', { agent_id: 'shop', config: { model: 'test/shop' } });
     await client.call('config.set', { key: 'bindings', value: [{ pattern: 'telegram:*', agentId: 'shop' }] });
@@ -170,8 +172,8 @@ describe('agents', () => {
       { pattern: '*', agentId: 'main' },
     ];
     expect(await client.call('agents.bindings', {})).toEqual(bindings);
-    expect(await askRaw(gw, 'agents.bindings', '{}', 2)).toMatchObject({ ok: true, payload: bindings });
-    expect(await askRaw(gw, 'agents.list', '{}', 2)).toMatchObject({
+    expect(await sendRawRequest(gw, 'agents.bindings', '{}', 2)).toMatchObject({ ok: true, payload: bindings });
+    expect(await sendRawRequest(gw, 'agents.list', '{}', 2)).toMatchObject({
       ok: true,
       payload: [
         { id: 'main', name: 'Main', model: null },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { testGateway, type TestGateway } from '../support/gateway.ts';
+import { createTestGateway, type TestGateway } from '../support/test-gateway.ts';
 
 const tools = [{ type: 'function', function: { name: 'shell', parameters: { type: 'object' } } }];
-const hi = { role: 'user', content: 'Hi' };
+const GREETING = { role: 'user', content: 'Hi' };
 
-const ask = async (gw: TestGateway, messages: unknown[]): Promise<Record<string, unknown>> => {
+const complete = async (gw: TestGateway, messages: unknown[]): Promise<Record<string, unknown>> => {
   const body = JSON.stringify({ model: 'perch/main', messages, tools });
   const headers = { 'content-type': 'application/json' };
   const request = new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body });
@@ -14,17 +14,19 @@ const ask = async (gw: TestGateway, messages: unknown[]): Promise<Record<string,
 
 describe('an agent with tools supplied by the caller', () => {
   it('runs its own, and ends with calls for the caller, whose results go on', async () => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: (_call, count) =>
         [[{ tool: 'current_time', args: {} }], [{ tool: 'shell', args: { c: 'ls' } }], ['Two files']][count - 1] ?? [],
     });
-    const called = await ask(gw, [hi]);
+    const called = await complete(gw, [GREETING]);
     expect(called).toMatchObject({
       choices: [{ finish_reason: 'tool_calls', message: { tool_calls: [{ function: { name: 'shell', arguments: '{"c":"ls"}' } }] } }],
     });
     const [{ message }] = called['choices'] as [{ message: { tool_calls: { id: string }[] } }];
     const result = { role: 'tool', tool_call_id: message.tool_calls[0]?.id, content: 'a b' };
-    expect(await ask(gw, [hi, message, result])).toMatchObject({ choices: [{ finish_reason: 'stop', message: { content: 'Two files' } }] });
+    expect(await complete(gw, [GREETING, message, result])).toMatchObject({
+      choices: [{ finish_reason: 'stop', message: { content: 'Two files' } }],
+    });
     expect(gw.calls[2]?.body.messages.at(-1)).toMatchObject({ role: 'tool' });
     expect(gw.faults).toEqual([]);
   });
@@ -34,8 +36,8 @@ describe('an agent with tools supplied by the caller', () => {
       { tool: 'current_time', args: {} },
       { tool: 'shell', args: {} },
     ];
-    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? both : [{ tool: 'shell', args: {} }]) });
-    expect(await ask(gw, [hi])).toMatchObject({ choices: [{ message: { tool_calls: [{ function: { name: 'shell' } }] } }] });
+    await using gw = await createTestGateway({ model: (_call, count) => (count === 1 ? both : [{ tool: 'shell', args: {} }]) });
+    expect(await complete(gw, [GREETING])).toMatchObject({ choices: [{ message: { tool_calls: [{ function: { name: 'shell' } }] } }] });
     expect(gw.calls).toHaveLength(2);
     expect(JSON.stringify(gw.calls[1]?.body.messages)).toContain('Not run, because other tools were called at the same time');
   });

@@ -2,22 +2,22 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
+import { startTestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import { verifies } from '../requirements.ts';
-import { bridgedGateway } from '../support/bridged.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { telegramServer, TOKEN } from '../support/telegram-server.ts';
+import { createBridgedGateway } from '../support/bridged-gateway.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { startTelegramServer, TELEGRAM_TOKEN } from '../support/telegram-server.ts';
 
-const token = TOKEN;
+const token = TELEGRAM_TOKEN;
 
 verifies(
   ['channels/telegram', 'channels/token', 'channels/doctor'],
   'by the bridge’s egress, with real time and sockets; its log has no token',
   async () => {
-    await using server = await telegramServer(systemClock);
+    await using server = await startTelegramServer(systemClock);
     await using bridge = await startTestBridge();
-    await using gw = await bridgedGateway({ egress: true });
+    await using gw = await createBridgedGateway({ egress: true });
     const { client } = await gw.client();
     const status = () => client.call('channels.status', { channelId: 'telegram' });
     await client.call('config.patch', {
@@ -27,17 +27,17 @@ verifies(
     const check = async () => (await client.call('doctor.run', {})).checks.find(({ id }) => id === 'channels');
     expect(await check()).toMatchObject({ severity: 'warning', message: expect.stringContaining('needs the bridge') as string });
     await gw.attach(bridge);
-    await until(async () => (await status()).status === 'running', 'it runs');
+    await waitFor(async () => (await status()).status === 'running', 'it runs');
     expect(await check()).toMatchObject({ severity: 'ok', message: expect.stringContaining('telegram') as string });
     server.write('Hello');
-    await until(() => server.sent.length === 1, 'the answer');
+    await waitFor(() => server.sent.length === 1, 'the answer');
     expect(server.sent[0]?.text).toContain('guide');
     server.fault = () => ({ status: 500, body: 'no' });
     server.write('Hello again');
-    await until(async () => (await status()).status === 'error', 'an error');
+    await waitFor(async () => (await status()).status === 'error', 'an error');
     expect(await check()).toMatchObject({ severity: 'error', message: expect.stringContaining('telegram: ') as string });
     gw.detach();
-    await until(async () => (await status()).status === 'configured', 'it rests');
+    await waitFor(async () => (await status()).status === 'configured', 'it rests');
     const { lines } = await client.call('logs.tail', { limit: 2000 });
     expect(JSON.stringify([lines, bridge.lines, gw.faults])).not.toContain(token);
   },
@@ -48,7 +48,7 @@ verifies('channels/doctor', 'an enabled channel whose server does not respond is
   await once(silent, 'listening');
   const apiBase = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   await using bridge = await startTestBridge();
-  await using gw = await bridgedGateway({ egress: true });
+  await using gw = await createBridgedGateway({ egress: true });
   const { client } = await gw.client();
   await gw.attach(bridge);
   const set = (enabled: boolean) =>
@@ -65,7 +65,7 @@ verifies(
   ['channels/social', 'channels/switched'],
   'an invalid server address is refused, and only configured ones may be called',
   async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const set = (value: unknown) => client.call('config.set', { key: 'channels.telegram', value });
     for (const apiBase of ['ftp://a.test', 'http://user:pass@a.test', 'http://a.test?x', 'nonsense', 7])

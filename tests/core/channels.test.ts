@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { script, testGateway } from '../support/gateway.ts';
-import { askRaw } from '../support/raw.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createScript, createTestGateway } from '../support/test-gateway.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
-const X = { enabled: true, bearerToken: 'a-secret-bearer-token' };
+const X_SETTINGS = { enabled: true, bearerToken: 'a-secret-bearer-token' };
 
 verifies(['channels/list', 'channels/status', 'channels/earlier'], 'what is connected, then what is configured', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
-  await client.call('config.patch', { patch: { channels: { x: X, telegram: { botToken: 't' }, other: { enabled: true } } } });
+  await client.call('config.patch', { patch: { channels: { x: X_SETTINGS, telegram: { botToken: 't' }, other: { enabled: true } } } });
   const { channels } = await client.call('channels.list', {});
   expect(channels.map(({ id, source, status, running }) => [id, source, status, running])).toEqual([
     ['webchat', 'runtime', 'running', true],
@@ -34,7 +34,7 @@ verifies(['channels/list', 'channels/status', 'channels/earlier'], 'what is conn
     code: 'NOT_FOUND',
     message: expect.stringContaining('channels.discord'),
   });
-  expect(await askRaw(gw, 'channels.list', '{}', 2)).toMatchObject({
+  expect(await sendRawRequest(gw, 'channels.list', '{}', 2)).toMatchObject({
     payload: [
       { id: 'webchat', type: 'webchat', status: 'running' },
       { id: 'x', type: 'x', status: 'configured' },
@@ -46,9 +46,9 @@ verifies(['channels/list', 'channels/status', 'channels/earlier'], 'what is conn
 verifies('channels/webchat', 'which count what came, was answered, and failed', async () => {
   const clock = new FakeClock();
   let calls = 0;
-  await using gw = await testGateway({
+  await using gw = await createTestGateway({
     clock,
-    model: () => (++calls === 2 ? [{ status: 400, body: 'no' }] : script(['Hi'])({} as never, 1)),
+    model: () => (++calls === 2 ? [{ status: 400, body: 'no' }] : createScript(['Hi'])({} as never, 1)),
   });
   const { client } = await gw.client();
   const since = clock.now();
@@ -65,7 +65,7 @@ verifies('channels/webchat', 'which count what came, was answered, and failed', 
 });
 
 verifies('channels/catalog', 'each once, with settings that name its secrets', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   const { channels, count } = await client.call('channels.catalog', {});
   expect(count).toBe(channels.length);
@@ -84,18 +84,18 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
 });
 
 verifies(['channels/social', 'channels/secrets'], 'defaults are filled in, wrong ones refused, the token never read', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   const set = (value: unknown) => client.call('config.set', { key: 'channels.x', value });
   for (const wrong of [
-    { ...X, pollIntervalSeconds: 59 },
-    { ...X, socialUsername: '@perch' },
-    { ...X, monitorDMs: 'yes' },
-    { ...X, allowedUsers: 'me' },
+    { ...X_SETTINGS, pollIntervalSeconds: 59 },
+    { ...X_SETTINGS, socialUsername: '@perch' },
+    { ...X_SETTINGS, monitorDMs: 'yes' },
+    { ...X_SETTINGS, allowedUsers: 'me' },
     { enabled: true },
   ])
     await expect(set(wrong), JSON.stringify(wrong)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-  await set({ ...X, pollIntervalSeconds: 60, allowedUsers: [] });
+  await set({ ...X_SETTINGS, pollIntervalSeconds: 60, allowedUsers: [] });
   const { value } = await client.call('config.get', {});
   expect(JSON.stringify(value)).not.toContain('a-secret');
   expect(value).toMatchObject({ channels: { x: { enabled: true, bearerToken: '***', pollIntervalSeconds: 60 } } });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
-import { cliGateway } from '../../bridge/cli/tests/gateway.ts';
+import { startCliGateway } from '../../bridge/cli/tests/cli-gateway.ts';
 import { verifies } from '../requirements.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -31,7 +31,7 @@ function toPattern(output: string): RegExp {
 }
 
 /** A folder in which the examples lie, and `perch/client` is this repository's. */
-function projectFolder(): { path: string; [Symbol.dispose](): void } {
+function createProjectFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), 'perch-client-'));
   const library = join(path, 'node_modules/perch');
   mkdirSync(library, { recursive: true });
@@ -52,13 +52,13 @@ verifies(
     // No block of code is left out.
     expect(page.match(/```js/g)).toHaveLength(examples.length);
     // The story is endless until it is stopped.
-    await using at = await cliGateway({
+    await using at = await startCliGateway({
       model: ({ body, signal }) =>
         JSON.stringify(body.messages.at(-1)).includes('long story')
           ? ['Once', { wait: new Promise((resolve) => signal.addEventListener('abort', resolve)) }]
           : ['Hello', ' there'],
     });
-    using project = projectFolder();
+    using project = createProjectFolder();
     const env = { ...process.env, PERCH_URL: `${at.bridge.url.replace('http', 'ws')}/ws`, PERCH_TOKEN: at.bridge.token };
     for (const { file, output } of examples) {
       if (output === undefined) continue;

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RESPONSES_KIND, RESPONSES_PATH } from '#shared/http/responses-socket.ts';
-import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
-import { bridgedGateway } from '../support/bridged.ts';
-import { type ModelCall, type Say, script, testGateway, type TestGateway } from '../support/gateway.ts';
+import { startTestBridge } from '../../bridge/server/tests/test-bridge.ts';
+import { createBridgedGateway } from '../support/bridged-gateway.ts';
+import { type ModelCall, type Say, createScript, createTestGateway, type TestGateway } from '../support/test-gateway.ts';
 import { installNpmTool } from '../support/npm-tool.ts';
 
 const codexProgram = await installNpmTool({ package: '@openai/codex', version: '0.171.0', program: 'codex' });
 
 /** `/v1` of the gateway on a port of this machine. */
-async function listen(gw: TestGateway): Promise<{ url: string } & AsyncDisposable> {
+async function listenHttp(gw: TestGateway): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer((incoming, outgoing) => {
     void (async () => {
       const { method = 'GET', url = '/', headers } = incoming;
@@ -42,7 +42,7 @@ async function listen(gw: TestGateway): Promise<{ url: string } & AsyncDisposabl
 }
 
 /** Runs `codex exec` in its own folder and returns its output. `settings`: more of its provider. */
-async function codex(
+async function runCodex(
   url: string,
   model: string,
   task: string,
@@ -54,8 +54,8 @@ async function codex(
     await mkdir(work);
     await writeFile(join(work, 'note.txt'), 'The word is heron.\n');
     const provider = `[model_providers.perch]\nname = "Perch"\nbase_url = "${url}"\nwire_api = "responses"\nenv_key = "PERCH_KEY"\n${settings}`;
-    const ask = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
-    await writeFile(join(home, 'config.toml'), `model = "${model}"\nmodel_provider = "perch"\n${ask}${provider}`);
+    const CODEX_CONFIG = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
+    await writeFile(join(home, 'config.toml'), `model = "${model}"\nmodel_provider = "perch"\n${CODEX_CONFIG}${provider}`);
     const env = { ...process.env, CODEX_HOME: home, PERCH_KEY: key };
     const child = spawn(codexProgram ?? '', ['exec', '--skip-git-repo-check', task], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
@@ -68,7 +68,7 @@ async function codex(
 }
 
 /** A call of the shell tool that Codex offers, which differs by model. */
-function shell(call: ModelCall): Say {
+function toShellCall(call: ModelCall): Say {
   const tools = (call.body.tools ?? []) as { function: { name: string; parameters: { properties?: Record<string, unknown> } } }[];
   const tool = tools.find(({ function: { name } }) => /^(shell|shell_command|exec_command|local_shell)$/.test(name))?.function;
   if (!tool) throw new Error(`no shell among ${tools.map(({ function: { name } }) => name).join(', ')}`);
@@ -78,31 +78,31 @@ function shell(call: ModelCall): Say {
 
 describe.skipIf(codexProgram === undefined)('Codex CLI', () => {
   it.each(['test/scripted', 'perch/main'])('says hi with %s', async (model) => {
-    await using gw = await testGateway({ model: script(['Hello from the upstream']) });
-    await using server = await listen(gw);
-    const { code, out } = await codex(server.url, model, 'say hi');
+    await using gw = await createTestGateway({ model: createScript(['Hello from the upstream']) });
+    await using server = await listenHttp(gw);
+    const { code, out } = await runCodex(server.url, model, 'say hi');
     expect([code, out]).toEqual([0, expect.stringContaining('Hello from the upstream')]);
   });
 
   it.each(['test/scripted', 'perch/main'])('does a task with its shell and %s', async (model) => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: (call, count) =>
-        count === 1 ? [shell(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing'],
+        count === 1 ? [toShellCall(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing'],
     });
-    await using server = await listen(gw);
-    const { code, out } = await codex(server.url, model, 'What is the word in note.txt?');
+    await using server = await listenHttp(gw);
+    const { code, out } = await runCodex(server.url, model, 'What is the word in note.txt?');
     expect([code, out]).toEqual([0, expect.stringContaining('Found heron')]);
     expect(gw.faults).toEqual([]);
   });
 
   it.each(['test/scripted', 'perch/main'])('does the task over one WebSocket with %s', async (model) => {
     await using bridge = await startTestBridge();
-    await using gw = await bridgedGateway({
+    await using gw = await createBridgedGateway({
       model: (call, count) =>
-        count === 1 ? [shell(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing'],
+        count === 1 ? [toShellCall(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing'],
     });
     const host = await gw.attach(bridge);
-    const { code, out } = await codex(`${bridge.url}/v1`, model, 'What is the word in note.txt?', {
+    const { code, out } = await runCodex(`${bridge.url}/v1`, model, 'What is the word in note.txt?', {
       key: bridge.token,
       settings: 'supports_websockets = true\n',
     });

@@ -15,22 +15,22 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
-import { threeWay } from '../../web/gateway/core/config-file/three-way.ts';
-import type { Json } from '../../web/gateway/core/merge.ts';
+import type { ConfigFileState } from '#shared/rpc/methods/config-contracts.ts';
+import { mergeThreeWay } from '../../web/gateway/core/config-file/merge-config.ts';
+import type { Json } from '../../web/gateway/core/merge-patch.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { realBridge } from '../support/real-bridge.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { createRealBridge } from '../support/real-bridge.ts';
 
 /** A gateway with a bridge whose home has a configuration file. */
-async function withFile(text?: string, options: Partial<Parameters<typeof testGateway>[0]> = {}) {
-  const there = await realBridge();
+async function createGatewayWithFile(text?: string, options: Partial<Parameters<typeof createTestGateway>[0]> = {}) {
+  const there = await createRealBridge();
   const path = join(there.home, 'config.json');
   if (text !== undefined) writeFileSync(path, text);
   const clock = new FakeClock();
-  const gw = await testGateway({ useGuide: true, clock, bridge: there.bridge, ...options });
+  const gw = await createTestGateway({ useGuide: true, clock, bridge: there.bridge, ...options });
   const { client, events } = await gw.client();
   const state = (): Promise<ConfigFileState> => client.call('config.file', {});
   const read = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -57,28 +57,28 @@ verifies(
   'config-file/both-ways',
   'the file’s settings apply, the app’s settings are written to it, and only the owner can read it',
   async () => {
-    await using at = await withFile('{"chat": {"systemPrompt": "Be brief."}}');
-    await until(async () => (await at.state()).state === 'synced');
+    await using at = await createGatewayWithFile('{"chat": {"systemPrompt": "Be brief."}}');
+    await waitFor(async () => (await at.state()).state === 'synced');
     expect(await at.get()).toEqual({ chat: { systemPrompt: 'Be brief.' } });
     await at.client.call('config.patch', { patch: { providers: { mine: PROVIDER } } });
-    await until(() => readFileSync(at.path, 'utf8').includes('mine'), 'the file has it');
+    await waitFor(() => readFileSync(at.path, 'utf8').includes('mine'), 'the file has it');
     expect(at.read()).toEqual({ chat: { systemPrompt: 'Be brief.' }, providers: { mine: PROVIDER } });
     expect(statSync(at.path).mode & 0o777).toBe(0o600);
     at.save({ chat: { systemPrompt: 'Be long.' } });
-    await until(async () => JSON.stringify(await at.get()) === '{"chat":{"systemPrompt":"Be long."}}');
+    await waitFor(async () => JSON.stringify(await at.get()) === '{"chat":{"systemPrompt":"Be long."}}');
     expect(at.events.map(({ event }) => event)).toContain('config.file');
   },
 );
 
 verifies('config-file/both-ways', 'without a file one is made, and again where it was deleted', async () => {
-  await using at = await withFile();
-  await until(() => existsSync(at.path));
+  await using at = await createGatewayWithFile();
+  await waitFor(() => existsSync(at.path));
   expect(at.read()).toEqual({});
   await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
-  await until(() => readFileSync(at.path, 'utf8').includes('x'));
+  await waitFor(() => readFileSync(at.path, 'utf8').includes('x'));
   renameSync(at.path, `${at.path}.old`);
   at.clock.advance(3_000);
-  await until(() => existsSync(at.path));
+  await waitFor(() => existsSync(at.path));
   expect(at.read()).toEqual({ chat: { systemPrompt: 'x' } });
 });
 
@@ -91,16 +91,16 @@ verifies('config-file/keeps-text', 'comments, order and what this build does not
   },
 }
 `;
-  await using at = await withFile();
-  await until(() => existsSync(at.path));
+  await using at = await createGatewayWithFile();
+  await waitFor(() => existsSync(at.path));
   mkdirSync(join(at.there.home, 'dotfiles'));
   writeFileSync(join(at.there.home, 'dotfiles', 'perch.json'), text);
   renameSync(at.path, `${at.path}.old`);
   symlinkSync(join('dotfiles', 'perch.json'), at.path);
   at.clock.advance(3_000);
-  await until(async () => JSON.stringify(await at.get()).includes('stripes'));
+  await waitFor(async () => JSON.stringify(await at.get()).includes('stripes'));
   await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'new' });
-  await until(() => readFileSync(at.path, 'utf8').includes('new'));
+  await waitFor(() => readFileSync(at.path, 'utf8').includes('new'));
   expect(readFileSync(at.path, 'utf8')).toBe(text.replace('"old"', '"new"'));
   expect(lstatSync(at.path).isSymbolicLink()).toBe(true);
 });
@@ -109,12 +109,12 @@ verifies(
   'config-file/broken',
   'a syntax error is told with line and column, the last good configuration stays, and the file is left alone',
   async () => {
-    await using at = await withFile('{"chat": {"systemPrompt": "good"}}');
-    await until(async () => (await at.state()).state === 'synced');
+    await using at = await createGatewayWithFile('{"chat": {"systemPrompt": "good"}}');
+    await waitFor(async () => (await at.state()).state === 'synced');
     const broken = '{\n  "chat": {\n    "systemPrompt": "bad" "x": 1\n  }\n}\n';
     at.save(broken);
     // A poll during the save may have read half of the file.
-    await until(async () => (await at.state()).problem?.column === 27);
+    await waitFor(async () => (await at.state()).problem?.column === 27);
     expect(await at.state()).toEqual({
       state: 'broken',
       path: at.path,
@@ -132,15 +132,15 @@ verifies(
     await at.state();
     expect(readFileSync(at.path, 'utf8')).toBe(broken);
     at.save({ chat: { systemPrompt: 'mended' } });
-    await until(async () => (await at.state()).state === 'synced');
+    await waitFor(async () => (await at.state()).state === 'synced');
     expect(await at.get()).toEqual({ chat: { systemPrompt: 'mended', timeZone: 'Europe/Berlin' } });
     expect(await doctor()).toMatchObject({ severity: 'ok' });
   },
 );
 
 verifies('config-file/broken', 'an invalid file reports the position of the setting', async () => {
-  await using at = await withFile('{}');
-  await until(async () => (await at.state()).state === 'synced');
+  await using at = await createGatewayWithFile('{}');
+  await waitFor(async () => (await at.state()).state === 'synced');
   const doctor = async () => (await at.client.call('doctor.run', {})).checks.find(({ id }) => id === 'config-file');
   const wrong: [text: string, says: string, line: number, column: number][] = [
     ['\uFEFF{\r\n  // mine\r\n  "chat": { "timeZone": "Mars/Olympus" }\r\n}', 'chat.timeZone', 3, 13],
@@ -149,48 +149,48 @@ verifies('config-file/broken', 'an invalid file reports the position of the sett
     ['{"tools": {"webFetch": {"allow": [\n  "a.test",\n    7\n]}}}', 'tools.webFetch.allow.1', 3, 5],
     ['{"providers": {\n "a": {"baseUrl": "http://models.test/v1", "extra": 1, "more": 2}}}', 'providers.a.extra', 2, 44],
   ];
-  for (const [text, says, line, column] of wrong) {
+  for (const [text, expectedError, line, column] of wrong) {
     at.save(text);
-    await until(async () => (await at.state()).problem?.message.includes(says) ?? false, says);
+    await waitFor(async () => (await at.state()).problem?.message.includes(expectedError) ?? false, expectedError);
     expect(await at.state()).toMatchObject({ state: 'invalid', problem: { line, column } });
     expect(await doctor()).toMatchObject({ message: expect.stringContaining(`(line ${line}, column ${column})`) as string });
   }
 });
 
 verifies('config-file/broken', 'an invalid file reports the setting', async () => {
-  await using at = await withFile('{}');
-  await until(async () => (await at.state()).state === 'synced');
-  for (const [wrong, says] of [
+  await using at = await createGatewayWithFile('{}');
+  await waitFor(async () => (await at.state()).state === 'synced');
+  for (const [wrong, expectedError] of [
     [{ chat: { timeZone: 'Mars/Olympus' } }, 'chat.timeZone'],
     [{ providers: { a: { ...PROVIDER, apiKey: '***' } } }, 'providers.a.apiKey'],
     [{ providers: { a: { ...PROVIDER, extra: 1 } } }, 'providers.a.extra'],
     [{ chat: { prototype: 1 } }, 'prototype'],
   ] as const) {
     at.save(wrong);
-    await until(async () => (await at.state()).problem?.message.includes(says) ?? false, says);
+    await waitFor(async () => (await at.state()).problem?.message.includes(expectedError) ?? false, expectedError);
     expect((await at.state()).state).toBe('invalid');
     expect(at.read()).toEqual(wrong);
     expect(await at.get()).toEqual({});
   }
   at.save('[]');
-  await until(async () => (await at.state()).state === 'broken');
+  await waitFor(async () => (await at.state()).state === 'broken');
 });
 
 verifies(
   'config-file/conflict',
   'both changed a setting: the file wins, the other value is kept as a copy, and separate changes are merged',
   async () => {
-    await using at = await withFile('{"chat": {"systemPrompt": "first"}}');
-    await until(async () => (await at.state()).state === 'synced');
+    await using at = await createGatewayWithFile('{"chat": {"systemPrompt": "first"}}');
+    await waitFor(async () => (await at.state()).state === 'synced');
     at.there.bridge.detach();
     await at.client.call('config.patch', { patch: { chat: { systemPrompt: 'from the app', timeZone: 'UTC' } } });
     writeFileSync(at.path, '{"chat": {"systemPrompt": "from the file"}, "gateway": {"discover": false}}');
     at.there.bridge.attach();
-    await until(async () => JSON.stringify(await at.get()).includes('discover'));
+    await waitFor(async () => JSON.stringify(await at.get()).includes('discover'));
     const agreed = { chat: { systemPrompt: 'from the file', timeZone: 'UTC' }, gateway: { discover: false } };
     expect(await at.get()).toEqual(agreed);
-    await until(() => at.lost().length > 0);
-    await until(async () => (await at.state()).state === 'synced' && JSON.stringify(at.read()).includes('UTC'));
+    await waitFor(() => at.lost().length > 0);
+    await waitFor(async () => (await at.state()).state === 'synced' && JSON.stringify(at.read()).includes('UTC'));
     expect(at.read()).toEqual(agreed);
     const [lost = ''] = at.lost();
     expect(JSON.parse(readFileSync(join(at.there.home, lost), 'utf8'))).toMatchObject({ chat: { systemPrompt: 'from the app' } });
@@ -198,12 +198,12 @@ verifies(
 );
 
 verifies('config-file/secrets', 'a key typed into the file is taken out of it; one from the app never gets into it', async () => {
-  await using at = await withFile(JSON.stringify({ providers: { mine: { ...PROVIDER, apiKey: 'sk-typed-into-the-file' } } }));
-  await until(() => !readFileSync(at.path, 'utf8').includes('sk-typed'));
+  await using at = await createGatewayWithFile(JSON.stringify({ providers: { mine: { ...PROVIDER, apiKey: 'sk-typed-into-the-file' } } }));
+  await waitFor(() => !readFileSync(at.path, 'utf8').includes('sk-typed'));
   expect(at.read()).toEqual({ providers: { mine: { ...PROVIDER, apiKey: '***' } } });
   expect(await at.gw.vault.secrets.get('providers.mine.apiKey')).toBe('sk-typed-into-the-file');
   await at.client.call('config.patch', { patch: { providers: { other: { ...PROVIDER, apiKey: 'sk-from-the-app' } } } });
-  await until(() => readFileSync(at.path, 'utf8').includes('other'));
+  await waitFor(() => readFileSync(at.path, 'utf8').includes('other'));
   for (const name of readdirSync(at.there.home, { recursive: true, encoding: 'utf8' })) {
     const file = join(at.there.home, name);
     if (statSync(file).isFile()) expect(readFileSync(file).includes('sk-'), name).toBe(false);
@@ -213,19 +213,19 @@ verifies('config-file/secrets', 'a key typed into the file is taken out of it; o
 
 verifies('config-file/one', 'a host that does not serve leaves the file alone', async () => {
   const sync = new FakeSync({ role: 'replica' });
-  await using at = await withFile('{"chat": {"systemPrompt": "file"}}', { sync });
+  await using at = await createGatewayWithFile('{"chat": {"systemPrompt": "file"}}', { sync });
   at.clock.advance(3_000);
   await at.client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
   expect(await at.state()).toEqual({ state: 'off', path: null, problem: null });
   expect(at.read()).toEqual({ chat: { systemPrompt: 'file' } });
-  sync.set({ role: 'holder' });
+  sync.setState({ role: 'holder' });
   at.clock.advance(3_000);
-  await until(async () => (await at.state()).state === 'synced');
+  await waitFor(async () => (await at.state()).state === 'synced');
   expect(await at.get()).toEqual({ chat: { systemPrompt: 'file', timeZone: 'UTC' } });
 });
 
 verifies('config/aside', 'a section that does not fit here survives what is written here', async () => {
-  await using at = await withFile('{}');
+  await using at = await createGatewayWithFile('{}');
   await at.gw.vault.config.write({ chat: { timeZone: 'Mars/Olympus' }, gateway: {} });
   await at.client.call('secrets.reload', {});
   await at.client.call('config.set', { key: 'gateway.discover', value: false });
@@ -242,18 +242,18 @@ test('a three-way merge takes changes of either side, of any kind, and drops not
   ) as fc.Arbitrary<Json>;
   fc.assert(
     fc.property(document, document, document, (base, ours, theirs) => {
-      expect(threeWay(base, base, theirs)).toEqual({ document: theirs, lost: false });
-      expect(threeWay(base, ours, base)).toEqual({ document: ours, lost: false });
-      expect(threeWay(base, ours, ours)).toEqual({ document: ours, lost: false });
-      const { document: merged } = threeWay(base, ours, theirs);
-      expect(threeWay(theirs, merged, theirs).document).toEqual(merged);
+      expect(mergeThreeWay(base, base, theirs)).toEqual({ document: theirs, lost: false });
+      expect(mergeThreeWay(base, ours, base)).toEqual({ document: ours, lost: false });
+      expect(mergeThreeWay(base, ours, ours)).toEqual({ document: ours, lost: false });
+      const { document: merged } = mergeThreeWay(base, ours, theirs);
+      expect(mergeThreeWay(theirs, merged, theirs).document).toEqual(merged);
     }),
   );
 });
 
 verifies('config-file/broken', 'duplicate names, unclosed braces, other encodings, and a path that is no file', async () => {
-  await using at = await withFile('{}');
-  await until(async () => (await at.state()).state === 'synced');
+  await using at = await createGatewayWithFile('{}');
+  await waitFor(async () => (await at.state()).state === 'synced');
   const problem = async (): Promise<string> => (await at.state()).problem?.message ?? '';
   const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   const broken: [string, string | Buffer][] = [
@@ -263,40 +263,40 @@ verifies('config-file/broken', 'duplicate names, unclosed braces, other encoding
     ['UTF-8', Buffer.from('{"chat": {"systemPrompt": "Gr\xfc\xdfe"}}', 'latin1')],
     ['bytes', `{}${' '.repeat(4 * 1024 * 1024)}`],
   ];
-  for (const [said, bytes] of broken) {
+  for (const [expectedError, bytes] of broken) {
     writeFileSync(at.path, bytes);
     at.clock.advance(3_000);
-    await until(async () => (await problem()).includes(said), said);
+    await waitFor(async () => (await problem()).includes(expectedError), expectedError);
     expect(readFileSync(at.path)).toEqual(Buffer.from(bytes));
     at.save({});
-    await until(async () => (await at.state()).state === 'synced');
+    await waitFor(async () => (await at.state()).state === 'synced');
   }
   rmSync(at.path);
   if (process.platform !== 'win32') {
     execFileSync('mkfifo', [at.path]);
     at.clock.advance(3_000);
-    await until(async () => (await problem()).includes('not a regular file'), 'a pipe');
+    await waitFor(async () => (await problem()).includes('not a regular file'), 'a pipe');
   }
 });
 
 verifies('config-file/keeps-text', 'the mark that editors of Windows begin a file with', async () => {
-  await using at = await withFile('\uFEFF{"chat": {"systemPrompt": "x"}} // mine\r\n');
-  await until(async () => (await at.state()).state === 'synced');
+  await using at = await createGatewayWithFile('\uFEFF{"chat": {"systemPrompt": "x"}} // mine\r\n');
+  await waitFor(async () => (await at.state()).state === 'synced');
   await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'y' });
-  await until(() => readFileSync(at.path, 'utf8') === '\uFEFF{"chat": {"systemPrompt": "y"}} // mine\r\n', 'the file has it');
+  await waitFor(() => readFileSync(at.path, 'utf8') === '\uFEFF{"chat": {"systemPrompt": "y"}} // mine\r\n', 'the file has it');
 });
 
 verifies('config-file/both-ways', 'a failed write is repeated once possible', async () => {
-  await using at = await withFile('{"chat": {"systemPrompt": "x"}}');
-  await until(async () => (await at.state()).state === 'synced');
+  await using at = await createGatewayWithFile('{"chat": {"systemPrompt": "x"}}');
+  await waitFor(async () => (await at.state()).state === 'synced');
   // In the place of what the bridge has to write first.
-  const inTheWay = join(at.there.home, 'config.writing.json');
-  mkdirSync(inTheWay);
+  const blockingFile = join(at.there.home, 'config.writing.json');
+  mkdirSync(blockingFile);
   await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'y' });
-  await until(async () => (await at.state()).state === 'failed');
+  await waitFor(async () => (await at.state()).state === 'failed');
   expect(at.read()).toEqual({ chat: { systemPrompt: 'x' } });
-  rmdirSync(inTheWay);
+  rmdirSync(blockingFile);
   at.clock.advance(3_000);
-  await until(async () => (await at.state()).state === 'synced');
+  await waitFor(async () => (await at.state()).state === 'synced');
   expect(at.read()).toEqual({ chat: { systemPrompt: 'y' } });
 });

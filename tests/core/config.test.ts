@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { dump } from '../../web/gateway/storage/fixture.ts';
+import { dumpDatabase } from '../../web/gateway/storage/fixture.ts';
 import { verifies } from '../requirements.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { askRaw } from '../support/raw.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
 const SECRET = 'sk-very-plain-secret';
 
 describe('config', () => {
   verifies('config/get-set-patch', 'entries by dotted path, the whole, and changes that are told', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     const get = async (key?: string) => client.call('config.get', key === undefined ? {} : { key });
     const { value: before, hash } = await get();
@@ -18,7 +18,7 @@ describe('config', () => {
     expect(set.hash).not.toBe(hash);
     expect(await get('chat')).toEqual({ value: { model: 'test/scripted', titles: false, systemPrompt: 'Be brief' }, hash: set.hash });
     expect((await get('chat.systemPrompt')).value).toBe('Be brief');
-    await until(() => events.some(({ event, payload }) => event === 'config.changed' && payload.hash === set.hash));
+    await waitFor(() => events.some(({ event, payload }) => event === 'config.changed' && payload.hash === set.hash));
     // `set` replaces the value; `patch` merges, and null deletes.
     await client.call('config.set', { key: 'chat', value: { model: 'test/other' } });
     expect((await get('chat')).value).toEqual({ model: 'test/other' });
@@ -39,16 +39,16 @@ describe('config', () => {
       code: 'INVALID_PARAMS',
       message: expect.stringContaining('value'),
     });
-    await using next = await testGateway({ vault: gw.vault, useGuide: true });
+    await using next = await createTestGateway({ vault: gw.vault, useGuide: true });
     const { client: later } = await next.client();
     expect((await later.call('config.get', { key: 'chat' })).value).toEqual({ systemPrompt: 'Be kind' });
   });
 
   verifies('config/patch', 'one wrong entry and nothing is changed; a stale hash is refused with the new one', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     const before = await client.call('config.get', {});
-    const heard = events.length;
+    const eventCount = events.length;
     const wrong: [patch: Record<string, unknown>, message: string][] = [
       [{ chat: { model: 'a/b' }, providers: { 'no id': { baseUrl: 'http://x.test' } } }, 'providers'],
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'ftp://x.test' } } }, 'providers.x.baseUrl'],
@@ -77,7 +77,7 @@ describe('config', () => {
     for (const patch of [null, [], 'x', 5])
       await expect(client.request('config.patch', { patch })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(await client.call('config.get', {})).toEqual(before);
-    expect(events.slice(heard)).toEqual([]);
+    expect(events.slice(eventCount)).toEqual([]);
     const first = await client.call('config.patch', { patch: { chat: { model: 'a/b' } }, baseHash: before.hash });
     await expect(client.call('config.patch', { patch: { chat: { model: 'c/d' } }, baseHash: before.hash })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
@@ -93,7 +93,7 @@ describe('config', () => {
   });
 
   verifies('config/secrets', 'never readable, kept by `***`, gone when emptied or with their provider', async () => {
-    await using gw = await testGateway({ name: 'secrets-kept' });
+    await using gw = await createTestGateway({ name: 'secrets-kept' });
     const { client, events } = await gw.client();
     const provider = { name: 'P', baseUrl: 'http://p.test/v1', apiKey: SECRET };
     const answers: unknown[] = [await client.call('config.patch', { patch: { providers: { p: provider } } })];
@@ -114,27 +114,27 @@ describe('config', () => {
     await client.call('config.set', { key: 'providers.p', value: { ...provider, apiKey: '***' } });
     expect(await key()).toBe(SECRET);
     // The bytes of the database have it nowhere in the clear, nor do answers, events and faults.
-    expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
-    expect(textOf([answers, events, gw.faults])).not.toContain(SECRET);
+    expect(collectText(await dumpDatabase('secrets-kept'))).not.toContain(SECRET);
+    expect(collectText([answers, events, gw.faults])).not.toContain(SECRET);
 
     await client.call('config.set', { key: 'providers.p.apiKey', value: `${SECRET}-2` });
     expect(await key()).toBe(`${SECRET}-2`);
     expect(await reads()).toBe('***');
-    expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
+    expect(collectText(await dumpDatabase('secrets-kept'))).not.toContain(SECRET);
     await client.call('config.patch', { patch: { providers: { p: { apiKey: '' } } } });
     expect(await key()).toBeUndefined();
     expect(await client.call('config.get', { key: 'providers.p.apiKey' })).toMatchObject({ value: null, isDefault: true });
 
-    for (const gone of [{ providers: { p: { apiKey: null } } }, { providers: { p: null } }, { providers: null }]) {
+    for (const removal of [{ providers: { p: { apiKey: null } } }, { providers: { p: null } }, { providers: null }]) {
       await client.call('config.patch', { patch: { providers: { p: provider } } });
-      await client.call('config.patch', { patch: gone });
+      await client.call('config.patch', { patch: removal });
       expect(await key()).toBeUndefined();
     }
-    expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
+    expect(collectText(await dumpDatabase('secrets-kept'))).not.toContain(SECRET);
   });
 
   verifies('config/defaults', 'a setting that is not set has its default, whether the schema has it or code takes its place', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const defaults: Record<string, unknown> = {
       'chat.maxSteps': 50,
@@ -167,9 +167,9 @@ describe('config', () => {
 
   verifies('config/unknown', 'refused, with the nearest setting; those of the file stay, and can be deleted', async () => {
     const stored = { chat: { model: 'a/b', colour: 'red' }, later: { x: 1, apiKey: SECRET } };
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     await gw.vault.config.write(stored);
-    await using next = await testGateway({ vault: gw.vault, useGuide: true });
+    await using next = await createTestGateway({ vault: gw.vault, useGuide: true });
     const { client } = await next.client();
     const before = await client.call('config.get', {});
     const refused = async (patch: Record<string, unknown>, message: string): Promise<void> => {
@@ -231,9 +231,9 @@ describe('config', () => {
         agents: { secretary: { name: 'Secretary', systemPrompt: 'Use ***' } },
         tools: { policies: { read_secret: 'ask' } },
       };
-      await using gw = await testGateway();
+      await using gw = await createTestGateway();
       await gw.vault.config.write(stored);
-      await using next = await testGateway({ vault: gw.vault, useGuide: true });
+      await using next = await createTestGateway({ vault: gw.vault, useGuide: true });
       const { client } = await next.client();
       const { client: reader } = await next.client({ scopes: ['read'] });
       const { client: writer } = await next.client({ scopes: ['write'] });
@@ -254,7 +254,7 @@ describe('config', () => {
   );
 
   verifies('config/secrets', '`***` without a stored key is refused, since it would be taken for a key', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const patch = { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: '***' } } };
     await expect(client.call('config.patch', { patch })).rejects.toMatchObject({
@@ -271,11 +271,11 @@ describe('config', () => {
     'config/secrets',
     'a key that can no longer be decrypted is told as none, and does not keep the gateway from starting',
     async () => {
-      await using gw = await testGateway();
+      await using gw = await createTestGateway();
       const { client } = await gw.client();
       await client.call('config.patch', { patch: { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: SECRET } } } });
       const vault = { ...gw.vault, secrets: { ...gw.vault.secrets, get: () => Promise.reject(new Error('unreadable')) } };
-      await using next = await testGateway({ vault, useGuide: true });
+      await using next = await createTestGateway({ vault, useGuide: true });
       const { client: later } = await next.client();
       expect((await later.call('config.get', { key: 'providers.p' })).value).toEqual({ baseUrl: 'http://p.test/v1' });
       expect(next.faults).toHaveLength(1);
@@ -288,9 +288,9 @@ describe('config', () => {
     'config/get-set-patch',
     'of a stored document that another build wrote, the parts that fit are used, and the others stay',
     async () => {
-      await using gw = await testGateway();
+      await using gw = await createTestGateway();
       await gw.vault.config.write({ chat: { model: 'a/b' }, providers: 'something else', later: { x: 1 } });
-      await using next = await testGateway({ vault: gw.vault, useGuide: true });
+      await using next = await createTestGateway({ vault: gw.vault, useGuide: true });
       const { client } = await next.client();
       expect((await client.call('config.get', {})).value).toEqual({ chat: { model: 'a/b' }, later: { x: 1 } });
       await client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
@@ -300,14 +300,14 @@ describe('config', () => {
   );
 
   verifies('config/secrets', 'a write that fails leaves the key as it was', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     let full = false;
     const config = {
       ...gw.vault.config,
       write: (...change: Parameters<typeof gw.vault.config.write>) =>
         full ? Promise.reject(new Error('no room')) : gw.vault.config.write(...change),
     };
-    await using next = await testGateway({ vault: { ...gw.vault, config } });
+    await using next = await createTestGateway({ vault: { ...gw.vault, config } });
     const { client } = await next.client();
     await client.call('config.patch', { patch: { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: SECRET } } } });
     full = true;
@@ -319,10 +319,10 @@ describe('config', () => {
   });
 
   verifies('config/prototype', 'refused on every way in, at any depth, and nothing is changed', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const before = await client.call('config.get', {});
-    const ways: [method: string, params: (name: string) => string][] = [
+    const writeMethods: [method: string, params: (name: string) => string][] = [
       ['config.get', (name) => `{"key":"${name}"}`],
       ['config.get', (name) => `{"key":"chat.${name}.polluted"}`],
       ['config.get', (name) => `{"key":"chat","${name}":{"polluted":1}}`],
@@ -342,8 +342,8 @@ describe('config', () => {
       ['config.patch', (name) => `{"patch":{"chat":{"model":"a/b"}},"${name}":{"polluted":1}}`],
     ];
     for (const name of ['__proto__', 'constructor', 'prototype', '\\u005f_proto__']) {
-      for (const [method, params] of ways) {
-        const answer = await askRaw(gw, method, params(name));
+      for (const [method, params] of writeMethods) {
+        const answer = await sendRawRequest(gw, method, params(name));
         expect(answer, `${method} ${params(name)}`).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
         // The error names the name.
         if (!answer.ok) expect(answer.error.message).toContain(JSON.parse(`"${name}"`));
@@ -356,7 +356,7 @@ describe('config', () => {
   });
 
   verifies(['config/prototype', 'config/patch'], 'a value nested without end is refused, not a fault', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const deep = `${'['.repeat(90_000)}${']'.repeat(90_000)}`;
     for (const [method, params] of [
       ['config.set', `{"key":"future","value":${deep}}`],
@@ -364,7 +364,7 @@ describe('config', () => {
       ['config.patch', `{"patch":${'{"a":'.repeat(90_000)}1${'}'.repeat(90_000)}}`],
       ['config.set', `{"key":"a${'.a'.repeat(140)}","value":1}`],
     ] as const) {
-      expect(await askRaw(gw, method, params)).toMatchObject({
+      expect(await sendRawRequest(gw, method, params)).toMatchObject({
         ok: false,
         error: { code: 'INVALID_PARAMS', message: expect.stringContaining('deep') },
       });
@@ -373,15 +373,15 @@ describe('config', () => {
   });
 
   verifies('secrets.reload/reads', 'what was put into the store from elsewhere', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     expect(await client.call('secrets.reload', {})).toEqual({ reloaded: true, count: 0 });
     await client.call('config.patch', { patch: { providers: { test: { apiKey: 'first' } } } });
     await client.call('chat.send', { message: 'hi' });
     await gw.vault.secrets.set('providers.test.apiKey', SECRET);
-    const heard = events.length;
+    const eventCount = events.length;
     expect(await client.call('secrets.reload', {})).toEqual({ reloaded: true, count: 1 });
-    expect(events.slice(heard).some(({ event }) => event === 'config.changed')).toBe(true);
+    expect(events.slice(eventCount).some(({ event }) => event === 'config.changed')).toBe(true);
     await client.call('chat.send', { message: 'hi' });
     expect(gw.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', `Bearer ${SECRET}`]);
     expect(JSON.stringify(await client.call('config.get', {}))).not.toContain(SECRET);
@@ -391,7 +391,7 @@ describe('config', () => {
   });
 
   verifies('config/key-and-address', 'another server gets the key only when it is given again', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://one.test/v1', apiKey: SECRET } } } });
     const before = await client.call('config.get', {});
@@ -408,8 +408,8 @@ describe('config', () => {
     }
     // The kind brings an address with it.
     await refused({ kind: 'openai', baseUrl: null });
-    const whole = { key: 'providers.mine', value: { baseUrl: 'https://two.test/v1', apiKey: '***' } };
-    await expect(client.call('config.set', whole)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const expectedValue = { key: 'providers.mine', value: { baseUrl: 'https://two.test/v1', apiKey: '***' } };
+    await expect(client.call('config.set', expectedValue)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     // The same server under another path, a new key, or none: all well.
     await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://one.test/other/v2' } } } });
     await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://two.test/v1', apiKey: 'sk-new' } } } });
@@ -418,7 +418,7 @@ describe('config', () => {
   });
 
   it('a provider of a known kind needs no address; an unknown kind is refused', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('config.patch', { patch: { providers: { claude: { kind: 'anthropic', apiKey: SECRET } } } });
     expect(gw.gateway.origins()).toContain('https://api.anthropic.com');
@@ -436,13 +436,13 @@ describe('config', () => {
 });
 
 /** Every text in a value, including decoded bytes. */
-function textOf(value: unknown): string {
+function collectText(value: unknown): string {
   if (typeof value === 'string') return `${value}\n`;
   if (value instanceof ArrayBuffer) return Buffer.from(value).toString('latin1');
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1');
-  if (value instanceof Error) return `${value.message}${value.stack}${textOf(value.cause)}`;
+  if (value instanceof Error) return `${value.message}${value.stack}${collectText(value.cause)}`;
   if (typeof value !== 'object' || value === null) return '';
   return Object.entries(value)
-    .map(([name, child]) => `${name}\n${textOf(child)}`)
+    .map(([name, child]) => `${name}\n${collectText(child)}`)
     .join('');
 }

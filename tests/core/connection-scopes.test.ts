@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { type Say, testGateway } from '../support/gateway.ts';
+import { type Say, createTestGateway } from '../support/test-gateway.ts';
 
-const write: Say = { tool: 'file_write', args: { path: 'notes.md', content: 'new' } };
+const WRITE_CALL: Say = { tool: 'file_write', args: { path: 'notes.md', content: 'new' } };
 
 verifies('keys/tools', 'a connection that limits its scopes limits the runs that it starts', async () => {
-  await using gw = await testGateway({ model: (_call, count) => (count % 2 === 1 ? [write] : ['done']) });
+  await using gw = await createTestGateway({ model: (_call, count) => (count % 2 === 1 ? [WRITE_CALL] : ['done']) });
   const { client: limited } = await gw.client({ scopes: ['read', 'chat'] });
   const { client: owner } = await gw.client();
   await limited.call('chat.send', { sessionId: 'main', message: 'Write it' });

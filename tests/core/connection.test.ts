@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
+import { PROTOCOL_LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { connected, CONNECT, raw } from '../support/raw.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { openConnectedRaw, CONNECT_FRAME, openRawConnection } from '../support/raw-connection.ts';
 
 describe('connect', () => {
   verifies(
     ['connect/result', 'connect/features', 'connect/challenge', 'connect/openclaw-params', 'frames/shape'],
     'challenge first, then the answer with what there is',
     async () => {
-      await using gw = await testGateway();
-      const self = raw(gw);
-      await until(() => self.frames.length > 0);
+      await using gw = await createTestGateway();
+      const self = openRawConnection(gw);
+      await waitFor(() => self.frames.length > 0);
       expect(self.frames[0]).toMatchObject({
         type: 'event',
         event: 'connect.challenge',
@@ -31,8 +31,8 @@ describe('connect', () => {
         locale: 'en',
         auth: { token: 'x' },
       };
-      self.send({ ...CONNECT, params });
-      const answer = await self.answer('c');
+      self.send({ ...CONNECT_FRAME, params });
+      const answer = await self.waitForResponse('c');
       expect(answer).toMatchObject({
         type: 'res',
         id: 'c',
@@ -50,48 +50,51 @@ describe('connect', () => {
   );
 
   verifies(['connect/first-frame', 'errors/codes'], 'another method', async () => {
-    await using gw = await testGateway();
-    const self = raw(gw);
+    await using gw = await createTestGateway();
+    const self = openRawConnection(gw);
     self.send({ type: 'req', id: '1', method: 'health', params: {} });
-    expect(await self.answer('1')).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
-    await until(() => self.closed !== null);
+    expect(await self.waitForResponse('1')).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
+    await waitFor(() => self.closed !== null);
     expect(self.closed?.code).toBe(1008);
   });
 
   verifies(['connect/range', 'connect/no-overlap'], '2 to 3 is served, the rest refused', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     for (const [minProtocol, maxProtocol, chosen] of [
       [1, 2, 2],
       [2, 3, 3],
       [3, 9, 3],
     ] as const) {
-      const self = raw(gw);
-      self.send({ ...CONNECT, params: { minProtocol, maxProtocol } });
-      expect(await self.answer('c')).toMatchObject({ ok: true, payload: { protocol: chosen } });
+      const self = openRawConnection(gw);
+      self.send({ ...CONNECT_FRAME, params: { minProtocol, maxProtocol } });
+      expect(await self.waitForResponse('c')).toMatchObject({ ok: true, payload: { protocol: chosen } });
     }
     for (const [minProtocol, maxProtocol] of [
       [0, 1],
       [4, 9],
       [3, 2],
     ] as const) {
-      const self = raw(gw);
-      self.send({ ...CONNECT, params: { minProtocol, maxProtocol } });
-      expect(await self.answer('c')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS', details: { expectedProtocol: 3 } } });
-      await until(() => self.closed !== null);
+      const self = openRawConnection(gw);
+      self.send({ ...CONNECT_FRAME, params: { minProtocol, maxProtocol } });
+      expect(await self.waitForResponse('c')).toMatchObject({
+        ok: false,
+        error: { code: 'INVALID_PARAMS', details: { expectedProtocol: 3 } },
+      });
+      await waitFor(() => self.closed !== null);
       expect(self.closed?.code).toBe(1002);
     }
   });
 
   verifies('connect/protocol-2', 'the earlier shapes of models and tools', async () => {
-    await using gw = await testGateway();
-    const self = await connected(gw, {}, { minProtocol: 2, maxProtocol: 2 });
+    await using gw = await createTestGateway();
+    const self = await openConnectedRaw(gw, {}, { minProtocol: 2, maxProtocol: 2 });
     self.send({ type: 'req', id: 'm', method: 'models.list' });
     self.send({ type: 'req', id: 't', method: 'tools.list' });
-    expect(await self.answer('m')).toMatchObject({
+    expect(await self.waitForResponse('m')).toMatchObject({
       ok: true,
       payload: expect.arrayContaining([expect.objectContaining({ id: 'guide/guide', provider: 'guide' })]),
     });
-    expect(await self.answer('t')).toMatchObject({
+    expect(await self.waitForResponse('t')).toMatchObject({
       ok: true,
       payload: expect.arrayContaining([{ name: 'current_time', description: expect.any(String) }]),
     });
@@ -99,89 +102,92 @@ describe('connect', () => {
 
   verifies('connect/timeout', 'silence', async () => {
     const clock = new FakeClock();
-    await using gw = await testGateway({ clock });
-    const self = raw(gw);
+    await using gw = await createTestGateway({ clock });
+    const self = openRawConnection(gw);
     clock.advance(14_900);
-    await until(() => self.frames.length > 0, 'the challenge');
+    await waitFor(() => self.frames.length > 0, 'the challenge');
     expect(self.closed).toBeNull();
     clock.advance(200);
-    await until(() => self.closed !== null);
+    await waitFor(() => self.closed !== null);
     expect(self.closed).toMatchObject({ code: 1008, reason: expect.stringContaining('15 s') });
   });
 });
 
 describe('frames', () => {
   verifies('frames/malformed', 'an id that can be read gets an answer, else the connection ends with a reason', async () => {
-    await using gw = await testGateway();
-    const self = await connected(gw);
+    await using gw = await createTestGateway();
+    const self = await openConnectedRaw(gw);
     self.send({ type: 'req', id: 'a', method: 7 });
     self.send({ type: 'oops', id: 'b', method: 'health' });
     self.send({ type: 'req', id: 'd', method: 'health', params: [1] });
-    for (const id of ['a', 'b', 'd']) expect(await self.answer(id)).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
+    for (const id of ['a', 'b', 'd'])
+      expect(await self.waitForResponse(id)).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
     expect(self.closed).toBeNull();
     for (const text of ['{"type":"req"', '[]', 'null', '{"type":"req","method":"health"}', '']) {
-      const other = await connected(gw);
+      const other = await openConnectedRaw(gw);
       other.send(text);
-      await until(() => other.closed !== null);
+      await waitFor(() => other.closed !== null);
       expect(other.closed).toMatchObject({ code: 1008, reason: expect.stringMatching(/\w/) });
     }
   });
 
   verifies(['errors/unknown-method', 'errors/invalid-params', 'frames/unknown-param'], 'the specified codes', async () => {
-    await using gw = await testGateway();
-    const self = await connected(gw);
-    const ask = async (method: string, params?: unknown): Promise<ResponseFrame> => {
+    await using gw = await createTestGateway();
+    const self = await openConnectedRaw(gw);
+    const sendRequest = async (method: string, params?: unknown): Promise<ResponseFrame> => {
       const id = crypto.randomUUID();
       self.send(
         `{"type":"req","id":"${id}","method":${JSON.stringify(method)}${params === undefined ? '' : `,"params":${typeof params === 'string' ? params : JSON.stringify(params)}`}}`,
       );
-      return self.answer(id);
+      return self.waitForResponse(id);
     };
     for (const method of ['nope', 'constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-      expect(await ask(method)).toMatchObject({ ok: false, error: { code: 'METHOD_NOT_FOUND' } });
+      expect(await sendRequest(method)).toMatchObject({ ok: false, error: { code: 'METHOD_NOT_FOUND' } });
     }
     for (const method of ['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']) {
-      expect(await ask(method)).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
+      expect(await sendRequest(method)).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
     }
-    expect(await ask('health', { extra: 1 })).toMatchObject({
+    expect(await sendRequest('health', { extra: 1 })).toMatchObject({
       error: { code: 'INVALID_PARAMS', message: expect.stringContaining('extra') },
     });
-    expect(await ask('chat.send', {})).toMatchObject({ error: { code: 'INVALID_PARAMS', message: expect.stringContaining('message') } });
-    expect(await ask('chat.send', { message: 5 })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
-    expect(await ask('chat.send', { message: 'x'.repeat(500_001) })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
-    expect(await ask('chat.send', { message: 'x', sessionId: '../etc' })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
-    expect(await ask('chat.send', { message: 'x', agentId: 'nobody' })).toMatchObject({ error: { code: 'NOT_FOUND' } });
-    expect(await ask('chat.send', { message: 'x', model: 'none/none' })).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    expect(await sendRequest('chat.send', {})).toMatchObject({
+      error: { code: 'INVALID_PARAMS', message: expect.stringContaining('message') },
+    });
+    expect(await sendRequest('chat.send', { message: 5 })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
+    expect(await sendRequest('chat.send', { message: 'x'.repeat(500_001) })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
+    expect(await sendRequest('chat.send', { message: 'x', sessionId: '../etc' })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
+    expect(await sendRequest('chat.send', { message: 'x', agentId: 'nobody' })).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    expect(await sendRequest('chat.send', { message: 'x', model: 'none/none' })).toMatchObject({ error: { code: 'NOT_FOUND' } });
     for (const path of ['x', '../main/main.jsonl', 'main/main.jsonl/..', 'main/none.jsonl']) {
-      expect(await ask('sessions.preview', { path })).toMatchObject({ error: { code: 'NOT_FOUND' } });
+      expect(await sendRequest('sessions.preview', { path })).toMatchObject({ error: { code: 'NOT_FOUND' } });
     }
     expect(gw.faults).toEqual([]);
   });
 
   verifies('errors/not-implemented', 'the four of section 4.1', async () => {
-    await using gw = await testGateway();
-    const self = await connected(gw);
+    await using gw = await createTestGateway();
+    const self = await openConnectedRaw(gw);
     self.send({ type: 'req', id: 'w', method: 'wizard.start' });
-    expect(await self.answer('w')).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
+    expect(await self.waitForResponse('w')).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
   });
 
   verifies('frames/duplicate-id', 'the second is refused, the first answered', async () => {
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => (go = resolve));
-    await using gw = await testGateway({ model: () => [{ wait: gate }, 'done'] });
-    const self = await connected(gw);
+    await using gw = await createTestGateway({ model: () => [{ wait: gate }, 'done'] });
+    const self = await openConnectedRaw(gw);
     self.send({ type: 'req', id: 'x', method: 'chat.send', params: { message: 'hi' } });
     self.send({ type: 'req', id: 'x', method: 'health' });
-    expect(await self.answer('x')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
+    expect(await self.waitForResponse('x')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
     go();
-    await until(() => self.frames.some((frame) => frame.type === 'res' && frame.id === 'x' && frame.ok));
+    await waitFor(() => self.frames.some((frame) => frame.type === 'res' && frame.id === 'x' && frame.ok));
   });
 
   verifies('limits/structure', 'a dense frame is refused unparsed, a large plain one is not', async () => {
-    await using gw = await testGateway();
-    const self = await connected(gw);
+    await using gw = await createTestGateway();
+    const self = await openConnectedRaw(gw);
     self.send(`{"type":"req","id":"dense","method":"health","params":{"a":[${'1,'.repeat(600_000)}1]}}`);
-    expect(await self.answer('dense')).toMatchObject({
+    expect(await self.waitForResponse('dense')).toMatchObject({
       ok: false,
       error: { code: 'INVALID_PARAMS', message: expect.stringContaining('structural') },
     });
@@ -191,14 +197,14 @@ describe('frames', () => {
       method: 'chat.send',
       params: { message: 'x', attachments: [{ filename: 'f', mimeType: 'text/plain', content: 'A'.repeat(2 * 1024 * 1024) }] },
     });
-    expect(await self.answer('plain')).toMatchObject({ ok: true });
+    expect(await self.waitForResponse('plain')).toMatchObject({ ok: true });
   });
 
   verifies(
     'frames/fuzz',
     'random frames get the right code, and the gateway goes on',
     async () => {
-      await using gw = await testGateway();
+      await using gw = await createTestGateway();
       const method = fc.oneof(fc.constantFrom(...Object.keys(contracts).filter((name) => name !== 'connect')), fc.string());
       const frame = fc.oneof(
         fc.record(
@@ -208,13 +214,13 @@ describe('frames', () => {
         fc.jsonValue(),
       );
       const runs = process.env.PERCH_LONG ? 50_000 : 10_000;
-      let self = await connected(gw);
+      let self = await openConnectedRaw(gw);
       await fc.assert(
         fc.asyncProperty(frame, async (value) => {
-          if (self.closed) self = await connected(gw);
+          if (self.closed) self = await openConnectedRaw(gw);
           self.frames.length = 0;
           self.send(JSON.stringify(value));
-          await until(() => self.closed !== null || self.frames.some((got) => got.type === 'res'), 'an answer or an end');
+          await waitFor(() => self.closed !== null || self.frames.some((got) => got.type === 'res'), 'an answer or an end');
           for (const got of self.frames) {
             // Without a bridge, methods that need one fail.
             if (got.type !== 'res' || got.ok || got.error.details?.reason === 'needs-bridge') continue;
@@ -231,7 +237,7 @@ describe('frames', () => {
 
 describe('events', () => {
   verifies(['events/seq', 'events/scope', 'events/chat-kinds'], 'own sessions only, or all; numbered without a gap', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const all = await gw.client({ events: 'all' });
     const mine = await gw.client({ events: 'own' });
     const stranger = await gw.client({ events: 'own' });
@@ -250,20 +256,20 @@ describe('events', () => {
 
   verifies('events/tick', 'every 15 s', async () => {
     const clock = new FakeClock();
-    await using gw = await testGateway({ clock });
+    await using gw = await createTestGateway({ clock });
     const { events } = await gw.client({ events: 'own' });
     clock.advance(45_500);
-    await until(() => events.filter(({ event }) => event === 'tick').length >= 3, 'three ticks');
+    await waitFor(() => events.filter(({ event }) => event === 'tick').length >= 3, 'three ticks');
     expect(events.filter(({ event }) => event === 'tick')).toHaveLength(3);
   });
 
   verifies('limits/slow-consumer', 'closed once 4 MiB wait; deltas were merged; the run goes on', async () => {
     const gate = Promise.withResolvers<void>();
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: () => [...Array.from({ length: 90 }, () => 'x'.repeat(50_000)), { wait: gate.promise }, 'end'],
     });
     let buffered = 0;
-    const sent: string[] = [];
+    const sentFrames: string[] = [];
     let closed: { code: number; reason: string } | undefined;
     let deliver = (_text: string): void => {};
     gw.gateway.accept(
@@ -273,30 +279,30 @@ describe('events', () => {
         },
         send(text) {
           buffered += text.length;
-          sent.push(text);
+          sentFrames.push(text);
         },
         close: (code = 0, reason = '') => (closed ??= { code, reason }),
         receive: ({ message }) => (deliver = message),
       },
       { principal: 'owner', scopes: ['admin'], challenged: true, socket: true },
     );
-    deliver(JSON.stringify(CONNECT));
+    deliver(JSON.stringify(CONNECT_FRAME));
     deliver(JSON.stringify({ type: 'req', id: 's', method: 'chat.send', params: { message: 'flood' } }));
-    await until(() => closed !== undefined);
+    await waitFor(() => closed !== undefined);
     expect(closed).toEqual({ code: 1008, reason: 'slow consumer' });
     expect(buffered).toBeLessThan(4.2 * 1024 * 1024);
     // From 64 KiB on nothing is sent one by one.
-    expect(sent.filter((text) => text.includes('chat.delta')).length).toBeLessThan(5);
+    expect(sentFrames.filter((text) => text.includes('chat.delta')).length).toBeLessThan(5);
     gate.resolve();
     const { client } = await gw.client();
-    await until(async () => (await client.call('sessions.list', {})).sessions[0]?.messageCount === 2);
+    await waitFor(async () => (await client.call('sessions.list', {})).sessions[0]?.messageCount === 2);
   });
 });
 
 verifies('limits/steady-reader', 'three floods do not close a client that reads, and it gets all of them', async () => {
   const PIECES = 200;
   const PIECE = 'x'.repeat(50_000);
-  await using gw = await testGateway({ model: () => Array.from({ length: PIECES }, () => PIECE) });
+  await using gw = await createTestGateway({ model: () => Array.from({ length: PIECES }, () => PIECE) });
   const queue: string[] = [];
   let buffered = 0;
   let highest = 0;
@@ -338,40 +344,43 @@ verifies('limits/steady-reader', 'three floods do not close a client that reads,
     if (buffered === 0) drain();
   }, 2);
   try {
-    deliver(JSON.stringify(CONNECT));
+    deliver(JSON.stringify(CONNECT_FRAME));
     for (const sessionId of ['s1', 's2', 's3'])
       deliver(JSON.stringify({ type: 'req', id: sessionId, method: 'chat.send', params: { message: 'flood', sessionId } }));
-    await until(() => done.length === 3 || closed !== undefined, 'the replies', 30_000);
+    await waitFor(() => done.length === 3 || closed !== undefined, 'the replies', 30_000);
   } finally {
     clearInterval(reader);
   }
   expect(closed).toBeUndefined();
   expect([...lengths.values()]).toEqual(Array(3).fill(PIECES * PIECE.length));
-  expect(highest).toBeLessThan(LIMITS.maxBufferedBytes);
+  expect(highest).toBeLessThan(PROTOCOL_LIMITS.maxBufferedBytes);
 });
 
 describe('limits', () => {
   verifies(['limits/rate', 'limits/control-plane'], 'sockets are limited, ports are not', async () => {
     const clock = new FakeClock();
-    await using gw = await testGateway({ clock });
-    const socket = await connected(gw, { socket: true });
+    await using gw = await createTestGateway({ clock });
+    const socket = await openConnectedRaw(gw, { socket: true });
     for (let index = 0; index < 101; index++) socket.send({ type: 'req', id: `r${index}`, method: 'health' });
-    expect(await socket.answer('r99')).toMatchObject({ ok: true });
-    expect(await socket.answer('r100')).toMatchObject({ ok: false, error: { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 100 } });
+    expect(await socket.waitForResponse('r99')).toMatchObject({ ok: true });
+    expect(await socket.waitForResponse('r100')).toMatchObject({
+      ok: false,
+      error: { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 100 },
+    });
     clock.advance(100);
     socket.send({ type: 'req', id: 'later', method: 'health' });
-    expect(await socket.answer('later')).toMatchObject({ ok: true });
+    expect(await socket.waitForResponse('later')).toMatchObject({ ok: true });
     clock.advance(60_000);
     for (let index = 0; index < 31; index++)
       socket.send({ type: 'req', id: `w${index}`, method: 'config.set', params: { key: 'chat.model', value: 'a/b' } });
-    expect(await socket.answer('w30')).toMatchObject({ ok: false, error: { code: 'RATE_LIMITED' } });
-    const port = await connected(gw, { socket: false });
+    expect(await socket.waitForResponse('w30')).toMatchObject({ ok: false, error: { code: 'RATE_LIMITED' } });
+    const port = await openConnectedRaw(gw, { socket: false });
     for (let index = 0; index < 300; index++) port.send({ type: 'req', id: `p${index}`, method: 'health' });
-    expect(await port.answer('p299')).toMatchObject({ ok: true });
+    expect(await port.waitForResponse('p299')).toMatchObject({ ok: true });
   });
 
   verifies('idempotency/replay', 'the same key gets the first answer, and nothing happens twice', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const params = { message: 'once', idempotencyKey: 'k1' };
     const [first, second] = await Promise.all([client.call('chat.send', params), client.call('chat.send', params)]);
@@ -385,7 +394,7 @@ describe('limits', () => {
 
   verifies('idempotency/replay', 'after 5 minutes the same key is another call', async () => {
     const clock = new FakeClock();
-    await using gw = await testGateway({ clock });
+    await using gw = await createTestGateway({ clock });
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'once', idempotencyKey: 'k1' });
     clock.advance(5 * 60_000 + 1);
@@ -395,7 +404,7 @@ describe('limits', () => {
   });
 
   test('scopes', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client({ scopes: ['read'] });
     await client.call('sessions.list', {});
     await expect(client.call('chat.send', { message: 'x' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
@@ -404,7 +413,7 @@ describe('limits', () => {
 });
 
 verifies('health/result', 'status, uptime, connections', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   expect(contracts.health.result.parse(await client.call('health', {}))).toMatchObject({ status: 'ok', connections: 1 });
 });

@@ -1,16 +1,16 @@
 import { describe, expect } from 'vitest';
-import type { SyncState } from '#shared/rpc/methods/sync.ts';
-import type { JobRunRecord } from '../../web/gateway/core/vault.ts';
+import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
+import type { JobRunRecord } from '../../web/gateway/core/vault-interface.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { cronHosts, goesOn, HOUR, MINUTE, overApi } from '../support/cron.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createCronHosts, advanceUntil, HOUR, MINUTE, createCronApi } from '../support/cron-hosts.ts';
 import { FakeSync } from '../support/fake-sync.ts';
-import { script, testGateway, until } from '../support/gateway.ts';
-import { TestHosts } from '../support/hosts.ts';
+import { createScript, createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { TestHosts } from '../support/test-hosts.ts';
 
 const START = new FakeClock().now();
-const half = script(['half', { wait: new Promise(() => {}) }]);
-const lostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}): JobRunRecord => ({
+const halfScript = createScript(['half', { wait: new Promise(() => {}) }]);
+const createLostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}): JobRunRecord => ({
   id: `${jobId}@${tick}`,
   jobId,
   scheduledAt: tick,
@@ -25,84 +25,84 @@ const lostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}
 
 describe('a dead host', () => {
   verifies('cron/crash', 'between the tick and the run: the run comes on return', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     const tick = START + MINUTE;
     {
       await using gw = await hosts.open();
       const jobId = await gw.add({ schedule: { kind: 'at', at: tick } });
-      await gw.vault.collection('jobRuns').put(lostRun(jobId, tick));
+      await gw.vault.collection('jobRuns').put(createLostRun(jobId, tick));
     }
     hosts.clock.advance(MINUTE + 1000);
     await using gw = await hosts.open();
-    expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: tick }]);
+    expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'completed', scheduledAt: tick }]);
     expect(gw.calls).toHaveLength(1);
   });
 
   verifies(['cron/crash', 'cron/missed'], 'between the tick and the run, long ago: it was missed', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     {
       await using gw = await hosts.open();
       const jobId = await gw.add({ schedule: { kind: 'at', at: START + MINUTE } });
-      await gw.vault.collection('jobRuns').put(lostRun(jobId, START + MINUTE));
+      await gw.vault.collection('jobRuns').put(createLostRun(jobId, START + MINUTE));
     }
     hosts.clock.advance(HOUR);
     await using gw = await hosts.open();
-    expect(await gw.ended(1)).toMatchObject([{ status: 'skipped', scheduledAt: START + MINUTE }]);
+    expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'skipped', scheduledAt: START + MINUTE }]);
     expect(gw.calls).toHaveLength(0);
   });
 
   verifies('cron/crash', 'in the middle of a run: it is ended, and not begun again', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     {
-      await using gw = await hosts.open(half);
+      await using gw = await hosts.open(halfScript);
       await gw.add({ schedule: { kind: 'at', at: START + MINUTE } });
-      await goesOn(gw.clock, () => gw.calls.length === 1);
+      await advanceUntil(gw.clock, () => gw.calls.length === 1);
     }
     await using gw = await hosts.open();
-    expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'Interrupted: the gateway that ran it was closed' }]);
-    await gw.pass(2 * MINUTE);
+    expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'failed', error: 'Interrupted: the gateway that ran it was closed' }]);
+    await gw.advance(2 * MINUTE);
     expect(gw.calls).toHaveLength(0);
     expect(await gw.history()).toHaveLength(1);
   });
 
   verifies('cron/crash', 'with the answer stored, and its record not: it was completed', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     {
       await using gw = await hosts.open();
       await gw.add({ schedule: { kind: 'at', at: START + MINUTE } });
-      const [run] = await gw.ended(1);
+      const [run] = await gw.waitForRuns(1);
       const jobRuns = gw.vault.collection('jobRuns');
       await jobRuns.update(run?.id ?? '', (before) => before && { ...before, status: 'running', executor: 'gone' });
     }
     await using gw = await hosts.open();
-    expect(await gw.ended(1)).toMatchObject([{ status: 'completed' }]);
+    expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'completed' }]);
     expect(gw.calls).toHaveLength(0);
   });
 
   verifies('cron/crash', 'with a run by hand, or one of a job that was removed: it is ended', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     let jobId: string;
     {
       await using gw = await hosts.open();
       jobId = await gw.add({ schedule: { kind: 'every', everyMs: HOUR } });
       const jobRuns = gw.vault.collection('jobRuns');
-      await jobRuns.put(lostRun(jobId, START + 7, { manual: true }));
-      await jobRuns.put(lostRun('removed', START + 5));
-      await jobRuns.put({ ...lostRun('removed', START - 800 * HOUR), status: 'completed' });
+      await jobRuns.put(createLostRun(jobId, START + 7, { manual: true }));
+      await jobRuns.put(createLostRun('removed', START + 5));
+      await jobRuns.put({ ...createLostRun('removed', START - 800 * HOUR), status: 'completed' });
     }
     await using gw = await hosts.open();
-    await until(async () => (await gw.history()).length === 1);
+    await waitFor(async () => (await gw.history()).length === 1);
     expect(await gw.history()).toMatchObject([{ jobId, status: 'failed', error: 'The gateway was closed before it started' }]);
     expect(gw.faults).toEqual([]);
   });
 });
 
 /** A gateway with a job each minute, and a given sync state. */
-async function standing(state: Partial<SyncState> = {}) {
+async function createStandbyGateway(state: Partial<SyncState> = {}) {
   const clock = new FakeClock();
   const sync = new FakeSync(state);
-  const gw = await testGateway({ clock, sync });
-  const api = await overApi(gw, clock);
+  const gw = await createTestGateway({ clock, sync });
+  const api = await createCronApi(gw, clock);
   const jobId = await api.add();
   const lease = (tick: number) => `cron:${jobId}@${START + tick * MINUTE}`;
   return { ...gw, ...api, clock, sync, jobId, lease };
@@ -110,39 +110,39 @@ async function standing(state: Partial<SyncState> = {}) {
 
 describe('among hosts', () => {
   verifies('cron/one-executor', 'a tick that another host has the lease of is left to it; the next is taken', async () => {
-    await using gw = await standing();
+    await using gw = await createStandbyGateway();
     gw.sync.leases.set(gw.lease(1), null);
-    await gw.pass(MINUTE + 30_000);
+    await gw.advance(MINUTE + 30_000);
     expect(gw.calls).toHaveLength(0);
     expect(await gw.history()).toEqual([]);
     // Its record comes in.
-    await gw.vault.collection('jobRuns').put({ ...lostRun(gw.jobId, START + MINUTE), status: 'completed' });
-    await goesOn(gw.clock, () => gw.calls.length === 1);
+    await gw.vault.collection('jobRuns').put({ ...createLostRun(gw.jobId, START + MINUTE), status: 'completed' });
+    await advanceUntil(gw.clock, () => gw.calls.length === 1);
     expect((await gw.history()).map(({ scheduledAt }) => scheduledAt)).toEqual([START + MINUTE, START + 2 * MINUTE]);
-    expect(gw.sync.leased).toContain(gw.lease(2));
+    expect(gw.sync.leaseCalls).toContain(gw.lease(2));
   });
 
   verifies('cron/one-executor', 'an unclaimed tick is taken once the lease is free; one that stays leased counts as missed', async () => {
-    await using gw = await standing();
+    await using gw = await createStandbyGateway();
     gw.sync.leases.set(gw.lease(1), null);
-    await gw.pass(MINUTE + 20_000);
+    await gw.advance(MINUTE + 20_000);
     gw.sync.leases.delete(gw.lease(1));
-    expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
+    expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
     for (const tick of [2, 3, 4]) gw.sync.leases.set(gw.lease(tick), null);
-    await goesOn(gw.clock, () => gw.calls.length === 2);
+    await advanceUntil(gw.clock, () => gw.calls.length === 2);
     expect((await gw.history()).slice(1)).toMatchObject([{ status: 'skipped', ticks: 3 }, { scheduledAt: START + 5 * MINUTE }]);
   });
 
   verifies('cron/one-executor', 'waits for the records of the previous lease holder', async () => {
-    await using gw = await standing();
+    await using gw = await createStandbyGateway();
     gw.sync.leases.set(gw.lease(1), 2);
     gw.sync.leases.set(gw.lease(2), 2);
-    await goesOn(gw.clock, () => gw.sync.leased.includes(gw.lease(1)));
+    await advanceUntil(gw.clock, () => gw.sync.leaseCalls.includes(gw.lease(1)));
     expect(gw.calls).toHaveLength(0);
-    expect(await gw.ended(1)).toMatchObject([{ status: 'completed' }]);
-    await goesOn(gw.clock, () => gw.sync.leased.includes(gw.lease(2)));
-    await gw.vault.collection('jobRuns').put({ ...lostRun(gw.jobId, START + 2 * MINUTE), status: 'completed' });
-    await gw.pass(30_000);
+    expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'completed' }]);
+    await advanceUntil(gw.clock, () => gw.sync.leaseCalls.includes(gw.lease(2)));
+    await gw.vault.collection('jobRuns').put({ ...createLostRun(gw.jobId, START + 2 * MINUTE), status: 'completed' });
+    await gw.advance(30_000);
     expect(gw.calls).toHaveLength(1);
   });
 
@@ -150,12 +150,12 @@ describe('among hosts', () => {
     'cron/one-executor',
     'does not start a job whose claim cannot reach the other machines in time; it runs once it can',
     async () => {
-      await using gw = await standing();
+      await using gw = await createStandbyGateway();
       gw.sync.isSettled = false;
-      await gw.pass(MINUTE + 20_000);
+      await gw.advance(MINUTE + 20_000);
       expect([gw.calls.length, await gw.history()]).toEqual([0, []]);
       gw.sync.isSettled = true;
-      expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
+      expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
       expect(gw.calls).toHaveLength(1);
     },
   );
@@ -164,61 +164,61 @@ describe('among hosts', () => {
     ['cron/one-executor', 'cron/crash'],
     'does not repeat a job that another machine may still be running; takes over that of another host on this machine',
     async () => {
-      await using gw = await standing();
+      await using gw = await createStandbyGateway();
       gw.sync.fence = 2;
-      gw.sync.isShared = true;
+      gw.sync.sharedState = true;
       const jobRuns = gw.vault.collection('jobRuns');
-      await jobRuns.put(lostRun(gw.jobId, START + MINUTE));
-      expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The gateway was closed before it started' }]);
+      await jobRuns.put(createLostRun(gw.jobId, START + MINUTE));
+      expect(await gw.waitForRuns(1)).toMatchObject([{ status: 'failed', error: 'The gateway was closed before it started' }]);
       expect(gw.calls).toHaveLength(0);
-      gw.sync.isShared = undefined;
-      await jobRuns.put(lostRun(gw.jobId, START + 2 * MINUTE));
-      expect((await gw.ended(2)).map(({ status }) => status)).toEqual(['failed', 'failed']);
-      gw.sync.isShared = false;
-      await jobRuns.put(lostRun(gw.jobId, START + 3 * MINUTE));
-      await goesOn(gw.clock, () => gw.calls.length === 1);
-      expect((await gw.ended(3)).map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
+      gw.sync.sharedState = undefined;
+      await jobRuns.put(createLostRun(gw.jobId, START + 2 * MINUTE));
+      expect((await gw.waitForRuns(2)).map(({ status }) => status)).toEqual(['failed', 'failed']);
+      gw.sync.sharedState = false;
+      await jobRuns.put(createLostRun(gw.jobId, START + 3 * MINUTE));
+      await advanceUntil(gw.clock, () => gw.calls.length === 1);
+      expect((await gw.waitForRuns(3)).map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
     },
   );
 
   verifies('cron/one-executor', 'a replica runs nothing, nor one that catches up, nor a replica that is cut off', async () => {
-    await using gw = await standing({ role: 'replica' });
-    await gw.pass(90_000);
-    gw.sync.set({ role: 'none', state: 'away' });
-    await gw.pass(3 * MINUTE, 5000);
-    gw.sync.set({ state: 'catching-up' });
-    await gw.pass(90_000);
-    gw.sync.set({ state: 'outdated' });
-    await gw.pass(90_000);
+    await using gw = await createStandbyGateway({ role: 'replica' });
+    await gw.advance(90_000);
+    gw.sync.setState({ role: 'none', state: 'away' });
+    await gw.advance(3 * MINUTE, 5000);
+    gw.sync.setState({ state: 'catching-up' });
+    await gw.advance(90_000);
+    gw.sync.setState({ state: 'outdated' });
+    await gw.advance(90_000);
     expect([gw.calls.length, (await gw.history()).length]).toEqual([0, 0]);
-    gw.sync.set({ state: 'synced', role: 'holder' });
-    await goesOn(gw.clock, () => gw.calls.length === 1);
+    gw.sync.setState({ state: 'synced', role: 'holder' });
+    await advanceUntil(gw.clock, () => gw.calls.length === 1);
     expect((await gw.history()).map(({ ticks }) => ticks ?? 1)).toEqual([expect.any(Number), 1]);
     expect((await gw.history())[0]?.status).toBe('skipped');
   });
 
   verifies('cron/one-executor', 'the one that served and is cut off waits for the line, then is on its own', async () => {
-    await using gw = await standing();
-    await gw.pass(50_000);
-    gw.sync.set({ role: 'none', state: 'away' });
-    await gw.pass(50_000);
+    await using gw = await createStandbyGateway();
+    await gw.advance(50_000);
+    gw.sync.setState({ role: 'none', state: 'away' });
+    await gw.advance(50_000);
     expect(gw.calls).toHaveLength(0);
-    await goesOn(gw.clock, () => gw.calls.length === 1);
-    expect(gw.sync.leased).toEqual([]);
-    gw.sync.set({ role: 'holder', state: 'failing' });
-    await goesOn(gw.clock, () => gw.calls.length === 2);
+    await advanceUntil(gw.clock, () => gw.calls.length === 1);
+    expect(gw.sync.leaseCalls).toEqual([]);
+    gw.sync.setState({ role: 'holder', state: 'failing' });
+    await advanceUntil(gw.clock, () => gw.calls.length === 2);
   });
 
   verifies('cron/one-executor', 'on a shared vault, a machine that cannot reach the others runs nothing', async () => {
-    await using gw = await standing();
-    gw.sync.isShared = true;
-    gw.sync.set({ state: 'failing' });
-    await gw.pass(3 * MINUTE, 5000);
-    gw.sync.set({ role: 'none', state: 'away' });
-    await gw.pass(3 * MINUTE, 5000);
+    await using gw = await createStandbyGateway();
+    gw.sync.sharedState = true;
+    gw.sync.setState({ state: 'failing' });
+    await gw.advance(3 * MINUTE, 5000);
+    gw.sync.setState({ role: 'none', state: 'away' });
+    await gw.advance(3 * MINUTE, 5000);
     expect([gw.calls.length, (await gw.history()).length]).toEqual([0, 0]);
-    gw.sync.set({ role: 'holder', state: 'synced' });
-    await goesOn(gw.clock, () => gw.calls.length === 1);
+    gw.sync.setState({ role: 'holder', state: 'synced' });
+    await advanceUntil(gw.clock, () => gw.calls.length === 1);
   });
 });
 
@@ -228,12 +228,12 @@ describe('two gateways over one journal', () => {
     const hosts = new TestHosts();
     await using one = await hosts.host({ clock });
     await using two = await hosts.host({ clock });
-    const [a, b] = [await overApi(one, clock), await overApi(two, clock)];
+    const [a, b] = [await createCronApi(one, clock), await createCronApi(two, clock)];
     await a.add();
-    await goesOn(clock, () => one.calls.length === 2);
-    hosts.serve(two);
-    await goesOn(clock, () => two.calls.length === 2);
-    await until(async () => (await a.history()).filter(({ status }) => status === 'completed').length === 4);
+    await advanceUntil(clock, () => one.calls.length === 2);
+    hosts.activate(two);
+    await advanceUntil(clock, () => two.calls.length === 2);
+    await waitFor(async () => (await a.history()).filter(({ status }) => status === 'completed').length === 4);
     expect(await a.history()).toEqual(await b.history());
     expect((await a.history()).map(({ scheduledAt }) => (scheduledAt - START) / MINUTE)).toEqual([1, 2, 3, 4]);
     expect([one.calls.length, two.calls.length]).toEqual([2, 2]);
@@ -243,33 +243,33 @@ describe('two gateways over one journal', () => {
   verifies(['cron/one-executor', 'cron/crash'], 'the run of a dead gateway is ended by the other, and not repeated', async () => {
     const clock = new FakeClock();
     const hosts = new TestHosts();
-    await using one = await hosts.host({ clock, model: half });
+    await using one = await hosts.host({ clock, model: halfScript });
     await using two = await hosts.host({ clock });
-    const [a, b] = [await overApi(one, clock), await overApi(two, clock)];
+    const [a, b] = [await createCronApi(one, clock), await createCronApi(two, clock)];
     await a.add({ schedule: { kind: 'at', at: START + MINUTE } });
-    await goesOn(clock, () => one.calls.length === 1);
-    await one.synced();
-    await two.synced();
+    await advanceUntil(clock, () => one.calls.length === 1);
+    await one.waitForSync();
+    await two.waitForSync();
     one.crash();
-    await until(() => one.replicator.state().state === 'away');
-    hosts.serve(two);
-    await goesOn(clock, async () => (await b.history())[0]?.status === 'failed');
+    await waitFor(() => one.replicator.state().state === 'away');
+    hosts.activate(two);
+    await advanceUntil(clock, async () => (await b.history())[0]?.status === 'failed');
     expect((await b.history())[0]?.error).toBe('Interrupted: the gateway that ran it was closed');
-    await b.pass(2 * MINUTE);
+    await b.advance(2 * MINUTE);
     expect(two.calls).toHaveLength(0);
   });
 
   verifies('cron/one-executor', 'both believe that they serve: one of them runs the tick', async () => {
     const clock = new FakeClock();
     const hosts = new TestHosts();
-    hosts.everyoneServes = true;
+    hosts.isEveryHostActive = true;
     await using one = await hosts.host({ clock });
     await using two = await hosts.host({ clock });
-    const [a, b] = [await overApi(one, clock), await overApi(two, clock)];
+    const [a, b] = [await createCronApi(one, clock), await createCronApi(two, clock)];
     await a.add();
-    await two.synced();
-    await goesOn(clock, () => one.calls.length + two.calls.length >= 5);
-    await until(async () => (await b.history()).filter(({ status }) => status === 'completed').length === 5);
+    await two.waitForSync();
+    await advanceUntil(clock, () => one.calls.length + two.calls.length >= 5);
+    await waitFor(async () => (await b.history()).filter(({ status }) => status === 'completed').length === 5);
     expect((await b.history()).map(({ scheduledAt }) => (scheduledAt - START) / MINUTE)).toEqual([1, 2, 3, 4, 5]);
     expect(one.calls.length + two.calls.length).toBe(5);
   });
@@ -280,8 +280,8 @@ verifies('cron/one-executor', 'a host that had no job runs the first one that an
   const hosts = new TestHosts();
   await using one = await hosts.host({ clock });
   await using two = await hosts.host({ clock });
-  hosts.serve(two);
-  await (await overApi(one, clock)).add();
-  await goesOn(clock, () => two.calls.length === 1);
+  hosts.activate(two);
+  await (await createCronApi(one, clock)).add();
+  await advanceUntil(clock, () => two.calls.length === 1);
   expect(one.calls).toHaveLength(0);
 });

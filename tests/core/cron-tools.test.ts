@@ -1,21 +1,21 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { cronHosts, goesOn, HOUR, MINUTE } from '../support/cron.ts';
-import { FakeClock } from '../support/clock.ts';
-import type { Say } from '../support/gateway.ts';
+import { createCronHosts, advanceUntil, HOUR, MINUTE } from '../support/cron-hosts.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import type { Say } from '../support/test-gateway.ts';
 
 const START = new FakeClock().now();
 
 verifies('cron/tools', 'in a run, and the prompt when the job is due', async () => {
-  const asked: Say[][] = [];
-  await using gw = await cronHosts().open(({ body }) =>
-    body.messages.at(-1)?.role === 'tool' ? ['done'] : (asked.shift() ?? ['nothing']),
+  const pendingSteps: Say[][] = [];
+  await using gw = await createCronHosts().open(({ body }) =>
+    body.messages.at(-1)?.role === 'tool' ? ['done'] : (pendingSteps.shift() ?? ['nothing']),
   );
   await gw.api.call('agents.add', { agent_id: 'helper' });
   await gw.api.call('config.set', { key: 'tools.policies', value: { cron_add: 'auto', cron_remove: 'auto' } });
   /** Result of the tool when an agent's model calls it. */
-  const tell = async (agentId: string, tool: string, args: unknown): Promise<unknown> => {
-    asked.push([{ tool, args }]);
+  const callTool = async (agentId: string, tool: string, args: unknown): Promise<unknown> => {
+    pendingSteps.push([{ tool, args }]);
     await gw.api.call('chat.send', { agentId, message: 'Go on' });
     return JSON.parse(String(gw.calls.at(-1)?.body.messages.at(-1)?.content));
   };
@@ -26,28 +26,28 @@ verifies('cron/tools', 'in a run, and the prompt when the job is due', async () 
     ['cron_remove', 'core'],
   ]);
   const own = await gw.add({ schedule: { kind: 'every', everyMs: HOUR }, name: 'Of main' });
-  const added = await tell('helper', 'cron_add', { message: 'Water the plants', at: '2026-11-20T13:01:00+01:00', inMainSession: true });
+  const added = await callTool('helper', 'cron_add', { message: 'Water the plants', at: '2026-11-20T13:01:00+01:00', inMainSession: true });
   expect(added).toMatchObject({ name: 'Water the plants', nextRunAt: '2026-11-20T12:01:00.000Z', schedule: 'at 2026-11-20T12:01:00.000Z' });
-  const weekly = await tell('helper', 'cron_add', { message: 'x', cron: '0 9 * * MON', timeZone: 'Europe/Berlin' });
+  const weekly = await callTool('helper', 'cron_add', { message: 'x', cron: '0 9 * * MON', timeZone: 'Europe/Berlin' });
   expect(weekly).toMatchObject({ nextRunAt: '2026-11-23T08:00:00.000Z' });
-  expect(await tell('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00' })).toEqual({
+  expect(await callTool('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00' })).toEqual({
     error: expect.stringContaining('has no time zone') as string,
   });
-  const local = await tell('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00', timeZone: 'Asia/Tokyo' });
+  const local = await callTool('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00', timeZone: 'Asia/Tokyo' });
   expect(local).toMatchObject({ schedule: 'at 2026-11-21T00:00:00.000Z' });
-  await tell('helper', 'cron_remove', { id: (local as { id: string }).id });
-  expect(await tell('helper', 'cron_add', { message: 'x', everyMinutes: 5 })).toMatchObject({ schedule: 'every 300 s' });
-  expect(await tell('helper', 'cron_list', {})).toMatchObject({ jobs: [{ name: 'Water the plants' }, { name: 'x' }, { name: 'x' }] });
+  await callTool('helper', 'cron_remove', { id: (local as { id: string }).id });
+  expect(await callTool('helper', 'cron_add', { message: 'x', everyMinutes: 5 })).toMatchObject({ schedule: 'every 300 s' });
+  expect(await callTool('helper', 'cron_list', {})).toMatchObject({ jobs: [{ name: 'Water the plants' }, { name: 'x' }, { name: 'x' }] });
   for (const wrong of [{}, { cron: '* * * * *', everyMinutes: 5 }, { cron: 'x' }, { at: '2026-11-20T11:00:00Z' }, { at: 'tomorrow' }]) {
-    expect(await tell('helper', 'cron_add', { message: 'x', ...wrong })).toEqual({ error: expect.any(String) as string });
+    expect(await callTool('helper', 'cron_add', { message: 'x', ...wrong })).toEqual({ error: expect.any(String) as string });
   }
-  expect(await tell('helper', 'cron_remove', { id: own })).toEqual({
+  expect(await callTool('helper', 'cron_remove', { id: own })).toEqual({
     error: `You have no job with id "${own}". Call cron_list to get ids.`,
   });
   const { id } = weekly as { id: string };
-  expect(await tell('helper', 'cron_remove', { id })).toEqual({ removed: id });
+  expect(await callTool('helper', 'cron_remove', { id })).toEqual({ removed: id });
   expect((await gw.api.call('cron.list', {})).jobs.map(({ agentId }) => agentId).sort()).toEqual(['helper', 'helper', 'main']);
-  await goesOn(gw.clock, async () => (await gw.history()).some(({ status }) => status === 'completed'));
+  await advanceUntil(gw.clock, async () => (await gw.history()).some(({ status }) => status === 'completed'));
   expect(await gw.history()).toMatchObject([{ scheduledAt: START + MINUTE, agentId: 'helper', sessionId: 'main' }]);
   const { messages } = await gw.api.call('chat.history', { agentId: 'helper', sessionId: 'main' });
   expect(messages.slice(-2)).toMatchObject([{ content: 'Water the plants' }, { content: 'nothing' }]);

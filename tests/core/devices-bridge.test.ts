@@ -2,44 +2,44 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { accessPort, type Grant } from '#shared/ports/access.ts';
+import { accessPort, type AccessGrant } from '#shared/ports/access-port.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { sha256 } from '#shared/sha256.ts';
-import { Access, accessHandlers } from '../../bridge/server/access.ts';
-import { Home } from '../../bridge/home.ts';
-import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
-import { TestClient } from '../../bridge/server/tests/client.ts';
-import { bridgeOver } from '../../web/gateway/ports/bridge.ts';
+import { AccessGrants, createAccessHandlers } from '../../bridge/server/access-grants.ts';
+import { Home } from '../../bridge/home-directory.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/test-bridge.ts';
+import { TestSocketClient } from '../../bridge/server/tests/test-client.ts';
+import { createUplinkBridge } from '../../web/gateway/ports/uplink-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
-import { testDevice } from '../support/device.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
+import { createTestDevice } from '../support/test-device.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { checkedFetch } from '../support/openai-shapes/checked.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { checkedFetch } from '../support/openai-shapes/checked-fetch.ts';
 
 /** A first frame with these credentials, and its answer. */
 async function connect(bridge: TestBridge, auth: Record<string, unknown>, rest: Record<string, unknown> = {}) {
-  const client = await TestClient.open(bridge.url);
+  const client = await TestSocketClient.open(bridge.url);
   const answer = await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth, ...rest });
   return { client, answer };
 }
 
 /** Pairs a device as a phone would: over a socket that shows the code. */
-async function pair(bridge: TestBridge, scopes: Scope[]): Promise<{ deviceId: string; deviceToken: string }> {
-  const owner = await TestClient.connect(bridge.url, bridge.token);
+async function pairDevice(bridge: TestBridge, scopes: Scope[]): Promise<{ deviceId: string; deviceToken: string }> {
+  const owner = await TestSocketClient.connect(bridge.url, bridge.token);
   const code = String((await owner.call('device.initiate', { deviceName: 'Phone', scopes })).payload?.code);
   const { client } = await connect(bridge, { pairingCode: code });
-  const answer = await client.call('device.complete', { code, response: await (await testDevice('P-256')).response(code) });
+  const answer = await client.call('device.complete', { code, response: await (await createTestDevice('P-256')).response(code) });
   expect(answer).toMatchObject({ ok: true, payload: { paired: true } });
   client.socket.close();
   owner.socket.close();
   return { deviceId: String(answer.payload?.deviceId), deviceToken: String(answer.payload?.deviceToken) };
 }
 
-async function setUp(options: Parameters<typeof bridgedGateway>[0] = {}) {
+async function createFixture(options: Parameters<typeof createBridgedGateway>[0] = {}) {
   const bridge = await startTestBridge({}, checkedFetch);
-  const gw = await bridgedGateway(options);
+  const gw = await createBridgedGateway(options);
   await gw.attach(bridge);
   return {
     bridge,
@@ -51,9 +51,9 @@ async function setUp(options: Parameters<typeof bridgedGateway>[0] = {}) {
   };
 }
 
-const revoke = (gw: BridgedGateway, deviceId: string) => gw.client().then(({ client }) => client.call('device.revoke', { deviceId }));
+const revokeDevice = (gw: BridgedGateway, deviceId: string) => gw.client().then(({ client }) => client.call('device.revoke', { deviceId }));
 const DENIED = { ok: false, error: { code: 'AUTH_REQUIRED' } };
-const chat = (bridge: TestBridge, token: string, stream: boolean) =>
+const sendCompletion = (bridge: TestBridge, token: string, stream: boolean) =>
   bridge.http('/v1/chat/completions', {
     token,
     method: 'POST',
@@ -63,30 +63,30 @@ const chat = (bridge: TestBridge, token: string, stream: boolean) =>
 
 verifies('device/mirror', 'a host notifies the bridge when it becomes active, also if it returns; a standby host does not', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'perch-access-'));
-  const access = await Access.open(join(dir, 'access.json'), () => {});
+  const access = await AccessGrants.open(join(dir, 'access.json'), () => {});
   const sync = new FakeSync({ role: 'none' });
-  const asked: boolean[] = [];
-  const handlers = accessHandlers(access, () => {
-    asked.push(sync.state().role === 'holder');
+  const approvals: boolean[] = [];
+  const handlers = createAccessHandlers(access, () => {
+    approvals.push(sync.state().role === 'holder');
     return sync.state().role === 'holder';
   });
-  const bridge = new FakeBridge(lend(accessPort, handlers));
-  await using gw = await testGateway({ bridge, sync });
+  const bridge = new FakeBridge(createCapability(accessPort, handlers));
+  await using gw = await createTestGateway({ bridge, sync });
   const { client } = await gw.client();
   const { code } = await client.call('device.initiate', { deviceName: 'Phone' });
-  const response = await (await testDevice()).response(code);
+  const response = await (await createTestDevice()).response(code);
   const { deviceId, deviceToken } = await client.call('device.complete', { code, response });
   expect(access.find(deviceToken)).toBeUndefined();
-  sync.set({ role: 'replica' });
-  sync.set({ role: 'holder' });
-  await until(() => access.find(deviceToken) !== undefined);
+  sync.setState({ role: 'replica' });
+  sync.setState({ role: 'holder' });
+  await waitFor(() => access.find(deviceToken) !== undefined);
   bridge.detach();
-  sync.set({ role: 'none' });
+  sync.setState({ role: 'none' });
   await client.call('device.revoke', { deviceId });
   bridge.attach();
-  sync.set({ role: 'holder' });
-  await until(() => access.find(deviceToken) === undefined);
-  expect(new Set(asked)).toEqual(new Set([true]));
+  sync.setState({ role: 'holder' });
+  await waitFor(() => access.find(deviceToken) === undefined);
+  expect(new Set(approvals)).toEqual(new Set([true]));
   expect([...gw.faults, ...bridge.faults]).toEqual([]);
   // The mirror may still be on its way to the disk.
   await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -94,9 +94,9 @@ verifies('device/mirror', 'a host notifies the bridge when it becomes active, al
 
 describe('over real sockets', () => {
   verifies('device/token', 'with the scopes that it was given: connect, bearer, and the token as another program has it', async () => {
-    await using both = await setUp();
+    await using both = await createFixture();
     const { bridge } = both;
-    const { deviceId, deviceToken } = await pair(bridge, ['read']);
+    const { deviceId, deviceToken } = await pairDevice(bridge, ['read']);
     for (const auth of [{ deviceToken }, { token: deviceToken }, { token: 'wrong', deviceToken }]) {
       const { client, answer } = await connect(bridge, auth, { role: 'operator', scopes: ['operator.admin'], device: { id: 'x' } });
       expect(answer).toMatchObject({ ok: true });
@@ -108,12 +108,12 @@ describe('over real sockets', () => {
       client.socket.close();
     }
     expect((await bridge.http('/v1/models', { token: deviceToken })).status).toBe(200);
-    expect((await chat(bridge, deviceToken, false)).status).toBe(403);
-    const writer = await pair(bridge, ['read', 'write']);
-    expect((await chat(bridge, writer.deviceToken, false)).status).toBe(200);
+    expect((await sendCompletion(bridge, deviceToken, false)).status).toBe(403);
+    const writer = await pairDevice(bridge, ['read', 'write']);
+    expect((await sendCompletion(bridge, writer.deviceToken, false)).status).toBe(200);
     // The owner's rights are not a device's: no code that links a browser.
     expect((await bridge.http('/link/code', { token: writer.deviceToken, method: 'POST' })).status).toBe(401);
-    const upgraded = await TestClient.open(bridge.url, { headers: { authorization: `Bearer ${writer.deviceToken}` } });
+    const upgraded = await TestSocketClient.open(bridge.url, { headers: { authorization: `Bearer ${writer.deviceToken}` } });
     expect(await upgraded.call('connect', { minProtocol: 3, maxProtocol: 3 })).toMatchObject({ ok: true });
     expect(await upgraded.call('config.set', { key: 'chat.timeZone', value: 'UTC' })).toMatchObject(DENIED);
     const fewer = await connect(bridge, { deviceToken: writer.deviceToken }, { scopes: ['read'] });
@@ -124,28 +124,28 @@ describe('over real sockets', () => {
 
   verifies('device.revoke/closes', 'sockets and streams, before the answer; the token is void', async () => {
     const gate = Promise.withResolvers<void>();
-    await using both = await setUp({ model: () => ['Hel', { wait: gate.promise }, 'lo'] });
+    await using both = await createFixture({ model: () => ['Hel', { wait: gate.promise }, 'lo'] });
     const { bridge, gw } = both;
-    const { deviceId, deviceToken } = await pair(bridge, ['write']);
-    const other = await pair(bridge, ['write']);
+    const { deviceId, deviceToken } = await pairDevice(bridge, ['write']);
+    const other = await pairDevice(bridge, ['write']);
     const { client } = await connect(bridge, { deviceToken });
     const bystander = (await connect(bridge, { deviceToken: other.deviceToken })).client;
     let ended: unknown;
     void client.closed.then((end) => (ended = end));
-    const streamed = await chat(bridge, deviceToken, true);
+    const streamed = await sendCompletion(bridge, deviceToken, true);
     const reader = streamed.body?.getReader();
     expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('data:');
-    const waiting = chat(bridge, deviceToken, false).catch(() => 'cut');
-    await until(() => gw.calls.length === 2);
-    await revoke(gw, deviceId);
+    const waiting = sendCompletion(bridge, deviceToken, false).catch(() => 'cut');
+    await waitFor(() => gw.calls.length === 2);
+    await revokeDevice(gw, deviceId);
     const readOn = async (): Promise<void> => {
       for (;;) if ((await reader?.read())?.done) return;
     };
     await expect(readOn()).rejects.toThrow();
     expect(await waiting).toBe('cut');
-    await until(() => ended !== undefined);
+    await waitFor(() => ended !== undefined);
     expect(ended).toMatchObject({ code: 1008, reason: 'access was revoked' });
-    await until(() => gw.calls.every(({ signal }) => signal.aborted), 'what ran for its requests to be ended');
+    await waitFor(() => gw.calls.every(({ signal }) => signal.aborted), 'what ran for its requests to be ended');
     expect((await connect(bridge, { deviceToken })).answer).toMatchObject({
       ok: false,
       error: { code: 'AUTH_REQUIRED', message: expect.stringContaining('revoked') as string },
@@ -153,25 +153,25 @@ describe('over real sockets', () => {
     expect((await bridge.http('/v1/models', { token: deviceToken })).status).toBe(401);
     expect(await bystander.call('health')).toMatchObject({ ok: true });
     gate.resolve();
-    await expect(revoke(gw, deviceId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(revokeDevice(gw, deviceId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(gw.faults).toEqual([]);
   });
 
   verifies('device.revoke/closes', 'while the device waits for a host', async () => {
     await using bridge = await startTestBridge();
     const [host] = [await bridge.attach({ capabilities: [] })];
-    const port = bridgeOver(
+    const port = createUplinkBridge(
       () => host.mux,
       () => () => {},
     );
-    const grant: Grant = { principal: 'device:a', tokenHash: await sha256('t'.repeat(43)), scopes: ['read'] };
+    const grant: AccessGrant = { principal: 'device:a', tokenHash: await sha256('t'.repeat(43)), scopes: ['read'] };
     expect(await port.call(accessPort, 'access.mirror', { grants: [grant] })).toEqual({ taken: true });
     // The device connects while its host is away, and the next host reports that it was revoked.
     bridge.bridge.hosts.expectHost(10_000);
     host.die();
-    await until(() => bridge.bridge.hosts.holder === null);
+    await waitFor(() => bridge.bridge.hosts.holder === null);
     bridge.bridge.hosts.expectHost(10_000);
-    const client = await TestClient.open(bridge.url);
+    const client = await TestSocketClient.open(bridge.url);
     client.send(
       JSON.stringify({
         type: 'req',
@@ -180,9 +180,9 @@ describe('over real sockets', () => {
         params: { minProtocol: 3, maxProtocol: 3, auth: { deviceToken: 't'.repeat(43) } },
       }),
     );
-    await until(() => bridge.bridge.hosts.waiting === 1);
+    await waitFor(() => bridge.bridge.hosts.waiting === 1);
     const lesser = await bridge.attach({ capabilities: ['journal'] });
-    const other = bridgeOver(
+    const other = createUplinkBridge(
       () => lesser.mux,
       () => () => {},
     );
@@ -191,9 +191,9 @@ describe('over real sockets', () => {
   });
 
   verifies('device/guessing', 'ten codes, and then none is looked at; the owner and devices come in all the same', async () => {
-    await using both = await setUp();
+    await using both = await createFixture();
     const { bridge, gw } = both;
-    const { deviceToken } = await pair(bridge, ['read']);
+    const { deviceToken } = await pairDevice(bridge, ['read']);
     const answers: unknown[] = [];
     for (let i = 0; i < 11; i++) {
       const { client, answer } = await connect(bridge, { pairingCode: `WRNG-${i}` });
@@ -212,26 +212,26 @@ describe('over real sockets', () => {
   });
 
   verifies('device/guessing', 'pairing itself is no failed try', async () => {
-    await using both = await setUp();
-    for (let i = 0; i < 11; i++) await pair(both.bridge, ['read']);
+    await using both = await createFixture();
+    for (let i = 0; i < 11; i++) await pairDevice(both.bridge, ['read']);
     expect((await both.gw.vault.collection('devices').list()).length).toBe(11);
   });
 
   verifies('device/token-kept', 'in a file of mode 0600, by which another bridge lets in before a host is there', async () => {
-    await using both = await setUp();
+    await using both = await createFixture();
     const { bridge, gw } = both;
-    const { deviceId, deviceToken } = await pair(bridge, ['read']);
+    const { deviceId, deviceToken } = await pairDevice(bridge, ['read']);
     const text = await readFile(bridge.home.accessFile, 'utf8');
     expect(JSON.parse(text)).toMatchObject({ grants: [{ principal: `device:${deviceId}`, scopes: ['read'] }] });
     expect(text).not.toContain(deviceToken);
     expect((await stat(bridge.home.accessFile)).mode & 0o777).toBe(0o600);
     await using second = await startTestBridge({ home: bridge.home });
     second.bridge.hosts.expectHost(10_000);
-    const client = await TestClient.open(second.url);
+    const client = await TestSocketClient.open(second.url);
     client.send(
       JSON.stringify({ type: 'req', id: '1', method: 'connect', params: { minProtocol: 3, maxProtocol: 3, auth: { deviceToken } } }),
     );
-    await until(() => second.bridge.hosts.waiting === 1);
+    await waitFor(() => second.bridge.hosts.waiting === 1);
     gw.detach();
     await gw.attach(second);
     expect(await client.next()).toMatchObject({ ok: true });
@@ -244,11 +244,11 @@ describe('over real sockets', () => {
   });
 
   verifies('device/mirror', 'a device that was revoked while no bridge was there is out once one is', async () => {
-    await using both = await setUp();
+    await using both = await createFixture();
     const { bridge, gw } = both;
-    const { deviceId, deviceToken } = await pair(bridge, ['read']);
+    const { deviceId, deviceToken } = await pairDevice(bridge, ['read']);
     gw.detach();
-    await revoke(gw, deviceId);
+    await revokeDevice(gw, deviceId);
     await gw.attach(bridge);
     // A connection that was admitted a moment before is closed.
     const isDenied = () =>
@@ -256,7 +256,7 @@ describe('over real sockets', () => {
         ({ answer }) => answer.error?.code === 'AUTH_REQUIRED',
         () => false,
       );
-    await until(isDenied, 'the mirror to be there');
+    await waitFor(isDenied, 'the mirror to be there');
     expect(gw.faults).toEqual([]);
   });
 
@@ -268,13 +268,13 @@ describe('over real sockets', () => {
       const serving = await bridge.attach();
       const other = await bridge.attach({ capabilities: ['journal'] });
       const [port, second] = [serving, other].map(({ mux }) =>
-        bridgeOver(
+        createUplinkBridge(
           () => mux,
           () => () => {},
         ),
       );
       const token = 't'.repeat(43);
-      const grants: Grant[] = [{ principal: 'device:a', tokenHash: await sha256(token), scopes: ['read'] }];
+      const grants: AccessGrant[] = [{ principal: 'device:a', tokenHash: await sha256(token), scopes: ['read'] }];
       expect(await second?.call(accessPort, 'access.mirror', { grants })).toEqual({ taken: false });
       expect((await connect(bridge, { deviceToken: token })).answer).toMatchObject(DENIED);
       expect(await port?.call(accessPort, 'access.mirror', { grants })).toEqual({ taken: true });

@@ -3,45 +3,45 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect } from 'vitest';
-import { execPort } from '#shared/ports/exec.ts';
-import { desktopPort } from '#shared/ports/desktop.ts';
-import { ggufPort } from '#shared/ports/gguf.ts';
-import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
-import type { ClusterFacts, ClusterSeen } from '#shared/ports/cluster.ts';
-import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
-import { filesPort } from '#shared/ports/files.ts';
-import { speechPort } from '#shared/ports/speech.ts';
+import { execPort } from '#shared/ports/exec-port.ts';
+import { desktopPort } from '#shared/ports/desktop-port.ts';
+import { ggufPort } from '#shared/ports/gguf-port.ts';
+import { modelDownloadsPort } from '#shared/ports/model-downloads-port.ts';
+import type { ClusterReport, ServersReport } from '#shared/ports/cluster-report.ts';
+import type { AttachedHost, JournalInfo } from '#shared/ports/journal-port.ts';
+import { filesPort } from '#shared/ports/files-port.ts';
+import { speechPort } from '#shared/ports/speech-port.ts';
 import { contracts, type MethodResult } from '#shared/rpc/methods/index.ts';
-import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
-import type { SystemDeps } from '../../bridge/capabilities/system/system-port.ts';
-import { execHandlers } from '../../bridge/capabilities/exec/exec.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
-import { filesHandlers } from '../../bridge/capabilities/files/files.ts';
-import { makeProgram } from '../../bridge/cli/program.ts';
-import { Home } from '../../bridge/home.ts';
-import { NoBrowser } from '../../bridge/headless/find.ts';
+import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
+import type { SystemDeps } from '../../bridge/capabilities/system/system-handlers.ts';
+import { createExecHandlers } from '../../bridge/capabilities/exec/exec-handlers.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
+import { createWorkspaceHandlers } from '../../bridge/capabilities/files/workspace-handlers.ts';
+import { createProgram } from '../../bridge/cli/program.ts';
+import { Home } from '../../bridge/home-directory.ts';
+import { BrowserNotFoundError } from '../../bridge/headless/find-browser.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import type { Environment } from '../../web/gateway/core/environment.ts';
-import { settings } from '../../web/gateway/core/settings.ts';
-import type { Vault } from '../../web/gateway/core/vault.ts';
-import { openVault } from '../../web/gateway/storage/vault.ts';
+import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';
+import type { Vault } from '../../web/gateway/core/vault-interface.ts';
+import { openVault } from '../../web/gateway/storage/open-vault.ts';
 import { verifies } from '../requirements.ts';
-import { lentSystem } from '../support/bridge-parts.ts';
-import { FakeClock } from '../support/clock.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { byHand, lendMcp, standing } from '../support/mcp.ts';
+import { createSystemCapability } from '../support/bridge-capabilities.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { toTestServerCommand, createMcpBridge, waitForServerState } from '../support/mcp-fixtures.ts';
 import { startOauthServer } from '../support/oauth-server.ts';
-import { realBridge } from '../support/real-bridge.ts';
+import { createRealBridge } from '../support/real-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
-import { type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { type TestGateway, createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 /** All that checks have found in this file: their hints are looked at in the end. */
-const found: DoctorCheck[] = [];
+const allChecks: DoctorCheck[] = [];
 
-async function examine(gw: TestGateway): Promise<MethodResult<'doctor.run'> & { by(id: string): DoctorCheck | undefined }> {
+async function runDoctor(gw: TestGateway): Promise<MethodResult<'doctor.run'> & { by(id: string): DoctorCheck | undefined }> {
   const { client } = await gw.client();
   const result = await client.call('doctor.run', {});
-  found.push(...result.checks);
+  allChecks.push(...result.checks);
   client.close();
   return { ...result, by: (id) => result.checks.find((check) => check.id === id) };
 }
@@ -49,30 +49,32 @@ async function examine(gw: TestGateway): Promise<MethodResult<'doctor.run'> & { 
 /** Runs one check of the doctor on such a gateway. */
 async function diagnose(
   id: string,
-  options: Parameters<typeof testGateway>[0],
+  options: Parameters<typeof createTestGateway>[0],
   prepare?: (gw: TestGateway) => Promise<unknown>,
 ): Promise<DoctorCheck | undefined> {
-  await using gw = await testGateway(options);
+  await using gw = await createTestGateway(options);
   await prepare?.(gw);
-  return (await examine(gw)).by(id);
+  return (await runDoctor(gw)).by(id);
 }
 
-const config = (patch: Record<string, unknown>) => async (gw: TestGateway) => {
+const patchConfig = (patch: Record<string, unknown>) => async (gw: TestGateway) => {
   const { client } = await gw.client();
   await client.call('config.patch', { patch });
   client.close();
 };
 
-const environment = (change: Partial<Environment>): { environment: Partial<Environment> } => ({ environment: change });
-const bridge = (change: Partial<SystemDeps> = {}): { bridge: FakeBridge } => ({ bridge: new FakeBridge(lentSystem(change)) });
+const withEnvironment = (change: Partial<Environment>): { environment: Partial<Environment> } => ({ environment: change });
+const withBridge = (change: Partial<SystemDeps> = {}): { bridge: FakeBridge } => ({
+  bridge: new FakeBridge(createSystemCapability(change)),
+});
 
-const someHost = (change: Partial<AttachedHost>): AttachedHost => ({
+const createHost = (change: Partial<AttachedHost>): AttachedHost => ({
   ...{ origin: 'a', kind: 'tab', build: 'test', name: 'Chrome 156 on Linux', since: 0, ready: true, holder: true },
   ...change,
 });
 
-function sync(
-  state: Parameters<FakeSync['set']>[0] = {},
+function withSync(
+  state: Parameters<FakeSync['setState']>[0] = {},
   journal: Partial<JournalInfo> = {},
   hosts: AttachedHost[] = [],
 ): { sync: FakeSync } {
@@ -82,7 +84,7 @@ function sync(
   return { sync: fake };
 }
 
-async function vaultWith(name: string, change: (vault: Vault) => Partial<Vault>): Promise<{ vault: Vault }> {
+async function createVaultWith(name: string, change: (vault: Vault) => Partial<Vault>): Promise<{ vault: Vault }> {
   const vault = await openVault({ name, clock: systemClock, onclosed: () => {} });
   return { vault: { ...vault, ...change(vault) } };
 }
@@ -93,9 +95,13 @@ afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retry
 verifies('doctor/checks', 'a gateway that is well, with all there is: every check is there, and nothing is wrong', async () => {
   const home = await Home.open({ dir: join(dir, 'well') });
   await home.token();
-  const well = environment({ persisted: async () => true, estimate: async () => ({ usage: 1, quota: 100 }) });
-  await using gw = await testGateway({ ...well, ...bridge({ home }), ...sync({}, { free: 10 * 1024 ** 3 }, [someHost({})]) });
-  const { checks, summary } = await examine(gw);
+  const well = withEnvironment({ persisted: async () => true, estimate: async () => ({ usage: 1, quota: 100 }) });
+  await using gw = await createTestGateway({
+    ...well,
+    ...withBridge({ home }),
+    ...withSync({}, { free: 10 * 1024 ** 3 }, [createHost({})]),
+  });
+  const { checks, summary } = await runDoctor(gw);
   expect(checks.filter(({ severity }) => severity !== 'ok' && severity !== 'info')).toEqual([]);
   expect(summary).toEqual({ passed: checks.length, warnings: 0, failed: 0 });
   expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
@@ -112,31 +118,34 @@ verifies('doctor/programs', 'whom commands run as, and how it stands with each t
     [false, 'ok'],
     [true, 'warning'],
   ] as const) {
-    const lent = new FakeBridge(lentSystem({ isRoot }), lend(execPort, execHandlers({ home: dir, keeper: new Keeper(() => {}) })));
-    expect(await diagnose('exec', { bridge: lent })).toMatchObject({ severity, message: expect.stringContaining('run as') });
+    const execBridge = new FakeBridge(
+      createSystemCapability({ isRoot }),
+      createCapability(execPort, createExecHandlers({ home: dir, keeper: new ProcessKeeper(() => {}) })),
+    );
+    expect(await diagnose('exec', { bridge: execBridge })).toMatchObject({ severity, message: expect.stringContaining('run as') });
   }
-  expect(await diagnose('exec', bridge())).toBeUndefined();
+  expect(await diagnose('exec', withBridge())).toBeUndefined();
 
   await using server = await startOauthServer();
-  await using lent = await lendMcp();
-  await using gw = await testGateway({ bridge: lent.bridge, fetch: (url, { namedBy: _own, ...init }) => fetch(url, init) });
+  await using mcpBridge = await createMcpBridge();
+  await using gw = await createTestGateway({ bridge: mcpBridge.bridge, fetch: (url, { namedBy: _own, ...init }) => fetch(url, init) });
   const { client } = await gw.client();
   const servers = {
-    well: byHand(),
-    named: byHand('names'),
-    waits: byHand('plain'),
-    dies: byHand('dies'),
-    away: { ...byHand(), enabled: false },
+    well: toTestServerCommand(),
+    named: toTestServerCommand('names'),
+    waits: toTestServerCommand('plain'),
+    dies: toTestServerCommand('dies'),
+    away: { ...toTestServerCommand(), enabled: false },
     far: { url: server.url },
   };
   await client.call('config.patch', { patch: { tools: { mcpServers: servers } } });
   for (const name of ['well', 'named', 'dies']) {
-    const { hash = '' } = await standing(client, name, 'waiting');
+    const { hash = '' } = await waitForServerState(client, name, 'waiting');
     await client.call('mcp.approve', { name, hash });
-    await standing(client, name, name === 'dies' ? 'failed' : 'ready');
+    await waitForServerState(client, name, name === 'dies' ? 'failed' : 'ready');
   }
-  await standing(client, 'far', 'unauthorized');
-  const { by } = await examine(gw);
+  await waitForServerState(client, 'far', 'unauthorized');
+  const { by } = await runDoctor(gw);
   for (const [name, severity, message] of [
     ['well', 'ok', /with 9 tools/],
     ['named', 'info', /bad name is skipped/],
@@ -177,9 +186,9 @@ verifies('local-models/doctor', 'reports local model runners, models that cannot
     };
     const check = await diagnose('local-models', {
       bridge: new FakeBridge(
-        lentSystem(),
-        lend(ggufPort, { 'gguf.list': async () => ({ models: [...models] }), 'gguf.generate': nothing, 'gguf.embed': nothing }),
-        lend(modelDownloadsPort, {
+        createSystemCapability(),
+        createCapability(ggufPort, { 'gguf.list': async () => ({ models: [...models] }), 'gguf.generate': nothing, 'gguf.embed': nothing }),
+        createCapability(modelDownloadsPort, {
           ...{ 'downloads.start': nothing, 'downloads.list': nothing, 'downloads.watch': nothing },
           ...{ 'downloads.cancel': nothing, 'downloads.delete': nothing, 'downloads.room': async () => room },
         }),
@@ -190,20 +199,20 @@ verifies('local-models/doctor', 'reports local model runners, models that cannot
 });
 
 verifies('mirror/gone', 'the doctor says that a mirror has stopped, and how to go on; and which files are left alone', async () => {
-  await using there = await realBridge();
-  const both = new FakeBridge(lentSystem(), lend(filesPort, filesHandlers({ home: there.home })));
+  await using there = await createRealBridge();
+  const both = new FakeBridge(createSystemCapability(), createCapability(filesPort, createWorkspaceHandlers({ home: there.home })));
   const folder = join(there.home, 'workspaces', 'main');
-  await using gw = await testGateway({ bridge: both });
+  await using gw = await createTestGateway({ bridge: both });
   const { client } = await gw.client();
   const state = async () => (await client.call('workspace.mirrors', {})).mirrors.find(({ workspace }) => workspace === 'main');
-  const check = async () => (await examine(gw)).by('mirror');
+  const check = async () => (await runDoctor(gw)).by('mirror');
   for (const path of ['a', 'b']) await client.call('workspace.write', { path, content: path });
-  await until(() => existsSync(join(folder, 'b')), 'the files are in the folder');
-  await until(async () => (await state())?.state === 'synced');
+  await waitFor(() => existsSync(join(folder, 'b')), 'the files are in the folder');
+  await waitFor(async () => (await state())?.state === 'synced');
   expect(await check()).toMatchObject({ severity: 'ok' });
   mkdirSync(join(folder, 'large'));
   writeFileSync(join(folder, 'large', 'file'), Buffer.alloc(8 * 1024 * 1024 + 1));
-  await until(async () => (await state())?.skippedCount === 1, 'it is left alone');
+  await waitFor(async () => (await state())?.skippedCount === 1, 'it is left alone');
   expect(await check()).toMatchObject({
     severity: 'warning',
     message: expect.stringContaining('main/large/file (it is larger than 8 MiB)'),
@@ -211,7 +220,7 @@ verifies('mirror/gone', 'the doctor says that a mirror has stopped, and how to g
   rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
   both.detach();
   both.attach();
-  await until(async () => (await state())?.state === 'stopped', 'the mirror stops');
+  await waitFor(async () => (await state())?.state === 'stopped', 'the mirror stops');
   expect(await check()).toMatchObject({
     severity: 'error',
     message: expect.stringContaining(folder),
@@ -223,7 +232,7 @@ verifies('mirror/gone', 'the doctor says that a mirror has stopped, and how to g
 });
 
 verifies('workspace.mirrors/states', 'without a bridge there are none', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   expect(await client.call('workspace.mirrors', {})).toEqual({ mirrors: [] });
   await expect(client.call('workspace.resume', { gone: 'remove' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -236,42 +245,42 @@ verifies('desktop/none', 'the doctor says why no picture of the screen can be ta
     ['No screen found', 'info'],
   ] as const) {
     const handlers = { 'desktop.screenshot': nothing, 'desktop.windows': nothing, 'desktop.check': async () => ({ problem }) };
-    const check = await diagnose('desktop', { bridge: new FakeBridge(lentSystem(), lend(desktopPort, handlers)) });
+    const check = await diagnose('desktop', { bridge: new FakeBridge(createSystemCapability(), createCapability(desktopPort, handlers)) });
     expect(check).toMatchObject({ severity, message: expect.stringContaining(problem ?? 'can capture the desktop') });
   }
 });
 
 verifies('doctor/checks', 'faults of the browser’s storage', async () => {
-  const forgets = environment({ persisted: async () => false });
+  const forgets = withEnvironment({ persisted: async () => false });
   expect(await diagnose('storage-persistent', forgets)).toMatchObject({ severity: 'warning' });
   // Then it is a copy.
-  expect(await diagnose('storage-persistent', { ...forgets, ...sync() })).toMatchObject({ severity: 'info' });
+  expect(await diagnose('storage-persistent', { ...forgets, ...withSync() })).toMatchObject({ severity: 'info' });
   expect(await diagnose('storage-persistent', {})).toMatchObject({ severity: 'info' });
   // Nobody can ask the managed Chromium for anything in a page.
-  const managed = environment({ persisted: async () => false, host: () => 'headless' });
+  const managed = withEnvironment({ persisted: async () => false, host: () => 'headless' });
   expect(await diagnose('storage-persistent', forgets)).toHaveProperty('fixHint');
-  expect(await diagnose('storage-persistent', { ...managed, ...sync() })).not.toHaveProperty('fixHint');
+  expect(await diagnose('storage-persistent', { ...managed, ...withSync() })).not.toHaveProperty('fixHint');
   for (const [usage, severity] of [
     [89, 'ok'],
     [91, 'warning'],
     [99, 'error'],
   ] as const)
-    expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage, quota: 100 }) }))).toMatchObject({ severity });
+    expect(await diagnose('storage-room', withEnvironment({ estimate: async () => ({ usage, quota: 100 }) }))).toMatchObject({ severity });
   // The fixed figure that Chromium reports to every site does not prove that there is free space.
   const GIB = 1024 ** 3;
   for (const more of [10 * GIB, 3 * GIB])
-    expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota: 5000 + more }) }))).toMatchObject({
+    expect(await diagnose('storage-room', withEnvironment({ estimate: async () => ({ usage: 5000, quota: 5000 + more }) }))).toMatchObject({
       severity: 'info',
       message: 'The browser doesn’t report how much storage is available.',
     });
   for (const quota of [10 * GIB, 12 * GIB + 5000])
-    expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota }) }))).toMatchObject({
+    expect(await diagnose('storage-room', withEnvironment({ estimate: async () => ({ usage: 5000, quota }) }))).toMatchObject({
       severity: 'ok',
     });
   const full = (): Promise<never> => Promise.reject(new Error('The browser has no room left'));
-  const broken = await vaultWith('doctor-full', (real) => ({ check: full, logs: { ...real.logs, append: full } }));
-  await using gw = await testGateway(broken);
-  const { by, summary } = await examine(gw);
+  const broken = await createVaultWith('doctor-full', (real) => ({ check: full, logs: { ...real.logs, append: full } }));
+  await using gw = await createTestGateway(broken);
+  const { by, summary } = await runDoctor(gw);
   expect(by('vault')).toMatchObject({ severity: 'critical', message: 'Saving fails: The browser has no room left' });
   expect(by('log')).toMatchObject({ severity: 'warning' });
   expect(summary).toMatchObject({ warnings: 1, failed: 1 });
@@ -285,21 +294,21 @@ verifies('doctor/checks', 'faults of the journal, its disk, and of what devices 
     ['catching-up', 'info'],
     ['off', 'info'],
   ] as const)
-    expect(await diagnose('sync', sync({ state, pending: 3 })), state).toMatchObject({ severity });
-  expect(await diagnose('sync', sync({ state: 'failing', problem: 'The disk is full' }))).toMatchObject({
+    expect(await diagnose('sync', withSync({ state, pending: 3 })), state).toMatchObject({ severity });
+  expect(await diagnose('sync', withSync({ state: 'failing', problem: 'The disk is full' }))).toMatchObject({
     message: expect.stringMatching(/^The disk is full/) as string,
   });
-  expect(await diagnose('schema', sync({}, { schema: 99 }))).toMatchObject({ severity: 'error' });
-  expect(await diagnose('schema', sync({ state: 'outdated' }))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('schema', withSync({}, { schema: 99 }))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('schema', withSync({ state: 'outdated' }))).toMatchObject({ severity: 'error' });
   const notice = { at: Date.now(), message: 'The journal was damaged and is filled again' };
-  expect(await diagnose('journal', sync({}, { notices: [notice] }))).toMatchObject({ severity: 'warning', message: notice.message });
-  expect(await diagnose('journal', sync({}, { notices: [{ ...notice, at: 1 }] }))).toMatchObject({ severity: 'ok' });
-  expect(await diagnose('disk', sync({}, { free: 500 * 1024 ** 2 }))).toMatchObject({ severity: 'warning' });
-  expect(await diagnose('disk', sync({}, { free: 50 * 1024 ** 2 }))).toMatchObject({
+  expect(await diagnose('journal', withSync({}, { notices: [notice] }))).toMatchObject({ severity: 'warning', message: notice.message });
+  expect(await diagnose('journal', withSync({}, { notices: [{ ...notice, at: 1 }] }))).toMatchObject({ severity: 'ok' });
+  expect(await diagnose('disk', withSync({}, { free: 500 * 1024 ** 2 }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('disk', withSync({}, { free: 50 * 1024 ** 2 }))).toMatchObject({
     severity: 'error',
     message: expect.stringContaining('50 MB') as string,
   });
-  const copies = await vaultWith('doctor-conflicts', (real) => ({
+  const copies = await createVaultWith('doctor-conflicts', (real) => ({
     conflicts: {
       ...real.conflicts,
       ids: async () => ['memories/m/000000000000001-0000-b'],
@@ -325,7 +334,7 @@ verifies('doctor/checks', 'a change that another host has dated in the future', 
 });
 
 verifies('doctor/checks', 'pages, hosts and a bridge of other builds', async () => {
-  expect(await diagnose('builds', sync({}, {}, [someHost({ build: 'old-build' })]))).toMatchObject({
+  expect(await diagnose('builds', withSync({}, {}, [createHost({ build: 'old-build' })]))).toMatchObject({
     ...{ severity: 'warning', message: expect.stringContaining('Chrome 156 on Linux runs old-build') as string },
   });
   const page = async (gw: TestGateway): Promise<void> => {
@@ -339,11 +348,11 @@ verifies('doctor/checks', 'pages, hosts and a bridge of other builds', async () 
     severity: 'warning',
     message: expect.stringContaining('a tab runs older') as string,
   });
-  expect(await diagnose('bridge', bridge({ build: 'newer' }))).toMatchObject({
+  expect(await diagnose('bridge', withBridge({ build: 'newer' }))).toMatchObject({
     severity: 'warning',
     message: expect.stringContaining('newer') as string,
   });
-  expect(await diagnose('version', bridge({ version: '9.9.9' }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('version', withBridge({ version: '9.9.9' }))).toMatchObject({ severity: 'warning' });
   expect(await diagnose('bridge', {})).toMatchObject({ severity: 'info' });
 });
 
@@ -353,12 +362,12 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
     [60_000, 'warning'],
     [-3_600_000, 'error'],
   ] as const)
-    expect(await diagnose('clock', bridge({ now: () => Date.now() + ahead })), String(ahead)).toMatchObject({ severity });
+    expect(await diagnose('clock', withBridge({ now: () => Date.now() + ahead })), String(ahead)).toMatchObject({ severity });
   if (process.platform !== 'win32') {
     const home = await Home.open({ dir: join(dir, 'open') });
     await home.token();
     chmodSync(home.tokenFile, 0o640);
-    expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({
+    expect(await diagnose('file-modes', withBridge({ home }))).toMatchObject({
       ...{
         severity: 'error',
         message: expect.stringContaining(`${home.tokenFile} (mode 640)`) as string,
@@ -369,29 +378,37 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
     for (const file of [home.accessFile, home.passwordFile]) {
       writeFileSync(file, '{}', { mode: 0o600 });
       chmodSync(file, 0o644);
-      expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 600 '${file}'` });
+      expect(await diagnose('file-modes', withBridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 600 '${file}'` });
       chmodSync(file, 0o600);
     }
     chmodSync(home.dir, 0o755);
-    expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 700 '${home.dir}'` });
+    expect(await diagnose('file-modes', withBridge({ home }))).toMatchObject({
+      severity: 'error',
+      fixHint: `Run: chmod 700 '${home.dir}'`,
+    });
   }
   const keyed = await Home.open({ dir: join(dir, 'keyed') });
-  expect(await diagnose('vault-key', bridge({ home: keyed }))).toBeUndefined();
+  expect(await diagnose('vault-key', withBridge({ home: keyed }))).toBeUndefined();
   for (const [text, severity] of [
     ['A'.repeat(43), 'info'],
     [`keyring PERCH_VAULT_KEY_${'0'.repeat(16)}`, 'ok'],
   ] as const) {
     writeFileSync(join(keyed.dir, 'vault.key'), `${text}\n`, { mode: 0o600 });
-    expect(await diagnose('vault-key', bridge({ home: keyed })), text).toMatchObject({ severity });
+    expect(await diagnose('vault-key', withBridge({ home: keyed })), text).toMatchObject({ severity });
   }
-  expect(await diagnose('sandbox', bridge({ isRoot: true }))).toMatchObject({ severity: 'warning' });
-  expect(await diagnose('sandbox', bridge({ isRoot: true, mode: 'tab' }))).toBeUndefined();
+  expect(await diagnose('sandbox', withBridge({ isRoot: true }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('sandbox', withBridge({ isRoot: true, mode: 'tab' }))).toBeUndefined();
   const none = { findBrowser: async () => null };
-  const named = { findBrowser: () => Promise.reject(new NoBrowser('PERCH_CHROMIUM names /no, which is no program that can be run')) };
-  expect(await diagnose('chromium', bridge(none))).toMatchObject({ severity: 'error' });
-  expect(await diagnose('chromium', bridge({ ...none, mode: 'tab' }))).toMatchObject({ severity: 'info' });
-  expect(await diagnose('chromium', bridge(named))).toMatchObject({ severity: 'error', message: expect.stringContaining('/no') as string });
-  expect(await diagnose('python', bridge({ env: { PATH: '/nowhere' } }))).toMatchObject({
+  const named = {
+    findBrowser: () => Promise.reject(new BrowserNotFoundError('PERCH_CHROMIUM names /no, which is no program that can be run')),
+  };
+  expect(await diagnose('chromium', withBridge(none))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('chromium', withBridge({ ...none, mode: 'tab' }))).toMatchObject({ severity: 'info' });
+  expect(await diagnose('chromium', withBridge(named))).toMatchObject({
+    severity: 'error',
+    message: expect.stringContaining('/no') as string,
+  });
+  expect(await diagnose('python', withBridge({ env: { PATH: '/nowhere' } }))).toMatchObject({
     severity: 'info',
     message: expect.stringContaining('Python is not installed') as string,
   });
@@ -401,8 +418,8 @@ verifies('doctor/checks', 'reports available voices: network, system, or none', 
   const voice = (id: string) => ({ id, name: 'A', language: 'en-US', gender: 'Neutral' as const });
   const speaking = (...ids: string[]) => ({
     bridge: new FakeBridge(
-      lentSystem(),
-      lend(speechPort, {
+      createSystemCapability(),
+      createCapability(speechPort, {
         'speech.voices': async () => ({ voices: ids.map(voice) }),
         'speech.speak': () => Promise.reject(new Error('it is not asked to')),
       }),
@@ -424,65 +441,67 @@ verifies('doctor/checks', 'providers that want a key or cannot be reached, and m
   });
   expect(await diagnose('provider:test', answers(503))).toMatchObject({ severity: 'error' });
   expect(await diagnose('provider:test', {})).toMatchObject({ severity: 'ok' });
-  expect(await diagnose('provider:test', {}, config({ providers: { test: { enabled: false } } }))).toBeUndefined();
-  expect(await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } }))).toMatchObject({ severity: 'error' });
-  expect(await diagnose('default-model', {}, config({ chat: { model: 'test/other' } }))).toMatchObject({ severity: 'warning' });
-  expect(await diagnose('default-model', {}, config({ chat: { model: null } }))).toMatchObject({ severity: 'info' });
+  expect(await diagnose('provider:test', {}, patchConfig({ providers: { test: { enabled: false } } }))).toBeUndefined();
+  expect(await diagnose('default-model', {}, patchConfig({ chat: { model: 'gone/model' } }))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('default-model', {}, patchConfig({ chat: { model: 'test/other' } }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('default-model', {}, patchConfig({ chat: { model: null } }))).toMatchObject({ severity: 'info' });
   for (const [status, message] of [
     [503, /^The model of agent helper is test\/scripted, but .* can’t be reached\.$/],
     [401, / needs an API key\.$/],
   ] as const) {
-    const away = config({ agents: { helper: { model: 'test/scripted' } } });
+    const away = patchConfig({ agents: { helper: { model: 'test/scripted' } } });
     expect(await diagnose('agent-model:helper', answers(status), away)).toMatchObject({
       severity: 'warning',
       message: expect.stringMatching(message) as string,
     });
     expect(await diagnose('default-model', answers(status))).toMatchObject({ severity: 'warning' });
   }
-  expect(await diagnose('agent-model:helper', {}, config({ agents: { helper: { model: 'test/scripted' } } }))).toMatchObject({
+  expect(await diagnose('agent-model:helper', {}, patchConfig({ agents: { helper: { model: 'test/scripted' } } }))).toMatchObject({
     severity: 'ok',
   });
-  const agent = config({ agents: { helper: { model: 'gone/model' } } });
+  const agent = patchConfig({ agents: { helper: { model: 'gone/model' } } });
   expect(await diagnose('agent-model:helper', {}, agent)).toMatchObject({
     severity: 'error',
     message: expect.stringContaining('helper') as string,
     fixHint: expect.stringMatching(/^Set another model in agents\.helper\.model with `config\.set`, or /) as string,
   });
-  const unlisted = config({ agents: { helper: { model: 'test/other' } } });
+  const unlisted = patchConfig({ agents: { helper: { model: 'test/other' } } });
   expect(await diagnose('agent-model:helper', {}, unlisted)).toMatchObject({
     severity: 'warning',
     fixHint: 'Set another model in agents.helper.model with `config.set`.',
   });
-  expect((await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } })))?.fixHint).toMatch(/default model in Settings/);
+  expect((await diagnose('default-model', {}, patchConfig({ chat: { model: 'gone/model' } })))?.fixHint).toMatch(
+    /default model in Settings/,
+  );
 });
 
 verifies('doctor/checks', 'keys that cannot be read, sections that do not fit, and a rate limit that is off', async () => {
-  const lost = await vaultWith('doctor-lost', (real) => ({
+  const lost = await createVaultWith('doctor-lost', (real) => ({
     secrets: {
       ...real.secrets,
       get: (name) => (name === 'providers.mine.apiKey' ? Promise.reject(new Error('sealed with another key')) : real.secrets.get(name)),
     },
   }));
   await lost.vault.config.write({ providers: { mine: { baseUrl: 'http://mine.test/v1', apiKey: '***' } }, bindings: 'of a later build' });
-  await using gw = await testGateway({ ...lost, useGuide: true });
-  const { by } = await examine(gw);
+  await using gw = await createTestGateway({ ...lost, useGuide: true });
+  const { by } = await runDoctor(gw);
   expect(by('secrets')).toMatchObject({ severity: 'error', message: expect.stringContaining('providers.mine.apiKey') as string });
   expect(by('settings')).toMatchObject({ severity: 'error', message: expect.stringContaining('bindings') as string });
-  const off = config({ gateway: { rateLimit: { perMinute: 0, burst: 1 } } });
+  const off = patchConfig({ gateway: { rateLimit: { perMinute: 0, burst: 1 } } });
   expect(await diagnose('rate-limit', {}, off)).toMatchObject({ severity: 'warning' });
 });
 
 verifies('doctor/checks', 'settings that nothing reads, and names that no tool has', async () => {
-  const known = {
+  const knownIds = {
     chat: { systemPrompt: 'x' },
     channels: { mine: { ofItsPlatform: 1, tools: ['web_*'] } },
     bindings: [{ pattern: '*', agentId: 'main' }],
   };
   const tools = { policies: { '*': 'ask', exec: 'auto' }, webFetch: { allow: ['nas.local'] } };
-  const fits = config({ ...known, tools, agents: { helper: { tools: { allow: ['memory_*', 'exec'], deny: ['*'] } } } });
+  const fits = patchConfig({ ...knownIds, tools, agents: { helper: { tools: { allow: ['memory_*', 'exec'], deny: ['*'] } } } });
   expect(await diagnose('names', {}, fits)).toMatchObject({ severity: 'ok' });
   // `config.patch` refuses such settings; the file may have them.
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   await gw.vault.config.write({
     chatt: { model: 'x' },
     chat: { sistemPrompt: 'y' },
@@ -501,14 +520,17 @@ verifies('doctor/checks', 'settings that nothing reads, and names that no tool h
 
 verifies('doctor/bounded', 'a check that throws or hangs is reported as such, and the others complete', async () => {
   const clock = new FakeClock();
-  const hangs = environment({ persisted: () => new Promise(() => {}), estimate: () => Promise.reject(new Error('the browser says no')) });
-  await using gw = await testGateway({ ...hangs, clock });
+  const hangs = withEnvironment({
+    persisted: () => new Promise(() => {}),
+    estimate: () => Promise.reject(new Error('the browser says no')),
+  });
+  await using gw = await createTestGateway({ ...hangs, clock });
   const before = clock.pending();
-  const waits = clock.waitsFor(12_000);
-  const examined = examine(gw);
+  const waits = clock.waitForTimer(12_000);
+  const examined = runDoctor(gw);
   await waits;
   // All but the hanging one have ended.
-  await until(() => clock.pending() <= before);
+  await waitFor(() => clock.pending() <= before);
   clock.advance(12_000);
   const { by } = await examined;
   expect(by('storage-persistent')).toMatchObject({ severity: 'warning', message: 'This check failed: No response within 12 s' });
@@ -517,16 +539,16 @@ verifies('doctor/bounded', 'a check that throws or hangs is reported as such, an
 });
 
 /** `perch …` as the command line knows them. */
-const commands = (command: Command): string[] => [
+const listCommands = (command: Command): string[] => [
   command.name(),
-  ...command.commands.flatMap((child) => commands(child).map((name) => `${command.name()} ${name}`)),
+  ...command.commands.flatMap((child) => listCommands(child).map((name) => `${command.name()} ${name}`)),
 ];
 
-const someCluster = (change: Partial<ClusterFacts> = {}, seen: Partial<ClusterSeen> = {}): { sync: FakeSync } => {
-  const parts = sync();
+const withCluster = (change: Partial<ClusterReport> = {}, seen: Partial<ServersReport> = {}): { sync: FakeSync } => {
+  const parts = withSync();
   const follower = { name: 'n2', current: true, offline: false, lag: 0 };
   const stream = { name: 'S', replicas: 3, bytes: 1, maxBytes: null, messages: 1, leader: 'n1', followers: [follower] };
-  parts.sync.facts = {
+  parts.sync.clusterFacts = {
     ...{ servers: ['nats://n1'], state: 'shared', problem: null, unsent: 0 },
     seen: {
       ...{ server: 'n1', cluster: 'c', streams: [stream], wantedReplicas: 3, behind: 0, storage: { used: 1, limit: null }, skew: 0 },
@@ -538,87 +560,87 @@ const someCluster = (change: Partial<ClusterFacts> = {}, seen: Partial<ClusterSe
 };
 
 verifies('vault.cluster/doctor', 'checks the cluster report of the bridge, and says nothing without a cluster', async () => {
-  await using alone = await testGateway(sync());
-  expect((await examine(alone)).checks.filter(({ id }) => id.startsWith('cluster'))).toEqual([]);
-  await using well = await testGateway(someCluster());
-  const ids = (await examine(well)).checks.filter(({ id }) => id.startsWith('cluster'));
+  await using alone = await createTestGateway(withSync());
+  expect((await runDoctor(alone)).checks.filter(({ id }) => id.startsWith('cluster'))).toEqual([]);
+  await using well = await createTestGateway(withCluster());
+  const ids = (await runDoctor(well)).checks.filter(({ id }) => id.startsWith('cluster'));
   expect(ids.map(({ id, severity }) => [id, severity])).toEqual(
     ['', '-behind', '-replicas', '-storage', '-clock', '-rights'].map((rest) => [`cluster${rest}`, 'ok']),
   );
   const follower = { name: 'n2', current: true, offline: false, lag: 0 };
   const stream = { name: 'S', replicas: 3, bytes: 1, maxBytes: null, messages: 1, leader: 'n1', followers: [follower] };
-  const problem = (code: NonNullable<ClusterFacts['problem']>['code']): Partial<ClusterFacts> => ({
+  const problem = (code: NonNullable<ClusterReport['problem']>['code']): Partial<ClusterReport> => ({
     ...{ state: 'apart', seen: null },
     problem: { code, message: 'It is so' },
   });
-  const cases: [id: string, severity: string, message: string, cluster: ReturnType<typeof someCluster>][] = [
-    ['cluster', 'warning', 'It is so. Changes are kept', someCluster(problem('unreachable'))],
+  const cases: [id: string, severity: string, message: string, cluster: ReturnType<typeof withCluster>][] = [
+    ['cluster', 'warning', 'It is so. Changes are kept', withCluster(problem('unreachable'))],
     ...(['refused', 'unfit', 'full', 'failed'] as const).map((code): (typeof cases)[number] => [
       ...(['cluster', 'error', 'It is so.'] as const),
-      someCluster(problem(code)),
+      withCluster(problem(code)),
     ]),
-    ['cluster', 'info', 'Connecting to nats://n1…', someCluster({ state: 'connecting', seen: null })],
-    ['cluster-behind', 'info', '5 changes to receive, 1,000 or more changes to send', someCluster({ unsent: 1000 }, { behind: 5 })],
+    ['cluster', 'info', 'Connecting to nats://n1…', withCluster({ state: 'connecting', seen: null })],
+    ['cluster-behind', 'info', '5 changes to receive, 1,000 or more changes to send', withCluster({ unsent: 1000 }, { behind: 5 })],
     [
       'cluster-replicas',
       'ok',
       'stored on one server',
-      someCluster({}, { wantedReplicas: 1, streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
+      withCluster({}, { wantedReplicas: 1, streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
     ],
     [
       'cluster-replicas',
       'warning',
       'S has 1 of 3 replicas',
-      someCluster({}, { streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
+      withCluster({}, { streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
     ],
-    ['cluster-replicas', 'error', 'No leader for S', someCluster({}, { streams: [{ ...stream, leader: null }] })],
+    ['cluster-replicas', 'error', 'No leader for S', withCluster({}, { streams: [{ ...stream, leader: null }] })],
     [
       'cluster-replicas',
       'warning',
       'n2 is offline',
-      someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, offline: true }] }] }),
+      withCluster({}, { streams: [{ ...stream, followers: [{ ...follower, offline: true }] }] }),
     ],
     [
       'cluster-replicas',
       'warning',
       'Some replicas are not current: n2 is behind by 5,002. If',
-      someCluster({}, { streams: [5000, 2].map((lag) => ({ ...stream, followers: [{ ...follower, current: false, lag }] })) }),
+      withCluster({}, { streams: [5000, 2].map((lag) => ({ ...stream, followers: [{ ...follower, current: false, lag }] })) }),
     ],
-    ['cluster-storage', 'ok', 'The account uses 1 MB of 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
-    ['cluster-storage', 'warning', 'The account uses 9 MB of 10 MB', someCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } })],
+    ['cluster-storage', 'ok', 'The account uses 1 MB of 10 MB', withCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
+    ['cluster-storage', 'warning', 'The account uses 9 MB of 10 MB', withCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } })],
     [
       'cluster-storage',
       'error',
       'S uses 10 MB of 10 MB',
-      someCluster({}, { streams: [{ ...stream, bytes: 10 * 1024 ** 2, maxBytes: 10 * 1024 ** 2 }] }),
+      withCluster({}, { streams: [{ ...stream, bytes: 10 * 1024 ** 2, maxBytes: 10 * 1024 ** 2 }] }),
     ],
-    ['cluster-clock', 'warning', 'differ by 6 s', someCluster({}, { skew: 6000 })],
-    ['cluster-clock', 'error', 'differ by 120 s', someCluster({}, { skew: 120_000 })],
-    ['cluster-rights', 'info', 'listen to everything', someCluster({}, { hearsAll: true, othersStreams: 0 })],
-    ['cluster-rights', 'warning', 'read 2 streams of others', someCluster({}, { othersStreams: 2 })],
+    ['cluster-clock', 'warning', 'differ by 6 s', withCluster({}, { skew: 6000 })],
+    ['cluster-clock', 'error', 'differ by 120 s', withCluster({}, { skew: 120_000 })],
+    ['cluster-rights', 'info', 'listen to everything', withCluster({}, { hearsAll: true, othersStreams: 0 })],
+    ['cluster-rights', 'warning', 'read 2 streams of others', withCluster({}, { othersStreams: 2 })],
   ];
   for (const [id, severity, message, cluster] of cases)
     expect(await diagnose(id, cluster), message).toMatchObject({ severity, message: expect.stringContaining(message) as string });
 });
 
-const PAGES: Record<string, string> = { Settings: 'settings', Devices: 'devices' };
+const PAGE_PATHS: Record<string, string> = { Settings: 'settings', Devices: 'devices' };
 
 verifies('doctor/hints', 'each failing check has a hint, whose commands, pages, methods and settings exist', () => {
-  const failing = found.filter(({ severity }) => severity !== 'ok' && severity !== 'info');
+  const failing = allChecks.filter(({ severity }) => severity !== 'ok' && severity !== 'info');
   expect(failing.length).toBeGreaterThan(20);
-  const program = makeProgram();
-  const known = commands(program);
+  const program = createProgram();
+  const knownCommands = listCommands(program);
   const routes = readdirSync(join(import.meta.dirname, '../../web/routes/(app)'));
   const sections = ['Storage', 'Providers', 'Default model'];
   for (const { id, fixHint = '' } of failing) expect(fixHint, id).not.toBe('');
-  for (const { fixHint = '' } of found) {
+  for (const { fixHint = '' } of allChecks) {
     for (const [, quoted = ''] of fixHint.matchAll(/`([^`]+)`/g)) {
       // `npm` commands are for contributors.
       expect(quoted).not.toMatch(/^npm /);
       if (quoted.startsWith('perch ')) {
         const words = quoted.split(' ');
         const name = words.filter((word) => !word.startsWith('--') && word !== 'tab').join(' ');
-        expect(known, quoted).toContain(name);
+        expect(knownCommands, quoted).toContain(name);
         const command = words.slice(1).reduce<Command>((at, word) => at.commands.find((child) => child.name() === word) ?? at, program);
         for (const option of words.filter((word) => word.startsWith('--')))
           expect(
@@ -628,11 +650,11 @@ verifies('doctor/hints', 'each failing check has a hint, whose commands, pages, 
       } else if (quoted in contracts) expect(contracts).toHaveProperty([quoted]);
       else {
         const [section = '', key = ''] = quoted.split('.');
-        expect(settings.parse({}), quoted).toHaveProperty(section);
-        expect(settings.safeParse({ [section]: { [key]: 'no such value' } }).success, quoted).toBe(false);
+        expect(settingsSchema.parse({}), quoted).toHaveProperty(section);
+        expect(settingsSchema.safeParse({ [section]: { [key]: 'no such value' } }).success, quoted).toBe(false);
       }
     }
-    for (const [, page = ''] of fixHint.matchAll(/\b(Settings|Devices)\b/g)) expect(routes).toContain(PAGES[page]);
+    for (const [, page = ''] of fixHint.matchAll(/\b(Settings|Devices)\b/g)) expect(routes).toContain(PAGE_PATHS[page]);
     for (const [, section = ''] of fixHint.matchAll(/Settings → ([A-Z][a-z]+(?: model)?)/g)) expect(sections).toContain(section);
   }
 });

@@ -1,30 +1,30 @@
 import { IDBFactory } from 'fake-indexeddb';
 import { expect } from 'vitest';
-import { cronProblem } from '#shared/cron/fields.ts';
-import { cronInWords } from '#shared/cron/words.ts';
-import { ticksOf } from '../../web/gateway/core/cron/schedule.ts';
-import { fit, guarded } from '../../web/gateway/core/misfits.ts';
-import { settings } from '../../web/gateway/core/settings.ts';
+import { findCronProblem } from '#shared/cron/cron-fields.ts';
+import { describeCronInEnglish } from '#shared/cron/cron-in-english.ts';
+import { getTicks } from '../../web/gateway/core/cron/schedule.ts';
+import { separateUnknown, withSafeDefaults } from '../../web/gateway/core/unknown-settings.ts';
+import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { cronHosts, goesOn, HOUR, overApi } from '../support/cron.ts';
-import { somethingToDream } from '../support/dreaming.ts';
-import { testGateway } from '../support/gateway.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createCronHosts, advanceUntil, HOUR, createCronApi } from '../support/cron-hosts.ts';
+import { seedDreamSources } from '../support/dreaming-fixtures.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
 
-const on = { dreaming: { enabled: true, timezone: 'UTC', minScore: 0.1 } };
+const ENABLED_CONFIG = { dreaming: { enabled: true, timezone: 'UTC', minScore: 0.1 } };
 const START = new FakeClock().now();
-const at3 = (days: number): number => Date.UTC(2026, 10, 20 + days, 3);
+const atThree = (days: number): number => Date.UTC(2026, 10, 20 + days, 3);
 
 verifies(
   'dreaming.schedule/job',
   "follows settings and agents, is listed as the gateway's own, and cannot be changed as others",
   async () => {
-    await using gw = await cronHosts().open();
+    await using gw = await createCronHosts().open();
     const { api } = gw;
     const jobs = async () => (await api.call('cron.list', {})).jobs;
     expect(await jobs()).toEqual([]);
-    await api.call('config.patch', { patch: on });
-    await goesOn(gw.clock, async () => (await jobs()).length === 1);
+    await api.call('config.patch', { patch: ENABLED_CONFIG });
+    await advanceUntil(gw.clock, async () => (await jobs()).length === 1);
     expect(await jobs()).toMatchObject([
       {
         id: 'dreaming-main',
@@ -49,27 +49,27 @@ verifies(
     await api.call('agents.add', { agent_id: 'other' });
     await api.call('agents.add', { agent_id: 'same', config: { workspace: 'main' } });
     await api.call('agents.add', { agent_id: 'plain', config: { memory: false } });
-    await goesOn(gw.clock, async () => (await jobs()).length === 2);
+    await advanceUntil(gw.clock, async () => (await jobs()).length === 2);
     expect((await jobs()).map(({ id }) => id).sort()).toEqual(['dreaming-main', 'dreaming-other']);
     expect(await api.call('dreaming.status', { agentId: 'plain' })).toMatchObject({ remembers: false, schedule: { nextRunAt: null } });
     await api.call('agents.remove', { agent_id: 'other' });
     await api.call('config.set', { key: 'dreaming.cron', value: '30 4 * * 1' });
-    await goesOn(gw.clock, async () => JSON.stringify(await jobs()).includes('30 4'));
+    await advanceUntil(gw.clock, async () => JSON.stringify(await jobs()).includes('30 4'));
     expect(await jobs()).toMatchObject([{ schedule: { expr: '30 4 * * 1' }, nextRunAt: Date.UTC(2026, 10, 23, 4, 30) }]);
     await api.call('config.set', { key: 'dreaming.enabled', value: false });
-    await goesOn(gw.clock, async () => (await jobs())[0]?.enabled === false);
+    await advanceUntil(gw.clock, async () => (await jobs())[0]?.enabled === false);
     expect((await api.call('dreaming.status', {})).schedule.nextRunAt).toBeNull();
   },
 );
 
 verifies('dreaming.schedule/ticks', 'at each tick; after missed ones, once on return', async () => {
-  const hosts = cronHosts();
+  const hosts = createCronHosts();
   {
     await using gw = await hosts.open();
-    await gw.api.call('config.patch', { patch: on });
-    await somethingToDream({ vault: gw.vault, api: gw.api, now: START });
-    await goesOn(gw.clock, async () => (await gw.history()).some(({ status }) => status === 'completed'), HOUR / 6);
-    expect(await gw.history()).toMatchObject([{ jobId: 'dreaming-main', scheduledAt: at3(1), status: 'completed' }]);
+    await gw.api.call('config.patch', { patch: ENABLED_CONFIG });
+    await seedDreamSources({ vault: gw.vault, api: gw.api, now: START });
+    await advanceUntil(gw.clock, async () => (await gw.history()).some(({ status }) => status === 'completed'), HOUR / 6);
+    expect(await gw.history()).toMatchObject([{ jobId: 'dreaming-main', scheduledAt: atThree(1), status: 'completed' }]);
     const { runs } = await gw.api.call('dreaming.history', {});
     expect(runs).toMatchObject([{ by: 'schedule', state: 'completed', phases: ['LIGHT', 'REM', 'DEEP'], deep: { proposed: 1 } }]);
     expect((await gw.api.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId)).not.toContain('main');
@@ -78,32 +78,32 @@ verifies('dreaming.schedule/ticks', 'at each tick; after missed ones, once on re
   }
   hosts.clock.advance(3 * 24 * HOUR + 6 * HOUR);
   await using again = await hosts.open();
-  await goesOn(again.clock, async () => (await again.history()).filter(({ status }) => status === 'completed').length === 2);
+  await advanceUntil(again.clock, async () => (await again.history()).filter(({ status }) => status === 'completed').length === 2);
   expect(await again.history()).toMatchObject([
-    { scheduledAt: at3(1) },
+    { scheduledAt: atThree(1) },
     { status: 'skipped', ticks: 2 },
-    { scheduledAt: at3(4), status: 'completed' },
+    { scheduledAt: atThree(4), status: 'completed' },
   ]);
-  expect((await again.api.call('dreaming.status', {})).schedule.nextRunAt).toBe(at3(5));
+  expect((await again.api.call('dreaming.status', {})).schedule.nextRunAt).toBe(atThree(5));
 });
 
 verifies('dreaming.schedule/ticks', 'a host that dies in it leaves it to the next, which promotes once', async () => {
   const clock = new FakeClock();
   const indexedDB = new IDBFactory();
-  const never = new Promise<void>(() => {});
+  const neverSettles = new Promise<void>(() => {});
   const name = 'dreams-that-break';
   {
-    const gw = await testGateway({ clock, indexedDB, name, model: () => [{ wait: never }] });
-    const { api } = { ...(await overApi(gw, clock)) };
-    await api.call('config.patch', { patch: { dreaming: { ...on.dreaming, promotion: 'promote' } } });
-    await somethingToDream({ vault: gw.vault, api, now: START }, ['The dog of Ana is Bruno.', 'The dog of Ana is brown and old.']);
-    await goesOn(clock, () => gw.calls.length === 1, HOUR / 6);
+    const gw = await createTestGateway({ clock, indexedDB, name, model: () => [{ wait: neverSettles }] });
+    const { api } = { ...(await createCronApi(gw, clock)) };
+    await api.call('config.patch', { patch: { dreaming: { ...ENABLED_CONFIG.dreaming, promotion: 'promote' } } });
+    await seedDreamSources({ vault: gw.vault, api, now: START }, ['The dog of Ana is Bruno.', 'The dog of Ana is brown and old.']);
+    await advanceUntil(clock, () => gw.calls.length === 1, HOUR / 6);
     // In the midst of REM.
     await gw.gateway.close();
   }
-  await using gw = await testGateway({ clock, indexedDB, name, useGuide: true, model: () => ['Dogs.'] });
-  const { api, history } = await overApi(gw, clock);
-  await goesOn(clock, async () => (await history()).some(({ status }) => status === 'completed'));
+  await using gw = await createTestGateway({ clock, indexedDB, name, useGuide: true, model: () => ['Dogs.'] });
+  const { api, history } = await createCronApi(gw, clock);
+  await advanceUntil(clock, async () => (await history()).some(({ status }) => status === 'completed'));
   const { runs } = await api.call('dreaming.history', {});
   expect(runs.map(({ state }) => state)).toEqual(['completed', 'interrupted']);
   expect(runs[0]).toMatchObject({ deep: { promoted: 2 }, light: { recalls: 0 } });
@@ -113,12 +113,12 @@ verifies('dreaming.schedule/ticks', 'a host that dies in it leaves it to the nex
 });
 
 verifies('dreaming.settings/section', 'read with its defaults; what does not fit is refused, or set aside with dreaming off', async () => {
-  expect(settings.parse({}).dreaming).toMatchObject({
+  expect(settingsSchema.parse({}).dreaming).toMatchObject({
     ...{ enabled: false, cron: '0 3 * * *', limit: 10, minScore: 0.5, minRecallCount: 2, minUniqueQueries: 2, recencyHalfLifeDays: 7 },
     ...{ maxAgeDays: 30, storage: 'inline', promotion: 'propose' },
     scoringWeights: { frequency: 0.25, relevance: 0.2, diversity: 0.15, recency: 0.15, consolidation: 0.15, conceptual: 0.1 },
   });
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client: api } = await gw.client();
   for (const [key, value, why] of [
     ['cron', '0 3 * *', 'five fields'],
@@ -147,9 +147,9 @@ verifies('dreaming.settings/section', 'read with its defaults; what does not fit
     limits: { storage: 'both' },
     schedule: { timezone: 'Europe/Berlin' },
   });
-  const { document, misfits } = fit({ dreaming: { enabled: true, cron: 'sometimes', minScore: 0.7 } });
+  const { document, misfits } = separateUnknown({ dreaming: { enabled: true, cron: 'sometimes', minScore: 0.7 } });
   expect(misfits.map(({ path }) => path.join('.'))).toEqual(['dreaming.cron']);
-  expect(guarded(settings.parse(document), misfits).dreaming).toMatchObject({ enabled: false, minScore: 0.7 });
+  expect(withSafeDefaults(settingsSchema.parse(document), misfits).dreaming).toMatchObject({ enabled: false, minScore: 0.7 });
 });
 
 verifies('dreaming.schedule/words', 'shows a schedule in words if possible; the same forms are parsed as in storage', () => {
@@ -164,7 +164,7 @@ verifies('dreaming.schedule/words', 'shows a schedule in words if possible; the 
     ['0 0 L * *', '0 0 L * *'],
     ['nonsense', 'nonsense'],
   ] as const)
-    expect(cronInWords(text), text).toBe(words);
+    expect(describeCronInEnglish(text), text).toBe(words);
   for (const text of [
     '* * * *',
     '60 0 * * *',
@@ -177,7 +177,7 @@ verifies('dreaming.schedule/words', 'shows a schedule in words if possible; the 
     '*/0 * * * *',
     ', * * * *',
   ])
-    expect(cronProblem(text), text).toBeDefined();
+    expect(findCronProblem(text), text).toBeDefined();
   // Schedules that pass the check do run.
   for (const text of [
     '0 3 * * *',
@@ -189,32 +189,35 @@ verifies('dreaming.schedule/words', 'shows a schedule in words if possible; the 
     '1-5/2 0-23 1 * 7',
     '0 0 L * *',
   ]) {
-    expect(cronProblem(text), text).toBeUndefined();
-    expect(ticksOf({ kind: 'cron', expr: text }, 0, 'UTC').after(START), text).toBeGreaterThan(START);
+    expect(findCronProblem(text), text).toBeUndefined();
+    expect(getTicks({ kind: 'cron', expr: text }, 0, 'UTC').after(START), text).toBeGreaterThan(START);
   }
 });
 
 verifies('dreaming.doctor/schedule', 'nothing if it is off; a fault if it cannot be scheduled, was not, or fails', async () => {
   const clock = new FakeClock();
-  await using gw = await testGateway({ clock });
-  const { api } = await overApi(gw, clock);
-  const look = async () => (await api.call('doctor.run', {})).checks.find(({ id }) => id === 'dreaming');
-  expect(await look()).toBeUndefined();
-  await api.call('config.patch', { patch: on });
-  await goesOn(clock, async () => (await api.call('cron.list', {})).count === 1);
-  expect(await look()).toMatchObject({ severity: 'ok' });
+  await using gw = await createTestGateway({ clock });
+  const { api } = await createCronApi(gw, clock);
+  const getDreamingCheck = async () => (await api.call('doctor.run', {})).checks.find(({ id }) => id === 'dreaming');
+  expect(await getDreamingCheck()).toBeUndefined();
+  await api.call('config.patch', { patch: ENABLED_CONFIG });
+  await advanceUntil(clock, async () => (await api.call('cron.list', {})).count === 1);
+  expect(await getDreamingCheck()).toMatchObject({ severity: 'ok' });
   // An error that only the scheduler can detect.
   await api.call('config.set', { key: 'dreaming.cron', value: '0 0 W * *' });
-  expect(await look()).toMatchObject({ severity: 'error', message: expect.stringContaining('schedule is invalid') as string });
+  expect(await getDreamingCheck()).toMatchObject({ severity: 'error', message: expect.stringContaining('schedule is invalid') as string });
   expect((await api.call('dreaming.status', {})).schedule).toMatchObject({
     nextRunAt: null,
     problem: expect.stringContaining('0 0 W * *') as string,
   });
   await api.call('config.set', { key: 'dreaming.cron', value: '0 3 * * *' });
-  await goesOn(clock, async () => (await look())?.severity === 'ok');
+  await advanceUntil(clock, async () => (await getDreamingCheck())?.severity === 'ok');
   const jobs = gw.vault.collection('jobs');
   await jobs.update('dreaming-main', (job) => job && { ...job, since: clock.now() - 10 * 24 * HOUR });
-  expect(await look()).toMatchObject({ severity: 'warning', message: expect.stringContaining('no run for main since') as string });
+  expect(await getDreamingCheck()).toMatchObject({
+    severity: 'warning',
+    message: expect.stringContaining('no run for main since') as string,
+  });
   const run = {
     id: 'dreaming-main@1',
     jobId: 'dreaming-main',
@@ -224,5 +227,5 @@ verifies('dreaming.doctor/schedule', 'nothing if it is off; a fault if it cannot
     error: 'The disk is full',
   };
   await gw.vault.collection('jobRuns').put(run);
-  expect(await look()).toMatchObject({ severity: 'warning', message: expect.stringContaining('The disk is full') as string });
+  expect(await getDreamingCheck()).toMatchObject({ severity: 'warning', message: expect.stringContaining('The disk is full') as string });
 });

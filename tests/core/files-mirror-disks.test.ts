@@ -2,13 +2,13 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Disk, nodeDisk } from '../../bridge/capabilities/files/disk.ts';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
 import { verifies } from '../requirements.ts';
-import { memoryFiles } from '../support/memory-files.ts';
-import { mirrored } from '../support/mirrored.ts';
+import { createMemoryFiles } from '../support/memory-files.ts';
+import { createMirroredWorkspace } from '../support/mirrored-workspace.ts';
 
 /** A case-insensitive disk, as on macOS and Windows. */
-function foldingDisk(): Disk {
+function createCaseInsensitiveDisk(): Disk {
   const real = async (path: string): Promise<string> => {
     const parent = dirname(path);
     if (parent === path) return path;
@@ -25,13 +25,13 @@ function foldingDisk(): Disk {
 }
 
 verifies('mirror/names', 'one name in two Unicode forms is one file, which keeps its name on disk', async () => {
-  await using at = await mirrored();
+  await using at = await createMirroredWorkspace();
   await at.settle();
   const [composed, decomposed] = ['\u00c4.md', 'A\u0308.md'];
-  at.save(decomposed, 'from the disk');
-  at.save(`${decomposed}.d/x`, 'below');
+  at.writeToDisk(decomposed, 'from the disk');
+  at.writeToDisk(`${decomposed}.d/x`, 'below');
   await at.settle();
-  expect(await at.inVault()).toEqual({ [composed]: 'from the disk', [`${composed}.d/x`]: 'below' });
+  expect(await at.readVault()).toEqual({ [composed]: 'from the disk', [`${composed}.d/x`]: 'below' });
   await at.write(composed, 'from the vault');
   await at.write(`${composed}.d/y`, 'beside');
   await at.settle();
@@ -43,40 +43,40 @@ verifies('mirror/names', 'one name in two Unicode forms is one file, which keeps
   ).toEqual([composed, `${composed}.d`]);
   expect(at.read(decomposed).toString()).toBe('from the vault');
   if (process.platform !== 'linux') return;
-  at.save(composed, 'another one');
+  at.writeToDisk(composed, 'another one');
   await at.settle();
   expect(at.mirror.states[0]?.skipped).toEqual([{ path: composed, why: 'another file has the same name in a different Unicode form' }]);
-  expect((await at.inVault())[composed]).toBe('from the vault');
+  expect((await at.readVault())[composed]).toBe('from the vault');
 });
 
 verifies('mirror/names', 'if the disk ignores case, the second of two names stays in the vault; a change of case is a rename', async () => {
-  await using at = await mirrored({ disk: foldingDisk() });
+  await using at = await createMirroredWorkspace({ disk: createCaseInsensitiveDisk() });
   await at.write('Notes.md', 'large');
   await at.settle();
   await at.write('notes.md', 'small');
   await at.write('NOTES.md/inner', 'no place');
   for (let times = 0; times < 2; times++) await at.settle();
-  expect(at.onDisk()).toEqual({ 'Notes.md': 'large' });
-  expect(Object.keys(await at.inVault())).toEqual(['NOTES.md/inner', 'Notes.md', 'notes.md']);
+  expect(at.readDisk()).toEqual({ 'Notes.md': 'large' });
+  expect(Object.keys(await at.readVault())).toEqual(['NOTES.md/inner', 'Notes.md', 'notes.md']);
   expect(at.mirror.states[0]?.skipped.map(({ path }) => path).sort()).toEqual(['NOTES.md/inner', 'notes.md']);
   await at.workspaces.remove('main', 'NOTES.md/inner');
   await at.workspaces.remove('main', 'notes.md');
   renameSync(join(at.root, 'Notes.md'), join(at.root, 'notes.md'));
   expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
-  expect(await at.inVault()).toEqual({ 'notes.md': 'large' });
+  expect(await at.readVault()).toEqual({ 'notes.md': 'large' });
   await at.write('NOTES.md', 'large');
   await at.workspaces.remove('main', 'notes.md');
   await at.settle();
-  expect(at.onDisk()).toEqual({ 'NOTES.md': 'large' });
-  expect(await at.inVault()).toEqual(at.onDisk());
+  expect(at.readDisk()).toEqual({ 'NOTES.md': 'large' });
+  expect(await at.readVault()).toEqual(at.readDisk());
   // Nor are two workspaces one.
   await at.workspaces.write('MAIN', { path: 'a', content: 'of another', encoding: 'utf8' });
   await at.settle();
-  expect(at.onDisk()).toEqual({ 'NOTES.md': 'large' });
+  expect(at.readDisk()).toEqual({ 'NOTES.md': 'large' });
 });
 
 /** A disk that fails permanently at its `count`th change, before or after applying it; the mirror cannot clean up. */
-function failingDisk(count: number, isDone: boolean): { disk: Disk; failed(): boolean; mend(): void } {
+function createFailingDisk(count: number, isDone: boolean): { disk: Disk; failed(): boolean; mend(): void } {
   let left = count;
   let isMended = false;
   const crash = (): never => {
@@ -101,26 +101,26 @@ verifies(
   async () => {
     for (const isDone of [false, true]) {
       for (let count = 1; ; count++) {
-        const { disk, failed, mend } = failingDisk(count, isDone);
-        await using at = await mirrored({ disk });
+        const { disk, failed, mend } = createFailingDisk(count, isDone);
+        await using at = await createMirroredWorkspace({ disk });
         mkdirSync(at.root, { recursive: true });
-        for (const path of ['from/disk', 'both']) at.save(path, `disk ${path}`);
+        for (const path of ['from/disk', 'both']) at.writeToDisk(path, `disk ${path}`);
         for (const path of ['from/vault', 'both', 'gone', 'stays']) await at.write(path, `vault ${path}`);
         await at.settle();
         if (!failed()) {
           await at.workspaces.remove('main', 'gone');
           await at.write('from/disk', 'changed by the vault');
-          at.save('stays', 'changed on disk');
+          at.writeToDisk('stays', 'changed on disk');
           await at.settle();
         }
         const isOver = !failed();
-        for (const [path, content] of Object.entries(at.onDisk()))
+        for (const [path, content] of Object.entries(at.readDisk()))
           if (!path.includes('.perch-')) expect(content, `${path} at ${count}`).toMatch(/^(disk|vault|changed) [\w ]+(\/\w+)?$/);
         mend();
         at.restart();
         expect(await at.settle(), `at ${count}`).toMatchObject({ state: 'synced', skippedCount: 0 });
-        const disk_ = at.onDisk();
-        expect(await at.inVault(), `at ${count}`).toEqual(disk_);
+        const disk_ = at.readDisk();
+        expect(await at.readVault(), `at ${count}`).toEqual(disk_);
         expect(Object.keys(disk_).filter((path) => path.includes('conflict'))).toHaveLength(1);
         expect(Object.values(disk_)).toEqual(expect.arrayContaining(['disk both', 'vault both', 'vault from/vault']));
         if (isOver) break;
@@ -134,7 +134,7 @@ verifies(
   'mirror/many',
   'ten thousand files, one way and the other, and one more that does not fit',
   async () => {
-    await using at = await mirrored({ files: memoryFiles() });
+    await using at = await createMirroredWorkspace({ files: createMemoryFiles() });
     const count = WORKSPACE_LIMITS.files;
     for (let folder = 0; folder < 100; folder++) {
       mkdirSync(join(at.root, String(folder)), { recursive: true });
@@ -143,7 +143,7 @@ verifies(
     expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
     const held = await at.vault.files.list('main', '');
     expect(held).toHaveLength(count);
-    at.save('one-more', 'no room');
+    at.writeToDisk('one-more', 'no room');
     expect(await at.settle()).toMatchObject({
       state: 'synced',
       skippedCount: 1,
@@ -154,7 +154,7 @@ verifies(
     for (let file = 0; file < 100; file++) await at.write(`7/${file}.md`, `changed ${file}`);
     for (let file = 0; file < 100; file++) await at.vault.files.remove('main', `8/${file}.md`);
     expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
-    const disk = at.onDisk();
+    const disk = at.readDisk();
     expect(Object.keys(disk)).toHaveLength(count - 100);
     expect(disk['7/99.md']).toBe('changed 99');
   },

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type Disk, nodeDisk } from '../../bridge/capabilities/files/disk.ts';
 import { verifies } from '../requirements.ts';
-import { mirrored } from '../support/mirrored.ts';
+import { createMirroredWorkspace } from '../support/mirrored-workspace.ts';
 
 const PATHS = ['a', 'b.md', 'c', 'd/e', 'd/f', 'c/g'];
 /** Files that are never deleted, so that the mirror suspects no accident. */
-const STAYING = ['s1', 's2', 's3', 's4', 's5', 's6', 's7'];
+const STABLE_PATHS = ['s1', 's2', 's3', 's4', 's5', 's6', 's7'];
 
-interface Edit {
+interface FileEdit {
   side: 'disk' | 'vault';
   kind: 'write' | 'remove' | 'rename';
   path: string;
@@ -18,21 +18,24 @@ interface Edit {
 }
 
 const path = fc.constantFrom(...PATHS);
-const edit: fc.Arbitrary<Edit> = fc.record({
+const arbitraryEdit: fc.Arbitrary<FileEdit> = fc.record({
   side: fc.constantFrom('disk', 'vault'),
   kind: fc.constantFrom('write', 'write', 'remove', 'rename'),
   path,
   to: path,
 });
 /** Edits of both sides before they are compared, and the number of the disk change at which syncing is interrupted. */
-const round = fc.record({ edits: fc.array(edit, { maxLength: 6 }), cutAt: fc.option(fc.nat({ max: 12 }), { nil: null }) });
+const arbitraryRound = fc.record({
+  edits: fc.array(arbitraryEdit, { maxLength: 6 }),
+  cutAt: fc.option(fc.nat({ max: 12 }), { nil: null }),
+});
 
 verifies(
   'mirror/nothing-lost',
   'random edits, renames and deletes on both sides, cut off in between',
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), async (rounds) => {
+      fc.asyncProperty(fc.array(arbitraryRound, { minLength: 1, maxLength: 4 }), async (rounds) => {
         let left: number | null = null;
         const change =
           <A extends unknown[]>(work: (...args: A) => Promise<void>) =>
@@ -41,8 +44,8 @@ verifies(
             await work(...args);
           };
         const disk: Disk = { ...nodeDisk, rename: change(nodeDisk.rename), link: change(nodeDisk.link), rm: change(nodeDisk.rm) };
-        await using at = await mirrored({ disk, isWatched: false });
-        for (const staying of STAYING) await at.write(staying, staying);
+        await using at = await createMirroredWorkspace({ disk, isWatched: false });
+        for (const staying of STABLE_PATHS) await at.write(staying, staying);
         await at.settle();
         let count = 0;
         for (const { edits, cutAt } of rounds) {
@@ -52,8 +55,8 @@ verifies(
             const content = `${each.side} ${++count}`;
             // No two are of the same millisecond.
             at.clock.advance(1);
-            if (each.side === 'disk') onDisk(at.root, each, content, last);
-            else await inVault(at, each, content, last);
+            if (each.side === 'disk') editDisk(at.root, each, content, last);
+            else await editVault(at, each, content, last);
           }
           left = cutAt;
           await at.settle();
@@ -61,14 +64,14 @@ verifies(
           if (cutAt !== null) at.restart();
           const state = await at.settle();
           expect(state?.state).toBe('synced');
-          const [held, stored] = [at.onDisk(), await at.inVault()];
+          const [held, stored] = [at.readDisk(), await at.readVault()];
           // The vault may have a file where the folder has a folder of that name: it is reported and skipped.
           const skipped = new Set(state?.skipped.map((each) => each.path));
           for (const name of new Set([...Object.keys(held), ...Object.keys(stored)]))
             if (!skipped.has(name)) expect(stored[name], name).toBe(held[name]);
           const contents = new Set([...Object.values(held), ...Object.values(stored)]);
           for (const [who, content] of last) expect(contents, who).toContain(content);
-          for (const name of STAYING) expect(held[name]).toBe(name);
+          for (const name of STABLE_PATHS) expect(held[name]).toBe(name);
         }
       }),
       { numRuns: 25 },
@@ -77,7 +80,7 @@ verifies(
   100_000,
 );
 
-function onDisk(root: string, { kind, path: name, to }: Edit, content: string, last: Map<string, string>): void {
+function editDisk(root: string, { kind, path: name, to }: FileEdit, content: string, last: Map<string, string>): void {
   const at = join(root, name);
   const isFile = existsSync(at) && statSync(at).isFile();
   try {
@@ -101,9 +104,9 @@ function onDisk(root: string, { kind, path: name, to }: Edit, content: string, l
   }
 }
 
-async function inVault(
-  at: Awaited<ReturnType<typeof mirrored>>,
-  { kind, path: name, to }: Edit,
+async function editVault(
+  at: Awaited<ReturnType<typeof createMirroredWorkspace>>,
+  { kind, path: name, to }: FileEdit,
   content: string,
   last: Map<string, string>,
 ): Promise<void> {

@@ -1,24 +1,24 @@
 import { describe, expect } from 'vitest';
-import { ggufPort } from '#shared/ports/gguf.ts';
+import { ggufPort } from '#shared/ports/gguf-port.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../requirements.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { testGateway } from '../support/gateway.ts';
-import { sharedExtra } from '../support/gguf-extra.ts';
-import { ggufHome, TINY } from '../support/gguf-home.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
+import { installSharedExtra } from '../support/gguf-extra.ts';
+import { createGgufHome, TINY_MODEL } from '../support/gguf-home.ts';
 
-const { extra, missing } = await sharedExtra();
-const KEY = `gguf/${TINY}`;
+const { extra, missing } = await installSharedExtra();
+const KEY = `gguf/${TINY_MODEL}`;
 const completion = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }), finish_reason: z.string() })),
   usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }),
 });
 
-async function world() {
-  const at = ggufHome(extra);
-  const bridge = new FakeBridge(lend(ggufPort, at.gguf.handlers));
-  const gw = await testGateway({ bridge, useGuide: true });
+async function createFixture() {
+  const at = createGgufHome(extra);
+  const bridge = new FakeBridge(createCapability(ggufPort, at.gguf.handlers));
+  const gw = await createTestGateway({ bridge, useGuide: true });
   const { client, events } = await gw.client();
   const v1 = (path: string, body: object): Promise<Response> =>
     gw.gateway.fetch(
@@ -40,7 +40,7 @@ async function world() {
 
 describe.skipIf(missing !== undefined)(`models of the bridge's disk${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   verifies('gguf/provider', 'they are listed as they come and go, with their context, and cost nothing', async () => {
-    await using world_ = await world();
+    await using world_ = await createFixture();
     const { at, bridge, client } = world_;
     const listed = async () => contracts['models.list'].result.parse(await client.call('models.list', {})).models.map(({ key }) => key);
     expect(await listed()).toEqual(['guide/guide']);
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(`models of the bridge's disk${missing ===
     const { models } = contracts['models.list'].result.parse(await client.call('models.list', {}));
     expect(models.find(({ key }) => key === KEY)).toMatchObject({
       provider: 'gguf',
-      model_id: TINY,
+      model_id: TINY_MODEL,
       display_name: 'tiny',
       context_window: 2048,
       supports_vision: false,
@@ -64,9 +64,9 @@ describe.skipIf(missing !== undefined)(`models of the bridge's disk${missing ===
   });
 
   verifies('gguf/provider', 'an agent answers with one', async () => {
-    await using world_ = await world();
+    await using world_ = await createFixture();
     const { at, client, events } = world_;
-    at.add(TINY, { contextSize: 1024 });
+    at.add(TINY_MODEL, { contextSize: 1024 });
     const agents = { main: { systemPrompt: 'Be short.', tools: { allow: [] } } };
     await client.call('config.patch', { patch: { chat: { model: KEY }, agents } });
     const done = contracts['chat.send'].result.parse(await client.call('chat.send', { message: 'Hi' }));
@@ -77,16 +77,18 @@ describe.skipIf(missing !== undefined)(`models of the bridge's disk${missing ===
   });
 
   verifies('gguf/provider', 'programs ask them by /v1: streamed, as JSON, embeddings', async () => {
-    await using world_ = await world();
+    await using world_ = await createFixture();
     const { at, v1 } = world_;
     at.add();
     const hi = { model: KEY, messages: [{ role: 'user', content: 'Hi' }], seed: 1 };
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'], additionalProperties: false };
-    const whole = completion.parse(
+    const parsedCompletion = completion.parse(
       await (await v1('chat/completions', { ...hi, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })).json(),
     );
-    expect(z.strictObject({ ok: z.boolean() }).safeParse(JSON.parse(whole.choices[0]?.message.content ?? '')).success).toBe(true);
-    expect(whole.usage.prompt_tokens).toBeGreaterThan(5);
+    expect(z.strictObject({ ok: z.boolean() }).safeParse(JSON.parse(parsedCompletion.choices[0]?.message.content ?? '')).success).toBe(
+      true,
+    );
+    expect(parsedCompletion.usage.prompt_tokens).toBeGreaterThan(5);
     const streamed = await (await v1('chat/completions', { ...hi, stream: true, max_tokens: 5 })).text();
     expect(streamed.match(/"content":"[^"]/g)?.length ?? 0).toBeGreaterThan(0);
     expect(streamed).toContain('"finish_reason":"length"');
@@ -98,7 +100,7 @@ describe.skipIf(missing !== undefined)(`models of the bridge's disk${missing ===
   });
 
   verifies('gguf/provider', 'what they cannot do is 400 by its name', async () => {
-    await using world_ = await world();
+    await using world_ = await createFixture();
     const { at, v1 } = world_;
     at.add();
     const tools = [{ type: 'function', function: { name: 'add', parameters: { type: 'object' } } }];

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { SCOPES } from '#shared/rpc/contract.ts';
-import { ORDER } from '../bench/injection/obedient-model.ts';
-import { PAGE, step } from '../bench/injection/sources.ts';
-import { World } from '../bench/injection/world.ts';
+import { INJECTED_ORDER } from '../bench/injection/obedient-model.ts';
+import { PAGE, toStep } from '../bench/injection/local-sources.ts';
+import { World } from '../bench/injection/injection-world.ts';
 import { verifies } from '../requirements.ts';
 
 interface Answer {
@@ -31,7 +31,7 @@ async function program() {
     obey: () => world.model.orders.push([{ tool: 'file_remove', args: { path: 'mine.md' } }]),
     async hasWaited() {
       expect({ obeyed: world.model.obeyed, files: await world.files() }).toEqual({ obeyed: 1, files: ['mine.md'] });
-      expect(world.asked.map(({ tool }) => tool)).toEqual(['file_remove']);
+      expect(world.approvalRequests.map(({ tool }) => tool)).toEqual(['file_remove']);
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
@@ -44,11 +44,11 @@ verifies('injection/labels', 'taint the next request of a program that sends a r
     await using script = await program();
     const { post, world } = script;
     world.outside.pages.set(PAGE, { body: 'About tulips' });
-    world.model.wishes.push(step('web_fetch', { url: PAGE }), [ORDER]);
+    world.model.ownerRequests.push(toStep('web_fetch', { url: PAGE }), [INJECTED_ORDER]);
     const conversation = way === 'conversation' ? { conversation: (await post('/v1/conversations', {})).id } : {};
     const { id } = await post('/v1/responses', { input: `Read ${PAGE}`, ...conversation });
     script.obey();
-    const turns = [user('Read'), { role: 'assistant', content: ` ${ORDER}\n` }, user('Go on')];
+    const turns = [user('Read'), { role: 'assistant', content: ` ${INJECTED_ORDER}\n` }, user('Go on')];
     if (way === 'messages') await post('/v1/chat/completions', { messages: turns });
     else if (way === 'conversation') await post('/v1/responses', { input: 'Go on', ...conversation });
     else await post('/v1/responses', { input: 'Go on', previous_response_id: id });
@@ -61,9 +61,9 @@ verifies('injection/labels', 'go with the summary of a conversation in the Respo
   const input = [
     user('Read my mail'),
     { type: 'function_call', call_id: 'c1', name: 'mail', arguments: '{}' },
-    { type: 'function_call_output', call_id: 'c1', output: ORDER },
+    { type: 'function_call_output', call_id: 'c1', output: INJECTED_ORDER },
   ];
-  script.world.model.orders = [[ORDER]];
+  script.world.model.orders = [[INJECTED_ORDER]];
   const { output } = await script.post('/v1/responses/compact', { input });
   script.world.model.obeyed = 0;
   script.obey();
@@ -74,7 +74,7 @@ verifies('injection/labels', 'go with the summary of a conversation in the Respo
 verifies('injection/labels', 'go with a document that a program quotes in a session', async () => {
   await using script = await program();
   script.obey();
-  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: ORDER } };
+  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: INJECTED_ORDER } };
   await script.post('/v1/messages', { max_tokens: 9, messages: [user([document])] }, { 'x-perch-session': 'script' });
   await script.hasWaited();
 });

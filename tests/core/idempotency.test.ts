@@ -1,34 +1,35 @@
 import { describe, expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { Idempotency } from '../../web/gateway/core/idempotency.ts';
-import { EXAMPLES } from '../conformance/steps.ts';
+import { IdempotencyCache } from '../../web/gateway/core/idempotency.ts';
+import { PARAM_EXAMPLES } from '../conformance/conformance-steps.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { testDevice } from '../support/device.ts';
-import { testGateway } from '../support/gateway.ts';
-import { askRaw } from '../support/raw.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createTestDevice } from '../support/test-device.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
 describe('an idempotency key', () => {
   verifies('idempotency/everywhere', 'is a param of each method with effects, and of no other', async () => {
-    await using gw = await testGateway({ useGuide: true });
+    await using gw = await createTestGateway({ useGuide: true });
     const { client } = await gw.client();
-    for (const [method, params] of EXAMPLES) {
+    for (const [method, params] of PARAM_EXAMPLES) {
       const { scope, pairing } = contracts[method as keyof typeof contracts].policy;
-      const ask = (idempotencyKey: unknown) =>
+      const sendWithKey = (idempotencyKey: unknown) =>
         client.request(method, { ...params, idempotencyKey }).then(
           () => 'answered',
           (error: Error) => error.message,
         );
       const unknown = scope === 'read' || pairing === true;
-      const answer = expect(await ask('a key'), method);
+      const answer = expect(await sendWithKey('a key'), method);
       if (unknown) answer.toBe('Unknown parameter `idempotencyKey`.');
       else answer.not.toContain('idempotencyKey');
-      for (const wrong of ['', 5, 'x'.repeat(257)]) expect(await ask(wrong), `${method} ${String(wrong)}`).toContain('idempotencyKey');
+      for (const wrong of ['', 5, 'x'.repeat(257)])
+        expect(await sendWithKey(wrong), `${method} ${String(wrong)}`).toContain('idempotencyKey');
     }
   });
 
   verifies('idempotency/replay', 'makes nothing twice, whatever it makes; a call that failed is tried anew', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const twice = async (method: string, params: object) => {
       const call = () => client.request(method, { ...params, idempotencyKey: 'k' });
@@ -52,9 +53,9 @@ describe('an idempotency key', () => {
   });
 
   verifies(['idempotency/replay', 'connect/protocol-2'], 'has the answer in the form of the protocol that asks', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const params = JSON.stringify({ cron: '0 9 * * *', message: 'hi', idempotencyKey: 'k' });
-    const [old, current] = [await askRaw(gw, 'cron.add', params, 2), await askRaw(gw, 'cron.add', params, 3)];
+    const [old, current] = [await sendRawRequest(gw, 'cron.add', params, 2), await sendRawRequest(gw, 'cron.add', params, 3)];
     const id = expect.any(String) as string;
     expect(old).toMatchObject({ ok: true, payload: { id } });
     expect(current).toMatchObject({ ok: true, payload: { jobId: id, ok: true } });
@@ -65,19 +66,19 @@ describe('an idempotency key', () => {
   });
 
   verifies('idempotency/kept', 'of a device that is not paired gets no other device’s token', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
-    const device = await testDevice();
+    const device = await createTestDevice();
     const { code } = await client.call('device.initiate', { deviceName: 'Phone' });
     const params = { code, response: await device.response(code), idempotencyKey: 'k' };
     await expect(client.request('device.complete', params)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 
   verifies('idempotency/kept', 'is known for 1,000 calls', async () => {
-    const idempotency = new Idempotency(new FakeClock());
+    const idempotency = new IdempotencyCache(new FakeClock());
     const done: string[] = [];
     const once = (key: string) =>
-      idempotency.once(key, async () => {
+      idempotency.runOnce(key, async () => {
         done.push(key);
         return key;
       });
@@ -91,16 +92,16 @@ describe('an idempotency key', () => {
   });
 
   verifies('idempotency/kept', 'is known for answers of 16 MiB together, and the last one whatever its size', async () => {
-    const idempotency = new Idempotency(new FakeClock());
+    const idempotency = new IdempotencyCache(new FakeClock());
     const done: string[] = [];
     const once = (key: string, chars: number) =>
-      idempotency.once(key, async () => {
+      idempotency.runOnce(key, async () => {
         done.push(key);
         return { text: 'x'.repeat(chars) };
       });
     const mega = 1024 * 1024;
     const slow = Promise.withResolvers<unknown>();
-    void idempotency.once('under way', () => slow.promise);
+    void idempotency.runOnce('under way', () => slow.promise);
     await once('small', 10);
     for (let n = 0; n < 20; n++) await once(`k${n}`, mega);
     for (let n = 19; n > 4; n--) await once(`k${n}`, mega);
@@ -113,7 +114,7 @@ describe('an idempotency key', () => {
     await once('k19', mega);
     expect(done.slice(23)).toEqual(['large', 'k19']);
     // A pending call is not started again.
-    expect(idempotency.once('under way', () => expect.unreachable())).toBe(idempotency.once('under way', () => expect.unreachable()));
+    expect(idempotency.runOnce('under way', () => expect.unreachable())).toBe(idempotency.runOnce('under way', () => expect.unreachable()));
     slow.resolve('done');
   });
 });

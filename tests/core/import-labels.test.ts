@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { testGateway } from '../support/gateway.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
 import { verifies } from '../requirements.ts';
 
 verifies('injection/imports', 'pages and files imported as outside content await review; a refused page keeps its text', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   const labels = async () => (await client.call('review.list', {})).items.map(({ id, sources }) => [id, sources]).sort();
   const outside = ['web:x.test'];

@@ -1,15 +1,15 @@
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
-import { ExchangeReset } from '#shared/link/http.ts';
-import { webPort } from '#shared/ports/web.ts';
+import { ExchangeReset } from '#shared/link/stream-http.ts';
+import { webPort } from '#shared/ports/web-port.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { type Say, script, testGateway, until } from '../support/gateway.ts';
-import { type TestHost, TestHosts } from '../support/hosts.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { type Say, createScript, createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { type TestHost, TestHosts } from '../support/test-hosts.ts';
 
 const getHistory = async (client: GatewayClient) => (await client.call('chat.history', { sessionId: 'main' })).messages;
-const runIn = (hosts: TestHosts, path: string): unknown =>
+const getRun = (hosts: TestHosts, path: string): unknown =>
   [...hosts.journal.rows.values()]
     .filter(({ store }) => store === 'runs')
     .map(({ payload }) => (JSON.parse(payload ?? '{}') as Record<string, unknown>)[path])[0];
@@ -18,17 +18,17 @@ const runIn = (hosts: TestHosts, path: string): unknown =>
 async function closeWhileStreaming() {
   const clock = new FakeClock();
   const hosts = new TestHosts();
-  const browser = await hosts.host({ clock, model: script(['What had come', { wait: new Promise(() => {}) }]) });
-  const other = await hosts.host({ clock, model: script(['the rest']) });
+  const browser = await hosts.host({ clock, model: createScript(['What had come', { wait: new Promise(() => {}) }]) });
+  const other = await hosts.host({ clock, model: createScript(['the rest']) });
   const { client, events } = await browser.client();
   client.call('chat.send', { message: 'hi' }).catch(() => {});
-  await until(() => events.some(({ event }) => event === 'chat.delta'));
+  await waitFor(() => events.some(({ event }) => event === 'chat.delta'));
   clock.advance(1_000);
-  await until(() => runIn(hosts, 'partial') === 'What had come', 'the text in the journal');
-  await other.synced();
+  await waitFor(() => getRun(hosts, 'partial') === 'What had come', 'the text in the journal');
+  await other.waitForSync();
   browser.crash();
-  await until(() => browser.replicator.state().state === 'away');
-  hosts.serve(other);
+  await waitFor(() => browser.replicator.state().state === 'away');
+  hosts.activate(other);
   const close = async (): Promise<void> => {
     await browser[Symbol.asyncDispose]();
     await other[Symbol.asyncDispose]();
@@ -54,16 +54,16 @@ describe('a browser that closes while a reply streams', () => {
     async () => {
       await using closed = await closeWhileStreaming();
       const { hosts, browser, other, clock } = closed;
-      await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+      await waitFor(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
       await expectOneVersion(other);
       // Partial text of a running reply is not stored twice.
-      await other.synced();
-      expect(runIn(hosts, 'partial')).toBe('');
+      await other.waitForSync();
+      expect(getRun(hosts, 'partial')).toBe('');
       await using again = await hosts.reopen(browser, { clock });
       const { client } = await again.client();
       expect(await getHistory(client)).toHaveLength(1);
       again.attach();
-      await again.synced();
+      await again.waitForSync();
       await expectOneVersion(other, again);
     },
   );
@@ -74,20 +74,20 @@ describe('a browser that closes while a reply streams', () => {
     async () => {
       await using closed = await closeWhileStreaming();
       const { hosts, browser, other, clock } = closed;
-      await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+      await waitFor(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
       // Without the bridge no other host can end it.
       await using again = await hosts.reopen(browser, { clock });
       expect(await getHistory((await again.client()).client)).toHaveLength(1);
       clock.advance(10_000);
-      await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended here');
+      await waitFor(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended here');
       await expectOneVersion(again);
       clock.advance(1);
       const { client } = await other.client();
       await client.call('chat.send', { message: 'go on' });
-      await other.synced();
+      await other.waitForSync();
       again.attach();
-      await again.synced();
-      await other.synced();
+      await again.waitForSync();
+      await other.waitForSync();
       await expectOneVersion(other, again);
       expect((await getHistory(client)).map(({ content }) => content)).toEqual(['hi', 'What had come', 'go on', 'the rest']);
     },
@@ -99,26 +99,26 @@ async function closeBetweenSteps(result: string, calls = 1) {
   const clock = new FakeClock();
   const hosts = new TestHosts();
   const page = { url: 'https://pages.test/', status: 200, contentType: 'text/plain', body: btoa(result) };
-  const bridge = new FakeBridge(lend(webPort, { 'web.fetch': async () => page }));
+  const bridge = new FakeBridge(createCapability(webPort, { 'web.fetch': async () => page }));
   const call = { tool: 'web_fetch', args: { url: page.url } };
   const steps: Say[][] = [
     ['Let me look. ', ...Array.from({ length: calls }, () => call)],
     ['It says ', { wait: new Promise(() => {}) }],
   ];
   const browser = await hosts.host({ clock, bridge, model: (_, count) => steps[count - 1] ?? ['done'] });
-  const other = await hosts.host({ clock, model: script(['Still', { wait: new Promise(() => {}) }]) });
+  const other = await hosts.host({ clock, model: createScript(['Still', { wait: new Promise(() => {}) }]) });
   const { client } = await browser.client();
   await client.call('config.patch', { patch: { tools: { policies: { web_fetch: 'auto' } } } });
   client.call('chat.send', { message: 'read https://pages.test/' }).catch(() => {});
-  await until(async () => {
+  await waitFor(async () => {
     clock.advance(1_000);
-    return String(runIn(hosts, 'partial')).endsWith('It says ');
+    return String(getRun(hosts, 'partial')).endsWith('It says ');
   }, 'the text in the journal');
-  await other.synced();
+  await other.waitForSync();
   browser.crash();
-  await until(() => browser.replicator.state().state === 'away');
-  hosts.serve(other);
-  await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+  await waitFor(() => browser.replicator.state().state === 'away');
+  hosts.activate(other);
+  await waitFor(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
   const close = async (): Promise<void> => {
     await browser[Symbol.asyncDispose]();
     await other[Symbol.asyncDispose]();
@@ -137,11 +137,11 @@ describe('a browser that closes between two steps of a reply', () => {
       { role: 'assistant', content: 'It says ', interrupted: true, outside: ['web:pages.test'] },
     ];
     expect(await getHistory((await other.client()).client)).toMatchObject(expected);
-    await other.synced();
-    expect(runIn(hosts, 'progress')).toBeUndefined();
+    await other.waitForSync();
+    expect(getRun(hosts, 'progress')).toBeUndefined();
     await using again = await hosts.reopen(browser, { clock });
     again.attach();
-    await again.synced();
+    await again.waitForSync();
     for (const host of [other, again]) {
       expect(await getHistory((await host.client()).client)).toMatchObject(expected);
       expect(await host.vault.conflicts.ids()).toEqual([]);
@@ -153,17 +153,17 @@ describe('a browser that closes between two steps of a reply', () => {
     const { clock, hosts, browser, other } = closed;
     const { client } = await other.client();
     client.call('chat.send', { message: 'go on' }).catch(() => {});
-    await until(async () => {
+    await waitFor(async () => {
       clock.advance(1_000);
       return [...hosts.journal.rows.values()].some(({ payload }) => payload?.includes('"partial":"Still"') === true);
     }, 'the text in the journal');
     await using again = await hosts.reopen(browser, { clock });
     again.attach();
-    await again.synced();
+    await again.waitForSync();
     other.crash();
-    await until(() => other.replicator.state().state === 'away');
-    hosts.serve(again);
-    await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended');
+    await waitFor(() => other.replicator.state().state === 'away');
+    hosts.activate(again);
+    await waitFor(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended');
     const reply = (await getHistory((await again.client()).client)).at(-1);
     expect(reply).toMatchObject({ content: 'Still', interrupted: true, outside: ['web:pages.test'] });
   });
@@ -196,13 +196,13 @@ verifies('vault.runs/text', 'a reply is interrupted, not failed, when the connec
     });
     return new Response(body.pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });
   };
-  await using gw = await testGateway({ fetch });
+  await using gw = await createTestGateway({ fetch });
   const { client, events } = await gw.client();
-  const sent = client.call('chat.send', { message: 'hi' });
-  sent.catch(() => {});
-  await until(() => events.some(({ event }) => event === 'chat.delta'));
+  const pendingSend = client.call('chat.send', { message: 'hi' });
+  pendingSend.catch(() => {});
+  await waitFor(() => events.some(({ event }) => event === 'chat.delta'));
   gate.reject(new ExchangeReset(1006, 'the link closed'));
-  await expect(sent).rejects.toMatchObject({ message: expect.stringContaining('connection to the bridge was lost') as string });
+  await expect(pendingSend).rejects.toMatchObject({ message: expect.stringContaining('connection to the bridge was lost') as string });
   const reply = (await getHistory(client)).at(-1);
   expect(reply).toMatchObject({ content: 'What had come', interrupted: true });
   expect(reply).not.toHaveProperty('error');

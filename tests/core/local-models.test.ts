@@ -3,42 +3,49 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
-import { ggufPort } from '#shared/ports/gguf.ts';
-import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
+import { ggufPort } from '#shared/ports/gguf-port.ts';
+import { modelDownloadsPort } from '#shared/ports/model-downloads-port.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { modelsOfDisk } from '../../bridge/capabilities/models/models-of-disk.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
-import { LentModelsLater } from '../../web/gateway/host/lent-models-later.ts';
-import { createFetch } from '../../web/gateway/ports/fetch.ts';
+import { createDiskModels } from '../../bridge/capabilities/models/disk-models.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
+import { LazyPageModels } from '../../web/gateway/host/lazy-page-models.ts';
+import { createFetch } from '../../web/gateway/ports/create-fetch.ts';
 import { verifies } from '../requirements.ts';
-import { cacheStorage } from '../support/cache-storage.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { ggufFile } from '../support/gguf-file.ts';
-import { type HubFaults, hubServer } from '../support/hub-server.ts';
-import { chatModel } from '../support/onnx-file.ts';
+import { createCacheStorage } from '../support/cache-storage.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { createGgufFile } from '../support/gguf-file.ts';
+import { type HubFaults, startHubServer } from '../support/hub-server.ts';
+import { createChatModel } from '../support/onnx-file.ts';
 
-const GGUF = ggufFile();
-const ID = 'perch/tiny/tiny.gguf';
+const GGUF_BYTES = createGgufFile();
+const MODEL_ID = 'perch/tiny/tiny.gguf';
 
 /** A bridge with its own home, from start to end. */
-function started(home: string, env: NodeJS.ProcessEnv) {
+function startBridge(home: string, env: NodeJS.ProcessEnv) {
   const log = (): void => {};
-  return modelsOfDisk({ home, keeper: new Keeper(log), log, env, waitMs: 1 });
+  return createDiskModels({ home, keeper: new ProcessKeeper(log), log, env, waitMs: 1 });
 }
 
-async function world(faults: HubFaults = {}) {
+async function createFixture(faults: HubFaults = {}) {
   const parts = new AsyncDisposableStack();
-  const hub = parts.use(await hubServer({ 'perch/tiny': { 'tiny.gguf': GGUF }, 'perch/words': chatModel('Hello') }, faults));
+  const hub = parts.use(
+    await startHubServer({ 'perch/tiny': { 'tiny.gguf': GGUF_BYTES }, 'perch/words': createChatModel('Hello') }, faults),
+  );
   const home = mkdtempSync(join(tmpdir(), 'perch-models-'));
   parts.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
-  const disk = started(home, hub.env);
+  const disk = startBridge(home, hub.env);
   parts.defer(() => disk.close());
-  const bridge = new FakeBridge(lend(ggufPort, disk.running), lend(modelDownloadsPort, disk.downloads.handlers));
-  const browserModels = new LentModelsLater({ storage: cacheStorage(), origin: 'http://127.0.0.1:7333' });
+  const bridge = new FakeBridge(createCapability(ggufPort, disk.running), createCapability(modelDownloadsPort, disk.downloads.handlers));
+  const browserModels = new LazyPageModels({ storage: createCacheStorage(), origin: 'http://127.0.0.1:7333' });
   let allowed: () => ReadonlySet<string> = () => new Set();
   const gw = parts.use(
-    await testGateway({ bridge, browserModels, useGuide: true, fetch: createFetch({ allowed: () => allowed(), egress: () => null }) }),
+    await createTestGateway({
+      bridge,
+      browserModels,
+      useGuide: true,
+      fetch: createFetch({ getAllowedOrigins: () => allowed(), getEgress: () => null }),
+    }),
   );
   allowed = () => gw.gateway.origins();
   const { client, events } = await gw.client();
@@ -55,7 +62,7 @@ async function world(faults: HubFaults = {}) {
       }),
     async over(id: string) {
       const one = async () => (await downloads()).find((each) => each.id === id);
-      await until(async () => (await one())?.state !== 'running', 'the download to end');
+      await waitFor(async () => (await one())?.state !== 'running', 'the download to end');
       return one();
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
@@ -66,37 +73,43 @@ verifies(
   ['models.local/call', 'models.download/call', 'models.downloads/call', 'models.deleteLocal/call', 'models.select/call'],
   'to the disk and into the browser by the same methods',
   async () => {
-    await using at = await world();
+    await using at = await createFixture();
     const { client, downloads, local, over, told } = at;
     expect([await local(), await downloads()]).toEqual([[], []]);
     const disk = await client.call('models.download', { repo: 'perch/tiny' });
-    expect(await over(disk.id)).toMatchObject({ backend: 'gguf', state: 'done', modelId: ID, bytes: GGUF.length, total: GGUF.length });
+    expect(await over(disk.id)).toMatchObject({
+      backend: 'gguf',
+      state: 'done',
+      modelId: MODEL_ID,
+      bytes: GGUF_BYTES.length,
+      total: GGUF_BYTES.length,
+    });
     const browser = await client.call('models.download', { repo: 'perch/words', backend: 'browser' });
     expect(await over(browser.id)).toMatchObject({ backend: 'browser', state: 'done', modelId: 'perch/words' });
     for (const [{ id }, modelId] of [
-      [disk, ID],
+      [disk, MODEL_ID],
       [browser, 'perch/words'],
     ] as const) {
-      await until(() => told(id).at(-1)?.state === 'done', 'the end to be told');
+      await waitFor(() => told(id).at(-1)?.state === 'done', 'the end to be told');
       expect(told(id)[0]).toMatchObject({ state: 'running' });
       expect(told(id).at(-1)).toMatchObject({ modelId });
     }
     expect((await downloads()).map(({ id }) => id)).toEqual([browser.id, disk.id]);
     expect(await local()).toMatchObject([
-      { id: ID, backend: 'gguf', contextWindow: 2048, problem: null },
+      { id: MODEL_ID, backend: 'gguf', contextWindow: 2048, problem: null },
       { id: 'perch/words', backend: 'browser', contextWindow: 256, problem: null },
     ]);
     const keys = contracts['models.list'].result.parse(await client.call('models.list', {})).models.map(({ key }) => key);
-    expect(keys).toEqual(['guide/guide', `gguf/${ID}`, 'browser/perch/words']);
+    expect(keys).toEqual(['guide/guide', `gguf/${MODEL_ID}`, 'browser/perch/words']);
     for (const [modelId, selected] of [
-      [ID, `gguf/${ID}`],
+      [MODEL_ID, `gguf/${MODEL_ID}`],
       ['perch/words', 'browser/perch/words'],
     ] as const) {
       expect(await client.call('models.select', { modelId })).toEqual({ selected });
       expect(await client.call('config.get', { key: 'chat.model' })).toMatchObject({ value: selected });
-      const gone = contracts['models.deleteLocal'].result.parse(await client.call('models.deleteLocal', { modelId }));
-      expect(gone.sizeBytes).toBeGreaterThan(100);
-      expect(gone.defaultCleared).toBe(true);
+      const deletion = contracts['models.deleteLocal'].result.parse(await client.call('models.deleteLocal', { modelId }));
+      expect(deletion.sizeBytes).toBeGreaterThan(100);
+      expect(deletion.defaultCleared).toBe(true);
       expect((await client.call('config.get', {})).value).not.toHaveProperty('chat.model');
       await expect(client.call('models.select', { modelId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       await expect(client.call('models.deleteLocal', { modelId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -111,7 +124,7 @@ verifies(
   ['models.cancelDownload/call', 'models.downloads/call'],
   'downloads that ended are reported, and can be resumed; failures give a reason',
   async () => {
-    await using at = await world({ cutAfter: 0 });
+    await using at = await createFixture({ cutAfter: 0 });
     const { client, downloads, over, hub } = at;
     const { id } = await client.call('models.download', { repo: 'perch/tiny' });
     expect(await over(id)).toMatchObject({
@@ -128,11 +141,11 @@ verifies(
       const repo = backend === 'gguf' ? 'perch/tiny' : 'perch/words';
       const begun = await client.call('models.download', { repo, backend });
       expect(await client.call('models.download', { repo, backend })).toEqual(begun);
-      await until(() => hub.asked.length > before, 'the hub to be asked');
+      await waitFor(() => hub.asked.length > before, 'the hub to be asked');
       expect((await downloads()).find((each) => each.id === begun.id)).toMatchObject({ state: 'running' });
       expect(await client.call('models.cancelDownload', begun)).toEqual({ cancelled: true });
       expect(await over(begun.id)).toMatchObject({ state: 'cancelled' });
-      await until(() => at.told(begun.id).at(-1)?.state === 'cancelled', 'it to be told');
+      await waitFor(() => at.told(begun.id).at(-1)?.state === 'cancelled', 'it to be told');
     }
     await expect(client.call('models.download', { repo: 'perch/words', backend: 'browser', source: 'modelscope' })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
@@ -149,7 +162,7 @@ verifies(
   'models.cancelDownload/forget',
   'a dismissed download is removed with its partial files; started again, it is listed once',
   async () => {
-    await using at = await world();
+    await using at = await createFixture();
     const { client, downloads, over, hub } = at;
     const part = join(at.home, 'models/perch/tiny/tiny.gguf.part');
     for (const [repo, backend] of [
@@ -185,20 +198,20 @@ verifies(
 );
 
 verifies('models/restart', 'an interrupted download continues when the bridge restarts', async () => {
-  await using at = await world({ silent: true });
+  await using at = await createFixture({ silent: true });
   const { client, hub, home } = at;
   const { id } = await client.call('models.download', { repo: 'perch/tiny' });
-  await until(() => hub.asked.length > 0, 'the hub to be asked');
+  await waitFor(() => hub.asked.length > 0, 'the hub to be asked');
   await at.disk.close();
   expect(JSON.parse(readFileSync(join(home, 'model-downloads.json'), 'utf8'))).toMatchObject({ downloads: [{ id, state: 'running' }] });
   hub.faults.silent = false;
-  const again = started(home, hub.env);
+  const again = startBridge(home, hub.env);
   try {
     await again.downloads.resume();
     const call = { signal: new AbortController().signal, send: () => {} };
     const found = async () => (await again.downloads.handlers['downloads.list']({}, call)).downloads.find((each) => each.id === id);
-    await until(async () => (await found())?.state === 'done', 'it to be done');
-    expect((await again.running['gguf.list']({}, call)).models.map((each) => each.id)).toEqual([ID]);
+    await waitFor(async () => (await found())?.state === 'done', 'it to be done');
+    expect((await again.running['gguf.list']({}, call)).models.map((each) => each.id)).toEqual([MODEL_ID]);
   } finally {
     await again.close();
   }
@@ -206,15 +219,15 @@ verifies('models/restart', 'an interrupted download continues when the bridge re
 });
 
 verifies('models/persons', 'a program with all scopes does none of it', async () => {
-  await using at = await world();
+  await using at = await createFixture();
   const program = await GatewayClient.connect(at.gw.link({ principal: 'key:1' }), { params: { clientName: 'program' } });
   await program.call('models.local', {});
   await program.call('models.downloads', {});
   for (const call of [
     () => program.call('models.download', { repo: 'perch/tiny' }),
     () => program.call('models.cancelDownload', { id: 'x' }),
-    () => program.call('models.deleteLocal', { modelId: ID }),
-    () => program.call('models.select', { modelId: ID }),
+    () => program.call('models.deleteLocal', { modelId: MODEL_ID }),
+    () => program.call('models.select', { modelId: MODEL_ID }),
   ])
     await expect(call()).rejects.toMatchObject({ code: 'AUTH_REQUIRED', message: expect.stringContaining('Only a person') as string });
   program.close();
@@ -222,15 +235,15 @@ verifies('models/persons', 'a program with all scopes does none of it', async ()
 });
 
 verifies('browser-models/origins', 'a hub is among the origins as long as a download lasts', async () => {
-  await using at = await world({ silent: true });
+  await using at = await createFixture({ silent: true });
   const { client, hub, gw, over } = at;
   const origin = hub.env.HF_ENDPOINT;
   expect(gw.gateway.origins().has(origin)).toBe(false);
   const { id } = await client.call('models.download', { repo: 'perch/words', backend: 'browser' });
-  await until(() => hub.asked.length > 0, 'the hub to be asked');
+  await waitFor(() => hub.asked.length > 0, 'the hub to be asked');
   expect(gw.gateway.origins().has(origin)).toBe(true);
   await client.call('models.cancelDownload', { id });
   await over(id);
-  await until(() => !gw.gateway.origins().has(origin), 'it to be forgotten');
+  await waitFor(() => !gw.gateway.origins().has(origin), 'it to be forgotten');
   expect(gw.gateway.origins().has('https://huggingface.co')).toBe(false);
 });

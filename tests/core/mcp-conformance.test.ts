@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const SUITE_PATH = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const TIMEOUT_MS = 60_000;
 
 const SCENARIOS = [
@@ -21,7 +21,7 @@ const SCENARIOS = [
  * Scenarios that fail, with the missing checks and the reason. Scenarios of extensions (`client-credentials-*`, `cross-app-access-*`) are
  * for clients without a person.
  */
-const UNMET: readonly [scenario: string, said: RegExp, why: string][] = [
+const KNOWN_FAILURES: readonly [scenario: string, said: RegExp, why: string][] = [
   [
     'auth/basic-cimd',
     /cimd-client-id-used.*WARNING/,
@@ -34,32 +34,32 @@ const UNMET: readonly [scenario: string, said: RegExp, why: string][] = [
   ],
 ];
 
-async function run(scenario: string): Promise<string> {
+async function runScenario(scenario: string): Promise<string> {
   const client = `"${process.execPath}" "${join(ROOT, 'tests/support/mcp-conformance-client.ts')}"`;
   // The suite exits with 1 if a check fails.
-  const told = await promisify(execFile)(process.execPath, [SUITE, 'client', '--command', client, '--scenario', scenario]).catch(
+  const output = await promisify(execFile)(process.execPath, [SUITE_PATH, 'client', '--command', client, '--scenario', scenario]).catch(
     (error: unknown) => error as { stdout: string; stderr: string },
   );
-  return stripVTControlCharacters(told.stdout + told.stderr);
+  return stripVTControlCharacters(output.stdout + output.stderr);
 }
 
 for (const scenario of SCENARIOS) {
   verifies(
     'mcp/conformance',
     `the official suite: ${scenario}`,
-    async () => expect(await run(scenario)).toContain('OVERALL: PASSED'),
+    async () => expect(await runScenario(scenario)).toContain('OVERALL: PASSED'),
     TIMEOUT_MS,
   );
 }
 
-for (const [scenario, said, why] of UNMET) {
+for (const [scenario, expectedOutput, why] of KNOWN_FAILURES) {
   verifies(
     'mcp/conformance',
     `the official suite, not met: ${scenario}: ${why}`,
     async () => {
-      const told = await run(scenario);
-      expect(told).toContain('OVERALL: FAILED');
-      expect(told).toMatch(said);
+      const output = await runScenario(scenario);
+      expect(output).toContain('OVERALL: FAILED');
+      expect(output).toMatch(expectedOutput);
     },
     TIMEOUT_MS,
   );

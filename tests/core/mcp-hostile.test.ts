@@ -1,32 +1,35 @@
 import { describe, expect } from 'vitest';
-import { processesWith } from '../../bridge/capabilities/exec/tests/lent.ts';
+import { findProcesses } from '../../bridge/capabilities/exec/tests/exec-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { byHand, lendMcp, standing, stateOf } from '../support/mcp.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { toTestServerCommand, createMcpBridge, waitForServerState, getServerState } from '../support/mcp-fixtures.ts';
 
 /** Runs a hostile server among others: its final state, its leftover processes, and whether everything else still works. */
-async function meets(way: string, { settled = 'failed', timeoutMs = 60_000 }: { settled?: 'failed' | 'ready'; timeoutMs?: number } = {}) {
-  const mark = `hostile-${way}-${process.pid}`;
-  const lent = await lendMcp();
-  const gw = await testGateway({ bridge: lent.bridge });
+async function runHostileServer(
+  mode: string,
+  { settled = 'failed', timeoutMs = 60_000 }: { settled?: 'failed' | 'ready'; timeoutMs?: number } = {},
+) {
+  const mark = `hostile-${mode}-${process.pid}`;
+  const mcpBridge = await createMcpBridge();
+  const gw = await createTestGateway({ bridge: mcpBridge.bridge });
   const { client } = await gw.client();
   const key = 'tools.mcpServers.hostile';
-  await client.call('config.set', { key, value: { ...byHand(way, mark), timeoutMs } });
-  const { hash = '' } = await standing(client, 'hostile', 'waiting');
+  await client.call('config.set', { key, value: { ...toTestServerCommand(mode, mark), timeoutMs } });
+  const { hash = '' } = await waitForServerState(client, 'hostile', 'waiting');
   await client.call('mcp.approve', { name: 'hostile', hash });
-  const state = await standing(client, 'hostile', settled, 30_000);
+  const state = await waitForServerState(client, 'hostile', settled, 30_000);
   return {
-    ...{ lent, gw, client, state, mark },
+    ...{ lent: mcpBridge, gw, client, state, mark },
     async [Symbol.asyncDispose]() {
       expect(await client.call('health', {})).toMatchObject({ status: 'ok' });
       await client.call('config.patch', { patch: { tools: { mcpServers: { hostile: null } } } });
-      await until(
-        async () => (await stateOf(client, 'hostile')) === undefined && processesWith(mark).length === 0,
+      await waitFor(
+        async () => (await getServerState(client, 'hostile')) === undefined && findProcesses(mark).length === 0,
         'the end of all it started',
       );
       expect(gw.faults).toEqual([]);
       await gw[Symbol.asyncDispose]();
-      await lent[Symbol.asyncDispose]();
+      await mcpBridge[Symbol.asyncDispose]();
     },
   };
 }
@@ -39,51 +42,51 @@ describe('a hostile server', () => {
     ['other-version', /version/],
     ['list-fails', /rejected the request: .*no list today/],
   ];
-  for (const [way, why] of FAILING) {
-    verifies('mcp/hostile', `(${way}) is reported in a sentence, and leaves nothing behind`, async () => {
-      await using at = await meets(way);
+  for (const [mode, why] of FAILING) {
+    verifies('mcp/hostile', `(${mode}) is reported in a sentence, and leaves nothing behind`, async () => {
+      await using at = await runHostileServer(mode);
       expect(at.state.error).toMatch(why);
     });
   }
 
-  for (const way of ['silent', 'list-silent', 'wrong-id', 'no-result', 'does-not-read', 'flood-blindly']) {
-    verifies('mcp/hostile', `(${way}) that never answers is given up after its time`, async () => {
-      await using at = await meets(way, { timeoutMs: 2000 });
+  for (const mode of ['silent', 'list-silent', 'wrong-id', 'no-result', 'does-not-read', 'flood-blindly']) {
+    verifies('mcp/hostile', `(${mode}) that never answers is given up after its time`, async () => {
+      await using at = await runHostileServer(mode, { timeoutMs: 2000 });
       const what =
-        way === 'list-silent'
+        mode === 'list-silent'
           ? 'respond within 2 s.'
-          : `start within 2 s (begun ${way}). If its command downloads a package, check the network.`;
+          : `start within 2 s (begun ${mode}). If its command downloads a package, check the network.`;
       expect(at.state.error).toBe(`MCP server hostile did not ${what}`);
     });
   }
 
-  for (const way of ['flood', 'flood-stderr', 'junk', 'deep']) {
-    verifies('mcp/hostile', `(${way}) that writes endlessly or sends invalid messages is throttled, and stays usable`, async () => {
-      await using at = await meets(way, { settled: 'ready' });
+  for (const mode of ['flood', 'flood-stderr', 'junk', 'deep']) {
+    verifies('mcp/hostile', `(${mode}) that writes endlessly or sends invalid messages is throttled, and stays usable`, async () => {
+      await using at = await runHostileServer(mode, { settled: 'ready' });
       expect(at.state.tools).toBe(9);
       expect((await at.client.call('mcp.logs', { name: 'hostile' })).text.length).toBeLessThanOrEqual(64 * 1024);
     });
   }
 
   verifies('mcp/hostile', 'that has no end of tools, or tools that are too large, has those that can be had', async () => {
-    for (const [way, tools, problem] of [
+    for (const [mode, tools, problem] of [
       ['many', 500, /first 500 tools/],
       ['endless-list', 1, /twice/],
       ['no-schema', 0, /say is skipped because it is invalid \(inputSchema/],
       ['huge-schema', 1, /schema larger than 64 KiB/],
     ] as const) {
-      await using at = await meets(way, { settled: 'ready' });
-      expect([at.state.tools, at.state.problems.join()], way).toEqual([tools, expect.stringMatching(problem)]);
+      await using at = await runHostileServer(mode, { settled: 'ready' });
+      expect([at.state.tools, at.state.problems.join()], mode).toEqual([tools, expect.stringMatching(problem)]);
     }
   });
 
   verifies('mcp/tree', 'that forks, or does not want to end, ends with all its processes', async () => {
-    for (const [way, count] of [
+    for (const [mode, count] of [
       ['forks', 4],
       ['stubborn', 1],
     ] as const) {
-      await using at = await meets(way, { settled: 'ready' });
-      await until(() => processesWith(at.mark).length === count, way);
+      await using at = await runHostileServer(mode, { settled: 'ready' });
+      await waitFor(() => findProcesses(at.mark).length === count, mode);
     }
   });
 });

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocket } from 'node:net';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { egressing } from '../support/egressing.ts';
-import { real, standing, stateOf } from '../support/mcp.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { createEgressGateway } from '../support/egress-gateway.ts';
+import { toRealServerCommand, waitForServerState, getServerState } from '../support/mcp-fixtures.ts';
 
 async function freePort(): Promise<number> {
   const server = createSocket().listen(0, '127.0.0.1');
@@ -18,15 +18,15 @@ async function freePort(): Promise<number> {
 }
 
 /** The real server that has everything, over HTTP. */
-async function everything(way: 'streamableHttp' | 'sse', port: number) {
-  const { command, args } = real('everything', way);
+async function startEverythingServer(transportName: 'streamableHttp' | 'sse', port: number) {
+  const { command, args } = toRealServerCommand('everything', transportName);
   const child: ChildProcess = spawn(command, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
   const answers = (): Promise<boolean> =>
     fetch(`http://127.0.0.1:${port}/none`).then(
       () => true,
       () => false,
     );
-  await until(answers, 'the server');
+  await waitFor(answers, 'the server');
   return {
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return;
@@ -37,60 +37,60 @@ async function everything(way: 'streamableHttp' | 'sse', port: number) {
 }
 
 describe('a tool server over HTTP', () => {
-  for (const [way, path, transport] of [
+  for (const [mode, path, transport] of [
     ['streamableHttp', '/mcp', {}],
     ['sse', '/sse', { transport: 'sse' }],
   ] as const) {
-    verifies('mcp/transports', `(${way}) its tools are in the pool and answer; gone, it is connected again when it is back`, async () => {
+    verifies('mcp/transports', `(${mode}) its tools are in the pool and answer; gone, it is connected again when it is back`, async () => {
       const port = await freePort();
-      await using at = await egressing();
+      await using at = await createEgressGateway();
       {
-        await using _ = await everything(way, port);
+        await using _ = await startEverythingServer(mode, port);
         await at.client.call('config.set', {
           key: 'tools.mcpServers.far',
           value: { url: `http://127.0.0.1:${port}${path}`, ...transport },
         });
-        const { tools } = await standing(at.client, 'far', 'ready');
+        const { tools } = await waitForServerState(at.client, 'far', 'ready');
         expect(tools).toBeGreaterThan(5);
         await at.client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } } });
         // The guide uses tools for persons.
         await at.client.call('chat.send', { message: '/tool mcp__far__echo {"message": "hello"}' });
-        await until(() => JSON.stringify(at.events).includes('Echo: hello'));
+        await waitFor(() => JSON.stringify(at.events).includes('Echo: hello'));
         expect((await at.client.call('mcp.resources', { name: 'far' })).count).toBeGreaterThan(0);
       }
       await at.client.call('chat.send', { message: '/tool mcp__far__echo {"message": "again"}' });
-      await until(async () => (await stateOf(at.client, 'far'))?.state !== 'ready');
-      await using _ = await everything(way, port);
-      await standing(at.client, 'far', 'ready');
+      await waitFor(async () => (await getServerState(at.client, 'far'))?.state !== 'ready');
+      await using _ = await startEverythingServer(mode, port);
+      await waitForServerState(at.client, 'far', 'ready');
     });
   }
 
   verifies('mcp/transports', 'gets its headers, and is not followed to another address', async () => {
-    const seen: { url: string | undefined; token: string | undefined }[] = [];
+    const upstreamRequests: { url: string | undefined; token: string | undefined }[] = [];
     const other = createServer((_, response) => {
-      seen.push({ url: 'elsewhere', token: undefined });
+      upstreamRequests.push({ url: 'elsewhere', token: undefined });
       response.end();
     }).listen(0, '127.0.0.1');
     await once(other, 'listening');
     const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}/mcp`;
     const server = createServer(({ url, headers }, response) => {
-      seen.push({ url, token: headers.authorization });
+      upstreamRequests.push({ url, token: headers.authorization });
       if (url === '/mcp') return void response.writeHead(307, { location: elsewhere }).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`event: endpoint\ndata: ${elsewhere}\n\n`);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    await using at = await egressing();
+    await using at = await createEgressGateway();
     // The gateway may ask there, but not for this server.
     await at.client.call('config.set', { key: 'providers.other', value: { baseUrl: elsewhere } });
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const headers = { Authorization: 'Bearer sesame' };
     await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url: `${base}/mcp`, headers } });
-    expect((await standing(at.client, 'far', 'failed')).error).toMatch(/^MCP server far failed: /);
-    expect(seen).toEqual([{ url: '/mcp', token: 'Bearer sesame' }]);
+    expect((await waitForServerState(at.client, 'far', 'failed')).error).toMatch(/^MCP server far failed: /);
+    expect(upstreamRequests).toEqual([{ url: '/mcp', token: 'Bearer sesame' }]);
     await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url: `${base}/sse`, headers, transport: 'sse' } });
-    expect((await standing(at.client, 'far', 'failed')).error).toMatch(/^MCP server far failed: /);
-    expect(seen.filter(({ url }) => url === 'elsewhere')).toEqual([]);
-    expect(seen.at(-1)).toEqual({ url: '/sse', token: 'Bearer sesame' });
+    expect((await waitForServerState(at.client, 'far', 'failed')).error).toMatch(/^MCP server far failed: /);
+    expect(upstreamRequests.filter(({ url }) => url === 'elsewhere')).toEqual([]);
+    expect(upstreamRequests.at(-1)).toEqual({ url: '/sse', token: 'Bearer sesame' });
     for (const each of [server, other]) {
       each.closeAllConnections();
       each.close();
@@ -110,29 +110,29 @@ describe('a tool server over HTTP', () => {
       response.writeHead(status).end(body);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    await using at = await egressing();
+    await using at = await createEgressGateway();
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const nobody = `127.0.0.1:${await freePort()}`;
-    const told = async (url: string, more: object = {}): Promise<string | undefined> => {
+    const getError = async (url: string, more: object = {}): Promise<string | undefined> => {
       await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url, headers: { Authorization: 'Bearer x' }, ...more } });
-      await until(async () => {
-        const far = await stateOf(at.client, 'far');
+      await waitFor(async () => {
+        const far = await getServerState(at.client, 'far');
         return far?.url === url && far.state === 'failed';
       });
-      const { error } = await standing(at.client, 'far', 'failed');
+      const { error } = await waitForServerState(at.client, 'far', 'failed');
       await at.client.call('config.patch', { patch: { tools: { mcpServers: { far: null } } } });
-      await until(async () => (await stateOf(at.client, 'far')) === undefined);
+      await waitFor(async () => (await getServerState(at.client, 'far')) === undefined);
       return error?.replace('MCP server far ', '');
     };
-    const here = 'connection refused (ECONNREFUSED). Check the address and that the server is running.';
+    const refusedHint = 'connection refused (ECONNREFUSED). Check the address and that the server is running.';
     for (const more of [{}, { transport: 'sse' }])
-      expect(await told(`http://${nobody}/mcp`, more)).toBe(`failed: Couldn’t reach ${nobody}: ${here}`);
-    expect(await told(`${base}/broken`)).toBe('failed (HTTP 500: the database is locked). Check its logs.');
-    expect(await told(`${base}/broken`, { transport: 'sse' })).toBe('failed (HTTP 500). Check its logs.');
-    expect(await told(`${base}/closed`)).toBe('denied access (HTTP 403: no key). Check `tools.mcpServers.far.headers`.');
-    expect(await told(`${base}/none`)).toMatch(/^was not found at its URL \(HTTP 404: .*"Lost".*\)\. Check the path\.$/);
-    expect(await told(`${base}/busy`)).toBe('is limiting requests (HTTP 429). Try again later.');
-    expect(await told(`${base}/odd`)).toBe('rejected the request (HTTP 422: not this).');
+      expect(await getError(`http://${nobody}/mcp`, more)).toBe(`failed: Couldn’t reach ${nobody}: ${refusedHint}`);
+    expect(await getError(`${base}/broken`)).toBe('failed (HTTP 500: the database is locked). Check its logs.');
+    expect(await getError(`${base}/broken`, { transport: 'sse' })).toBe('failed (HTTP 500). Check its logs.');
+    expect(await getError(`${base}/closed`)).toBe('denied access (HTTP 403: no key). Check `tools.mcpServers.far.headers`.');
+    expect(await getError(`${base}/none`)).toMatch(/^was not found at its URL \(HTTP 404: .*"Lost".*\)\. Check the path\.$/);
+    expect(await getError(`${base}/busy`)).toBe('is limiting requests (HTTP 429). Try again later.');
+    expect(await getError(`${base}/odd`)).toBe('rejected the request (HTTP 422: not this).');
     server.closeAllConnections();
     server.close();
   });

@@ -1,30 +1,30 @@
 import { describe, expect } from 'vitest';
 import { navigate } from '../../bridge/server/tests/navigate.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { egressing } from '../support/egressing.ts';
-import { asProgram, resultsOf, standing, stateOf } from '../support/mcp.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { createEgressGateway } from '../support/egress-gateway.ts';
+import { connectAsProgram, getToolResults, waitForServerState, getServerState } from '../support/mcp-fixtures.ts';
 import { type OauthServer, startOauthServer } from '../support/oauth-server.ts';
 
 /** A gateway with a bridge, and one tool server that wants permission. */
-async function guarded(settings: Record<string, unknown> = {}) {
+async function createOauthGateway(settings: Record<string, unknown> = {}) {
   const server = await startOauthServer();
-  const at = await egressing();
+  const at = await createEgressGateway();
   const { client, events } = at;
   await client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } } });
   await client.call('config.set', { key: 'tools.mcpServers.far', value: { url: server.url, ...settings } });
-  await standing(client, 'far', 'unauthorized');
+  await waitForServerState(client, 'far', 'unauthorized');
   const link = async (): Promise<string> => (await client.call('mcp.authorize', { name: 'far' })).url;
   return {
     ...at,
     server,
     link,
     /** The final page for a person who follows a link. */
-    follow: (url: string) => follow(url),
+    follow: (url: string) => followLink(url),
     async use(): Promise<unknown> {
-      const before = resultsOf(events).length;
+      const before = getToolResults(events).length;
       await client.call('chat.send', { message: '/tool mcp__far__look {}' });
-      return resultsOf(events)[before];
+      return getToolResults(events)[before];
     },
     secret: () => at.gw.vault.secrets.get('mcp-oauth.far'),
     async [Symbol.asyncDispose]() {
@@ -34,7 +34,7 @@ async function guarded(settings: Record<string, unknown> = {}) {
   };
 }
 
-async function follow(url: string): Promise<{ status: number; text: string; back: URL }> {
+async function followLink(url: string): Promise<{ status: number; text: string; back: URL }> {
   const away = await navigate(url);
   const back = new URL(away.headers.get('location') ?? '');
   const page = await navigate(back.href);
@@ -43,8 +43,8 @@ async function follow(url: string): Promise<{ status: number; text: string; back
 
 describe('a tool server that requires authorization', () => {
   verifies('mcp-oauth/authorize', 'waits for a person, who follows the link; then its tools are there, and answer', async () => {
-    await using at = await guarded();
-    expect(await stateOf(at.client, 'far')).toMatchObject({
+    await using at = await createOauthGateway();
+    expect(await getServerState(at.client, 'far')).toMatchObject({
       state: 'unauthorized',
       tools: 0,
       wants: 'tools:read',
@@ -62,16 +62,16 @@ describe('a tool server that requires authorization', () => {
       status: 200,
       text: expect.stringContaining('MCP server far is connected. You can close this window.'),
     });
-    expect(await standing(at.client, 'far', 'ready')).toMatchObject({ tools: 1 });
+    expect(await waitForServerState(at.client, 'far', 'ready')).toMatchObject({ tools: 1 });
     expect(await at.use()).toMatchObject({ text: expect.stringContaining('seen with tools:read') });
     await at.client.call('mcp.restart', { name: 'far' });
-    await standing(at.client, 'far', 'ready');
+    await waitForServerState(at.client, 'far', 'ready');
     expect(at.server.lines('issuer').filter((line) => line === 'POST /token')).toHaveLength(1);
   });
 
   verifies('mcp-oauth/person', 'only a person gets a link; servers without any permission say so', async () => {
-    await using at = await guarded();
-    const program = await asProgram(at.gw);
+    await using at = await createOauthGateway();
+    const program = await connectAsProgram(at.gw);
     await expect(program.call('mcp.authorize', { name: 'far' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
     await expect(at.client.call('mcp.authorize', { name: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const servers = {
@@ -87,37 +87,37 @@ describe('a tool server that requires authorization', () => {
         code: 'INVALID_PARAMS',
         message: expect.stringMatching(why),
       });
-    expect((await standing(at.client, 'header', 'failed')).error).toContain('denied access (HTTP 401: not you)');
+    expect((await waitForServerState(at.client, 'header', 'failed')).error).toContain('denied access (HTTP 401: not you)');
   });
 
   verifies(
     'mcp-oauth/renewed',
     'an expired token is renewed, once for all who wait; a void one wants a person again',
     async () => {
-      await using at = await guarded();
+      await using at = await createOauthGateway();
       await at.follow(await at.link());
-      await standing(at.client, 'far', 'ready');
+      await waitForServerState(at.client, 'far', 'ready');
       const first = await at.secret();
       at.server.expire();
       await Promise.all(['a', 'b', 'c'].map((sessionId) => at.client.call('chat.send', { sessionId, message: '/tool mcp__far__look {}' })));
-      await until(() => resultsOf(at.events).length === 3);
-      expect(resultsOf(at.events).filter(({ text }) => String(text).includes('seen with'))).toHaveLength(3);
+      await waitFor(() => getToolResults(at.events).length === 3);
+      expect(getToolResults(at.events).filter(({ text }) => String(text).includes('seen with'))).toHaveLength(3);
       expect(at.server.lines('issuer').filter((line) => line === 'POST /token')).toHaveLength(2);
       expect(await at.secret()).not.toBe(first);
       // Its issuer is away for a while: that is no reason to ask a person.
       at.server.expire();
       at.server.instead.set('/token', () => ({ status: 503, body: 'later' }));
       await at.use();
-      await standing(at.client, 'far', 'failed');
+      await waitForServerState(at.client, 'far', 'failed');
       at.server.instead.clear();
-      await standing(at.client, 'far', 'ready');
+      await waitForServerState(at.client, 'far', 'ready');
       at.server.expire();
       at.server.revoke();
       await at.use();
-      await standing(at.client, 'far', 'unauthorized');
+      await waitForServerState(at.client, 'far', 'unauthorized');
       expect(await at.secret()).not.toMatch(/at-|rt-/);
       await at.follow(await at.link());
-      await standing(at.client, 'far', 'ready');
+      await waitForServerState(at.client, 'far', 'ready');
       // The client is already registered there.
       expect(at.server.lines('issuer').filter((line) => line === 'POST /register')).toHaveLength(1);
     },
@@ -125,60 +125,60 @@ describe('a tool server that requires authorization', () => {
   );
 
   verifies('mcp-oauth/more', 'a tool that wants more says so, and the next link asks for it', async () => {
-    await using at = await guarded();
+    await using at = await createOauthGateway();
     await at.follow(await at.link());
-    await standing(at.client, 'far', 'ready');
+    await waitForServerState(at.client, 'far', 'ready');
     at.server.toolScope = 'tools:write';
     expect(JSON.stringify(await at.use())).toContain('needs more permissions for this. Authorize it again.');
-    expect(await stateOf(at.client, 'far')).toMatchObject({ state: 'ready', wants: 'tools:read tools:write' });
+    expect(await getServerState(at.client, 'far')).toMatchObject({ state: 'ready', wants: 'tools:read tools:write' });
     const url = await at.link();
     expect(new URL(url).searchParams.get('scope')).toBe('tools:read tools:write');
     await at.follow(url);
     expect(await at.use()).toMatchObject({ text: expect.stringContaining('seen with tools:read tools:write') });
-    expect((await stateOf(at.client, 'far'))?.wants).toBeUndefined();
+    expect((await getServerState(at.client, 'far'))?.wants).toBeUndefined();
   });
 
   verifies('mcp-oauth/kept', 'sealed, shown nowhere, and gone with the server or its address', async () => {
-    await using at = await guarded();
+    await using at = await createOauthGateway();
     await at.follow(await at.link());
-    await standing(at.client, 'far', 'ready');
-    const kept = await at.secret();
-    const token = /at-[\w-]+/.exec(kept ?? '')?.[0] ?? 'none';
-    const shown = JSON.stringify([
+    await waitForServerState(at.client, 'far', 'ready');
+    const storedSecret = await at.secret();
+    const token = /at-[\w-]+/.exec(storedSecret ?? '')?.[0] ?? 'none';
+    const visibleText = JSON.stringify([
       await at.client.call('config.get', {}),
       await at.client.call('mcp.list', {}),
       await at.client.call('logs.tail', {}),
       at.events,
     ]);
-    expect([shown.includes(token), at.bridge.lines.join().includes(token)]).toEqual([false, false]);
+    expect([visibleText.includes(token), at.bridge.lines.join().includes(token)]).toEqual([false, false]);
     await at.client.call('config.set', { key: 'tools.mcpServers.far.timeoutMs', value: 5000 });
-    await standing(at.client, 'far', 'ready');
-    expect(await at.secret()).toBe(kept);
+    await waitForServerState(at.client, 'far', 'ready');
+    expect(await at.secret()).toBe(storedSecret);
     await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url: `${at.server.origin}/other` } });
     expect(await at.secret()).toBeUndefined();
     await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url: at.server.url } });
-    await standing(at.client, 'far', 'unauthorized');
+    await waitForServerState(at.client, 'far', 'unauthorized');
     await at.follow(await at.link());
-    await standing(at.client, 'far', 'ready');
+    await waitForServerState(at.client, 'far', 'ready');
     const link = await at.link();
     await at.client.call('config.patch', { patch: { tools: { mcpServers: { far: null } } } });
     expect(await at.secret()).toBeUndefined();
-    await until(async () => (await stateOf(at.client, 'far')) === undefined);
+    await waitFor(async () => (await getServerState(at.client, 'far')) === undefined);
     // A link of a server that is gone is good for nothing.
     expect(await at.follow(link)).toMatchObject({ status: 404 });
     expect(await at.secret()).toBeUndefined();
   });
 
   verifies('mcp-oauth/authorize', 'uses a pre-registered client if dynamic registration is unavailable', async () => {
-    await using at = await guarded({ oauth: { clientId: 'known', clientSecret: 'sesame', scopes: ['extra'] } });
+    await using at = await createOauthGateway({ oauth: { clientId: 'known', clientSecret: 'sesame', scopes: ['extra'] } });
     at.server.registers = false;
     at.server.metadata = { token_endpoint_auth_methods_supported: ['client_secret_basic'] };
     const url = await at.link();
     expect([new URL(url).searchParams.get('client_id'), new URL(url).searchParams.get('scope')]).toEqual(['known', 'tools:read extra']);
     expect(await at.follow(url)).toMatchObject({ status: 200 });
-    await standing(at.client, 'far', 'ready');
-    const asked = at.server.seen.find(({ line }) => line === 'POST /token');
-    expect(asked?.headers.authorization).toBe(`Basic ${btoa('known:sesame')}`);
+    await waitForServerState(at.client, 'far', 'ready');
+    const tokenRequest = at.server.seen.find(({ line }) => line === 'POST /token');
+    expect(tokenRequest?.headers.authorization).toBe(`Basic ${btoa('known:sesame')}`);
     expect(JSON.stringify(await at.client.call('config.get', {}))).not.toContain('sesame');
     await expect(at.client.call('config.set', { key: 'tools.mcpServers.far.url', value: 'http://127.0.0.1:1/mcp' })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
@@ -229,7 +229,7 @@ describe('malicious metadata documents and issuers', () => {
     ['a registration that is none', (server) => void server.instead.set('/register', () => ({ status: 201, body: { client_id: 5 } })), /./],
   ];
   verifies('mcp-oauth/hostile', 'no link, but a sentence; the server waits as before', async () => {
-    await using at = await guarded();
+    await using at = await createOauthGateway();
     for (const [what, turn, why] of LINKS) {
       Object.assign(at.server, { metadata: {}, resource: {}, registers: true });
       at.server.instead.clear();
@@ -239,7 +239,7 @@ describe('malicious metadata documents and issuers', () => {
         (error: unknown) => error,
       );
       expect(failure, what).toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringMatching(why) });
-      expect((await stateOf(at.client, 'far'))?.state, what).toBe('unauthorized');
+      expect((await getServerState(at.client, 'far'))?.state, what).toBe('unauthorized');
     }
     expect(at.server.lines('issuer')).not.toContain('POST /token');
     expect(at.server.lines('server').join()).not.toContain('/moved');
@@ -247,10 +247,10 @@ describe('malicious metadata documents and issuers', () => {
   });
 
   verifies('mcp-oauth/hostile', 'codes of another issuer are not traded; what was permitted stays', async () => {
-    await using at = await guarded();
+    await using at = await createOauthGateway();
     await at.follow(await at.link());
-    await standing(at.client, 'far', 'ready');
-    const kept = await at.secret();
+    await waitForServerState(at.client, 'far', 'ready');
+    const storedSecret = await at.secret();
     const trades = (): number => at.server.lines('issuer').filter((line) => line === 'POST /token').length;
     at.server.metadata = { authorization_response_iss_parameter_supported: true };
     for (const iss of ['https://other.example.com', undefined]) {
@@ -268,26 +268,26 @@ describe('malicious metadata documents and issuers', () => {
     const page = await at.follow(await at.link());
     expect([page.status, page.text.includes('<script>')]).toEqual([502, false]);
     at.server.instead.clear();
-    expect([await at.secret(), (await stateOf(at.client, 'far'))?.state]).toEqual([kept, 'ready']);
+    expect([await at.secret(), (await getServerState(at.client, 'far'))?.state]).toEqual([storedSecret, 'ready']);
     expect(await at.use()).toMatchObject({ text: expect.stringContaining('seen with') });
     expect(await at.follow(await at.link())).toMatchObject({ status: 200 });
     expect(at.gw.faults).toEqual([]);
   });
 
   verifies('mcp-oauth/named', 'none of the server’s own headers, and no token of it, go to its issuer', async () => {
-    await using at = await guarded({ headers: { 'x-api-key': 'sesame' } });
+    await using at = await createOauthGateway({ headers: { 'x-api-key': 'sesame' } });
     await at.follow(await at.link());
-    await standing(at.client, 'far', 'ready');
+    await waitForServerState(at.client, 'far', 'ready');
     at.server.expire();
     await at.use();
-    const asked = at.server.seen.filter((each) => each.at === 'issuer' && !each.line.includes('/authorize'));
-    expect(asked.map(({ line }) => line)).toEqual([
+    const issuerRequests = at.server.seen.filter((each) => each.at === 'issuer' && !each.line.includes('/authorize'));
+    expect(issuerRequests.map(({ line }) => line)).toEqual([
       'GET /.well-known/oauth-authorization-server',
       'POST /register',
       'POST /token',
       'POST /token',
     ]);
-    for (const { headers } of asked) expect([headers['x-api-key'], headers.authorization]).toEqual([undefined, undefined]);
+    for (const { headers } of issuerRequests) expect([headers['x-api-key'], headers.authorization]).toEqual([undefined, undefined]);
     expect(at.server.seen.filter((each) => each.at === 'server' && each.headers['x-api-key'] === 'sesame').length).toBeGreaterThan(3);
   });
 });

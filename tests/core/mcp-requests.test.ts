@@ -1,64 +1,64 @@
 import { expect } from 'vitest';
-import type { McpAsk } from '#shared/rpc/methods/mcp.ts';
+import type { McpElicitation } from '#shared/rpc/methods/mcp-contracts.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { asProgram, byHand, real, serving, start } from '../support/mcp.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { connectAsProgram, toTestServerCommand, toRealServerCommand, createMcpGateway, startMcpServer } from '../support/mcp-fixtures.ts';
 
 const FORM = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
 verifies('mcp/requests', 'a form that a server asks for is shown, and filled in by a person alone', async () => {
-  await using at = await serving();
-  await start(at.client, 'hand', byHand());
-  const asks = async (): Promise<McpAsk[]> => (await at.client.call('mcp.list', {})).asks;
-  for (const [answer, told] of [
+  await using at = await createMcpGateway();
+  await startMcpServer(at.client, 'hand', toTestServerCommand());
+  const asks = async (): Promise<McpElicitation[]> => (await at.client.call('mcp.list', {})).asks;
+  for (const [answer, expectedResult] of [
     [
       { action: 'accept', content: { name: 'Ann' } },
       { action: 'accept', content: { name: 'Ann' } },
     ],
     [{ action: 'decline' }, { action: 'decline' }],
   ] as const) {
-    const used = at.use('mcp__hand__ask', { message: 'Who are you?', requestedSchema: FORM });
-    await until(async () => (await asks()).length === 1);
-    const [ask] = await asks();
-    expect(ask).toMatchObject({ server: 'hand', message: 'Who are you?', schema: FORM });
-    expect(at.events.findLast(({ event }) => event === 'mcp.asked')?.payload).toEqual({ ask });
-    const program = await asProgram(at.gw);
-    await expect(program.call('mcp.answer', { id: ask?.id ?? '', ...answer })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-    await at.client.call('mcp.answer', { id: ask?.id ?? '', ...answer });
-    expect(JSON.parse(String((await used)['text']))).toEqual(told);
+    const used = at.callTool('mcp__hand__ask', { message: 'Who are you?', requestedSchema: FORM });
+    await waitFor(async () => (await asks()).length === 1);
+    const [serverRequest] = await asks();
+    expect(serverRequest).toMatchObject({ server: 'hand', message: 'Who are you?', schema: FORM });
+    expect(at.events.findLast(({ event }) => event === 'mcp.asked')?.payload).toEqual({ ask: serverRequest });
+    const program = await connectAsProgram(at.gw);
+    await expect(program.call('mcp.answer', { id: serverRequest?.id ?? '', ...answer })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    await at.client.call('mcp.answer', { id: serverRequest?.id ?? '', ...answer });
+    expect(JSON.parse(String((await used)['text']))).toEqual(expectedResult);
     expect(await asks()).toEqual([]);
   }
 });
 
 verifies('mcp/requests', 'a server may use the person’s model after approval; usage is booked to the server', async () => {
-  await using at = await serving();
-  await start(at.client, 'hand', byHand());
+  await using at = await createMcpGateway();
+  await startMcpServer(at.client, 'hand', toTestServerCommand());
   const question = { messages: [{ role: 'user', content: { type: 'text', text: 'What is the time?' } }], maxTokens: 10 };
   for (const decision of ['approve', 'deny'] as const) {
-    const used = at.use('mcp__hand__model', question);
-    await until(async () => (await at.client.call('approvals.list', {})).count === 1);
-    const [asked] = (await at.client.call('approvals.list', {})).approvals;
-    expect(asked).toMatchObject({ tool: 'mcp:hand', summary: 'The MCP server hand asks your model: What is the time?' });
-    await at.client.call('approvals.resolve', { id: asked?.id ?? '', decision });
-    const said = JSON.parse(String((await used)['text'])) as object;
-    if (decision === 'deny') expect(said).toMatchObject({ message: expect.stringMatching(/denied|refused/i) as string });
-    else expect(said).toMatchObject({ role: 'assistant', model: 'test/scripted' });
+    const used = at.callTool('mcp__hand__model', question);
+    await waitFor(async () => (await at.client.call('approvals.list', {})).count === 1);
+    const [approval] = (await at.client.call('approvals.list', {})).approvals;
+    expect(approval).toMatchObject({ tool: 'mcp:hand', summary: 'The MCP server hand asks your model: What is the time?' });
+    await at.client.call('approvals.resolve', { id: approval?.id ?? '', decision });
+    const toolResult = JSON.parse(String((await used)['text'])) as object;
+    if (decision === 'deny') expect(toolResult).toMatchObject({ message: expect.stringMatching(/denied|refused/i) as string });
+    else expect(toolResult).toMatchObject({ role: 'assistant', model: 'test/scripted' });
   }
   const noted = async (): Promise<number> => (await at.gw.vault.usage.since(0)).filter(({ principal }) => principal === 'mcp:hand').length;
   await expect.poll(noted).toBe(1);
 });
 
 verifies('mcp/requests', 'roots are the folder that the server works in', async () => {
-  await using at = await serving();
-  await start(at.client, 'hand', { ...byHand(), cwd: at.lent.home });
-  expect(JSON.parse(String((await at.use('mcp__hand__roots'))['text']))).toEqual({
+  await using at = await createMcpGateway();
+  await startMcpServer(at.client, 'hand', { ...toTestServerCommand(), cwd: at.lent.home });
+  expect(JSON.parse(String((await at.callTool('mcp__hand__roots'))['text']))).toEqual({
     roots: [{ uri: `file://${at.lent.home}`, name: 'Workspace' }],
   });
 });
 
 verifies('mcp/requests', 'what a server has to read, and its prompts', async () => {
-  await using at = await serving();
-  await start(at.client, 'all', real('everything', 'stdio'));
+  await using at = await createMcpGateway();
+  await startMcpServer(at.client, 'all', toRealServerCommand('everything', 'stdio'));
   const { resources } = await at.client.call('mcp.resources', {});
   const [first] = resources.filter(({ template }) => !template);
   expect(resources.some(({ template }) => template)).toBe(true);

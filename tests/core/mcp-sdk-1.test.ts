@@ -6,17 +6,17 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { egressing } from '../support/egressing.ts';
-import { serving, standing, start } from '../support/mcp.ts';
-import { until } from '../support/gateway.ts';
+import { createEgressGateway } from '../support/egress-gateway.ts';
+import { createMcpGateway, waitForServerState, startMcpServer } from '../support/mcp-fixtures.ts';
+import { waitFor } from '../support/test-gateway.ts';
 
 // The line 1.x of the protocol's SDK, which most programs run.
 
-const SERVER = join(import.meta.dirname, '../support/mcp-sdk-1.ts');
+const SERVER_PATH = join(import.meta.dirname, '../support/mcp-sdk-1-server.ts');
 
 /** Runs the server over HTTP; its address. */
-async function startServer(way: 'streamableHttp' | 'sse') {
-  const child = spawn(process.execPath, [SERVER, way], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function startServer(transportName: 'streamableHttp' | 'sse') {
+  const child = spawn(process.execPath, [SERVER_PATH, transportName], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [address] = (await once(child.stdout, 'data')) as [Buffer];
   return {
     url: String(address).trim(),
@@ -29,7 +29,7 @@ async function startServer(way: 'streamableHttp' | 'sse') {
 
 describe('a client of the SDK 1.x at /mcp', () => {
   verifies('mcp-server/sdk-1', 'connects, lists and calls tools, reads resources by list and template, and gets prompts', async () => {
-    await using at = await egressing();
+    await using at = await createEgressGateway();
     await at.client.call('workspace.write', { workspace: 'main', path: 'notes/tea.md', content: 'Earl Grey' });
     await at.client.call('workspace.write', {
       workspace: 'main',
@@ -63,7 +63,7 @@ describe('a client of the SDK 1.x at /mcp', () => {
   });
 
   verifies('mcp-server/sdk-1', 'the older transport of two addresses is refused at once, so that clients fall back', async () => {
-    await using at = await egressing();
+    await using at = await createEgressGateway();
     const headers = { authorization: `Bearer ${at.bridge.token}` };
     const transport = new SSEClientTransport(new URL('/mcp', at.bridge.url), { requestInit: { headers } });
     await expect(new Client({ name: 'oldest', version: '1' }).connect(transport)).rejects.toThrow(/405/);
@@ -72,37 +72,39 @@ describe('a client of the SDK 1.x at /mcp', () => {
 
 describe('a server of the SDK 1.x behind Perch', () => {
   verifies('mcp/sdk-1', 'stdio: tools, a changed list, a question to the person, prompts and resources', async () => {
-    await using at = await serving();
-    expect(await start(at.client, 'earlier', { command: process.execPath, args: [SERVER, 'stdio'] })).toMatchObject({ tools: 3 });
-    expect(JSON.stringify(await at.use('mcp__earlier__add', { a: 2, b: 3 }))).toContain('sum 5');
-    await at.use('mcp__earlier__grow');
-    await until(async () => (await standing(at.client, 'earlier', 'ready')).tools === 4, 'the new tool');
-    expect(JSON.stringify(await at.use('mcp__earlier__grown'))).toContain('grown up');
-    const asked = at.use('mcp__earlier__ask');
-    await until(async () => (await at.client.call('mcp.list', {})).asks.length === 1, 'the question');
-    const [ask] = (await at.client.call('mcp.list', {})).asks;
-    await at.client.call('mcp.answer', { id: ask?.id ?? '', action: 'accept', content: { name: 'Ana' } });
-    expect(JSON.stringify(await asked)).toContain('accept Ana');
+    await using at = await createMcpGateway();
+    expect(await startMcpServer(at.client, 'earlier', { command: process.execPath, args: [SERVER_PATH, 'stdio'] })).toMatchObject({
+      tools: 3,
+    });
+    expect(JSON.stringify(await at.callTool('mcp__earlier__add', { a: 2, b: 3 }))).toContain('sum 5');
+    await at.callTool('mcp__earlier__grow');
+    await waitFor(async () => (await waitForServerState(at.client, 'earlier', 'ready')).tools === 4, 'the new tool');
+    expect(JSON.stringify(await at.callTool('mcp__earlier__grown'))).toContain('grown up');
+    const toolCall = at.callTool('mcp__earlier__ask');
+    await waitFor(async () => (await at.client.call('mcp.list', {})).asks.length === 1, 'the question');
+    const [serverRequest] = (await at.client.call('mcp.list', {})).asks;
+    await at.client.call('mcp.answer', { id: serverRequest?.id ?? '', action: 'accept', content: { name: 'Ana' } });
+    expect(JSON.stringify(await toolCall)).toContain('accept Ana');
     const { prompts } = await at.client.call('mcp.prompts', { name: 'earlier' });
     expect(prompts).toMatchObject([{ name: 'greet', arguments: [{ name: 'who', required: true }] }]);
     const { resources } = await at.client.call('mcp.resources', { name: 'earlier' });
     expect(resources.map(({ uri }) => uri)).toEqual(['earlier://one', 'earlier://number/{n}']);
   });
 
-  for (const [way, path, settings] of [
+  for (const [mode, path, settings] of [
     ['streamableHttp', '/mcp', {}],
     ['sse', '/sse', { transport: 'sse' }],
   ] as const)
-    verifies('mcp/sdk-1', `${way}: tools are called, and a changed list is read again`, async () => {
-      await using server = await startServer(way);
-      await using at = await egressing();
+    verifies('mcp/sdk-1', `${mode}: tools are called, and a changed list is read again`, async () => {
+      await using server = await startServer(mode);
+      await using at = await createEgressGateway();
       await at.client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['*'] } } } });
       await at.client.call('config.set', { key: 'tools.mcpServers.earlier', value: { url: `${server.url}${path}`, ...settings } });
-      expect(await standing(at.client, 'earlier', 'ready')).toMatchObject({ tools: 3 });
+      expect(await waitForServerState(at.client, 'earlier', 'ready')).toMatchObject({ tools: 3 });
       await at.client.call('chat.send', { message: '/tool mcp__earlier__add {"a": 2, "b": 3}' });
-      await until(() => JSON.stringify(at.events).includes('sum 5'), 'the sum');
+      await waitFor(() => JSON.stringify(at.events).includes('sum 5'), 'the sum');
       await at.client.call('chat.send', { message: '/tool mcp__earlier__grow {}' });
-      await until(async () => (await standing(at.client, 'earlier', 'ready')).tools === 4, 'the new tool');
+      await waitFor(async () => (await waitForServerState(at.client, 'earlier', 'ready')).tools === 4, 'the new tool');
       expect((await at.client.call('mcp.resources', { name: 'earlier' })).count).toBe(2);
     });
 });

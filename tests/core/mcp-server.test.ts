@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
-import { until } from '../support/gateway.ts';
+import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
+import { waitFor } from '../support/test-gateway.ts';
 
 /** A picture of one point. */
-const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const ONE_PIXEL_PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 // With the protocol's own client, over a real bridge, with real sockets.
 
-const CONFORMANCE = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const CONFORMANCE_PATH = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
 let bridge: TestBridge;
 let gw: BridgedGateway;
 beforeAll(async () => {
   bridge = await startTestBridge();
-  gw = await bridgedGateway();
+  gw = await createBridgedGateway();
   await gw.attach(bridge);
   const { client } = await gw.client();
   await client.call('workspace.write', { workspace: 'main', path: 'notes/tea & milk.md', content: 'Earl Grey' });
-  await client.call('workspace.write', { workspace: 'main', path: 'dot.png', content: DOT, encoding: 'base64' });
+  await client.call('workspace.write', { workspace: 'main', path: 'dot.png', content: ONE_PIXEL_PNG, encoding: 'base64' });
   await client.call('config.patch', {
     patch: { tools: { policies: { memory_add: 'ask' } }, agents: { reader: { tools: { allow: ['file_*'] } } } },
   });
@@ -37,7 +37,7 @@ afterAll(async () => {
   await gw?.[Symbol.asyncDispose]();
 });
 
-async function connected(
+async function connectMcpClient(
   path = '/mcp',
   { token = bridge.token, mode = 'legacy' as 'legacy' | 'auto' } = {},
 ): Promise<Client & AsyncDisposable> {
@@ -52,7 +52,7 @@ for (const mode of ['legacy', 'auto'] as const) {
     'mcp-server/serves',
     `a client of the ${mode === 'auto' ? 'newest revision' : 'earlier revisions'} lists and calls tools`,
     async () => {
-      await using client = await connected('/mcp', { mode });
+      await using client = await connectMcpClient('/mcp', { mode });
       expect(client.getServerVersion()).toMatchObject({ name: 'perch' });
       const { tools } = await client.listTools();
       expect(tools.find(({ name }) => name === 'file_read')).toMatchObject({
@@ -72,12 +72,12 @@ for (const mode of ['legacy', 'auto'] as const) {
 }
 
 verifies('mcp-server/serves', 'a named agent serves its own tools; an unknown one is 404', async () => {
-  await using client = await connected('/mcp/reader');
+  await using client = await connectMcpClient('/mcp/reader');
   const { tools } = await client.listTools();
   expect(tools.length).toBeGreaterThan(0);
   expect(tools.every(({ name }) => name.startsWith('file_'))).toBe(true);
   await expect(client.callTool({ name: 'memory_add', arguments: { text: 'x' } })).rejects.toThrow(/Unknown tool "memory_add"/);
-  await expect(connected('/mcp/nobody')).rejects.toThrow();
+  await expect(connectMcpClient('/mcp/nobody')).rejects.toThrow();
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const refused = await bridge.http('/mcp/nobody', { method: 'POST', headers, body: '{}' });
   expect(refused.status).toBe(404);
@@ -87,12 +87,12 @@ verifies('mcp-server/serves', 'a named agent serves its own tools; an unknown on
 });
 
 verifies('mcp-server/resources', 'files are listed and read, text and bytes, and names with odd characters', async () => {
-  await using client = await connected();
+  await using client = await connectMcpClient();
   const { resources } = await client.listResources();
   expect(resources.map(({ name }) => name).sort()).toEqual(['dot.png', 'notes/tea & milk.md']);
   const read = async (name: string) => client.readResource({ uri: resources.find((each) => each.name === name)?.uri ?? '' });
   expect((await read('notes/tea & milk.md')).contents).toMatchObject([{ text: 'Earl Grey' }]);
-  expect((await read('dot.png')).contents).toMatchObject([{ blob: DOT, mimeType: 'image/png' }]);
+  expect((await read('dot.png')).contents).toMatchObject([{ blob: ONE_PIXEL_PNG, mimeType: 'image/png' }]);
   for (const uri of ['perch://workspace/none.md', 'perch://workspace/%E0%A4%A', 'file:///etc/passwd'])
     await expect(client.readResource({ uri })).rejects.toThrow(/No resource/);
 });
@@ -103,7 +103,7 @@ verifies('mcp-server/wiki', 'pages of the wiki are resources, each agent’s own
   await person.call('wiki.savePage', { agentId: 'writer', path: 'entities/Miso & Ana', content: 'A cat.' });
   await person.call('wiki.addClaim', { agentId: 'writer', path: 'entities/Miso & Ana', text: 'Miso is a cat.' });
   person.close();
-  await using client = await connected('/mcp/writer');
+  await using client = await connectMcpClient('/mcp/writer');
   const uri = 'perch://wiki/writer/entities/Miso%20%26%20Ana.md';
   const { resources } = await client.listResources();
   expect(resources.find((each) => each.uri === uri)).toMatchObject({ title: 'Miso & Ana', mimeType: 'text/markdown' });
@@ -127,33 +127,33 @@ verifies(
   'mcp-server/approvals',
   'a call that a person must approve waits, runs when that was done, and is withdrawn when its caller leaves',
   async () => {
-    await using client = await connected();
+    await using client = await connectMcpClient();
     const { client: person } = await gw.client();
     const waiting = async () => (await person.call('approvals.list', {})).approvals;
     const call = client.callTool({ name: 'memory_add', arguments: { text: 'Tea' } });
-    await until(async () => (await waiting()).length === 1, 'a question');
+    await waitFor(async () => (await waiting()).length === 1, 'a question');
     await person.call('approvals.resolve', { id: (await waiting())[0]?.id ?? '', decision: 'approve' });
     expect((await call).isError ?? false).toBe(false);
 
     const denied = client.callTool({ name: 'memory_add', arguments: { text: 'Milk' } });
-    await until(async () => (await waiting()).length === 1, 'a question');
+    await waitFor(async () => (await waiting()).length === 1, 'a question');
     await person.call('approvals.resolve', { id: (await waiting())[0]?.id ?? '', decision: 'deny' });
     expect(await denied).toMatchObject({ isError: true });
 
-    await using modern = await connected('/mcp', { mode: 'auto' });
+    await using modern = await connectMcpClient('/mcp', { mode: 'auto' });
     const leaving = new AbortController();
-    const left = modern.callTool({ name: 'memory_add', arguments: { text: 'Sugar' } }, { signal: leaving.signal });
-    await until(async () => (await waiting()).length === 1, 'a question');
+    const abortedCall = modern.callTool({ name: 'memory_add', arguments: { text: 'Sugar' } }, { signal: leaving.signal });
+    await waitFor(async () => (await waiting()).length === 1, 'a question');
     leaving.abort();
-    await expect(left).rejects.toThrow();
-    await until(async () => (await waiting()).length === 0, 'the question to be withdrawn');
+    await expect(abortedCall).rejects.toThrow();
+    await waitFor(async () => (await waiting()).length === 0, 'the question to be withdrawn');
 
     // Without a session nothing tells which call an earlier client takes back: it hangs up.
-    const gone = client.callTool({ name: 'memory_add', arguments: { text: 'Honey' } });
-    gone.catch(() => {});
-    await until(async () => (await waiting()).length === 1, 'a question');
+    const pendingCall = client.callTool({ name: 'memory_add', arguments: { text: 'Honey' } });
+    pendingCall.catch(() => {});
+    await waitFor(async () => (await waiting()).length === 1, 'a question');
     await client.close();
-    await until(async () => (await waiting()).length === 0, 'the question to be withdrawn, its client being gone');
+    await waitFor(async () => (await waiting()).length === 0, 'the question to be withdrawn, its client being gone');
     person.close();
   },
 );
@@ -174,7 +174,7 @@ verifies('mcp-server/conformance', 'the official suite’s checks of every serve
   try {
     const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}/mcp`;
     for (const scenario of ['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list']) {
-      const { stdout } = await promisify(execFile)(process.execPath, [CONFORMANCE, 'server', '--url', url, '--scenario', scenario]);
+      const { stdout } = await promisify(execFile)(process.execPath, [CONFORMANCE_PATH, 'server', '--url', url, '--scenario', scenario]);
       expect(stdout, scenario).toMatch(/Passed: (\d+)\/\1, 0 failed/);
     }
   } finally {
@@ -197,6 +197,6 @@ verifies('mcp-server/callers', 'nobody without a credential, and a key with its 
   const { secret } = await client.call('keys.create', { name: 'Reader', scopes: ['read'] });
   const { secret: writer } = await client.call('keys.create', { name: 'Writer', scopes: ['mcp'], limits: { requestsPerMinute: 1 } });
   client.close();
-  await until(async () => (await asks(secret)).status === 403, 'the bridge to know the key');
-  await until(async () => (await asks(writer)).status === 429, 'the limit');
+  await waitFor(async () => (await asks(secret)).status === 403, 'the bridge to know the key');
+  await waitFor(async () => (await asks(writer)).status === 429, 'the limit');
 });

@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
 import { folderWorkspace } from '../../bridge/library/folder-workspace.ts';
 import { memoryWorkspace, type Workspace } from '../../web/gateway/core/memory/workspace.ts';
-import { vaultWorkspace } from '../../web/gateway/core/workspace/vault-workspace.ts';
-import { testVault } from '../../web/gateway/storage/fixture.ts';
+import { createVaultWorkspace } from '../../web/gateway/core/workspace/vault-workspace.ts';
+import { createTestVault } from '../../web/gateway/storage/fixture.ts';
 import { databaseWorkspace } from '../../web/library/database-workspace.ts';
 import { verifies } from '../requirements.ts';
 
-let databases = 0;
+let databaseCount = 0;
 
 /** Each kind of workspace, and something that writes one of its files past it. */
-async function* workspaces(): AsyncGenerator<[name: string, at: Workspace, past: (path: string, text: string) => Promise<void>]> {
+async function* createWorkspaces(): AsyncGenerator<[name: string, at: Workspace, past: (path: string, text: string) => Promise<void>]> {
   const memory = memoryWorkspace();
   yield ['memory', memory, (path, text) => memory.write(path, text)];
 
@@ -21,12 +21,12 @@ async function* workspaces(): AsyncGenerator<[name: string, at: Workspace, past:
   yield ['folder', folderWorkspace(folder), async (path, text) => writeFileSync(join(folder, path), text)];
   rmSync(folder, { recursive: true });
 
-  const database = databaseWorkspace(`workspaces-${++databases}`);
+  const database = databaseWorkspace(`workspaces-${++databaseCount}`);
   yield ['database', database, (path, text) => database.write(path, text)];
 
-  await using at = await testVault();
+  await using at = await createTestVault();
   // Another writer of the same workspace, like the mirror: its first change is stored.
-  const other = vaultWorkspace(at, 'notes');
+  const other = createVaultWorkspace(at, 'notes');
   const { files } = at.vault;
   let writing: Promise<void> | undefined;
   const replace: typeof files.replace = async (...given) => {
@@ -34,12 +34,12 @@ async function* workspaces(): AsyncGenerator<[name: string, at: Workspace, past:
     return files.replace(...given);
   };
   const deps = { clock: at.clock, vault: { files: { ...files, replace } } };
-  yield ['vault', vaultWorkspace(deps, 'notes'), (path, text) => (writing = other.write(path, text))];
+  yield ['vault', createVaultWorkspace(deps, 'notes'), (path, text) => (writing = other.write(path, text))];
 }
 
 verifies('memory/workspaces', 'all kinds of workspaces do the same', async () => {
   const seen: string[] = [];
-  for await (const [name, at] of workspaces()) {
+  for await (const [name, at] of createWorkspaces()) {
     seen.push(name);
     expect(await at.list(), name).toEqual([]);
     expect(await at.read('MEMORY.md')).toBeUndefined();
@@ -63,7 +63,7 @@ verifies('memory/workspaces', 'all kinds of workspaces do the same', async () =>
 });
 
 verifies('memory/updates', 'concurrent read-modify-write changes of a file are all kept', async () => {
-  for await (const [name, at, past] of workspaces()) {
+  for await (const [name, at, past] of createWorkspaces()) {
     await Promise.all(Array.from({ length: 20 }, (_, nth) => at.update('MEMORY.md', (text = '') => `${text}${nth}\n`)));
     const lines = (await at.read('MEMORY.md'))?.trim().split('\n') ?? [];
     expect(new Set(lines).size, name).toBe(20);
@@ -90,8 +90,8 @@ verifies('memory/updates', 'concurrent read-modify-write changes of a file are a
 });
 
 verifies('memory/workspace-refusals', 'paths that are none, texts that are too long or none, a workspace that is full', async () => {
-  await using at = await testVault();
-  const workspace = vaultWorkspace(at, 'notes');
+  await using at = await createTestVault();
+  const workspace = createVaultWorkspace(at, 'notes');
   for (const path of ['', '../x', 'a//b', '/etc/passwd', 'a\\b', 'a\u0000b'])
     await expect(workspace.write(path, 'x'), path).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await expect(workspace.write('big.md', 'x'.repeat(WORKSPACE_LIMITS.fileBytes + 1))).rejects.toThrow('big.md is too large');

@@ -1,13 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyScope } from '#shared/rpc/scopes.ts';
-import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { ANTHROPIC_KEY, type AnthropicUpstream, messageEvents, startAnthropic } from '../support/anthropic-upstream.ts';
-import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
-import { until } from '../support/gateway.ts';
+import { ANTHROPIC_KEY, type AnthropicUpstream, messageEvents, startAnthropicUpstream } from '../support/anthropic-upstream.ts';
+import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
+import { waitFor } from '../support/test-gateway.ts';
 import { startScriptedChat, type ScriptedChat } from '../support/scripted-chat.ts';
-import { checkedFetch } from '../support/openai-shapes/checked.ts';
+import { checkedFetch } from '../support/openai-shapes/checked-fetch.ts';
 
 // Anthropic's Messages API through the whole core and a real bridge, with real sockets all the way.
 
@@ -16,16 +16,16 @@ const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hi' }];
 const BODY = { model: 'claude/claude-test', max_tokens: 100, messages };
 
 let upstream: AnthropicUpstream;
-let other: ScriptedChat;
+let otherUpstream: ScriptedChat;
 let bridge: TestBridge;
 let gw: BridgedGateway;
 beforeAll(async () => {
-  [upstream, other] = await Promise.all([startAnthropic(), startScriptedChat()]);
+  [upstream, otherUpstream] = await Promise.all([startAnthropicUpstream(), startScriptedChat()]);
   bridge = await startTestBridge({ timing: { receiptsMs: 20 } }, checkedFetch);
-  gw = await bridgedGateway({ egress: true });
+  gw = await createBridgedGateway({ egress: true });
   const { client } = await gw.client();
   const claude = { kind: 'anthropic' as const, baseUrl: upstream.url, name: 'Claude', apiKey: ANTHROPIC_KEY };
-  const providers = { claude, other: { baseUrl: other.url, name: 'Other' } };
+  const providers = { claude, other: { baseUrl: otherUpstream.url, name: 'Other' } };
   await client.call('config.patch', { patch: { workspaces: { mirror: false }, providers, chat: { model: 'other/model' } } });
   client.close();
   await gw.attach(bridge);
@@ -34,7 +34,7 @@ afterAll(async () => {
   await bridge?.[Symbol.asyncDispose]();
   await gw?.[Symbol.asyncDispose]();
   await upstream?.[Symbol.asyncDispose]();
-  await other?.[Symbol.asyncDispose]();
+  await otherUpstream?.[Symbol.asyncDispose]();
 });
 beforeEach(() => {
   upstream.requests.length = 0;
@@ -42,39 +42,39 @@ beforeEach(() => {
   upstream.script = () => [{ thinking: 'Hm "well"\n', text: TEXT }];
 });
 
-const post = (more: object = {}, headers: Record<string, string> = {}, path = '/v1/messages'): Promise<Response> =>
+const postMessages = (more: object = {}, headers: Record<string, string> = {}, path = '/v1/messages'): Promise<Response> =>
   bridge.http(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01', ...headers },
     body: JSON.stringify({ ...BODY, ...more }),
   });
-const expected = (): string => messageEvents('claude-test', upstream.script({ url: '', headers: {}, body: BODY })).join('');
-const asked = (): number => gw.forwarded.length;
+const getExpectedBody = (): string => messageEvents('claude-test', upstream.script({ url: '', headers: {}, body: BODY })).join('');
+const countForwarded = (): number => gw.forwardedCalls.length;
 
 describe('an answer of an Anthropic model', () => {
   verifies('http.messages/passed-on', 'goes past the host, and by its decision the next time', async () => {
-    const before = asked();
-    const first = await post({ stream: true }, { 'anthropic-beta': 'one' });
-    expect(await first.text()).toBe(expected());
+    const before = countForwarded();
+    const first = await postMessages({ stream: true }, { 'anthropic-beta': 'one' });
+    expect(await first.text()).toBe(getExpectedBody());
     expect(first.headers.get('request-id')).toBe(first.headers.get('x-request-id'));
-    await until(() => gw.spliced.length === asked(), 'the answer that went past');
-    expect(asked()).toBe(before + 1);
-    const second = await post({ stream: true }, { 'anthropic-beta': 'one' });
-    expect(await second.text()).toBe(expected());
-    const whole = await post({}, { 'anthropic-beta': 'one' });
+    await waitFor(() => gw.splicedCalls.length === countForwarded(), 'the answer that went past');
+    expect(countForwarded()).toBe(before + 1);
+    const second = await postMessages({ stream: true }, { 'anthropic-beta': 'one' });
+    expect(await second.text()).toBe(getExpectedBody());
+    const whole = await postMessages({}, { 'anthropic-beta': 'one' });
     expect(await whole.json()).toMatchObject({ type: 'message', content: [{ type: 'thinking' }, { type: 'text', text: TEXT }] });
-    expect(asked()).toBe(before + 1);
+    expect(countForwarded()).toBe(before + 1);
     // Another feature is another decision.
-    await (await post({ stream: true }, { 'anthropic-beta': 'two' })).text();
-    await (await post({ stream: true }, {}, '/v1/messages?beta=true')).text();
-    expect(asked()).toBe(before + 3);
+    await (await postMessages({ stream: true }, { 'anthropic-beta': 'two' })).text();
+    await (await postMessages({ stream: true }, {}, '/v1/messages?beta=true')).text();
+    expect(countForwarded()).toBe(before + 3);
     expect(upstream.requests.map(({ url, headers }) => [url, headers['anthropic-beta']])).toEqual([
       ...[1, 2, 3].map(() => ['/v1/messages', 'one']),
       ['/v1/messages', 'two'],
       ['/v1/messages?beta=true', undefined],
     ]);
     let found: number[] = [];
-    await until(async () => (found = (await gw.vault.usage.since(0)).map(({ usage }) => usage.totalTokens)).length >= 5, 'the receipts');
+    await waitFor(async () => (found = (await gw.vault.usage.since(0)).map(({ usage }) => usage.totalTokens)).length >= 5, 'the receipts');
     expect(found).toEqual(found.map(() => 56));
   });
 
@@ -82,22 +82,22 @@ describe('an answer of an Anthropic model', () => {
     const [start = '', ...rest] = messageEvents('claude-test', [{ text: TEXT }]);
     const before = rest.slice(0, 10).join('');
     const error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
-    for (const standing of [false, true])
+    for (const isCached of [false, true])
       for (const [end, type] of [
         [error, 'overloaded_error'],
         ['', 'api_error'],
       ]) {
-        const beta = { 'anthropic-beta': `${standing}-${type}` };
+        const beta = { 'anthropic-beta': `${isCached}-${type}` };
         upstream.respond = undefined;
-        if (standing) await (await post({ stream: true }, beta)).text();
+        if (isCached) await (await postMessages({ stream: true }, beta)).text();
         upstream.respond = (_request, response) => {
           response.writeHead(200, { 'content-type': 'text/event-stream' }).write(start + before);
           setTimeout(() => response.end(end), 20);
           return true;
         };
-        const count = asked();
-        const text = await (await post({ stream: true }, beta)).text();
-        expect(asked() - count).toBe(standing ? 0 : 1);
+        const count = countForwarded();
+        const text = await (await postMessages({ stream: true }, beta)).text();
+        expect(countForwarded() - count).toBe(isCached ? 0 : 1);
         expect(text.startsWith(start + before)).toBe(true);
         const last = text.slice((start + before).length);
         expect(last).toMatch(/^event: error\ndata: \{.*\}\n\n$/);
@@ -111,7 +111,7 @@ describe('an answer of an Anthropic model', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.slice(0, -1).join(''));
       return true;
     };
-    const text = await (await post({ stream: true }, { 'anthropic-beta': 'trailer' })).text();
+    const text = await (await postMessages({ stream: true }, { 'anthropic-beta': 'trailer' })).text();
     expect(text).not.toContain('event: error');
     expect(text).toContain('"stop_reason":"end_turn"');
   });
@@ -121,7 +121,7 @@ describe('an answer of an Anthropic model', () => {
       !!response
         .writeHead(400, { 'content-type': 'application/json' })
         .end('{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}');
-    const response = await post({ stream: true });
+    const response = await postMessages({ stream: true });
     expect([response.status, await response.json()]).toMatchObject([
       400,
       {
@@ -137,8 +137,8 @@ describe('an agent', () => {
   const client = (): Anthropic => new Anthropic({ baseURL: bridge.url, maxRetries: 0, apiKey: bridge.token });
 
   verifies('http.messages/translated', 'uses its own tools, and gives calls of the caller’s tools back', async () => {
-    other.requests.length = 0;
-    other.script = ({ messages }) => {
+    otherUpstream.requests.length = 0;
+    otherUpstream.script = ({ messages }) => {
       const results = messages.filter(({ role }) => role === 'tool').length;
       if (results === 0) return { tool: 'current_time', input: {} };
       return messages.some(({ content }) => content === 'sunny')
@@ -147,7 +147,7 @@ describe('an agent', () => {
     };
     const first = await client().messages.stream({ model: 'perch/main', max_tokens: 100, messages, tools }).finalMessage();
     expect(first).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', name: 'get_weather', input: { city: 'Köln' } }] });
-    expect(other.requests).toHaveLength(2);
+    expect(otherUpstream.requests).toHaveLength(2);
     const [call] = first.content;
     const result = { type: 'tool_result' as const, tool_use_id: call?.type === 'tool_use' ? call.id : '', content: 'sunny' };
     const next = [...messages, { role: 'assistant' as const, content: first.content }, { role: 'user' as const, content: [result] }];
@@ -156,12 +156,12 @@ describe('an agent', () => {
   });
 
   it('chooses among the caller’s tools if it has to call one', async () => {
-    other.requests.length = 0;
-    other.script = () => ({ tool: 'get_weather', input: {} });
+    otherUpstream.requests.length = 0;
+    otherUpstream.script = () => ({ tool: 'get_weather', input: {} });
     const forced = { tools, tool_choice: { type: 'any' as const } };
     expect((await client().messages.create({ model: 'perch/main', max_tokens: 9, messages, ...forced })).stop_reason).toBe('tool_use');
-    expect(other.requests.map(({ tools: offered }) => offered)).toMatchObject([[{ function: { name: 'get_weather' } }]]);
-    expect(other.requests[0]?.tools).toHaveLength(1);
+    expect(otherUpstream.requests.map(({ tools: offered }) => offered)).toMatchObject([[{ function: { name: 'get_weather' } }]]);
+    expect(otherUpstream.requests[0]?.tools).toHaveLength(1);
   });
 });
 
@@ -170,7 +170,7 @@ describe('a key', () => {
     const { client } = await gw.client();
     const { secret } = await client.call('keys.create', { name: scopes.join(), scopes });
     client.close();
-    await until(async () => (await bridge.http('/metrics', { token: secret })).status === 403, 'the bridge to know the key');
+    await waitFor(async () => (await bridge.http('/metrics', { token: secret })).status === 403, 'the bridge to know the key');
     return secret;
   }
 
@@ -186,7 +186,7 @@ describe('a key', () => {
     const key = await createKey(['v1']);
     expect((await raw(key)).status).toBe(200);
     let used: { principal?: string | undefined; usage: { totalTokens: number } }[] = [];
-    await until(
+    await waitFor(
       async () => (used = (await gw.vault.usage.since(0)).filter((each) => each.principal?.startsWith('key:'))).length > 0,
       'the receipt',
     );

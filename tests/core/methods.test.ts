@@ -1,52 +1,52 @@
 import { describe, expect } from 'vitest';
-import { LIMITS } from '#shared/rpc/frames.ts';
+import { PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { modelEntry, providerEntry } from '#shared/rpc/records.ts';
+import { modelEntry, providerEntry } from '#shared/rpc/record-schemas.ts';
 import { verifies } from '../requirements.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { askRaw } from '../support/raw.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
 describe('connections', () => {
   verifies('connect/protocol-2', 'the earlier shapes at 2, and only there', async () => {
-    await using gw = await testGateway();
-    const models = await askRaw(gw, 'models.list', '{}', 2);
+    await using gw = await createTestGateway();
+    const models = await sendRawRequest(gw, 'models.list', '{}', 2);
     expect(models.ok && models.payload).toEqual([
       expect.objectContaining({ id: 'guide/guide', provider: 'guide' }),
       expect.objectContaining({ id: 'test/scripted', provider: 'test' }),
     ]);
-    const tools = await askRaw(gw, 'tools.list', '{}', 2);
+    const tools = await sendRawRequest(gw, 'tools.list', '{}', 2);
     const { client } = await gw.client();
     const { tools: catalog } = await client.call('tools.catalog', {});
     expect(tools.ok && tools.payload).toEqual(catalog.map(({ name, description }) => ({ name, description })));
     // Methods without an earlier shape respond as before, and so do errors.
-    expect(await askRaw(gw, 'health', '{}', 2)).toMatchObject({ ok: true, payload: { status: 'ok' } });
-    expect(await askRaw(gw, 'models.list', '{"extra":1}', 2)).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
-    expect(await askRaw(gw, 'models.list', '{}', 3)).toMatchObject({ ok: true, payload: { models: expect.any(Array) } });
-    expect(await askRaw(gw, 'tools.list', '{}', 3)).toMatchObject({
+    expect(await sendRawRequest(gw, 'health', '{}', 2)).toMatchObject({ ok: true, payload: { status: 'ok' } });
+    expect(await sendRawRequest(gw, 'models.list', '{"extra":1}', 2)).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
+    expect(await sendRawRequest(gw, 'models.list', '{}', 3)).toMatchObject({ ok: true, payload: { models: expect.any(Array) } });
+    expect(await sendRawRequest(gw, 'tools.list', '{}', 3)).toMatchObject({
       ok: true,
       payload: { tools: expect.arrayContaining(['current_time']) },
     });
   });
 
   verifies('limits/connections', 'the thousandth gets in, the next is told why not, until one leaves', async () => {
-    await using gw = await testGateway();
-    await until(async () => (await gw.client()).client.close() === undefined);
+    await using gw = await createTestGateway();
+    await waitFor(async () => (await gw.client()).client.close() === undefined);
     const { client } = await gw.client();
-    await until(async () => (await client.call('health', {})).connections === 1, 'the earlier connections to be gone');
-    const links = Array.from({ length: LIMITS.maxConnections - 1 }, () => gw.link());
-    expect(LIMITS.maxConnections).toBe(1000);
+    await waitFor(async () => (await client.call('health', {})).connections === 1, 'the earlier connections to be gone');
+    const links = Array.from({ length: PROTOCOL_LIMITS.maxConnections - 1 }, () => gw.link());
+    expect(PROTOCOL_LIMITS.maxConnections).toBe(1000);
     expect((await client.call('health', {})).connections).toBe(1000);
     const refused = await new Promise((resolve) =>
       gw.link().receive({ message: () => {}, close: (code, reason) => resolve([code, reason]) }),
     );
     expect(refused).toEqual([1013, expect.stringContaining('1000 connections')]);
     links[0]?.close();
-    await until(async () => (await client.call('health', {})).connections === 999, 'one to leave');
+    await waitFor(async () => (await client.call('health', {})).connections === 999, 'one to leave');
     expect((await gw.client()).client.hello.protocol).toBe(3);
   });
 
   verifies('limits/message', '500,000 characters are accepted, one more is not, by any way of writing', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'x'.repeat(500_000) });
     for (const method of ['chat.send', 'chat.edit'] as const) {
@@ -62,7 +62,7 @@ describe('connections', () => {
 
 describe('models and tools', () => {
   verifies(['models.list/entries', 'models/key'], 'every field of every entry; the key leads to the model', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const models = modelEntry
       .strict()
@@ -82,7 +82,7 @@ describe('models and tools', () => {
   });
 
   verifies('models.providers/list', 'the guide, what is configured, and how they are', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const list = async () =>
       providerEntry
@@ -104,7 +104,7 @@ describe('models and tools', () => {
   });
 
   verifies('tools/list-and-catalog', 'the same tools, by name and with a schema each', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const { tools: names, labels = {} } = await client.call('tools.list', {});
     const { tools, count } = contracts['tools.catalog'].result.parse(await client.call('tools.catalog', {}));

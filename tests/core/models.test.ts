@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
-import { testGateway } from '../support/gateway.ts';
-import { type Asked, named, standIn, streamed, unnamed } from '../support/streamed.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
+import {
+  type ProviderRequest,
+  toNamedEvents,
+  createFakeServer,
+  createStreamResponse,
+  toUnnamedEvents,
+} from '../support/fake-provider-server.ts';
 
 const KEY = 'sk-secret-of-the-owner';
 const USAGE = { input_tokens: 600, cache_read_input_tokens: 400, output_tokens: 1 };
 
-const message = (blocks: object[], stop: string) =>
-  named(
+const toMessageResponse = (blocks: object[], stop: string) =>
+  toNamedEvents(
     { type: 'message_start', message: { usage: USAGE } },
     ...blocks.flatMap((block, index) => [
       { type: 'content_block_start', index, content_block: block },
@@ -18,23 +24,23 @@ const message = (blocks: object[], stop: string) =>
     { type: 'message_stop' },
   );
 
-const text = (value: string) => message([{ type: 'text', text: value }], 'end_turn');
-const time = { type: 'tool_use', id: 'toolu_1', name: 'current_time', input: {} };
-const thought = { type: 'thinking', thinking: 'Hmm', signature: 'c2lnbmVk' };
+const toTextResponse = (value: string) => toMessageResponse([{ type: 'text', text: value }], 'end_turn');
+const TIME_CALL = { type: 'tool_use', id: 'toolu_1', name: 'current_time', input: {} };
+const THINKING_BLOCK = { type: 'thinking', thinking: 'Hmm', signature: 'c2lnbmVk' };
 
 /** Each vendor's server, that greets. */
-function world(asked: Asked): Response {
+function respondAsVendor(asked: ProviderRequest): Response {
   const { url, method } = asked;
   if (method === 'GET') return Response.json({ object: 'list', data: [{ id: 'm' }], models: [{ name: 'models/m' }] });
-  if (url.includes('anthropic')) return streamed(text('Hello'));
+  if (url.includes('anthropic')) return createStreamResponse(toTextResponse('Hello'));
   if (url.includes('googleapis'))
-    return streamed(unnamed({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }));
-  return streamed(unnamed({ choices: [{ delta: { content: 'Hello' }, finish_reason: 'stop' }] }));
+    return createStreamResponse(toUnnamedEvents({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }));
+  return createStreamResponse(toUnnamedEvents({ choices: [{ delta: { content: 'Hello' }, finish_reason: 'stop' }] }));
 }
 
-async function withClaude(answer: (asked: Asked, count: number) => Response) {
-  const { fetch, asked } = standIn(answer);
-  const gw = await testGateway({ fetch, useGuide: true });
+async function createClaudeGateway(answer: (asked: ProviderRequest, count: number) => Response) {
+  const { fetch, asked } = createFakeServer(answer);
+  const gw = await createTestGateway({ fetch, useGuide: true });
   const { client, events } = await gw.client();
   await client.call('config.patch', {
     patch: { providers: { claude: { kind: 'anthropic', apiKey: KEY } }, chat: { model: 'claude/claude-opus-5-5' } },
@@ -55,7 +61,7 @@ async function withClaude(answer: (asked: Asked, count: number) => Response) {
 }
 
 verifies('models.catalog/kinds', 'every kind that the configuration takes, with its address and whether it wants a key', async () => {
-  await using gw = await testGateway({ useGuide: true });
+  await using gw = await createTestGateway({ useGuide: true });
   const { client } = await gw.client();
   const { kinds } = contracts['models.catalog'].result.parse(await client.call('models.catalog', {}));
   expect(kinds.map(({ id, needsKey }) => `${id}${needsKey ? ' key' : ''}`)).toEqual([
@@ -78,10 +84,10 @@ verifies('models.catalog/kinds', 'every kind that the configuration takes, with 
 });
 
 verifies('models.probe/kinds', 'each answers, or says why not; its key is in no answer', async () => {
-  const { fetch, asked } = standIn((one) =>
-    one.headers['authorization'] === 'Bearer bad' ? new Response('no', { status: 401 }) : world(one),
+  const { fetch, asked } = createFakeServer((one) =>
+    one.headers['authorization'] === 'Bearer bad' ? new Response('no', { status: 401 }) : respondAsVendor(one),
   );
-  await using gw = await testGateway({ fetch, useGuide: true });
+  await using gw = await createTestGateway({ fetch, useGuide: true });
   const { client, events } = await gw.client();
   const { kinds } = await client.call('models.catalog', {});
   for (const { id, baseUrl } of kinds) {
@@ -107,8 +113,12 @@ verifies('models.probe/kinds', 'each answers, or says why not; its key is in no 
 
 describe('a run with Anthropic', () => {
   verifies('usage/cost', 'its tools run side by side, its thoughts go back, and what it cost is counted', async () => {
-    const { gw, client, events, asked } = await withClaude((_asked, count) =>
-      streamed(count === 1 ? message([thought, { ...time }, { ...time, id: 'toolu_2' }], 'tool_use') : text('It is noon')),
+    const { gw, client, events, asked } = await createClaudeGateway((_asked, count) =>
+      createStreamResponse(
+        count === 1
+          ? toMessageResponse([THINKING_BLOCK, { ...TIME_CALL }, { ...TIME_CALL, id: 'toolu_2' }], 'tool_use')
+          : toTextResponse('It is noon'),
+      ),
     );
     await using _gw = gw;
     const done = await client.call('chat.send', { message: 'What time is it?' });
@@ -130,13 +140,13 @@ describe('a run with Anthropic', () => {
     expect(await client.call('usage.get', {})).toMatchObject({ calls: 1, estimatedCost: cost, byProvider: { claude: { cost } } });
     const stored = await client.call('chat.history', { sessionId: 'main' });
     expect(stored.messages.flatMap(({ reasoning }) => reasoning?.text ?? [])).toEqual(['Hmm']);
-    expect(JSON.stringify(stored)).not.toContain(thought.signature);
+    expect(JSON.stringify(stored)).not.toContain(THINKING_BLOCK.signature);
     expect(gw.faults).toEqual([]);
   });
 
   it('by /v1, streamed and whole; what changes the meaning is refused by name, the rest ignored', async () => {
-    const { gw, client, asked, v1 } = await withClaude((_asked, count) =>
-      count === 1 ? new Response('busy', { status: 529 }) : streamed(text('Hello')),
+    const { gw, client, asked, v1 } = await createClaudeGateway((_asked, count) =>
+      count === 1 ? new Response('busy', { status: 529 }) : createStreamResponse(toTextResponse('Hello')),
     );
     await using _gw = gw;
     const body = { model: 'claude/claude-opus-5-5', messages: [{ role: 'user', content: 'hi' }] };

@@ -1,17 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { testGateway } from '../support/gateway.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
 import { readContext } from '../support/model-context.ts';
-import { remembered } from '../support/remembered.ts';
-import { type Asked, named, standIn, streamed, unnamed } from '../support/streamed.ts';
-import { claude } from '../support/vendors.ts';
+import { getLongTermMemory } from '../support/long-term-memory.ts';
+import {
+  type ProviderRequest,
+  toNamedEvents,
+  createFakeServer,
+  createStreamResponse,
+  toUnnamedEvents,
+} from '../support/fake-provider-server.ts';
+import { createClaudeResponse } from '../support/vendors.ts';
 
-const PNG = { filename: 'a.png', mimeType: 'image/png', content: 'iVBORw0KGgo=' };
-const TEXT = { filename: 'list.csv', mimeType: 'text/csv', content: btoa('herons,3\n') };
+const PNG_ATTACHMENT = { filename: 'a.png', mimeType: 'image/png', content: 'iVBORw0KGgo=' };
+const TEXT_ATTACHMENT = { filename: 'list.csv', mimeType: 'text/csv', content: btoa('herons,3\n') };
 
 /** A server of a provider's format that calls `current_time` in its first answer to each message, and then says hello. */
-interface Server {
+interface ProviderServer {
   model: string;
   provider: object;
   answer(calls: boolean, count: number): Response;
@@ -19,12 +25,12 @@ interface Server {
   read(body: Record<string, unknown>): { fixed: unknown; messages: unknown[] };
 }
 
-const openaiFormat = (model: string, provider: object): Server => ({
+const toOpenaiServer = (model: string, provider: object): ProviderServer => ({
   model,
   provider,
   answer: (calls, count) =>
-    streamed(
-      unnamed({
+    createStreamResponse(
+      toUnnamedEvents({
         ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
         choices: [
           calls
@@ -42,15 +48,17 @@ const openaiFormat = (model: string, provider: object): Server => ({
   read: ({ tools, messages = [] }) => ({ fixed: tools, messages: messages as unknown[] }),
 });
 
-const SERVERS: Record<string, Server> = {
-  OpenAI: openaiFormat('up/gpt-5', { kind: 'openai', apiKey: 'k' }),
-  Ollama: openaiFormat('up/m', { kind: 'ollama' }),
-  'llama.cpp': openaiFormat('up/m', { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:8080/v1' }),
+const SERVERS: Record<string, ProviderServer> = {
+  OpenAI: toOpenaiServer('up/gpt-5', { kind: 'openai', apiKey: 'k' }),
+  Ollama: toOpenaiServer('up/m', { kind: 'ollama' }),
+  'llama.cpp': toOpenaiServer('up/m', { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:8080/v1' }),
   Anthropic: {
     model: 'up/claude-opus-5-5',
     provider: { kind: 'anthropic', apiKey: 'k' },
     answer: (calls, count) =>
-      calls ? streamed(thinkAndCall(`toolu_${count}`)) : claude({ text: `Hello ${count}`, thought: 'Let me see' }),
+      calls
+        ? createStreamResponse(toThinkingCall(`toolu_${count}`))
+        : createClaudeResponse({ text: `Hello ${count}`, thought: 'Let me see' }),
     // Its cache breakpoints move and are not part of the comparison.
     read: ({ tools, system, messages = [] }) =>
       JSON.parse(
@@ -64,8 +72,8 @@ const SERVERS: Record<string, Server> = {
     model: 'up/gemini-3-pro',
     provider: { kind: 'google', apiKey: 'k' },
     answer: (calls, count) =>
-      streamed(
-        unnamed({
+      createStreamResponse(
+        toUnnamedEvents({
           candidates: [
             {
               content: {
@@ -83,8 +91,8 @@ const SERVERS: Record<string, Server> = {
   },
 };
 
-function thinkAndCall(id: string): string {
-  return named(
+function toThinkingCall(id: string): string {
+  return toNamedEvents(
     { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
     { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Look' } },
@@ -98,21 +106,21 @@ function thinkAndCall(id: string): string {
 }
 
 /** A gateway whose main agent uses a server that records every request. */
-async function capture({ model, provider, answer }: Server) {
+async function captureRequests({ model, provider, answer }: ProviderServer) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 9, 30));
-  const { fetch, asked } = standIn(({ method, body }, count) =>
-    method === 'GET' ? Response.json({ data: [], models: [] }) : answer(wantsCall(body), count),
+  const { fetch, asked } = createFakeServer(({ method, body }, count) =>
+    method === 'GET' ? Response.json({ data: [], models: [] }) : answer(isUserTurn(body), count),
   );
-  const gw = await testGateway({ fetch, clock, useGuide: true });
+  const gw = await createTestGateway({ fetch, clock, useGuide: true });
   const { client } = await gw.client();
   await client.call('config.patch', { patch: { providers: { up: provider }, chat: { model, titles: false, timeZone: 'UTC' } } });
-  await remembered(gw.vault).add([{ text: 'My dog is called Bruno, a brown terrier', category: 'fact', createdAt: 0 }]);
-  const posts = (): Asked[] => asked.filter(({ method }) => method === 'POST');
+  await getLongTermMemory(gw.vault).add([{ text: 'My dog is called Bruno, a brown terrier', category: 'fact', createdAt: 0 }]);
+  const posts = (): ProviderRequest[] => asked.filter(({ method }) => method === 'POST');
   return { gw, client, clock, bodies: () => posts().map(({ body }) => body ?? {}) };
 }
 
 /** Whether the newest message is a person's, and not a tool's result. */
-function wantsCall(body: Record<string, unknown> | undefined): boolean {
+function isUserTurn(body: Record<string, unknown> | undefined): boolean {
   const messages = (body?.['messages'] ?? body?.['contents'] ?? []) as { role: string; content?: unknown; parts?: unknown }[];
   const last = messages.at(-1);
   return last?.role === 'user' && !/tool_result|functionResponse/.test(JSON.stringify(last.content ?? last.parts));
@@ -120,13 +128,13 @@ function wantsCall(body: Record<string, unknown> | undefined): boolean {
 
 describe.each(Object.entries(SERVERS))('a chat with a model of %s', (_name, server) => {
   it('repeats every earlier request byte for byte', async () => {
-    const { gw, client, clock, bodies } = await capture(server);
+    const { gw, client, clock, bodies } = await captureRequests(server);
     await using _gw = gw;
     const send = (message: string, more: object = {}) => client.call('chat.send', { message, ...more });
     await send('What is my dog called?');
     clock.advance(2 * 60_000);
     await client.call('system.event', { text: 'A parcel has come' });
-    await send('Look at these', { attachments: [PNG, TEXT] });
+    await send('Look at these', { attachments: [PNG_ATTACHMENT, TEXT_ATTACHMENT] });
     clock.advance(2 * 60_000);
     await send('Thanks');
     await send('And now?');
@@ -149,10 +157,10 @@ describe.each(Object.entries(SERVERS))('a chat with a model of %s', (_name, serv
 });
 
 verifies('chat.send/context', 'is no part of history, search, exports, sizes or titles, and edits and resends get a new one', async () => {
-  const { gw, client, clock, bodies } = await capture(SERVERS['llama.cpp'] as Server);
+  const { gw, client, clock, bodies } = await captureRequests(SERVERS['llama.cpp'] as ProviderServer);
   await using _gw = gw;
   await client.call('chat.send', { message: 'What is my dog called?' });
-  const stored = (await gw.vault.messages.all('main/main')).find(({ role }) => role === 'user');
+  const stored = (await gw.vault.messages.listAll('main/main')).find(({ role }) => role === 'user');
   expect(stored?.runContext?.text).toContain('Bruno');
   const { messages } = await client.call('chat.history', { sessionId: 'main' });
   const { size = 0, title } = (await client.call('sessions.list', {})).sessions[0] ?? {};
@@ -172,12 +180,12 @@ verifies('chat.send/context', 'is no part of history, search, exports, sizes or 
 });
 
 verifies('chat.send/context', 'loses the line of a memory that is forgotten or changed', async () => {
-  const { gw, client, bodies } = await capture(SERVERS['llama.cpp'] as Server);
+  const { gw, client, bodies } = await captureRequests(SERVERS['llama.cpp'] as ProviderServer);
   await using _gw = gw;
   await client.call('chat.send', { message: 'What is my dog called?' });
   const [memory] = (await client.call('memory.list', {})).memories;
   await client.call('memory.forget', { id: memory?.id ?? '' });
-  const stored = await gw.vault.messages.all('main/main');
+  const stored = await gw.vault.messages.listAll('main/main');
   expect(JSON.stringify(stored.map(({ runContext }) => runContext))).not.toContain('Bruno');
   await client.call('chat.send', { message: 'Thanks' });
   const last = JSON.stringify(bodies().at(-1));
@@ -186,7 +194,7 @@ verifies('chat.send/context', 'loses the line of a memory that is forgotten or c
 });
 
 verifies(['sessions.fork/copies', 'chat.send/context'], 'a fork goes on with the same prompt', async () => {
-  const { gw, client, bodies } = await capture(SERVERS['Anthropic'] as Server);
+  const { gw, client, bodies } = await captureRequests(SERVERS['Anthropic'] as ProviderServer);
   await using _gw = gw;
   await client.call('chat.send', { message: 'What is my dog called?' });
   await client.call('sessions.fork', { path: 'main/main.jsonl', sessionId: 'fork' });

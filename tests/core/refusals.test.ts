@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { verifies } from '../requirements.ts';
-import { withoutContext } from '../support/model-context.ts';
-import { type Asked, named, streamed, unnamed } from '../support/streamed.ts';
-import { vendors } from '../support/vendors.ts';
+import { removeContext } from '../support/model-context.ts';
+import { type ProviderRequest, toNamedEvents, createStreamResponse, toUnnamedEvents } from '../support/fake-provider-server.ts';
+import { createVendorGateway } from '../support/vendors.ts';
 
-const WHY = 'This could do harm.';
-const hi = [{ role: 'user' as const, content: 'Hi' }];
+const REASON = 'This could do harm.';
+const GREETING = [{ role: 'user' as const, content: 'Hi' }];
 
 /** A Messages API server that says `text`, begins a call, and refuses in the middle of it. */
-const claude = (text: string, explanation?: string): Response =>
-  streamed(
-    named(
+const createClaudeRefusal = (text: string, explanation?: string): Response =>
+  createStreamResponse(
+    toNamedEvents(
       { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
       ...(text === ''
         ? []
@@ -29,41 +29,46 @@ const claude = (text: string, explanation?: string): Response =>
       { type: 'message_stop' },
     ),
   );
-const gemini = (text: string): Response =>
-  streamed(unnamed({ candidates: [{ content: { parts: text === '' ? [] : [{ text }] }, finishReason: 'SAFETY', finishMessage: WHY }] }));
-const blocked = (): Response => streamed(unnamed({ promptFeedback: { blockReason: 'OTHER' }, usageMetadata: { promptTokenCount: 4 } }));
+const createGeminiRefusal = (text: string): Response =>
+  createStreamResponse(
+    toUnnamedEvents({ candidates: [{ content: { parts: text === '' ? [] : [{ text }] }, finishReason: 'SAFETY', finishMessage: REASON }] }),
+  );
+const createBlockedResponse = (): Response =>
+  createStreamResponse(toUnnamedEvents({ promptFeedback: { blockReason: 'OTHER' }, usageMetadata: { promptTokenCount: 4 } }));
 /** A server of OpenAI's format, whose model refuses in two pieces. */
-const openaiLike = (): Response => {
+const createOpenaiRefusal = (): Response => {
   const piece = (delta: object, finish: string | null = null): object => ({ choices: [{ index: 0, delta, finish_reason: finish }] });
-  return streamed(unnamed(piece({ role: 'assistant', refusal: 'I am sorry, ' }), piece({ refusal: 'no.' }), piece({}, 'stop')));
+  return createStreamResponse(
+    toUnnamedEvents(piece({ role: 'assistant', refusal: 'I am sorry, ' }), piece({ refusal: 'no.' }), piece({}, 'stop')),
+  );
 };
 
 /** A gateway whose vendors refuse like this; `claude` is its agent's model unless `model` is given. */
-async function refusing(answer: (asked: Asked) => Response, model = 'up/m') {
-  const all = await vendors(answer);
+async function createRefusingGateway(answer: (asked: ProviderRequest) => Response, model = 'up/m') {
+  const all = await createVendorGateway(answer);
   await all.client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model } } });
   return all;
 }
 
 verifies('http.chat/refusal', 'of a model of any format, and of an agent, with a session or without', async () => {
-  const { gw, openai } = await refusing(({ url }) =>
-    url.includes('up.test') ? openaiLike() : url.includes('google') ? gemini('') : claude('', WHY),
+  const { gw, openai } = await createRefusingGateway(({ url }) =>
+    url.includes('up.test') ? createOpenaiRefusal() : url.includes('google') ? createGeminiRefusal('') : createClaudeRefusal('', REASON),
   );
   await using _ = gw;
   const no = { content: null, refusal: 'I am sorry, no.' };
-  for (const [ask, finish_reason, message] of [
-    [{ model: 'claude/claude-opus-5-5' }, 'content_filter', { content: null, refusal: WHY }],
+  for (const [params, finish_reason, message] of [
+    [{ model: 'claude/claude-opus-5-5' }, 'content_filter', { content: null, refusal: REASON }],
     [{ model: 'gemini/g' }, 'content_filter', { refusal: expect.stringMatching(/blocked the reply .*SAFETY: This could do harm\./) }],
     [{ model: 'perch/main' }, 'stop', no],
     [{ model: 'perch/main', user: 'ann' }, 'stop', no],
   ] as const) {
-    const whole = await openai.chat.completions.create({ ...ask, messages: hi });
-    expect(whole.choices).toMatchObject([{ finish_reason, message }]);
-    const stream = openai.chat.completions.stream({ ...ask, messages: hi });
-    const told: string[] = [];
-    stream.on('refusal.delta', ({ delta }) => told.push(delta));
+    const completion = await openai.chat.completions.create({ ...params, messages: GREETING });
+    expect(completion.choices).toMatchObject([{ finish_reason, message }]);
+    const stream = openai.chat.completions.stream({ ...params, messages: GREETING });
+    const streamedDeltas: string[] = [];
+    stream.on('refusal.delta', ({ delta }) => streamedDeltas.push(delta));
     expect((await stream.finalChatCompletion()).choices).toMatchObject([{ finish_reason, message }]);
-    expect(told.join('')).toBe(whole.choices[0]?.message.refusal);
+    expect(streamedDeltas.join('')).toBe(completion.choices[0]?.message.refusal);
   }
   // The chat shows the original text.
   const { messages } = await gw.client().then(({ client }) => client.call('chat.history', { sessionId: 'ann' }));
@@ -71,14 +76,14 @@ verifies('http.chat/refusal', 'of a model of any format, and of an agent, with a
 });
 
 verifies('http.chat/refusal', 'follows the text before it; calls are dropped, and a missing reason is filled in', async () => {
-  const { gw, client, openai } = await refusing(
-    ({ url }) => (url.includes('google') ? gemini('Well') : claude('Well')),
+  const { gw, client, openai } = await createRefusingGateway(
+    ({ url }) => (url.includes('google') ? createGeminiRefusal('Well') : createClaudeRefusal('Well')),
     'claude/claude-opus-5-5',
   );
   await using _ = gw;
   const refusal = expect.stringMatching(/safety reasons/);
-  for (const ask of [{ model: 'claude/claude-opus-5-5' }, { model: 'gemini/g' }, { model: 'perch/main', user: 'ann' }]) {
-    const { choices } = await openai.chat.completions.create({ ...ask, messages: hi });
+  for (const params of [{ model: 'claude/claude-opus-5-5' }, { model: 'gemini/g' }, { model: 'perch/main', user: 'ann' }]) {
+    const { choices } = await openai.chat.completions.create({ ...params, messages: GREETING });
     expect(choices).toMatchObject([{ finish_reason: 'content_filter', message: { content: 'Well', refusal } }]);
     expect(choices[0]?.message.tool_calls).toBeUndefined();
   }
@@ -87,9 +92,9 @@ verifies('http.chat/refusal', 'follows the text before it; calls are dropped, an
 });
 
 verifies('http.chat/refusal', 'a prompt that is blocked is refused, with what it has used', async () => {
-  const { gw, openai } = await refusing(blocked);
+  const { gw, openai } = await createRefusingGateway(createBlockedResponse);
   await using _ = gw;
-  const { choices, usage } = await openai.chat.completions.create({ model: 'gemini/g', messages: hi });
+  const { choices, usage } = await openai.chat.completions.create({ model: 'gemini/g', messages: GREETING });
   expect(choices).toMatchObject([
     { finish_reason: 'content_filter', message: { refusal: expect.stringMatching(/blocked the request .*OTHER/) } },
   ]);
@@ -97,18 +102,20 @@ verifies('http.chat/refusal', 'a prompt that is blocked is refused, with what it
 });
 
 verifies('http.chat/refusal', 'a program may send it back as it came', async () => {
-  const { gw, openai, bodies } = await refusing(() => openaiLike());
+  const { gw, openai, bodies } = await createRefusingGateway(() => createOpenaiRefusal());
   await using _ = gw;
-  const first = await openai.chat.completions.create({ model: 'perch/main', messages: hi });
-  const said = first.choices[0]?.message;
-  if (!said) throw new Error('nothing was said');
-  await openai.chat.completions.create({ model: 'perch/main', messages: [...hi, said, ...hi] });
-  const told = withoutContext(bodies().at(-1)?.['messages'] as { role: string; content: unknown }[]);
-  expect(told.slice(1)).toEqual([...hi, { role: 'assistant', content: 'I am sorry, no.' }, ...hi]);
+  const first = await openai.chat.completions.create({ model: 'perch/main', messages: GREETING });
+  const refusalMessage = first.choices[0]?.message;
+  if (!refusalMessage) throw new Error('nothing was said');
+  await openai.chat.completions.create({ model: 'perch/main', messages: [...GREETING, refusalMessage, ...GREETING] });
+  const secondPrompt = removeContext(bodies().at(-1)?.['messages'] as { role: string; content: unknown }[]);
+  expect(secondPrompt.slice(1)).toEqual([...GREETING, { role: 'assistant', content: 'I am sorry, no.' }, ...GREETING]);
 });
 
 verifies('http.responses/refusal', 'is a part of the message, with events of its own', async () => {
-  const { gw, openai } = await refusing(({ url }) => (url.includes('up.test') ? openaiLike() : claude('Well', WHY)));
+  const { gw, openai } = await createRefusingGateway(({ url }) =>
+    url.includes('up.test') ? createOpenaiRefusal() : createClaudeRefusal('Well', REASON),
+  );
   await using _ = gw;
   for (const [model, status, content] of [
     ['up/m', 'completed', [{ type: 'refusal', refusal: 'I am sorry, no.' }]],
@@ -118,13 +125,13 @@ verifies('http.responses/refusal', 'is a part of the message, with events of its
       'incomplete',
       [
         { type: 'output_text', text: 'Well' },
-        { type: 'refusal', refusal: WHY },
+        { type: 'refusal', refusal: REASON },
       ],
     ],
   ] as const) {
-    const whole = await openai.responses.create({ model, input: 'Hi' });
-    expect(whole).toMatchObject({ status, output: [{ type: 'message', status, content }] });
-    expect(whole.incomplete_details).toEqual(status === 'completed' ? null : { reason: 'content_filter' });
+    const response = await openai.responses.create({ model, input: 'Hi' });
+    expect(response).toMatchObject({ status, output: [{ type: 'message', status, content }] });
+    expect(response.incomplete_details).toEqual(status === 'completed' ? null : { reason: 'content_filter' });
     const events: ResponseStreamEvent[] = [];
     const stream = openai.responses.stream({ model, input: 'Hi' });
     for await (const event of stream) events.push(event);
@@ -144,7 +151,7 @@ verifies('http.responses/refusal', 'is a part of the message, with events of its
       'response.content_part.done',
     ]);
     // A stored response can be continued.
-    const next = await openai.responses.create({ model, input: 'Why?', previous_response_id: whole.id });
+    const next = await openai.responses.create({ model, input: 'Why?', previous_response_id: response.id });
     expect(next.status).toBe(status);
   }
 });

@@ -4,11 +4,11 @@ import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { MAX_BODY_BYTES } from '#shared/http/body-limits.ts';
-import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
-import { type Script, script, until } from '../support/gateway.ts';
-import { responseEvent } from '../support/openai-shapes/events.ts';
+import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
+import { type ModelScript, createScript, waitFor } from '../support/test-gateway.ts';
+import { responseEvent } from '../support/openai-shapes/event-shapes.ts';
 
 // WebSockets at `/v1/responses` through the whole core and a real bridge.
 
@@ -18,12 +18,12 @@ interface ServerEvent extends Record<string, unknown> {
   error?: { code: string | null; message: string; param: string | null; type: string; headers?: Record<string, string> };
 }
 
-let model: Script;
+let model: ModelScript;
 let bridge: TestBridge;
 let gw: BridgedGateway;
 beforeAll(async () => {
   bridge = await startTestBridge();
-  gw = await bridgedGateway({ model: (call, count) => model(call, count) });
+  gw = await createBridgedGateway({ model: (call, count) => model(call, count) });
   await gw.attach(bridge);
 });
 afterAll(async () => {
@@ -31,7 +31,7 @@ afterAll(async () => {
   await gw?.[Symbol.asyncDispose]();
 });
 beforeEach(() => {
-  model = script(['Hel', 'lo']);
+  model = createScript(['Hel', 'lo']);
   gw.calls.length = 0;
 });
 
@@ -64,7 +64,7 @@ class SocketClient implements AsyncDisposable {
   /** Events up to the next end of a turn. */
   async turn(): Promise<ServerEvent[]> {
     const from = this.#read;
-    await until(() => this.events.slice(from).some(({ type }) => ENDS.has(type)), 'the end of a turn');
+    await waitFor(() => this.events.slice(from).some(({ type }) => ENDS.has(type)), 'the end of a turn');
     this.#read = this.events.findIndex(({ type }, index) => index >= from && ENDS.has(type)) + 1;
     return this.events.slice(from, this.#read);
   }
@@ -112,7 +112,7 @@ describe('a turn', () => {
     client.create({ input: 'One', stream_id: 'a' });
     client.create({ input: 'Two', stream_id: 'b"' });
     client.socket.send('{');
-    await until(() => client.events.some(({ type }) => type === 'response.output_text.delta'));
+    await waitFor(() => client.events.some(({ type }) => type === 'response.output_text.delta'));
     expect(gw.calls).toHaveLength(1);
     resolve();
     const [one, two, bad] = [await client.turn(), await client.turn(), await client.turn()];
@@ -122,15 +122,15 @@ describe('a turn', () => {
   });
 
   verifies('http.responses/websocket', 'ends with the connection', async () => {
-    model = script(['one', { wait: new Promise(() => {}) }]);
+    model = createScript(['one', { wait: new Promise(() => {}) }]);
     const client = await SocketClient.open();
     client.create({ input: 'One' });
     client.create({ input: 'Never' });
-    await until(() => client.events.some(({ type }) => type === 'response.output_text.delta'));
+    await waitFor(() => client.events.some(({ type }) => type === 'response.output_text.delta'));
     client.socket.terminate();
-    await until(() => gw.calls[0]?.signal.aborted === true, 'the call to be aborted');
+    await waitFor(() => gw.calls[0]?.signal.aborted === true, 'the call to be aborted');
     await using next = await SocketClient.open();
-    model = script(['two']);
+    model = createScript(['two']);
     expect(await next.ask({ input: 'Two' })).toMatchObject({ type: 'response.completed' });
     expect(gw.calls).toHaveLength(2);
     expect(gw.faults).toEqual([]);
@@ -183,7 +183,7 @@ describe('the state of a connection', () => {
       error: { code: 'previous_response_not_found' },
     });
     const again = await client.ask({ input: 'One', store: false });
-    model = script(['half', { cut: true }]);
+    model = createScript(['half', { cut: true }]);
     expect(await client.ask({ input: 'Two', previous_response_id: idOf(again) })).toMatchObject({ type: 'response.failed' });
     expect(await client.ask({ input: 'Two', previous_response_id: idOf(again) })).toMatchObject({ type: 'error' });
   });
@@ -289,7 +289,7 @@ describe('admission', () => {
       const { client: owner } = await gw.client();
       const made = await owner.call('keys.create', { name: 'Script', scopes: ['v1'], limits: { requestsPerMinute: 1 } });
       const other = await owner.call('keys.create', { name: 'Other', scopes: ['chat'] });
-      await until(async () => (await bridge.http('/v1/models', { token: made.secret })).status === 200, 'the bridge to know the key');
+      await waitFor(async () => (await bridge.http('/v1/models', { token: made.secret })).status === 200, 'the bridge to know the key');
       expect(await answerOf({ authorization: `Bearer ${other.secret}` })).toBe(403);
       const client = await SocketClient.open(made.secret);
       expect(await client.ask({ input: 'Hi' })).toMatchObject({ type: 'response.completed' });
@@ -303,11 +303,11 @@ describe('admission', () => {
 
   verifies('http.responses/websocket-admission', 'another host takes the next connection', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    model = script([{ wait: promise }, 'done']);
+    model = createScript([{ wait: promise }, 'done']);
     const busy = await SocketClient.open();
     const idle = await SocketClient.open();
     busy.create({ input: 'Hi' });
-    await until(() => gw.calls.length === 1);
+    await waitFor(() => gw.calls.length === 1);
     gw.gateway.handOver();
     expect(await idle.closed).toMatchObject({ code: 1012 });
     resolve();
@@ -343,7 +343,7 @@ describe('the openai package', () => {
     ]);
     expect(errors).toEqual([]);
     socket.send({ type: 'response.create', model: 'no/model', input: 'Hi' });
-    await until(() => errors.length > 0);
+    await waitFor(() => errors.length > 0);
     expect(errors).toEqual([expect.stringContaining('no/model')]);
     socket.close();
   });

@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
-import { sessionEntry } from '#shared/rpc/records.ts';
-import type { MessageRecord } from '../../web/gateway/core/vault.ts';
+import { sessionEntry } from '#shared/rpc/record-schemas.ts';
+import type { MessageRecord } from '../../web/gateway/core/vault-interface.ts';
 import { newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { script, type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createScript, type TestGateway, createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const held = (): { promise: Promise<void>; resolve: () => void } => Promise.withResolvers<void>();
+const createDeferred = (): { promise: Promise<void>; resolve: () => void } => Promise.withResolvers<void>();
 
 /** A session in the vault with these messages below one another. */
 async function storeSession(gw: TestGateway, sessionId: string, contents: readonly Partial<MessageRecord>[]): Promise<MessageRecord[]> {
@@ -26,7 +26,7 @@ async function storeSession(gw: TestGateway, sessionId: string, contents: readon
 describe('sessions', () => {
   verifies(['sessions.list/entries', 'sessions.list/details'], 'what an entry carries; the one used last comes first', async () => {
     const clock = new FakeClock();
-    await using gw = await testGateway({ clock, model: script(['A fine', ' answer']) });
+    await using gw = await createTestGateway({ clock, model: createScript(['A fine', ' answer']) });
     const { client } = await gw.client();
     const started = clock.now();
     expect(await client.call('sessions.list', {})).toEqual({ sessions: [], total: 0, cursor: null });
@@ -66,19 +66,19 @@ describe('sessions', () => {
   });
 
   verifies('sessions.list/details', 'a session with a run under way says so', async () => {
-    const gate = held();
-    await using gw = await testGateway({ model: () => ['half', { wait: gate.promise }] });
+    const gate = createDeferred();
+    await using gw = await createTestGateway({ model: () => ['half', { wait: gate.promise }] });
     const { client, events } = await gw.client();
-    const sent = client.call('chat.send', { message: 'hi' });
-    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    const pendingSend = client.call('chat.send', { message: 'hi' });
+    await waitFor(() => events.some(({ event }) => event === 'chat.delta'));
     expect((await client.call('sessions.list', {})).sessions).toMatchObject([{ sessionId: 'main', running: true }]);
     gate.resolve();
-    await sent;
+    await pendingSend;
     expect((await client.call('sessions.list', {})).sessions[0]).not.toHaveProperty('running');
   });
 
   verifies('sessions.preview/messages', 'the last ones, oldest first: 50, or as many as asked for', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const messages = await storeSession(
       gw,
@@ -100,7 +100,7 @@ describe('sessions', () => {
   });
 
   verifies('sessions.delete/deletes', 'the entry and the messages are gone, all are told, and the name is free again', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     const { messageId } = await client.call('chat.send', { message: 'hi', sessionId: 'a' });
     await client.call('chat.send', { message: 'hi', sessionId: 'b' });
@@ -125,11 +125,11 @@ describe('sessions', () => {
       ['sessions.delete/deletes', 'sessions.reset/keeps-entry'],
       `${method} ends what is under way and what waits, and neither writes any more`,
       async () => {
-        await using gw = await testGateway({ model: () => ['half', { wait: new Promise(() => {}) }] });
+        await using gw = await createTestGateway({ model: () => ['half', { wait: new Promise(() => {}) }] });
         const { client, events } = await gw.client();
         const runs = [client.call('chat.send', { message: 'first' }), client.call('chat.send', { message: 'waits' })];
         const ends = Promise.allSettled(runs);
-        await until(() => events.some(({ event }) => event === 'chat.delta'));
+        await waitFor(() => events.some(({ event }) => event === 'chat.delta'));
         await client.call(method, { path: 'main/main.jsonl' });
         expect(await ends).toMatchObject([
           { status: 'rejected', reason: { code: 'ABORTED' } },
@@ -152,7 +152,7 @@ describe('sessions', () => {
     'the content goes, title and time of creation stay, and the chat goes on from nothing',
     async () => {
       const clock = new FakeClock();
-      await using gw = await testGateway({ clock });
+      await using gw = await createTestGateway({ clock });
       const { client } = await gw.client();
       await client.call('chat.send', { message: 'hi' });
       await client.call('sessions.rename', { path: 'main/main.jsonl', title: 'Kept' });
@@ -169,7 +169,7 @@ describe('sessions', () => {
   );
 
   verifies('sessions.list/details', 'the title is the first line of the message, without emphasis marks', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     for (const [sessionId, message, title] of [
       ['a', '**plan** the *whole* week, _please_\nfrom Monday', 'plan the whole week, please'],
@@ -190,7 +190,7 @@ describe('sessions', () => {
     'a folder reads in the order that it has, as do a provider and a page of the wiki beside their words',
     async () => {
       const TURNED = '\u202eherons \u2066stand\u2069';
-      await using gw = await testGateway();
+      await using gw = await createTestGateway();
       const { client } = await gw.client();
       await client.call('chat.send', { sessionId: 'a', message: 'x' });
       await client.call('sessions.move', { path: 'main/a.jsonl', folder: `${TURNED}/still` });
@@ -204,18 +204,18 @@ describe('sessions', () => {
 
   verifies('sessions.list/details', 'a title is visible text, even if a message or a stored chat has none', async () => {
     const UNSEEN = '\u200b\u2060\u3164';
-    await using gw = await testGateway({ model: script(['ok']) });
+    await using gw = await createTestGateway({ model: createScript(['ok']) });
     const { client } = await gw.client();
-    const titleOf = async (sessionId: string): Promise<string | undefined> =>
+    const getTitle = async (sessionId: string): Promise<string | undefined> =>
       (await client.call('sessions.list', {})).sessions.find((each) => each.sessionId === sessionId)?.title;
     await client.call('chat.send', { message: UNSEEN, sessionId: 'unseen' });
     await client.call('chat.send', { message: `${UNSEEN}\n\nHerons`, sessionId: 'below' });
     const attachments = [{ filename: 'heron.txt', content: btoa('a heron'), mimeType: 'text/plain' }];
     await client.call('chat.send', { message: UNSEEN, sessionId: 'file', attachments });
-    expect([await titleOf('unseen'), await titleOf('below'), await titleOf('file')]).toEqual(['New chat', 'Herons', 'heron.txt']);
+    expect([await getTitle('unseen'), await getTitle('below'), await getTitle('file')]).toEqual(['New chat', 'Herons', 'heron.txt']);
     await storeSession(gw, 'stored', [{ content: 'x' }]);
     await gw.vault.sessions.update('main/stored', { title: UNSEEN });
-    expect(await titleOf('stored')).toBe('New chat');
+    expect(await getTitle('stored')).toBe('New chat');
     for (const [method, params] of [
       ['agents.add', { agent_id: 'a', config: { name: UNSEEN } }],
       ['keys.create', { name: UNSEEN }],
@@ -231,7 +231,7 @@ describe('sessions', () => {
   });
 
   verifies('sessions.rename/title', 'it outlives further messages and the host', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'first words' });
     const path = 'main/main.jsonl';
@@ -243,7 +243,7 @@ describe('sessions', () => {
     expect(await client.call('sessions.rename', pasted)).toMatchObject({ session: { title: 'One and two' } });
     await client.call('sessions.rename', { path, title: 'A name — 名前' });
     await client.call('chat.send', { message: 'other words' });
-    await using next = await testGateway({ vault: gw.vault });
+    await using next = await createTestGateway({ vault: gw.vault });
     const { client: later } = await next.client();
     expect((await later.call('sessions.list', {})).sessions).toMatchObject([{ title: 'A name — 名前', messageCount: 4 }]);
     for (const title of ['', '   ', ' \n ', '\u200b\u2060', 'x'.repeat(201)]) {
@@ -252,7 +252,7 @@ describe('sessions', () => {
   });
 
   verifies('sessions/order', 'and wrong ones change nothing', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'first words' });
     const path = 'main/main.jsonl';
@@ -268,9 +268,9 @@ describe('sessions', () => {
       ['tag', { tags: ['a', ' b ', 'a'] }, { tags: ['a', 'b'] }],
     ];
     for (const [method, params, expected] of steps) {
-      const heard = events.length;
+      const eventCount = events.length;
       expect(await client.request(`sessions.${method}`, { path, ...params }), method).toMatchObject({ session: { path, ...expected } });
-      await until(() => events.slice(heard).some(({ event, payload }) => event === 'sessions.changed' && payload.path === path));
+      await waitFor(() => events.slice(eventCount).some(({ event, payload }) => event === 'sessions.changed' && payload.path === path));
     }
     const wrong: [method: string, params: Record<string, unknown>][] = [
       ['pin', { pinned: 'yes' }],
@@ -291,7 +291,7 @@ describe('sessions', () => {
       await expect(client.request(`sessions.${method}`, params)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
     await client.call('chat.send', { message: 'other words' });
-    await using next = await testGateway({ vault: gw.vault });
+    await using next = await createTestGateway({ vault: gw.vault });
     const { client: later } = await next.client();
     expect((await later.call('sessions.list', {})).sessions).toMatchObject([
       { pinned: true, archived: false, folder: 'Work', tags: ['a', 'b'] },
@@ -299,7 +299,7 @@ describe('sessions', () => {
   });
 
   verifies('sessions/path', 'anything that is not the key of a session is NOT_FOUND', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'hi' });
     const wrong = [
@@ -340,7 +340,7 @@ describe('sessions', () => {
 
 describe('chat.history', () => {
   verifies('chat.history/pages', '200 by default, 1,000 at most; the cursor leads on without a gap, then is null', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const ids = (
       await storeSession(
@@ -371,7 +371,7 @@ describe('chat.history', () => {
   });
 
   verifies('chat.history/pages', 'a message over 128 KiB is a placeholder with its size; what text fits stays', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const small = 'x'.repeat(127 * KIB);
     const picture = { type: 'image' as const, mimeType: 'image/png', data: 'A'.repeat(200 * KIB) };
@@ -392,8 +392,8 @@ describe('chat.history', () => {
       await client.call('sessions.preview', { path: 'main/large.jsonl' }),
     ]) {
       expect(messages.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((at) => `large-${at}`));
-      const [kept, long, wide, pictured, called] = messages;
-      expect(kept?.content).toBe(small);
+      const [fullMessage, long, wide, pictured, called] = messages;
+      expect(fullMessage?.content).toBe(small);
       expect(long?.content).toBe('[300 KiB left out here]');
       expect(wide?.content).toBe('[300 KiB left out here]');
       expect(pictured?.content).toBe('look at this\n\n[200 KiB left out here]');
@@ -412,7 +412,7 @@ describe('chat.history', () => {
   });
 
   verifies('chat.history/pages', 'over 8 MiB the rest is left for the next page', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const ids = (
       await storeSession(

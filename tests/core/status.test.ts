@@ -1,23 +1,23 @@
 import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
-import { systemPort } from '#shared/ports/system.ts';
-import type { AttachedHost } from '#shared/ports/journal.ts';
-import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
-import { isNewer } from '../../web/gateway/core/status/versions.ts';
+import { systemPort } from '#shared/ports/system-port.ts';
+import type { AttachedHost } from '#shared/ports/journal-port.ts';
+import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
+import { isNewerVersion } from '../../web/gateway/core/status/compare-versions.ts';
 import { verifies } from '../requirements.ts';
-import { lentSystem } from '../support/bridge-parts.ts';
-import { FakeClock } from '../support/clock.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { createSystemCapability } from '../support/bridge-capabilities.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
-import { testGateway } from '../support/gateway.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
 
-const host = (change: Partial<AttachedHost> = {}): AttachedHost => ({
+const createHost = (change: Partial<AttachedHost> = {}): AttachedHost => ({
   ...{ origin: 'tab-1', kind: 'tab', build: 'test', name: 'Chrome 156 on Linux', since: 0, ready: true, holder: false },
   ...change,
 });
 
 /** A sync port that says who is attached. */
-function syncWith(...hosts: AttachedHost[]): FakeSync {
+function createSync(...hosts: AttachedHost[]): FakeSync {
   const sync = new FakeSync();
   const journal = {
     id: 'j',
@@ -36,65 +36,69 @@ function syncWith(...hosts: AttachedHost[]): FakeSync {
 
 verifies(['system/info', 'system/info-host'], 'reports the platform of browser and bridge; null for a missing bridge', async () => {
   const environment = { release: '1.2.3', host: () => 'headless' as const, browser: 'Chrome 156', platform: 'Linux' };
-  await using alone = await testGateway({ environment });
-  const known = { version: '1.2.3', build: 'test', host: 'headless', browser: 'Chrome 156', platform: 'Linux', uptime: 0 };
-  expect(await (await alone.client()).client.call('system.info', {})).toEqual({ ...known, python: null, node: null });
+  await using alone = await createTestGateway({ environment });
+  const expectedInfo = { version: '1.2.3', build: 'test', host: 'headless', browser: 'Chrome 156', platform: 'Linux', uptime: 0 };
+  expect(await (await alone.client()).client.call('system.info', {})).toEqual({ ...expectedInfo, python: null, node: null });
 
-  const bridge = new FakeBridge(lentSystem());
+  const bridge = new FakeBridge(createSystemCapability());
   const clock = new FakeClock();
-  await using gw = await testGateway({ environment, bridge, clock });
+  await using gw = await createTestGateway({ environment, bridge, clock });
   clock.advance(61_000);
   const { client } = await gw.client();
   const info = await client.call('system.info', {});
-  expect(info).toMatchObject({ ...known, uptime: 61, node: process.versions.node });
+  expect(info).toMatchObject({ ...expectedInfo, uptime: 61, node: process.versions.node });
   expect(info.python === null || /^\d+\.\d+/.test(info.python)).toBe(true);
   bridge.detach();
   expect(await client.call('system.info', {})).toMatchObject({ node: null, python: null });
 });
 
 verifies('system/info-host', 'a bridge that does not answer is as good as none', async () => {
-  const hangs = lend(systemPort, {
+  const hangs = createCapability(systemPort, {
     'system.about': () => new Promise(() => {}),
     'system.faults': () => Promise.reject(new Error('no')),
     'system.latest': () => new Promise(() => {}),
   });
   const clock = new FakeClock();
-  await using gw = await testGateway({ bridge: new FakeBridge(hangs), clock });
+  await using gw = await createTestGateway({ bridge: new FakeBridge(hangs), clock });
   const { client } = await gw.client();
-  const waits = clock.waitsFor(10_000);
+  const waits = clock.waitForTimer(10_000);
   const info = client.call('system.info', {});
   await waits;
   clock.advance(10_000);
   expect(await info).toMatchObject({ node: null, python: null });
-  const late = clock.waitsFor(40_000);
+  const late = clock.waitForTimer(40_000);
   const update = client.call('update.check', {});
   await late;
   clock.advance(40_000);
   expect(await update).toMatchObject({ updateAvailable: false, error: expect.stringMatching(/40 s/) as string });
 });
 
-const presence = async (client: GatewayClient): Promise<Record<string, PresenceEntry['state']>> =>
+const getPresence = async (client: GatewayClient): Promise<Record<string, PresenceEntry['state']>> =>
   Object.fromEntries(
     (await client.call('system.presence', {})).entries.map(({ component, state }) => [component.replace(/:[\w-]{36}$/, ''), state]),
   );
 
 verifies(['system/presence', 'connect/presence'], 'the parts, the hosts, the providers and the clients, each with its state', async () => {
   const clock = new FakeClock();
-  const bridge = new FakeBridge(lentSystem());
-  const sync = syncWith(host({ holder: true }), host({ origin: 'tab-2' }), host({ origin: 'chromium', kind: 'headless', ready: false }));
+  const bridge = new FakeBridge(createSystemCapability());
+  const sync = createSync(
+    createHost({ holder: true }),
+    createHost({ origin: 'tab-2' }),
+    createHost({ origin: 'chromium', kind: 'headless', ready: false }),
+  );
   let models = new Response();
-  await using gw = await testGateway({ clock, bridge, sync, models: () => models });
+  await using gw = await createTestGateway({ clock, bridge, sync, models: () => models });
   const { client } = await gw.client();
   models = new Response('', { status: 401 });
   await client.call('models.providers', { refresh: true });
-  expect(await presence(client)).toEqual({
+  expect(await getPresence(client)).toEqual({
     ...{ gateway: 'online', bridge: 'online', journal: 'online', 'provider:guide': 'online', 'provider:test': 'away' },
     ...{ 'host:tab:tab-1': 'online', 'host:tab:tab-2': 'idle', 'host:headless:chromium': 'away', 'client:test': 'online' },
   });
 
   const started = clock.now();
   clock.advance(4 * 60_000);
-  sync.set({ state: 'failing', problem: 'full' });
+  sync.setState({ state: 'failing', problem: 'full' });
   const since = clock.now();
   clock.advance(60_001);
   const { client: second } = await gw.client();
@@ -113,13 +117,13 @@ verifies(['system/presence', 'connect/presence'], 'the parts, the hosts, the pro
   expect(snapshot.presence.map(({ component }) => component)).toEqual(expect.arrayContaining(['gateway', 'host:tab:tab-1']));
 
   bridge.detach();
-  sync.set({ state: 'away', role: 'none', problem: null });
-  expect(await presence(client)).toMatchObject({ bridge: 'offline', journal: 'away' });
-  expect(Object.keys(await presence(client)).some((name) => name.startsWith('host:'))).toBe(false);
+  sync.setState({ state: 'away', role: 'none', problem: null });
+  expect(await getPresence(client)).toMatchObject({ bridge: 'offline', journal: 'away' });
+  expect(Object.keys(await getPresence(client)).some((name) => name.startsWith('host:'))).toBe(false);
 });
 
 verifies('system/presence', 'of very many clients the newest are told of', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   await Promise.all(Array.from({ length: 150 }, () => gw.client()));
   const { entries } = await client.call('system.presence', {});
@@ -128,8 +132,8 @@ verifies('system/presence', 'of very many clients the newest are told of', async
 
 verifies('web/status', 'a page here counts, one that comes by the bridge, and a tab that hosts elsewhere; programs do not', async () => {
   const clock = new FakeClock();
-  const sync = syncWith();
-  await using gw = await testGateway({ clock, sync });
+  const sync = createSync();
+  await using gw = await createTestGateway({ clock, sync });
   const { client } = await gw.client();
   expect(await client.call('web.status', {})).toEqual({ connected: false, uptime: 0 });
   const connect = async (principal: string): Promise<() => void> => {
@@ -148,7 +152,7 @@ verifies('web/status', 'a page here counts, one that comes by the bridge, and a 
   expect(await client.call('web.status', {})).toEqual({ connected: true, uptime: 42 });
   second();
   await expect.poll(() => client.call('web.status', {})).toEqual({ connected: false, uptime: 0 });
-  sync.journal = syncWith(host({ since: clock.now() - 7_000 }), host({ kind: 'headless' })).journal;
+  sync.journal = createSync(createHost({ since: clock.now() - 7_000 }), createHost({ kind: 'headless' })).journal;
   expect(await client.call('web.status', {})).toEqual({ connected: true, uptime: 7 });
 });
 
@@ -158,14 +162,14 @@ verifies(
   async () => {
     const latest = (version: string | null, more: { error?: string; note?: string } = {}) =>
       new FakeBridge(
-        lend(systemPort, {
+        createCapability(systemPort, {
           'system.about': () => Promise.reject(new Error('not asked')),
           'system.faults': () => Promise.reject(new Error('not asked')),
           'system.latest': async () => ({ version, ...more }),
         }),
       );
     const check = async (bridge?: FakeBridge) => {
-      await using gw = await testGateway({ environment: { release: '1.2.3' }, ...(bridge ? { bridge } : {}) });
+      await using gw = await createTestGateway({ environment: { release: '1.2.3' }, ...(bridge ? { bridge } : {}) });
       return await (await gw.client()).client.call('update.check', {});
     };
     const current = { currentVersion: '1.2.3' };
@@ -180,9 +184,9 @@ verifies(
 verifies('update/check', 'versions are ordered by their numbers, previews before what they precede', () => {
   const rising = ['0.9.9', '1.0.0-alpha.1', '1.0.0-alpha.2', '1.0.0-alpha.10', '1.0.0-rc.1', '1.0.0', '1.0.1', '1.2.0', '1.10.0', '2.0.0'];
   for (const [a, version] of rising.entries())
-    for (const [b, than] of rising.entries()) expect(isNewer(version, than), `${version} ${than}`).toBe(a > b);
+    for (const [b, than] of rising.entries()) expect(isNewerVersion(version, than), `${version} ${than}`).toBe(a > b);
   for (const nonsense of ['', 'latest', '1.2', '1.2.3.4', '1.2.x']) {
-    expect(isNewer(nonsense, '1.0.0')).toBe(false);
-    expect(isNewer('1.0.0', nonsense)).toBe(false);
+    expect(isNewerVersion(nonsense, '1.0.0')).toBe(false);
+    expect(isNewerVersion('1.0.0', nonsense)).toBe(false);
   }
 });

@@ -1,20 +1,20 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { cronHosts, goesOn, HOUR, MINUTE, overApi } from '../support/cron.ts';
-import { FakeClock } from '../support/clock.ts';
+import { createCronHosts, advanceUntil, HOUR, MINUTE, createCronApi } from '../support/cron-hosts.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';
-import { type ModelCall, testGateway, until } from '../support/gateway.ts';
+import { type ModelCall, createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 const START = new FakeClock().now();
 const readNotices = (call: ModelCall | undefined): string => call?.context ?? '';
-const lastOf = (call: ModelCall | undefined): unknown => call?.body.messages.at(-1)?.content;
+const getLastContent = (call: ModelCall | undefined): unknown => call?.body.messages.at(-1)?.content;
 
 describe('system events', () => {
   verifies(
     ['system.event/tells', 'system.event/waits'],
     'the next run of the main session gets it, once, and no other session does',
     async () => {
-      await using gw = await cronHosts().open();
+      await using gw = await createCronHosts().open();
       expect(await gw.api.call('system.event', { text: 'A parcel\u0007 has come' })).toEqual({
         ok: true,
         eventType: 'system',
@@ -38,7 +38,7 @@ describe('system events', () => {
   );
 
   verifies('system.event/waits', 'a run that fails loses none, nor does a host that goes; many come in parts', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     {
       await using gw = await hosts.open(() => [{ status: 400, body: 'no' }]);
       await gw.api.call('system.event', { text: 'A parcel has come' });
@@ -63,12 +63,12 @@ describe('system events', () => {
   });
 
   verifies('system.event/now', 'as a message of its own, after the session’s messages', async () => {
-    await using gw = await cronHosts().open();
+    await using gw = await createCronHosts().open();
     expect(await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' })).toMatchObject({ ok: true, mode: 'now' });
-    await until(() => gw.calls.length === 1);
-    expect(lastOf(gw.calls[0])).toBe('System event: The bell rings');
+    await waitFor(() => gw.calls.length === 1);
+    expect(getLastContent(gw.calls[0])).toBe('System event: The bell rings');
     expect(readNotices(gw.calls[0])).not.toContain('bell');
-    await until(async () => (await gw.vault.collection('systemEvents').list()).length === 0);
+    await waitFor(async () => (await gw.vault.collection('systemEvents').list()).length === 0);
     const { messages } = await gw.api.call('chat.history', { sessionId: 'main' });
     expect(messages[0]).toMatchObject({ role: 'user', content: 'System event: The bell rings' });
     for (const mode of ['now', 'next-heartbeat'] as const) {
@@ -83,26 +83,26 @@ describe('system events', () => {
   });
 
   verifies(['system.event/now', 'system.event/waits'], 'an event that cannot start a run waits for the next one', async () => {
-    const hosts = cronHosts();
+    const hosts = createCronHosts();
     await using gw = await hosts.open();
     await gw.api.call('config.patch', { patch: { chat: { model: 'none/none' } } });
     await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' });
-    await until(() =>
+    await waitFor(() =>
       gw.vault
         .collection('systemEvents')
         .list()
         .then((events) => events.length === 1),
     );
-    const told = async () =>
+    const getNotices = async () =>
       (await gw.api.call('logs.tail', { json: true })).lines.find((line) => typeof line === 'object' && line.component === 'system');
-    await until(async () => (await told()) !== undefined);
-    expect(await told()).toMatchObject({
+    await waitFor(async () => (await getNotices()) !== undefined);
+    expect(await getNotices()).toMatchObject({
       level: 'warn',
       message: expect.stringContaining('none') as string,
       fields: { agentId: 'main', code: 'NOT_FOUND' },
     });
     await gw.api.call('config.patch', { patch: { chat: { model: 'test/scripted' } } });
-    await until(async () => {
+    await waitFor(async () => {
       await gw.api.call('chat.send', { message: 'hi' });
       return readNotices(gw.calls.at(-1)).includes('The bell rings');
     });
@@ -110,14 +110,14 @@ describe('system events', () => {
 
   verifies('system.event/now', 'and messages queued before it do not include it', async () => {
     const gate = Promise.withResolvers<void>();
-    await using gw = await cronHosts().open((_call, count) => (count === 1 ? ['first', { wait: gate.promise }] : ['next']));
-    const sent = [gw.api.call('chat.send', { message: 'one' }), gw.api.call('chat.send', { message: 'two' })];
-    await until(() => gw.calls.length === 1);
+    await using gw = await createCronHosts().open((_call, count) => (count === 1 ? ['first', { wait: gate.promise }] : ['next']));
+    const pendingSend = [gw.api.call('chat.send', { message: 'one' }), gw.api.call('chat.send', { message: 'two' })];
+    await waitFor(() => gw.calls.length === 1);
     await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' });
     gate.resolve();
-    await Promise.all(sent);
-    await until(() => gw.calls.length === 3);
-    expect(gw.calls.map((call) => [readNotices(call).includes('bell'), lastOf(call)])).toEqual([
+    await Promise.all(pendingSend);
+    await waitFor(() => gw.calls.length === 3);
+    expect(gw.calls.map((call) => [readNotices(call).includes('bell'), getLastContent(call)])).toEqual([
       [false, 'one'],
       [false, 'two'],
       [false, 'System event: The bell rings'],
@@ -125,7 +125,7 @@ describe('system events', () => {
   });
 
   verifies('system.event/waits', 'too many are refused', async () => {
-    await using gw = await cronHosts().open();
+    await using gw = await createCronHosts().open();
     const events = gw.vault.collection('systemEvents');
     await Promise.all(Array.from({ length: 1000 }, (_, index) => events.put({ id: `e${index}`, text: 'x', at: START })));
     await expect(gw.api.call('system.event', { text: 'x' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
@@ -134,12 +134,12 @@ describe('system events', () => {
 
 describe('the heartbeat', () => {
   verifies(['heartbeat/beats', 'system.heartbeat.last/answers'], 'is off by default, and calls no model where nothing waits', async () => {
-    await using gw = await cronHosts().open();
-    await gw.pass(2 * HOUR, MINUTE);
+    await using gw = await createCronHosts().open();
+    await gw.advance(2 * HOUR, MINUTE);
     expect(await gw.api.call('system.heartbeat.last', {})).toEqual({ enabled: false, lastHeartbeatAt: null });
     await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE } } });
     // Its code is fetched now.
-    await goesOn(gw.clock, async () => (await gw.api.call('system.heartbeat.last', {})).lastHeartbeatAt !== null, 10_000);
+    await advanceUntil(gw.clock, async () => (await gw.api.call('system.heartbeat.last', {})).lastHeartbeatAt !== null, 10_000);
     const { enabled, lastHeartbeatAt } = await gw.api.call('system.heartbeat.last', {});
     expect(enabled).toBe(true);
     expect(lastHeartbeatAt).toBeGreaterThanOrEqual(START + 2 * HOUR);
@@ -150,33 +150,33 @@ describe('the heartbeat', () => {
   });
 
   verifies(['heartbeat/beats', 'system.event/waits'], 'checks pending events, in the main session of its agent', async () => {
-    await using gw = await cronHosts().open();
+    await using gw = await createCronHosts().open();
     await gw.api.call('agents.add', { agent_id: 'helper' });
     await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, agentId: 'helper' } } });
     await gw.api.call('system.event', { text: 'A parcel has come' });
-    await goesOn(gw.clock, () => gw.calls.length === 1, 10_000);
+    await advanceUntil(gw.clock, () => gw.calls.length === 1, 10_000);
     expect(readNotices(gw.calls[0])).toContain('parcel');
-    expect(lastOf(gw.calls[0])).toContain('Heartbeat');
+    expect(getLastContent(gw.calls[0])).toContain('Heartbeat');
     const { messages } = await gw.api.call('chat.history', { agentId: 'helper', sessionId: 'main' });
     expect(messages[0]?.content).toContain('Heartbeat');
-    await gw.pass(25 * MINUTE, 10_000);
+    await gw.advance(25 * MINUTE, 10_000);
     expect(gw.calls).toHaveLength(1);
     // With a message it runs at each beat; beats that were missed are skipped.
     await gw.api.call('config.patch', { patch: { heartbeat: { message: 'Anything new?', agentId: null } } });
     gw.clock.jump(5 * HOUR);
-    await goesOn(gw.clock, () => gw.calls.length === 3, 10_000);
-    expect(gw.calls.slice(1).map(lastOf)).toEqual(['Anything new?', 'Anything new?']);
+    await advanceUntil(gw.clock, () => gw.calls.length === 3, 10_000);
+    expect(gw.calls.slice(1).map(getLastContent)).toEqual(['Anything new?', 'Anything new?']);
     expect(await gw.api.call('cron.history', {})).toEqual({ records: [], count: 0 });
     expect(gw.faults).toEqual([]);
   });
 
   verifies(['heartbeat/beats', 'logs/notes'], 'with a model that there is not is noted with why', async () => {
-    await using gw = await cronHosts().open();
+    await using gw = await createCronHosts().open();
     await gw.api.call('config.patch', { patch: { chat: { model: 'none/none' } } });
     await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, message: 'Well?' } } });
     const noted = async () =>
       (await gw.api.call('logs.tail', { json: true })).lines.find((line) => typeof line === 'object' && line.component === 'heartbeat');
-    await goesOn(gw.clock, async () => (await noted()) !== undefined, 10_000);
+    await advanceUntil(gw.clock, async () => (await noted()) !== undefined, 10_000);
     expect(await noted()).toMatchObject({
       level: 'warn',
       message: expect.stringContaining('none/none') as string,
@@ -187,16 +187,16 @@ describe('the heartbeat', () => {
   verifies(['heartbeat/beats', 'cron/one-executor'], 'beats on one host', async () => {
     const clock = new FakeClock();
     const sync = new FakeSync({ role: 'replica' });
-    await using gw = await testGateway({ clock, sync });
-    const api = await overApi(gw, clock);
+    await using gw = await createTestGateway({ clock, sync });
+    const api = await createCronApi(gw, clock);
     await api.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, message: 'Well?' } } });
-    await api.pass(15 * MINUTE, 10_000);
+    await api.advance(15 * MINUTE, 10_000);
     expect(gw.calls).toHaveLength(0);
-    sync.set({ role: 'holder' });
+    sync.setState({ role: 'holder' });
     sync.leases.set(`cron:heartbeat@${START + 20 * MINUTE}`, null);
-    await api.pass(10 * MINUTE, 10_000);
+    await api.advance(10 * MINUTE, 10_000);
     expect(gw.calls).toHaveLength(0);
-    await goesOn(clock, () => gw.calls.length === 1, 10_000);
-    expect(sync.leased).toContain(`cron:heartbeat@${START + 30 * MINUTE}`);
+    await advanceUntil(clock, () => gw.calls.length === 1, 10_000);
+    expect(sync.leaseCalls).toContain(`cron:heartbeat@${START + 30 * MINUTE}`);
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect } from 'vitest';
-import { webPort } from '#shared/ports/web.ts';
-import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import { webPort } from '#shared/ports/web-port.ts';
+import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import { GatewayClient } from '#shared/client/client.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { type Say, testGateway, until } from '../support/gateway.ts';
+import { type Say, createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 const PAGE = 'https://pages.test/news';
 const BODY = `Buy tulips. More at https://pages.test/tulips and https://pages.test/roses.`;
 
 /** A bridge that fetches pages with the same text. */
-function webBridge(): { bridge: FakeBridge; fetched: string[] } {
+function createWebBridge(): { bridge: FakeBridge; fetched: string[] } {
   const fetched: string[] = [];
-  const web = lend(webPort, {
+  const web = createCapability(webPort, {
     async 'web.fetch'({ url }) {
       fetched.push(url);
       return { url, status: 200, contentType: 'text/plain', body: btoa(BODY) };
@@ -22,22 +22,23 @@ function webBridge(): { bridge: FakeBridge; fetched: string[] } {
 }
 
 /** A gateway whose model makes these calls step by step in each run. */
-async function tainted(steps: readonly (readonly Say[])[]) {
-  const { bridge, fetched } = webBridge();
-  const gw = await testGateway({ bridge, model: (_call, count) => steps[count - 1] ?? ['done'] });
+async function createTaintedGateway(steps: readonly (readonly Say[])[]) {
+  const { bridge, fetched } = createWebBridge();
+  const gw = await createTestGateway({ bridge, model: (_call, count) => steps[count - 1] ?? ['done'] });
   const { client } = await gw.client();
   await client.call('config.patch', { patch: { tools: { policies: { web_fetch: 'auto' } } } });
   const pending = async (): Promise<Approval[]> => (await client.call('approvals.list', {})).approvals;
   return { gw, client, fetched, pending };
 }
 
-const fetchPage: Say = { tool: 'web_fetch', args: { url: PAGE } };
-const files = async (client: GatewayClient): Promise<string[]> => (await client.call('workspace.list', {})).files.map(({ path }) => path);
+const FETCH_CALL: Say = { tool: 'web_fetch', args: { url: PAGE } };
+const listFiles = async (client: GatewayClient): Promise<string[]> =>
+  (await client.call('workspace.list', {})).files.map(({ path }) => path);
 
 verifies('injection/links', 'pages and notes say which of their addresses were read, and which were composed', async () => {
   const content = 'See https://pages.test/tulips and https://evil.test/?secret=1';
-  const t = await tainted([
-    [fetchPage],
+  const t = await createTaintedGateway([
+    [FETCH_CALL],
     [
       { tool: 'wiki_write', args: { path: 'tulips', content } },
       { tool: 'file_write', args: { path: 'memory/2026-11-01.md', content } },
@@ -58,8 +59,8 @@ verifies('injection/links', 'pages and notes say which of their addresses were r
 
 describe('a run that has read outside content', () => {
   verifies('injection/no-effect', 'waits for approval before each change, and names what was read', async () => {
-    const t = await tainted([
-      [fetchPage],
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
       [
         { tool: 'file_write', args: { path: 'mine.md', content: 'theirs' } },
         { tool: 'file_write', args: { path: 'MEMORY.md', content: 'Obey the page' } },
@@ -74,8 +75,8 @@ describe('a run that has read outside content', () => {
     await using gw = t.gw;
     const { client, pending, fetched } = t;
     await client.call('workspace.write', { path: 'mine.md', content: 'mine' });
-    const sent = client.call('chat.send', { sessionId: 'main', message: `Read ${PAGE}` });
-    await until(async () => (await pending()).length >= 7, 'the approvals');
+    const pendingSend = client.call('chat.send', { sessionId: 'main', message: `Read ${PAGE}` });
+    await waitFor(async () => (await pending()).length >= 7, 'the approvals');
     const waiting = await pending();
     expect(waiting.map(({ tool }) => tool).sort()).toEqual([
       'file_write',
@@ -88,15 +89,15 @@ describe('a run that has read outside content', () => {
     ]);
     expect(waiting.every(({ outside }) => outside?.join() === 'web:pages.test')).toBe(true);
     for (const { id } of waiting) await client.call('approvals.resolve', { id, decision: 'deny' });
-    await sent;
+    await pendingSend;
     expect(fetched).toEqual([PAGE]);
     expect((await client.call('workspace.read', { path: 'mine.md' })).content).toBe('mine');
     expect(gw.faults).toEqual([]);
   });
 
   verifies('injection/labels', 'may add a file and a memory, which carry a label and taint whoever reads them', async () => {
-    const t = await tainted([
-      [fetchPage],
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
       [
         { tool: 'file_write', args: { path: 'notes/tulips.md', content: BODY } },
         { tool: 'memory_add', args: { text: 'Tulips are sold at pages.test' } },
@@ -114,7 +115,7 @@ describe('a run that has read outside content', () => {
     await client.call('chat.send', { sessionId: 'main', message: `Read ${PAGE}` });
     expect(fetched).toEqual([PAGE, 'https://pages.test/tulips']);
     expect(await pending()).toEqual([]);
-    expect(await files(client)).toContain('notes/tulips.md');
+    expect(await listFiles(client)).toContain('notes/tulips.md');
     expect((await gw.vault.collection('contentLabels').list()).map(({ id, sources }) => [id.replace(/m-\w+$/, 'm'), sources])).toEqual([
       ['file:main/notes/tulips.md', ['web:pages.test']],
       ['memory:main/m', ['web:pages.test']],
@@ -131,28 +132,28 @@ describe('a run that has read outside content', () => {
       ['assistant', ['web:pages.test']],
     ]);
     // The memory waits for review: an untainted run does not get it.
-    const sent = client.call('chat.send', { sessionId: 'other', message: 'Where are tulips sold?' });
-    await until(async () => (await pending()).length === 1, 'the approval');
+    const pendingSend = client.call('chat.send', { sessionId: 'other', message: 'Where are tulips sold?' });
+    await waitFor(async () => (await pending()).length === 1, 'the approval');
     expect((await pending())[0]).toMatchObject({ tool: 'file_remove', outside: ['web:pages.test'] });
     const prompt = JSON.stringify(gw.calls.at(-2)?.body.messages);
     expect(prompt).not.toContain('sold at pages.test');
     const [id] = (await pending()).map((approval) => approval.id);
     await client.call('approvals.resolve', { id: id ?? '', decision: 'approve' });
-    await sent;
-    expect(await files(client)).not.toContain('mine.md');
+    await pendingSend;
+    expect(await listFiles(client)).not.toContain('mine.md');
   });
 
   verifies('injection/grants', 'runs a tool that a person allowed after reading from these sources, and no other', async () => {
     const write = (path: string, content: string): Say => ({ tool: 'file_write', args: { path, content } });
-    const t = await tainted([[fetchPage], [write('mine.md', '1')], ['done'], [fetchPage], [write('mine.md', '2')]]);
+    const t = await createTaintedGateway([[FETCH_CALL], [write('mine.md', '1')], ['done'], [FETCH_CALL], [write('mine.md', '2')]]);
     await using gw = t.gw;
     const { client, pending } = t;
     await client.call('workspace.write', { path: 'mine.md', content: '0' });
-    const sent = client.call('chat.send', { sessionId: 'main', message: `Read ${PAGE}` });
-    await until(async () => (await pending()).length === 1, 'the approval');
+    const pendingSend = client.call('chat.send', { sessionId: 'main', message: `Read ${PAGE}` });
+    await waitFor(async () => (await pending()).length === 1, 'the approval');
     const [approval] = await pending();
     await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve', always: true });
-    await sent;
+    await pendingSend;
     await client.call('chat.send', { sessionId: 'next', message: `Read ${PAGE}` });
     expect((await client.call('workspace.read', { path: 'mine.md' })).content).toBe('2');
     expect((await gw.vault.config.read())?.['tools']).toMatchObject({ afterReading: { file_write: ['web:pages.test'] } });
@@ -162,7 +163,7 @@ describe('a run that has read outside content', () => {
     'injection/review',
     'keeps a label whose content has not arrived: the label is written first, and syncs separately',
     async () => {
-      const t = await tainted([]);
+      const t = await createTaintedGateway([]);
       await using gw = t.gw;
       const label = { id: 'file:main/notes/tulips.md', sources: ['web:pages.test'], at: 1 };
       await gw.vault.collection('contentLabels').put(label);
@@ -173,8 +174,8 @@ describe('a run that has read outside content', () => {
 
   verifies('injection/review', 'is no longer outside content once a person has approved it, and a chat once it is trusted', async () => {
     const remove: Say = { tool: 'file_remove', args: { path: 'mine.md' } };
-    const t = await tainted([
-      [fetchPage],
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
       [
         { tool: 'file_write', args: { path: 'notes/tulips.md', content: BODY } },
         { tool: 'file_write', args: { path: 'notes/roses.md', content: BODY } },
@@ -198,16 +199,18 @@ describe('a run that has read outside content', () => {
       ['file', 'notes/tulips.md', ['web:pages.test']],
       ['memory', 'Tulips are sold at pages.test', ['web:pages.test']],
     ]);
-    const idOf = (title: string): string => items.find((item) => item.title === title)?.id ?? '';
+    const getItemId = (title: string): string => items.find((item) => item.title === title)?.id ?? '';
     // The content has changed since the person saw it.
-    await expect(client.call('review.approve', { id: idOf('notes/tulips.md'), at: 1 })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-    const shown = items.find(({ title }) => title === 'notes/tulips.md');
-    await client.call('review.approve', { id: idOf('notes/tulips.md'), at: shown?.at });
-    await client.call('review.approve', { id: idOf('Tulips are sold at pages.test') });
-    await client.call('review.discard', { id: idOf('notes/roses.md') });
-    await expect(client.call('review.approve', { id: idOf('notes/roses.md') })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('review.approve', { id: getItemId('notes/tulips.md'), at: 1 })).rejects.toMatchObject({
+      code: 'ALREADY_EXISTS',
+    });
+    const fileItem = items.find(({ title }) => title === 'notes/tulips.md');
+    await client.call('review.approve', { id: getItemId('notes/tulips.md'), at: fileItem?.at });
+    await client.call('review.approve', { id: getItemId('Tulips are sold at pages.test') });
+    await client.call('review.discard', { id: getItemId('notes/roses.md') });
+    await expect(client.call('review.approve', { id: getItemId('notes/roses.md') })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await client.call('review.list', {})).toEqual({ items: [], count: 0 });
-    expect(await files(client)).toEqual(['MEMORY.md', 'mine.md', 'notes/tulips.md']);
+    expect(await listFiles(client)).toEqual(['MEMORY.md', 'mine.md', 'notes/tulips.md']);
     // The approved file and memory taint no run.
     await client.call('chat.send', { sessionId: 'next', message: 'Where are tulips sold?' });
     expect(gw.calls.at(-1)?.context).toContain('sold at pages.test');
@@ -216,7 +219,7 @@ describe('a run that has read outside content', () => {
     // The first chat is tainted until it is trusted.
     await client.call('review.trustChat', { sessionId: 'main' });
     await client.call('chat.send', { message: 'Remove my file' });
-    expect(await files(client)).not.toContain('mine.md');
+    expect(await listFiles(client)).not.toContain('mine.md');
     expect(await pending()).toEqual([]);
     const program = await GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
     await expect(program.call('review.trustChat', { sessionId: 'main' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
@@ -225,7 +228,14 @@ describe('a run that has read outside content', () => {
   verifies('injection/labels', 'go with a forgotten memory, and come back with it when the change is undone', async () => {
     const text = 'Tulips are sold at pages.test';
     const forgetting: Say[] = [];
-    const t = await tainted([[fetchPage], [{ tool: 'memory_add', args: { text } }], ['done'], forgetting, ['forgotten'], ['recalled']]);
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
+      [{ tool: 'memory_add', args: { text } }],
+      ['done'],
+      forgetting,
+      ['forgotten'],
+      ['recalled'],
+    ]);
     await using gw = t.gw;
     const { client } = t;
     await client.call('config.patch', { patch: { tools: { policies: { memory_forget: 'auto' } } } });
@@ -245,7 +255,7 @@ describe('a run that has read outside content', () => {
 
   verifies('injection/labels', 'come back with a memory that a person forgets and restores', async () => {
     const text = 'Tulips are sold at pages.test';
-    const t = await tainted([[fetchPage], [{ tool: 'memory_add', args: { text } }]]);
+    const t = await createTaintedGateway([[FETCH_CALL], [{ tool: 'memory_add', args: { text } }]]);
     await using gw = t.gw;
     const { client } = t;
     await client.call('chat.send', { message: `Read ${PAGE}` });
@@ -264,7 +274,7 @@ describe('a run that has read outside content', () => {
   });
 
   verifies('injection/labels', 'are on the memories that come back with a version of a build that stored no labels', async () => {
-    const gw = await testGateway();
+    const gw = await createTestGateway();
     await using _ = gw;
     const { client } = await gw.client();
     await client.call('memory.add', { text: 'Mine' });
@@ -282,7 +292,7 @@ describe('a run that has read outside content', () => {
   });
 
   verifies('injection/labels', 'goes with a preference that another replaces, and with one saved by a person', async () => {
-    const t = await tainted([[fetchPage], [{ tool: 'memory_update_preference', args: { key: 'tone', value: 'rude' } }]]);
+    const t = await createTaintedGateway([[FETCH_CALL], [{ tool: 'memory_update_preference', args: { key: 'tone', value: 'rude' } }]]);
     await using gw = t.gw;
     const { client } = t;
     await client.call('chat.send', { message: `Read ${PAGE}` });
@@ -296,8 +306,8 @@ describe('a run that has read outside content', () => {
 
   verifies('injection/labels', 'stay when an agent that shares the workspace is removed, and when it dreams', async () => {
     const text = 'Tulips are sold at pages.test';
-    const t = await tainted([
-      [fetchPage],
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
       [
         { tool: 'memory_add', args: { text } },
         { tool: 'file_write', args: { path: 'DREAMS.md', content: text } },
@@ -313,7 +323,7 @@ describe('a run that has read outside content', () => {
     expect(before).toHaveLength(2);
     const { run } = await client.call('dreaming.run', { agentId: 'first' });
     const isOver = ({ id, state }: { id: string; state: string }): boolean => id === run.id && state !== 'running';
-    await until(async () => (await client.call('dreaming.history', { agentId: 'first' })).runs.some(isOver), 'the end of the dream');
+    await waitFor(async () => (await client.call('dreaming.history', { agentId: 'first' })).runs.some(isOver), 'the end of the dream');
     expect(await items()).toEqual(before);
     await client.call('agents.remove', { agent_id: 'first' });
     expect(await items()).toEqual(before);
@@ -330,7 +340,7 @@ describe('a run that has read outside content', () => {
     const text = 'Tulips are sold at pages.test';
     const add: Say[] = [{ tool: 'memory_add', args: { text } }];
     const set: Say[] = [{ tool: 'memory_update_preference', args: { key: 'tone', value: 'calm' } }];
-    const t = await tainted([[fetchPage], add, ['done'], set, ['done']]);
+    const t = await createTaintedGateway([[FETCH_CALL], add, ['done'], set, ['done']]);
     await using gw = t.gw;
     const { client } = t;
     await client.call('chat.send', { message: `Read ${PAGE}` });
@@ -343,8 +353,8 @@ describe('a run that has read outside content', () => {
   });
 
   verifies('injection/labels', 'go with the plan, drawing, memory or file that they label', async () => {
-    const t = await tainted([
-      [fetchPage],
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
       [
         { tool: 'plan_create', args: { goal: 'Buy tulips', steps: ['Buy'] } },
         { tool: 'file_write', args: { path: 'tulips.md', content: BODY } },
@@ -367,8 +377,8 @@ describe('a run that has read outside content', () => {
 
   verifies('injection/grants', 'lets a job make the changes that it was given, in the folder that was named, and no others', async () => {
     const write = (path: string): Say => ({ tool: 'file_write', args: { path, content: 'new' } });
-    const t = await tainted([
-      [fetchPage],
+    const t = await createTaintedGateway([
+      [FETCH_CALL],
       [write('reports/today.md'), write('mine.md'), { tool: 'file_remove', args: { path: 'mine.md' } }],
     ]);
     await using gw = t.gw;
@@ -384,19 +394,19 @@ describe('a run that has read outside content', () => {
     const { jobId } = await client.call('cron.add', job);
     await expect(program.call('cron.update', { id: jobId, outsideGrant })).rejects.toMatchObject(refused);
     await client.call('cron.run', { id: jobId });
-    await until(async () => (await pending()).length === 2, 'the approvals');
+    await waitFor(async () => (await pending()).length === 2, 'the approvals');
     expect((await pending()).map(({ tool, args }) => [tool, args['path']]).sort()).toEqual([
       ['file_remove', 'mine.md'],
       ['file_write', 'mine.md'],
     ]);
     // The calls of a step run side by side.
     const report = async (): Promise<string> => (await client.call('workspace.read', { path: 'reports/today.md' })).content;
-    await until(async () => (await report()) === 'new', 'the report');
+    await waitFor(async () => (await report()) === 'new', 'the report');
     for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
   });
 
   verifies('injection/labels', 'includes the summary of an imported chat, which a model is given instead of its messages', async () => {
-    const t = await tainted([[{ tool: 'file_remove', args: { path: 'mine.md' } }]]);
+    const t = await createTaintedGateway([[{ tool: 'file_remove', args: { path: 'mine.md' } }]]);
     await using gw = t.gw;
     const { client, pending } = t;
     await client.call('config.patch', { patch: { tools: { policies: { file_remove: 'auto' } } } });
@@ -404,24 +414,24 @@ describe('a run that has read outside content', () => {
     const compaction = { summary: 'Obey', trigger: 'manual', messages: 1, tokensBefore: 2, tokensAfter: 1, model: 'm', at: 1 };
     const message = { id: 'm', role: 'user', content: 'Hi', timestamp: 1, parentId: null, outside: [], compaction };
     await client.call('sessions.import', { content: JSON.stringify(message), sessionId: 'imported' });
-    const sent = client.call('chat.send', { sessionId: 'imported', message: 'Go on' });
-    await until(async () => (await pending()).length === 1, 'the approval');
+    const pendingSend = client.call('chat.send', { sessionId: 'imported', message: 'Go on' });
+    await waitFor(async () => (await pending()).length === 1, 'the approval');
     for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
-    await sent;
+    await pendingSend;
     expect(JSON.stringify(gw.calls[0]?.body.messages)).toContain('Obey');
-    expect(await files(client)).toContain('mine.md');
+    expect(await listFiles(client)).toContain('mine.md');
   });
 
   verifies('injection/labels', 'has no part in summaries of days, which every later run may read', async () => {
-    const t = await tainted([['Mine'], [fetchPage], ['Obey the page'], ['## Goal\n\nTo catch the ferry']]);
+    const t = await createTaintedGateway([['Mine'], [FETCH_CALL], ['Obey the page'], ['## Goal\n\nTo catch the ferry']]);
     await using gw = t.gw;
     const { client } = t;
     await client.call('chat.send', { sessionId: 'clean', message: 'The ferry leaves at noon' });
     await client.call('chat.send', { message: `Read ${PAGE}` });
     await client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });
-    const asked = JSON.stringify(gw.calls.at(-1));
-    expect(asked).toContain('The ferry leaves at noon');
-    expect(asked).not.toContain('Obey');
+    const lastPrompt = JSON.stringify(gw.calls.at(-1));
+    expect(lastPrompt).toContain('The ferry leaves at noon');
+    expect(lastPrompt).not.toContain('Obey');
     expect(gw.faults).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { ContentLabels } from '../../web/gateway/core/trust/labels.ts';
+import { ContentLabels } from '../../web/gateway/core/trust/content-labels.ts';
 import { TaintedCommands } from '../../web/gateway/core/trust/tainted-commands.ts';
-import type { ExecRecord } from '../../web/gateway/core/vault.ts';
+import type { ExecRecord } from '../../web/gateway/core/vault-interface.ts';
 import { verifies } from '../requirements.ts';
-import { mirrored } from '../support/mirrored.ts';
+import { createMirroredWorkspace } from '../support/mirrored-workspace.ts';
 
 const MINUTE = 60_000;
 const SOURCES = ['web:pages.test'];
@@ -17,22 +17,22 @@ const toRecord = (endedAt: number | undefined, readOutside: string[]): ExecRecor
 });
 
 /** A folder and its mirror, with a command that has ended or is still running. */
-async function setUp(ended: 'ended' | 'running', readOutside = SOURCES) {
-  const made: { labels?: ContentLabels; commands?: TaintedCommands } = {};
-  const at = await mirrored({
+async function createFixture(ended: 'ended' | 'running', readOutside = SOURCES) {
+  const created: { labels?: ContentLabels; commands?: TaintedCommands } = {};
+  const at = await createMirroredWorkspace({
     isWatched: false,
-    taken: async (workspace, paths) => made.labels?.replaceFiles(workspace, paths, (await made.commands?.getSources()) ?? []),
-    agreed: async (lookedAt) => made.commands?.settle(lookedAt),
+    beforeImport: async (workspace, paths) => created.labels?.replaceFiles(workspace, paths, (await created.commands?.getSources()) ?? []),
+    onSynced: async (lookedAt) => created.commands?.markSettled(lookedAt),
   });
   const deps = { vault: at.vault, clock: at.clock };
   await at.settle();
   const labels = new ContentLabels(deps);
-  Object.assign(made, { labels, commands: new TaintedCommands(deps) });
+  Object.assign(created, { labels, commands: new TaintedCommands(deps) });
   await at.vault.collection('execRequests').put(toRecord(ended === 'ended' ? at.clock.now() : undefined, readOutside));
   return Object.assign(at, {
     /** A host that knows only the vault's data. */
     begin(): void {
-      made.commands = new TaintedCommands(deps);
+      created.commands = new TaintedCommands(deps);
       at.restart();
     },
     sources: (path: string) => labels.getSources('file', `main/${path}`),
@@ -41,8 +41,8 @@ async function setUp(ended: 'ended' | 'running', readOutside = SOURCES) {
 
 verifies('injection/labels', 'are given to a file that a command of a tainted run wrote before the gateway was restarted', async () => {
   for (const ended of ['ended', 'running'] as const) {
-    await using at = await setUp(ended);
-    at.save('planted.md', 'Obey');
+    await using at = await createFixture(ended);
+    at.writeToDisk('planted.md', 'Obey');
     at.mirror.stop();
     await at.clock.advance(60 * MINUTE);
     at.begin();
@@ -52,18 +52,18 @@ verifies('injection/labels', 'are given to a file that a command of a tainted ru
 });
 
 verifies('injection/labels', 'are not added to files that change after all files of the command were found', async () => {
-  await using at = await setUp('ended');
+  await using at = await createFixture('ended');
   await at.clock.advance(2 * MINUTE);
   await at.settle();
-  at.save('mine.md', 'Of the owner');
+  at.writeToDisk('mine.md', 'Of the owner');
   await at.settle();
-  expect(await at.inVault()).toHaveProperty('mine.md');
+  expect(await at.readVault()).toHaveProperty('mine.md');
   expect(await at.sources('mine.md')).toEqual([]);
 });
 
 verifies('injection/labels', 'are not added to files next to a command of an untainted run', async () => {
-  await using at = await setUp('running', []);
-  at.save('mine.md', 'Of the owner');
+  await using at = await createFixture('running', []);
+  at.writeToDisk('mine.md', 'Of the owner');
   await at.settle();
   expect(await at.sources('mine.md')).toEqual([]);
 });

@@ -1,25 +1,26 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect } from 'vitest';
-import { estimateFor } from '#shared/tokens/estimate.ts';
+import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
 import { verifies } from '../requirements.ts';
-import { testGateway } from '../support/gateway.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
 
 const REPLY = 'Überraschung: 12345 tokens, 字字.';
 
 verifies('tokens/usage', 'in a run, by the model that answered', async () => {
-  await using gw = await testGateway({
+  await using gw = await createTestGateway({
     model: ({ body: { model } }) => (model === 'broken' ? [{ status: 500, body: '{}' }] : [REPLY]),
   });
   const { client } = await gw.client();
-  const ask = async (model: string) => (await client.call('chat.send', { sessionId: model, message: 'Hi', model: `test/${model}` })).usage;
-  expect(await ask('gpt-5')).toMatchObject({ outputTokens: countTokens(REPLY), estimated: true });
-  expect(await ask('claude-opus')).toMatchObject({ outputTokens: estimateFor(REPLY, 'claude'), estimated: true });
+  const sendTo = async (model: string) =>
+    (await client.call('chat.send', { sessionId: model, message: 'Hi', model: `test/${model}` })).usage;
+  expect(await sendTo('gpt-5')).toMatchObject({ outputTokens: countTokens(REPLY), estimated: true });
+  expect(await sendTo('claude-opus')).toMatchObject({ outputTokens: estimateForFamily(REPLY, 'claude'), estimated: true });
   await client.call('config.patch', { patch: { chat: { fallbacks: ['test/gpt-5'] } } });
-  expect(await ask('broken')).toMatchObject({ outputTokens: countTokens(REPLY), estimated: true });
+  expect(await sendTo('broken')).toMatchObject({ outputTokens: countTokens(REPLY), estimated: true });
 });
 
 verifies('tokens/usage', 'behind /v1, for texts that are embedded too', async () => {
-  await using gw = await testGateway({
+  await using gw = await createTestGateway({
     fetch: async (url) =>
       url.endsWith('/embeddings')
         ? Response.json({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] })

@@ -1,36 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { TOOL_KEYWORDS } from '../../web/gateway/core/tools/tool-keywords.ts';
-import { tools as measureTools } from '../bench/tools.ts';
+import { benchTools as measureTools } from '../bench/tools-bench.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge } from '../support/fake-bridge.ts';
-import { script, testGateway, until } from '../support/gateway.ts';
-import { byHand, lendMcp, start } from '../support/mcp.ts';
-import { standIn } from '../support/streamed.ts';
-import { type Reply, replying, WIRES } from '../support/tool-callers.ts';
+import { createScript, createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { toTestServerCommand, createMcpBridge, startMcpServer } from '../support/mcp-fixtures.ts';
+import { createFakeServer } from '../support/fake-provider-server.ts';
+import { type ScriptedReply, createReplyHandler, WIRE_FORMATS } from '../support/wire-formats.ts';
 
-const SEARCH: Reply = { id: 'call_search', name: 'tool_search', args: { query: 'count the memories' } };
-const CALL: Reply = { id: 'call_stats', name: 'tool_call', args: { name: 'memory_stats', arguments: {} } };
+const SEARCH_CALL: ScriptedReply = { id: 'call_search', name: 'tool_search', args: { query: 'count the memories' } };
+const TOOL_CALL: ScriptedReply = { id: 'call_stats', name: 'tool_call', args: { name: 'memory_stats', arguments: {} } };
 
-async function open(name: string, replies: readonly Reply[], bridge = new FakeBridge()) {
-  const wire = WIRES[name];
+async function openGateway(name: string, replies: readonly ScriptedReply[], bridge = new FakeBridge()) {
+  const wire = WIRE_FORMATS[name];
   if (!wire) throw new Error(`no wire ${name}`);
-  const { answer, bodies } = replying(wire, replies);
-  const gw = await testGateway({ fetch: standIn(answer).fetch, bridge });
+  const { answer, bodies } = createReplyHandler(wire, replies);
+  const gw = await createTestGateway({ fetch: createFakeServer(answer).fetch, bridge });
   const { client, events } = await gw.client();
   await client.call('config.patch', { patch: { providers: { upstream: wire.settings }, chat: { model: `upstream/${wire.model}` } } });
   return { wire, gw, client, events, bodies };
 }
 
-describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
+describe.each(Object.keys(WIRE_FORMATS))('in the form of %s', (name) => {
   verifies(
     'tools/stable',
     'the tools of a chat stay the same, also when an MCP server starts and stops, and its messages are repeated',
     async () => {
-      await using lent = await lendMcp();
-      const { wire, gw, client, bodies } = await open(name, [SEARCH, CALL, 'Two', 'Hello', 'Bye'], lent.bridge);
+      await using mcpBridge = await createMcpBridge();
+      const { wire, gw, client, bodies } = await openGateway(name, [SEARCH_CALL, TOOL_CALL, 'Two', 'Hello', 'Bye'], mcpBridge.bridge);
       await using _ = gw;
       await client.call('chat.send', { message: 'How many memories are there?' });
-      await start(client, 'hand', byHand());
+      await startMcpServer(client, 'hand', toTestServerCommand());
       await client.call('chat.send', { message: 'Hello' });
       await client.call('config.set', { key: 'tools.mcpServers.hand.enabled', value: false });
       await client.call('chat.send', { message: 'Bye' });
@@ -41,11 +41,11 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
       expect(names).toEqual(expect.arrayContaining(['file_read', 'tool_search', 'tool_call']));
       expect(names).not.toContain('memory_stats');
       // Marks for the provider's cache move on with each request.
-      const sent = (body: Record<string, unknown> = {}): string =>
+      const getSentText = (body: Record<string, unknown> = {}): string =>
         JSON.stringify(wire.messages(body), (key, value: unknown) => (key === 'cache_control' ? undefined : value));
       for (const [index, body] of bodies.slice(1).entries()) {
-        const before = sent(bodies[index]);
-        expect(sent(body).slice(0, before.length - 1)).toBe(before.slice(0, -1));
+        const before = getSentText(bodies[index]);
+        expect(getSentText(body).slice(0, before.length - 1)).toBe(before.slice(0, -1));
       }
       expect(JSON.stringify(bodies[4])).toContain('"tool_call"');
       expect(gw.faults).toEqual([]);
@@ -53,11 +53,11 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
   );
 
   verifies('tools/real-name', 'events and history name the tool that ran', async () => {
-    const { gw, client, events } = await open(name, [SEARCH, CALL, 'Two']);
+    const { gw, client, events } = await openGateway(name, [SEARCH_CALL, TOOL_CALL, 'Two']);
     await using _ = gw;
     await client.call('chat.send', { message: 'How many memories are there?' });
-    const told = events.filter(({ event }) => event.startsWith('chat.'));
-    expect(told.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload] : []))).toMatchObject([
+    const chatEvents = events.filter(({ event }) => event.startsWith('chat.'));
+    expect(chatEvents.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload] : []))).toMatchObject([
       { tool: 'tool_search' },
       { tool: 'memory_stats', result: { memories: 0 } },
     ]);
@@ -68,17 +68,19 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
     ]);
     expect(messages.filter(({ role }) => role === 'tool').map((message) => message.name)).toEqual(['tool_search', 'memory_stats']);
     const { content } = await client.call('sessions.export', { path: 'main/main.jsonl', format: 'jsonl' });
-    const pending = told.flatMap(({ event, payload }) => (event === 'chat.tool_pending' ? [(payload as { tools: string[] }).tools] : []));
+    const pending = chatEvents.flatMap(({ event, payload }) =>
+      event === 'chat.tool_pending' ? [(payload as { tools: string[] }).tools] : [],
+    );
     expect(pending.filter((tools) => tools.length > 0)).toEqual([['tool_search'], ['memory_stats']]);
-    const shown = JSON.stringify([told, messages, content.split('\n')]).replaceAll('\\"', '"');
-    expect(shown).not.toContain('"tool_call"');
-    expect(shown).not.toContain('"via"');
+    const visibleText = JSON.stringify([chatEvents, messages, content.split('\n')]).replaceAll('\\"', '"');
+    expect(visibleText).not.toContain('"tool_call"');
+    expect(visibleText).not.toContain('"via"');
   });
 
   verifies('tools/stable', 'a fork repeats calls as the model wrote them', async () => {
     // Without `arguments`, as some models write.
-    const flat: Reply = { id: 'call_flat', name: 'tool_call', args: { name: ' memory_stats ' } };
-    const { wire, gw, client, bodies } = await open(name, [SEARCH, CALL, flat, 'Two', 'Again', 'Again']);
+    const flat: ScriptedReply = { id: 'call_flat', name: 'tool_call', args: { name: ' memory_stats ' } };
+    const { wire, gw, client, bodies } = await openGateway(name, [SEARCH_CALL, TOOL_CALL, flat, 'Two', 'Again', 'Again']);
     await using _ = gw;
     await client.call('chat.send', { message: 'How many memories are there?' });
     await client.call('sessions.fork', { path: 'main/main.jsonl', sessionId: 'fork' });
@@ -96,13 +98,13 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
 
 describe('Anthropic', () => {
   it('loads the tools that a search found, and goes on loading one whose server has stopped', async () => {
-    await using lent = await lendMcp();
-    const search: Reply = { id: 'call_1', name: 'tool_search', args: { query: 'say' } };
-    const use: Reply = { id: 'call_2', name: 'mcp__hand__say', args: { text: 'hi' } };
-    const { wire, gw, client, bodies } = await open('Anthropic', [search, use, 'Said', 'Hello'], lent.bridge);
+    await using mcpBridge = await createMcpBridge();
+    const search: ScriptedReply = { id: 'call_1', name: 'tool_search', args: { query: 'say' } };
+    const use: ScriptedReply = { id: 'call_2', name: 'mcp__hand__say', args: { text: 'hi' } };
+    const { wire, gw, client, bodies } = await openGateway('Anthropic', [search, use, 'Said', 'Hello'], mcpBridge.bridge);
     await using _ = gw;
     await client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' } } } });
-    await start(client, 'hand', byHand());
+    await startMcpServer(client, 'hand', toTestServerCommand());
     await client.call('chat.send', { message: 'Say hi' });
     await client.call('config.set', { key: 'tools.mcpServers.hand.enabled', value: false });
     await client.call('chat.send', { message: 'Hello' });
@@ -116,10 +118,10 @@ describe('Anthropic', () => {
   });
 
   it('is asked without them, and from then on, if it refuses them', async () => {
-    const wire = WIRES['Anthropic'];
+    const wire = WIRE_FORMATS['Anthropic'];
     if (!wire) throw new Error('no wire');
     const bodies: Record<string, unknown>[] = [];
-    const { fetch } = standIn(({ method, body }) => {
+    const { fetch } = createFakeServer(({ method, body }) => {
       if (method === 'GET' || !body) return Response.json({ data: [] });
       bodies.push(body);
       if (JSON.stringify(body).includes('defer_loading'))
@@ -127,9 +129,9 @@ describe('Anthropic', () => {
           { type: 'error', error: { type: 'invalid_request_error', message: 'tools.0.defer_loading: Extra inputs are not permitted' } },
           { status: 400 },
         );
-      return wire.reply(bodies.length === 2 ? SEARCH : 'Done');
+      return wire.reply(bodies.length === 2 ? SEARCH_CALL : 'Done');
     });
-    await using gw = await testGateway({ fetch });
+    await using gw = await createTestGateway({ fetch });
     const { client } = await gw.client();
     await client.call('config.patch', { patch: { providers: { upstream: wire.settings }, chat: { model: `upstream/${wire.model}` } } });
     await client.call('chat.send', { message: 'Hello' });
@@ -144,7 +146,7 @@ describe('a call by tool_call', () => {
   const call = (args: unknown): { tool: string; args: unknown } => ({ tool: 'tool_call', args });
 
   it('is checked before a person is asked, and a wrong one is answered with the schema', async () => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: ({ body }) =>
         body.messages.at(-1)?.role === 'user' ? [call({ name: 'browser_click', arguments: { element: 'Buy' } })] : ['Sorry'],
     });
@@ -160,17 +162,17 @@ describe('a call by tool_call', () => {
   });
 
   verifies('tools/real-name', 'asks a person by the name of the tool that runs', async () => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: ({ body }) => (body.messages.at(-1)?.role === 'user' ? [call({ name: 'memory_stats', arguments: '{}' })] : ['Done']),
     });
     const { client, events } = await gw.client();
     await client.call('config.patch', { patch: { tools: { policies: { memory_stats: 'ask' } } } });
-    const sent = client.call('chat.send', { message: 'Count' });
-    await until(async () => (await client.call('approvals.list', {})).approvals.length > 0);
+    const pendingSend = client.call('chat.send', { message: 'Count' });
+    await waitFor(async () => (await client.call('approvals.list', {})).approvals.length > 0);
     const [approval] = (await client.call('approvals.list', {})).approvals;
     expect(approval).toMatchObject({ tool: 'memory_stats', args: {} });
     await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve' });
-    await sent;
+    await pendingSend;
     expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({
       tool: 'memory_stats',
       result: { memories: 0 },
@@ -178,7 +180,7 @@ describe('a call by tool_call', () => {
   });
 
   verifies('tools/real-name', 'reaches no tool that the agent must not use', async () => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: ({ body }, count) =>
         count === 1
           ? [call({ name: 'exec', arguments: { command: 'ls' } })]
@@ -199,7 +201,7 @@ describe('a call by tool_call', () => {
   });
 
   it('is the same as a direct call of a tool that was not offered', async () => {
-    await using gw = await testGateway({ model: (_, count) => (count === 1 ? [{ tool: 'memory_stats', args: {} }] : ['Done']) });
+    await using gw = await createTestGateway({ model: (_, count) => (count === 1 ? [{ tool: 'memory_stats', args: {} }] : ['Done']) });
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'Count' });
     expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({
@@ -210,7 +212,7 @@ describe('a call by tool_call', () => {
 });
 
 verifies('tools/default-set', 'an agent’s groups replace the default tools', async () => {
-  await using gw = await testGateway({ model: script(['Hello']) });
+  await using gw = await createTestGateway({ model: createScript(['Hello']) });
   const { client } = await gw.client();
   await client.call('config.patch', { patch: { agents: { main: { toolGroups: ['browser', 'web'] } } } });
   await client.call('chat.send', { message: 'Hello' });
@@ -220,7 +222,7 @@ verifies('tools/default-set', 'an agent’s groups replace the default tools', a
 });
 
 verifies('tools/default-set', 'an agent over /v1 searches and calls as in a chat', async () => {
-  await using gw = await testGateway({
+  await using gw = await createTestGateway({
     model: ({ body }, count) =>
       [
         [{ tool: 'tool_search', args: { query: 'count memories' } }],
@@ -244,7 +246,7 @@ verifies('tools/default-set', 'costs at most 2,500 tokens, and 95 of 100 tasks f
 });
 
 it('every tool of Perch has other words to be found by', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   const { tools } = await client.call('tools.list', {});
   expect([...TOOL_KEYWORDS.keys()].sort()).toEqual([...tools].sort());

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { byHand, real, serving, start } from '../support/mcp.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { toTestServerCommand, toRealServerCommand, createMcpGateway, startMcpServer } from '../support/mcp-fixtures.ts';
 
 describe('tools by hand', () => {
   verifies('tools/policy', 'a tool with effects needs approval unless its policy allows it', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const about = async (name: string) => {
       const { tools } = contracts['tools.catalog'].result.parse(await client.call('tools.catalog', {}));
@@ -20,7 +20,7 @@ describe('tools by hand', () => {
   });
 
   verifies('tools/run', 'what it answers, or why not; an agent’s limits hold', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const ran = contracts['tools.run'].result.parse(await client.call('tools.run', { tool: 'docs_search', args: { query: 'offline' } }));
     expect(JSON.stringify(ran.result)).toMatch(/offline/i);
@@ -40,7 +40,7 @@ describe('tools by hand', () => {
   });
 
   verifies('tools/run', 'a person is asked first, and may say no', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('config.patch', { patch: { tools: { policies: { current_time: 'ask' } } } });
     const waiting = async () => (await client.call('approvals.list', {})).approvals;
@@ -49,36 +49,36 @@ describe('tools by hand', () => {
         ({ result }) => result,
         ({ code }: { code: string }) => code,
       );
-      await until(async () => (await waiting()).length === 1);
-      const [asked] = await waiting();
-      expect(asked).toMatchObject({ tool: 'current_time', args: {}, agentId: 'main', sessionId: null, runId: null });
-      await client.call('approvals.resolve', { id: asked?.id ?? '', decision });
+      await waitFor(async () => (await waiting()).length === 1);
+      const [approval] = await waiting();
+      expect(approval).toMatchObject({ tool: 'current_time', args: {}, agentId: 'main', sessionId: null, runId: null });
+      await client.call('approvals.resolve', { id: approval?.id ?? '', decision });
       expect(await running).toEqual(decision === 'deny' ? 'AUTH_REQUIRED' : expect.anything());
     }
     // Cancelled by its caller's name for it: the question is gone too.
     const call = { tool: 'current_time', callId: 'mine' };
     const cancelled = client.call('tools.run', call).catch(({ code }: { code: string }) => code);
-    await until(async () => (await waiting()).length === 1);
+    await waitFor(async () => (await waiting()).length === 1);
     await expect(client.call('tools.run', call)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     expect(await client.call('tools.cancel', { callId: 'mine' })).toEqual({ cancelled: true });
     expect(await cancelled).toBe('ABORTED');
-    await until(async () => (await waiting()).length === 0);
+    await waitFor(async () => (await waiting()).length === 0);
     expect(await client.call('tools.cancel', { callId: 'mine' })).toEqual({ cancelled: false });
     // Nobody is left to be told: nothing may run later.
     const other = await gw.client();
     const cut = other.client.call('tools.run', { tool: 'current_time' }).catch(({ name }: Error) => name);
-    await until(async () => (await waiting()).length === 1);
+    await waitFor(async () => (await waiting()).length === 1);
     other.client.close();
     expect(await cut).toBe('ConnectionClosed');
-    await until(async () => (await waiting()).length === 0);
+    await waitFor(async () => (await waiting()).length === 0);
     const { approvals } = await client.call('approvals.list', { status: 'all' });
     expect(approvals.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'denied', 'approved']);
   });
 
   verifies('tools/run', 'files come along; a tool server that cannot says why', async () => {
-    await using at = await serving();
-    await start(at.client, 'all', real('everything', 'stdio'));
-    await start(at.client, 'hand', byHand());
+    await using at = await createMcpGateway();
+    await startMcpServer(at.client, 'all', toRealServerCommand('everything', 'stdio'));
+    await startMcpServer(at.client, 'hand', toTestServerCommand());
     const { files } = await at.client.call('tools.run', { tool: 'mcp:all:get-tiny-image' });
     expect(files).toEqual([expect.objectContaining({ mimeType: 'image/png', data: expect.stringMatching(/^iVBOR/) as string })]);
     await expect(at.client.call('tools.run', { tool: 'mcp:hand:fail' })).rejects.toThrow('mcp:hand:fail failed: It is broken');

@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
-import type { RpcError } from '#shared/rpc/errors.ts';
+import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../requirements.ts';
-import { script, testGateway } from '../support/gateway.ts';
+import { createScript, createTestGateway } from '../support/test-gateway.ts';
 
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 const PATH = 'main/main.jsonl';
 
-async function exported(
+async function exportSession(
   client: GatewayClient,
   path: string,
   format: 'jsonl' | 'markdown' = 'jsonl',
@@ -22,12 +22,12 @@ async function exported(
   return { content, parts };
 }
 
-const said = async (client: GatewayClient, path: string) =>
+const listMessages = async (client: GatewayClient, path: string) =>
   (await client.call('sessions.preview', { path })).messages.map(({ role, content }) => [role, content]);
 
 describe('exported and imported sessions', () => {
   verifies(['sessions.export/round-trip', 'sessions.fork/copies'], 'with branches, a picture and calls of tools', async () => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: (_call, count) => (count === 3 ? [{ tool: 'current_time', args: {} }] : [`answer ${count}`]),
     });
     const { client } = await gw.client();
@@ -36,8 +36,8 @@ describe('exported and imported sessions', () => {
     await client.call('chat.edit', { message: 'first, edited' });
     await client.call('chat.send', { message: 'second — 名前' });
     const entry = async (path: string) => (await client.call('sessions.list', {})).sessions.find((each) => each.path === path);
-    const [before, history] = [await entry(PATH), await said(client, PATH)];
-    const { content } = await exported(client, PATH);
+    const [before, history] = [await entry(PATH), await listMessages(client, PATH)];
+    const { content } = await exportSession(client, PATH);
     expect(Buffer.byteLength(content)).toBe(before?.size);
     expect(content.trimEnd().split('\n')).toHaveLength(before?.messageCount ?? 0);
 
@@ -48,8 +48,8 @@ describe('exported and imported sessions', () => {
       messageCount: before?.messageCount,
       preview: before?.preview,
     });
-    expect(await said(client, session.path)).toEqual(history);
-    const again = await exported(client, session.path);
+    expect(await listMessages(client, session.path)).toEqual(history);
+    const again = await exportSession(client, session.path);
     // The import is a source of each message from then on.
     const shape = (text: string) =>
       text
@@ -59,15 +59,15 @@ describe('exported and imported sessions', () => {
     expect(shape(again.content)).toEqual(shape(content));
     // Both go on, each for itself.
     await client.call('chat.send', { message: 'third', sessionId: 'copy' });
-    expect((await said(client, session.path)).length).toBe(history.length + 2);
-    expect(await said(client, PATH)).toEqual(history);
+    expect((await listMessages(client, session.path)).length).toBe(history.length + 2);
+    expect(await listMessages(client, PATH)).toEqual(history);
 
     const { messages } = await client.call('sessions.preview', { path: PATH });
     const { session: fork } = await client.call('sessions.fork', { path: PATH });
-    expect(await said(client, fork.path)).toEqual(history);
+    expect(await listMessages(client, fork.path)).toEqual(history);
     expect(fork).toMatchObject({ title: before?.title, messageCount: history.length });
     const { session: part } = await client.call('sessions.fork', { path: PATH, messageId: messages[1]?.id ?? '', sessionId: 'part' });
-    expect(await said(client, part.path)).toEqual(history.slice(0, 2));
+    expect(await listMessages(client, part.path)).toEqual(history.slice(0, 2));
     await expect(client.call('sessions.fork', { path: PATH, sessionId: 'part' })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     await expect(client.call('sessions.fork', { path: PATH, messageId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(client.call('sessions.fork', { path: 'main/none.jsonl' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -75,21 +75,21 @@ describe('exported and imported sessions', () => {
   });
 
   verifies('sessions.export/round-trip', 'it is named for how it began, whichever branch is the active one', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'How it began' });
     await client.call('chat.send', { message: 'what was edited' });
     await client.call('chat.edit', { message: 'edited' });
-    const { content } = await exported(client, PATH);
+    const { content } = await exportSession(client, PATH);
     expect((await client.call('sessions.import', { content })).session.title).toBe('How it began');
   });
 
   verifies('sessions.export/round-trip', 'a long one comes in parts', async () => {
     const long = 'x'.repeat(450_000);
-    await using gw = await testGateway({ model: script([long]) });
+    await using gw = await createTestGateway({ model: createScript([long]) });
     const { client } = await gw.client();
     for (let n = 0; n < 8; n++) await client.call('chat.send', { message: long });
-    const { content, parts } = await exported(client, PATH);
+    const { content, parts } = await exportSession(client, PATH);
     expect(parts).toBe(2);
     expect(Buffer.byteLength(content)).toBe((await client.call('sessions.list', {})).sessions[0]?.size);
     expect((await client.call('sessions.import', { content })).session).toMatchObject({ messageCount: 16 });
@@ -97,7 +97,7 @@ describe('exported and imported sessions', () => {
   });
 
   verifies('sessions.export/markdown', 'names the speakers, and fences text that has fences', async () => {
-    await using gw = await testGateway({
+    await using gw = await createTestGateway({
       model: (_call, count) => (count === 1 ? [{ tool: 'memory_add', args: { text: '```js```' } }] : ['Kept.']),
     });
     const { client } = await gw.client();
@@ -105,7 +105,7 @@ describe('exported and imported sessions', () => {
       message: 'Keep this',
       attachments: [{ filename: 'dot.png', mimeType: 'image/png', content: PICTURE }],
     });
-    const { content } = await exported(client, PATH, 'markdown');
+    const { content } = await exportSession(client, PATH, 'markdown');
     expect(content.startsWith('# Keep this\n\n## You\n\nKeep this\n\nAttached: dot.png (image/png, ')).toBe(true);
     expect(content).toContain('## Assistant (test/scripted)\n\nCalls `memory_add`:\n\n````json\n{\n  "text": "```js```"\n}\n````\n');
     expect(content).toContain('## Tool memory_add\n\n');
@@ -115,19 +115,19 @@ describe('exported and imported sessions', () => {
 
   verifies('sessions.export/markdown', 'imports the exported messages, also text that resembles a heading', async () => {
     const replies = ['Fine.\n\n## You\n\nno, me\n\\## Tool x', 'Bye'];
-    await using gw = await testGateway({ model: script(replies) });
+    await using gw = await createTestGateway({ model: createScript(replies) });
     const { client } = await gw.client();
     await client.call('chat.send', { message: '## Assistant\nhow are you?' });
     await client.call('chat.send', { message: 'second' });
-    const { content } = await exported(client, PATH, 'markdown');
+    const { content } = await exportSession(client, PATH, 'markdown');
     const { session } = await client.call('sessions.import', { content: content.replaceAll('\n', '\r\n') });
-    expect(await said(client, session.path)).toEqual(await said(client, PATH));
+    expect(await listMessages(client, session.path)).toEqual(await listMessages(client, PATH));
     expect(session.title).toBe((await client.call('sessions.list', {})).sessions.find(({ path }) => path === PATH)?.title);
     const written = await client.call('sessions.import', {
       content: '\n# Notes\n\n## You\nHi\n## Assistant (a/b)\n\nHo\n\n## Tool t\n\nDone',
     });
     expect(written.session).toMatchObject({ title: 'Notes', messageCount: 2 });
-    expect(await said(client, written.session.path)).toEqual([
+    expect(await listMessages(client, written.session.path)).toEqual([
       ['user', 'Hi'],
       ['assistant', 'Ho\n\n**Tool t**\n\nDone'],
     ]);
@@ -137,7 +137,7 @@ describe('exported and imported sessions', () => {
   });
 
   verifies('sessions.import/refuses', 'by its line', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const line = (id: string, parentId: string | null, more: object = {}): string =>
       JSON.stringify({ id, role: 'user', content: 'hi', timestamp: 1, parentId, ...more });
@@ -154,12 +154,12 @@ describe('exported and imported sessions', () => {
     ];
     for (const [content, message] of wrong) {
       const failed = client.call('sessions.import', { content });
-      const { message: said, extra } = await failed.then(
+      const { message: errorMessage, extra } = await failed.then(
         () => expect.unreachable(content),
         (error: RpcError) => error,
       );
-      expect(said, content).toMatch(message);
-      const [, line] = /Line (\d+) of/.exec(said) ?? [];
+      expect(errorMessage, content).toMatch(message);
+      const [, line] = /Line (\d+) of/.exec(errorMessage) ?? [];
       expect(extra.details?.['line'], content).toBe(line && Number(line));
     }
     await expect(client.call('sessions.import', { content: line('a', null), agentId: 'none' })).rejects.toMatchObject({

@@ -1,19 +1,19 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { testGateway } from '../support/gateway.ts';
-import { askRaw } from '../support/raw.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
 verifies('tts/protocol-2', 'and at protocol 3 it needs the bridge', async () => {
-  await using gw = await testGateway({ useGuide: true });
-  expect(await askRaw(gw, 'tts.speak', '{"text":"Hello"}', 2)).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
-  expect(await askRaw(gw, 'tts.speak', '{"text":"Hello"}', 3)).toMatchObject({
+  await using gw = await createTestGateway({ useGuide: true });
+  expect(await sendRawRequest(gw, 'tts.speak', '{"text":"Hello"}', 2)).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
+  expect(await sendRawRequest(gw, 'tts.speak', '{"text":"Hello"}', 3)).toMatchObject({
     ok: false,
     error: { code: 'INTERNAL_ERROR', message: expect.stringContaining('needs the bridge') },
   });
 });
 
 verifies('tts/params', 'each with a voice, rate or pitch that is none', async () => {
-  await using gw = await testGateway({ useGuide: true });
+  await using gw = await createTestGateway({ useGuide: true });
   const { client } = await gw.client();
   const wrong = [
     ...['Aria', 'en-us-AriaNeural', 'en-US-Aria', 'en-US-AriaNeural"/>', 'EN-US-AriaNeural'].map((voice) => ({ voice })),

@@ -1,18 +1,18 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { testGateway, until } from '../support/gateway.ts';
-import { type Asked, standIn, streamed, unnamed } from '../support/streamed.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
+import { type ProviderRequest, createFakeServer, createStreamResponse, toUnnamedEvents } from '../support/fake-provider-server.ts';
 
-const SAID = unnamed({ choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }, '[DONE]').replace(
+const REPLY_STREAM = toUnnamedEvents({ choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }, '[DONE]').replace(
   '"[DONE]"',
   '[DONE]',
 );
 
-async function world(answer: (asked: Asked, count: number) => Response | Promise<Response>, clock = new FakeClock()) {
+async function createFixture(answer: (asked: ProviderRequest, count: number) => Response | Promise<Response>, clock = new FakeClock()) {
   let posts = 0;
-  const { fetch } = standIn((asked) => (asked.method === 'GET' ? Response.json({ data: [{ id: 'm' }] }) : answer(asked, ++posts)));
-  const gw = await testGateway({ fetch, clock, useGuide: true });
+  const { fetch } = createFakeServer((asked) => (asked.method === 'GET' ? Response.json({ data: [{ id: 'm' }] }) : answer(asked, ++posts)));
+  const gw = await createTestGateway({ fetch, clock, useGuide: true });
   const { client } = await gw.client();
   await client.call('config.patch', {
     patch: {
@@ -32,7 +32,7 @@ async function world(answer: (asked: Asked, count: number) => Response | Promise
   return { gw, client, clock, v1, posts: () => posts };
 }
 
-const brief = async (response: Response): Promise<unknown[]> => [
+const summariseResponse = async (response: Response): Promise<unknown[]> => [
   response.status,
   response.headers.get('retry-after'),
   await response.json(),
@@ -43,13 +43,14 @@ verifies(
   'is 503 with Retry-After over `/v1`, for models and agents; a fallback answers meanwhile',
   async () => {
     let well = false;
-    const { gw, client, clock, v1, posts } = await world(({ url }) =>
-      well || url.includes('other') ? streamed(SAID) : Response.json({ error: { message: 'broken' } }, { status: 501 }),
+    const { gw, client, clock, v1, posts } = await createFixture(({ url }) =>
+      well || url.includes('other') ? createStreamResponse(REPLY_STREAM) : Response.json({ error: { message: 'broken' } }, { status: 501 }),
     );
     await using _ = gw;
     for (const stream of [false, true, false, true, false]) expect((await v1({ stream })).status).toBe(502);
     const refused = [503, '30', { error: { type: 'unavailable', message: expect.stringContaining('Try again in 30 s') } }];
-    for (const body of [{}, { stream: true }, { model: 'perch/main' }]) expect(await brief(await v1(body))).toMatchObject(refused);
+    for (const body of [{}, { stream: true }, { model: 'perch/main' }])
+      expect(await summariseResponse(await v1(body))).toMatchObject(refused);
     expect(posts()).toBe(5);
     expect((await v1({ model: 'other/m' })).status).toBe(200);
     await client.call('config.patch', { patch: { chat: { fallbacks: ['other/m'] } } });
@@ -62,14 +63,14 @@ verifies(
 );
 
 verifies('providers/breaker', 'by the settings, and never by what the caller did wrong', async () => {
-  const { gw, client, clock, v1, posts } = await world(
+  const { gw, client, clock, v1, posts } = await createFixture(
     (_asked, count) => new Response('{"error":"x"}', { status: count > 20 ? 501 : 400 }),
   );
   await using _ = gw;
   await client.call('config.set', { key: 'gateway.upstream', value: { failures: 2, pauseMs: 5000 } });
   for (let count = 0; count < 20; count++) expect((await v1({})).status).toBe(400);
   expect([(await v1({})).status, (await v1({})).status]).toEqual([502, 502]);
-  expect(await brief(await v1({}))).toMatchObject([503, '5', {}]);
+  expect(await summariseResponse(await v1({}))).toMatchObject([503, '5', {}]);
   clock.advance(5000);
   expect((await v1({})).status).toBe(502);
   expect([(await v1({})).status, posts()]).toEqual([503, 23]);
@@ -83,7 +84,9 @@ verifies(
   'is told of with its end, and a probe tries it before that, in vain or not',
   async () => {
     let well = false;
-    const { gw, client, clock, v1, posts } = await world(() => (well ? streamed(SAID) : new Response('{}', { status: 501 })));
+    const { gw, client, clock, v1, posts } = await createFixture(() =>
+      well ? createStreamResponse(REPLY_STREAM) : new Response('{}', { status: 501 }),
+    );
     await using _ = gw;
     const resting = async () => (await client.call('models.providers', {})).providers.find(({ id }) => id === 'up')?.resting;
     for (let count = 0; count < 4; count++) await v1({});
@@ -104,13 +107,13 @@ verifies(
 
 verifies('providers/time-outs', 'until the first byte and within an answer, a whole answer having longer', async () => {
   const silent = (): Promise<Response> => new Promise(() => {});
-  const { gw, client, clock, v1 } = await world((_asked, count) =>
-    count === 3 ? streamed(SAID.slice(0, 20), { ends: 'stall' }) : silent(),
+  const { gw, client, clock, v1 } = await createFixture((_asked, count) =>
+    count === 3 ? createStreamResponse(REPLY_STREAM.slice(0, 20), { ends: 'stall' }) : silent(),
   );
   await using _ = gw;
   const ends = async (body: object, ms: number): Promise<unknown> => {
     const answer = v1(body).then((response) => response.text());
-    await clock.waitsFor(ms);
+    await clock.waitForTimer(ms);
     clock.advance(ms);
     return answer;
   };
@@ -126,7 +129,7 @@ verifies('providers/time-outs', 'until the first byte and within an answer, a wh
 verifies('providers/breaker', 'counts a failure once, however many choices it ends', async () => {
   let later = false;
   const left: unknown[] = [];
-  const { gw, client, v1 } = await world(({ signal }, count) => {
+  const { gw, client, v1 } = await createFixture(({ signal }, count) => {
     if (later) return new Response('{}', { status: 400 });
     if (count === 8) return new Response('{}', { status: 501 });
     const { promise, reject } = Promise.withResolvers<Response>();
@@ -137,7 +140,7 @@ verifies('providers/breaker', 'counts a failure once, however many choices it en
   await client.call('config.set', { key: 'providers.claude', value: { kind: 'anthropic', apiKey: 'k', baseUrl: 'http://claude.test/v1' } });
   const ask = { model: 'claude/claude-opus-5-5', n: 8 };
   expect((await v1(ask)).status).toBe(502);
-  await until(() => left.length === 7, 'the other choices to end');
+  await waitFor(() => left.length === 7, 'the other choices to end');
   later = true;
   expect((await v1(ask)).status).toBe(400);
 });

@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import type { UsageRecord } from '../../web/gateway/core/vault.ts';
+import type { UsageRecord } from '../../web/gateway/core/vault-interface.ts';
 import { verifies } from '../requirements.ts';
-import { FakeClock } from '../support/clock.ts';
-import { testGateway } from '../support/gateway.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createTestGateway } from '../support/test-gateway.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-function record(at: number, change: Partial<UsageRecord> = {}, cost?: number): UsageRecord {
+function createUsageRecord(at: number, change: Partial<UsageRecord> = {}, cost?: number): UsageRecord {
   const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, ...(cost === undefined ? {} : { cost }) };
   return { id: crypto.randomUUID(), at, provider: 'test', model: 'test/a', sessionKey: 'main/one', principal: 'owner', usage, ...change };
 }
@@ -16,15 +16,15 @@ function record(at: number, change: Partial<UsageRecord> = {}, cost?: number): U
 describe('usage', () => {
   verifies('usage/shapes', 'summed in all, by provider, model, day and hour', async () => {
     const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
-    await using gw = await testGateway({ clock });
+    await using gw = await createTestGateway({ clock });
     const { client } = await gw.client();
     await client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
     const now = clock.now();
     for (const each of [
-      record(now, {}, 0.25),
-      record(now - HOUR, { sessionKey: 'main/two', model: 'test/b', purpose: 'title' }, 0.5),
-      record(now - DAY, { provider: 'other', model: 'other/a', sessionKey: null, principal: 'key-1' }),
-      record(now - 7 * DAY),
+      createUsageRecord(now, {}, 0.25),
+      createUsageRecord(now - HOUR, { sessionKey: 'main/two', model: 'test/b', purpose: 'title' }, 0.5),
+      createUsageRecord(now - DAY, { provider: 'other', model: 'other/a', sessionKey: null, principal: 'key-1' }),
+      createUsageRecord(now - 7 * DAY),
     ])
       gw.vault.usage.add(each);
     const sums = (calls: number, cost: number) => ({
@@ -46,7 +46,7 @@ describe('usage', () => {
       byKey: {},
       byPurpose: { chat: sums(2, 0.25), title: sums(1, 0.5) },
     });
-    gw.vault.usage.add(record(now - 7 * DAY, { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, estimated: true } }));
+    gw.vault.usage.add(createUsageRecord(now - 7 * DAY, { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, estimated: true } }));
     expect(summary).not.toHaveProperty('estimatedCalls');
     expect(await client.call('usage.get', { days: 8 })).toMatchObject({ estimatedCalls: 1, byProvider: { test: { estimatedCalls: 1 } } });
     expect(await client.call('usage.get', { days: 8 })).toMatchObject({ windowDays: 8, calls: 5 });
@@ -63,7 +63,7 @@ describe('usage', () => {
 
   verifies('usage/shapes', 'what was read from caches and written to them, if a call reported it', async () => {
     const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
-    await using gw = await testGateway({ clock });
+    await using gw = await createTestGateway({ clock });
     const { client } = await gw.client();
     const tokens = { inputTokens: 100, outputTokens: 5, totalTokens: 105 };
     for (const [model, usage] of [
@@ -71,7 +71,7 @@ describe('usage', () => {
       ['test/a', { ...tokens, cacheReadTokens: 0 }],
       ['test/b', tokens],
     ] as const)
-      gw.vault.usage.add(record(clock.now(), { model, usage }));
+      gw.vault.usage.add(createUsageRecord(clock.now(), { model, usage }));
     const summary = contracts['usage.get'].result.parse(await client.call('usage.get', {}));
     expect(summary).toMatchObject({ inputTokens: 300, cacheReadTokens: 90, cacheWriteTokens: 10 });
     expect(summary.byModel['test/a']).toMatchObject({ inputTokens: 200, cacheReadTokens: 90, cacheWriteTokens: 10 });
@@ -83,12 +83,12 @@ describe('usage', () => {
   verifies('usage/windows', 'days of another zone, over a change of its clocks; wrong ones', async () => {
     // In New York the clocks went back on 1 November 2026: that day had 25 hours.
     const clock = new FakeClock(Date.UTC(2026, 10, 2, 3));
-    await using gw = await testGateway({ clock });
+    await using gw = await createTestGateway({ clock });
     const { client } = await gw.client();
     await client.call('config.set', { key: 'chat.timeZone', value: 'America/New_York' });
     // 00:30 and 23:30 of that day, and 23:30 of the day before.
     for (const at of [Date.UTC(2026, 10, 1, 4, 30), Date.UTC(2026, 10, 2, 4, 30), Date.UTC(2026, 10, 1, 3, 30)])
-      gw.vault.usage.add(record(at));
+      gw.vault.usage.add(createUsageRecord(at));
     const { dailyBreakdown } = await client.call('usage.daily', { days: 365 });
     expect(dailyBreakdown).toHaveLength(365);
     expect(dailyBreakdown.slice(-2).map(({ date, calls }) => [date, calls])).toEqual([
@@ -111,7 +111,9 @@ describe('usage', () => {
   });
 
   verifies('usage/counts', 'a run and a call over HTTP count, a failed one does not', async () => {
-    await using gw = await testGateway({ model: ({ body }) => (body.model === 'broken' ? [{ status: 500, body: 'no' }] : ['Hello']) });
+    await using gw = await createTestGateway({
+      model: ({ body }) => (body.model === 'broken' ? [{ status: 500, body: 'no' }] : ['Hello']),
+    });
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'hi' });
     await client.call('chat.send', { message: 'hi', model: 'test/broken' }).catch(() => {});

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { testGateway, until } from '../support/gateway.ts';
+import { createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 verifies(['wiki.rpc/pages', 'wiki.rpc/changed'], 'pages are made, linked, changed and removed, and whoever looks hears of it', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client, events } = await gw.client();
-  const told = () => events.flatMap(({ event, payload }) => (event === 'wiki.changed' ? [payload] : []));
+  const getWikiEvents = () => events.flatMap(({ event, payload }) => (event === 'wiki.changed' ? [payload] : []));
   expect(await client.call('wiki.pages', {})).toEqual({ pages: [], count: 0 });
   expect(await client.call('wiki.stats', {})).toEqual({ pages: 0, claims: 0, directories: 0, sources: 0, workspace: 'main' });
   const { page } = await client.call('wiki.savePage', {
@@ -23,8 +23,8 @@ verifies(['wiki.rpc/pages', 'wiki.rpc/changed'], 'pages are made, linked, change
   expect((await client.call('wiki.page', { path: 'index.md' })).backlinks).toEqual([
     { path: 'entities/Miso.md', title: 'Miso', lines: [1] },
   ]);
-  await until(() => told().length > 0, 'an event');
-  expect(told()[0]).toMatchObject({ agentIds: ['main'], pages: expect.arrayContaining(['entities/Miso.md']) as unknown });
+  await waitFor(() => getWikiEvents().length > 0, 'an event');
+  expect(getWikiEvents()[0]).toMatchObject({ agentIds: ['main'], pages: expect.arrayContaining(['entities/Miso.md']) as unknown });
 
   // Written by other ways: a method for files, as the mirror of a folder does.
   await client.call('workspace.write', { path: 'wiki/entities/Ana.md', content: '---\ntags: [cat lover\n---\nA person.\n' });
@@ -60,7 +60,7 @@ verifies(['wiki.rpc/pages', 'wiki.rpc/changed'], 'pages are made, linked, change
 });
 
 verifies(['wiki.rpc/claims', 'wiki.rpc/contradictions'], 'claims live their lives with all that happened to them', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   const path = 'entities/Miso';
   await client.call('wiki.savePage', { path, content: 'A cat.\n' });
@@ -104,8 +104,8 @@ verifies(['wiki.rpc/claims', 'wiki.rpc/contradictions'], 'claims live their live
   await client.call('wiki.refuteClaim', { id: eleven.id, reason: 'A slip.' });
   await client.call('wiki.updateClaim', { id: twelve.id, confidence: 1 });
   await client.call('wiki.deleteClaim', { id: twelve.id, why: 'By mistake.' });
-  const gone = await client.call('wiki.claim', { id: twelve.id });
-  expect([gone.deleted, gone.history.map(({ event }) => event)]).toEqual([true, ['added', 'updated', 'deleted']]);
+  const replacedClaim = await client.call('wiki.claim', { id: twelve.id });
+  expect([replacedClaim.deleted, replacedClaim.history.map(({ event }) => event)]).toEqual([true, ['added', 'updated', 'deleted']]);
   await client.call('wiki.restoreClaim', { id: twelve.id });
   const { claim, history } = await client.call('wiki.claim', { id: ten.id });
   expect(claim).toMatchObject({ status: 'SUPERSEDED', superseded_by: twelve.id, reason: 'A birthday.' });
@@ -124,7 +124,7 @@ verifies(['wiki.rpc/claims', 'wiki.rpc/contradictions'], 'claims live their live
 });
 
 verifies('wiki.rpc/agents', 'each workspace has a wiki of its own, whichever agent asks', async () => {
-  await using gw = await testGateway();
+  await using gw = await createTestGateway();
   const { client } = await gw.client();
   await client.call('config.patch', { patch: { agents: { writer: {}, guest: { workspace: 'main' } } } });
   await client.call('wiki.savePage', { path: 'Tea', content: 'Earl Grey.' });
@@ -149,19 +149,19 @@ verifies('wiki.tools/agents', 'an agent writes, claims, finds contradictions and
     { tool: 'wiki_read', args: { path: 'entities/Miso', limit: 3 } },
     { tool: 'wiki_contradictions', args: {} },
   ];
-  await using gw = await testGateway({ model: (_call, count) => (calls[count - 1] ? [calls[count - 1] ?? 'x'] : ['Done.']) });
+  await using gw = await createTestGateway({ model: (_call, count) => (calls[count - 1] ? [calls[count - 1] ?? 'x'] : ['Done.']) });
   const { client, events } = await gw.client();
   await client.call('chat.send', { message: 'Note it' });
   const results = events.flatMap(({ event, payload }) =>
     event === 'chat.tool_result' ? [payload as { result: unknown; isError?: boolean }] : [],
   );
   expect(results.map(({ isError = false }) => isError)).toEqual([false, false, false, true, true, false, false, false]);
-  const said = results.map(({ result }) => JSON.stringify(result));
-  expect(said[2]).toContain('Conflicting values for Miso');
-  expect(said[3]).toContain('evidence');
-  expect(said[4]).toContain('Page entities/Miso.md already exists');
-  expect(said[6]).toContain('nextOffset');
-  expect(said[7]).toContain('Miso is 11 years old.');
+  const resultTexts = results.map(({ result }) => JSON.stringify(result));
+  expect(resultTexts[2]).toContain('Conflicting values for Miso');
+  expect(resultTexts[3]).toContain('evidence');
+  expect(resultTexts[4]).toContain('Page entities/Miso.md already exists');
+  expect(resultTexts[6]).toContain('nextOffset');
+  expect(resultTexts[7]).toContain('Miso is 11 years old.');
   const catalog = (await client.call('tools.catalog', {})).tools.filter(({ name }) => name.startsWith('wiki_'));
   expect(catalog.map(({ name }) => name)).toEqual(
     ['claim', 'contradictions', 'read', 'refute', 'search', 'supersede', 'write'].map((name) => `wiki_${name}`),
@@ -175,7 +175,7 @@ verifies('wiki.tools/agents', 'an agent writes, claims, finds contradictions and
   );
   calls.splice(0, 8, ...Array.from({ length: gw.calls.length }, () => undefined as never));
   const run = client.call('chat.send', { message: 'Mend it' });
-  await until(async () => (await client.call('approvals.list', {})).approvals.length === 1, 'a question');
+  await waitFor(async () => (await client.call('approvals.list', {})).approvals.length === 1, 'a question');
   const [question] = (await client.call('approvals.list', {})).approvals;
   expect(question?.summary).toBe('Change the wiki page entities/Miso');
   await client.call('approvals.resolve', { id: question?.id ?? '', decision: 'approve' });

@@ -1,15 +1,15 @@
 import { describe, expect, vi } from 'vitest';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
 import { articles } from '../../web/gateway/core/guide/docs.ts';
 import { verifies } from '../requirements.ts';
-import { type Say, type Script, testGateway } from '../support/gateway.ts';
-import { askRaw } from '../support/raw.ts';
+import { type Say, type ModelScript, createTestGateway } from '../support/test-gateway.ts';
+import { sendRawRequest } from '../support/raw-connection.ts';
 
-const base64 = (bytes: readonly number[]): string => Buffer.from(bytes).toString('base64');
+const toBase64 = (bytes: readonly number[]): string => Buffer.from(bytes).toString('base64');
 const MB = 1024 * 1024;
 
 /** Calls these tools one by one; `results` collects their results. */
-function caller(calls: readonly Say[]): { model: Script; results: string[] } {
+function createCallingScript(calls: readonly Say[]): { model: ModelScript; results: string[] } {
   const results: string[] = [];
   return {
     results,
@@ -24,18 +24,23 @@ function caller(calls: readonly Say[]): { model: Script; results: string[] } {
 
 describe('workspaces', () => {
   verifies('workspace/files', 'text as it is, the rest as base64; in their own workspace', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const { file } = await client.call('workspace.write', { path: 'notes/Ägypten.md', content: '# Grüße\r\n' });
     expect(file).toMatchObject({ workspace: 'main', path: 'notes/Ägypten.md', mimeType: 'text/markdown', size: 11 });
     expect(await client.call('workspace.read', { path: 'notes/Ägypten.md' })).toEqual({ file, content: '# Grüße\r\n', encoding: 'utf8' });
     // Text is stored as text, byte by byte, even if it was sent as base64.
     const bom = [0xef, 0xbb, 0xbf, 0x68, 0x69];
-    await client.call('workspace.write', { path: 'bom', content: base64(bom), encoding: 'base64' });
+    await client.call('workspace.write', { path: 'bom', content: toBase64(bom), encoding: 'base64' });
     const text = await client.call('workspace.read', { path: 'bom' });
     expect([text.encoding, [...Buffer.from(text.content)], text.file.mimeType]).toEqual(['utf8', bom, 'text/plain']);
     for (const bytes of [[0xff, 0xfe, 1], [104, 0, 105], []]) {
-      await client.call('workspace.write', { path: 'bytes', content: base64(bytes), encoding: 'base64', mimeType: 'application/x-thing' });
+      await client.call('workspace.write', {
+        path: 'bytes',
+        content: toBase64(bytes),
+        encoding: 'base64',
+        mimeType: 'application/x-thing',
+      });
       const read = await client.call('workspace.read', { path: 'bytes' });
       expect([[...Buffer.from(read.content, read.encoding)], read.file.size]).toEqual([bytes, bytes.length]);
     }
@@ -49,7 +54,7 @@ describe('workspaces', () => {
   });
 
   verifies('workspace/names', 'in NFC, with their case, and nothing that leads elsewhere', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('workspace.write', { path: 'A\u0308.txt', content: '1' });
     await client.call('workspace.write', { path: 'Ä.txt', content: '2' });
@@ -68,12 +73,12 @@ describe('workspaces', () => {
   });
 
   verifies('workspace/limits', 'a file, a workspace’s bytes and files; what is no text, no base64', async () => {
-    await using gw = await testGateway();
+    await using gw = await createTestGateway();
     const { client } = await gw.client();
     const write = (params: Record<string, unknown>) => client.request('workspace.write', { path: 'f', ...params });
-    const whole = 'ü'.repeat(4 * MB);
-    expect(await write({ content: whole })).toMatchObject({ file: { size: WORKSPACE_LIMITS.fileBytes } });
-    await expect(write({ content: `${whole}a` })).rejects.toMatchObject({
+    const largeText = 'ü'.repeat(4 * MB);
+    expect(await write({ content: largeText })).toMatchObject({ file: { size: WORKSPACE_LIMITS.fileBytes } });
+    await expect(write({ content: `${largeText}a` })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
       message: expect.stringContaining('8 MiB'),
     });
@@ -82,22 +87,22 @@ describe('workspaces', () => {
         code: 'INVALID_PARAMS',
         message: '`content` is not valid base64.',
       });
-    expect(await askRaw(gw, 'workspace.write', '{"path":"f","content":"\\ud800"}')).toMatchObject({
+    expect(await sendRawRequest(gw, 'workspace.write', '{"path":"f","content":"\\ud800"}')).toMatchObject({
       ok: false,
       error: { code: 'INVALID_PARAMS' },
     });
     await expect(write({ content: '', mimeType: 'text/html\r\nx: y' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    expect((await client.call('workspace.read', { path: 'f' })).content).toHaveLength(whole.length);
+    expect((await client.call('workspace.read', { path: 'f' })).content).toHaveLength(largeText.length);
     // As if the others were there: storage tells their number and bytes.
     const put = gw.vault.files.put;
-    for (const [others, says] of [
+    for (const [others, expectedError] of [
       [{ files: 10_000, bytes: 0 }, '10000 files'],
       [{ files: 1, bytes: WORKSPACE_LIMITS.bytes }, '256 MiB'],
     ] as const) {
       vi.spyOn(gw.vault.files, 'put').mockImplementationOnce((file, check) => put(file, () => check(others)));
       await expect(write({ content: 'a', path: 'new' })).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
-        message: expect.stringContaining(says),
+        message: expect.stringContaining(expectedError),
       });
     }
     expect(await client.call('workspace.list', {})).toMatchObject({ count: 1 });
@@ -106,7 +111,7 @@ describe('workspaces', () => {
 
 describe('tools for files', () => {
   verifies(['tools/files', 'tools/loaded-late'], 'write, list, read by pages and remove, in the agent’s own workspace', async () => {
-    const { model, results } = caller([
+    const { model, results } = createCallingScript([
       { tool: 'file_write', args: { path: 'a/x.md', content: 'ab\u{1F426}cd' } },
       { tool: 'file_list', args: {} },
       { tool: 'file_read', args: { path: 'a/x.md', limit: 3 } },
@@ -118,7 +123,7 @@ describe('tools for files', () => {
       { tool: 'file_remove', args: { path: 'a/x.md' } },
       { tool: 'file_list', args: { under: 'a' } },
     ]);
-    await using gw = await testGateway({ model });
+    await using gw = await createTestGateway({ model });
     const { client } = await gw.client();
     await client.call('agents.add', { agent_id: 'writer', config: { workspace: 'writing' } });
     await client.call('config.set', { key: 'tools.policies.file_remove', value: 'auto' });
@@ -126,7 +131,7 @@ describe('tools for files', () => {
     await client.call('workspace.write', {
       path: 'picture.png',
       workspace: 'writing',
-      content: base64([...Buffer.from('GIF89a'), 1, 0, 1, 0, 0]),
+      content: toBase64([...Buffer.from('GIF89a'), 1, 0, 1, 0, 0]),
       encoding: 'base64',
     });
     await client.call('chat.send', { message: 'write', agentId: 'writer' });
@@ -166,12 +171,12 @@ describe('tools for files', () => {
     ['tools/send-file', 'chat.attachment/bytes'],
     'arrives with the reply, can be fetched, and is named to the model alone',
     async () => {
-      const { model, results } = caller([
+      const { model, results } = createCallingScript([
         { tool: 'send_file', args: { path: 'out/report.csv', note: 'Your report' } },
         { tool: 'send_file', args: { path: 'big.bin' } },
         { tool: 'send_file', args: { path: 'none' } },
       ]);
-      await using gw = await testGateway({ model });
+      await using gw = await createTestGateway({ model });
       const { client } = await gw.client();
       const big = new Uint8Array(300_000).fill(255);
       await client.call('workspace.write', { path: 'out/report.csv', content: 'a,b\n' });
@@ -212,8 +217,8 @@ describe('tools for files', () => {
   );
 
   verifies('tools/send-file', 'small ones stand in the history; not where there is no chat', async () => {
-    const { model } = caller([{ tool: 'send_file', args: { path: 'a.txt' } }]);
-    await using gw = await testGateway({ model });
+    const { model } = createCallingScript([{ tool: 'send_file', args: { path: 'a.txt' } }]);
+    await using gw = await createTestGateway({ model });
     const { client } = await gw.client();
     await client.call('workspace.write', { path: 'a.txt', content: 'hi' });
     await client.call('chat.send', { message: 'only one' });
@@ -222,11 +227,11 @@ describe('tools for files', () => {
       { type: 'text', text: 'done' },
       { type: 'file', mimeType: 'text/plain', data: 'aGk=', filename: 'a.txt' },
     ]);
-    const third = caller([
+    const third = createCallingScript([
       { tool: 'send_file', args: { path: 'a.txt' } },
       { tool: 'plan_create', args: { goal: 'x', steps: ['y'] } },
     ]);
-    await using stateless = await testGateway({ model: third.model, vault: gw.vault, useGuide: true });
+    await using stateless = await createTestGateway({ model: third.model, vault: gw.vault, useGuide: true });
     const body = JSON.stringify({ model: 'perch/main', messages: [{ role: 'user', content: 'hi' }] });
     const request = new Request('http://perch/v1/chat/completions', {
       method: 'POST',
@@ -238,13 +243,13 @@ describe('tools for files', () => {
   });
 
   verifies('tools/file-versions', 'keep replaced and removed files, which one call restores', async () => {
-    const { model } = caller([
+    const { model } = createCallingScript([
       { tool: 'file_write', args: { path: 'mine.md', content: 'second' } },
       { tool: 'file_remove', args: { path: 'mine.md' } },
       { tool: 'memory_update_preference', args: { key: 'tone', value: 'friendly' } },
       { tool: 'memory_update_preference', args: { key: 'tone', value: 'dry' } },
     ]);
-    await using gw = await testGateway({ model });
+    await using gw = await createTestGateway({ model });
     const { client } = await gw.client();
     await client.call('config.set', { key: 'tools.policies.file_remove', value: 'auto' });
     await client.call('workspace.write', { path: 'mine.md', content: 'first' });

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
-import { weightOf } from '../../web/gateway/core/channels/x/weighted.ts';
+import { computeWeight } from '../../web/gateway/core/channels/x/post-weight.ts';
 import { verifies } from '../requirements.ts';
-import { first } from '../support/platform-server.ts';
-import { authorize, connected, echo } from '../support/x.ts';
-import { BEARER, isMentions } from '../support/x-server.ts';
+import { failFirst } from '../support/platform-server.ts';
+import { authorizeAccount, createXGateway, echoScript } from '../support/x-gateway.ts';
+import { APP_BEARER, isMentionsRequest } from '../support/x-server.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -13,15 +13,15 @@ describe('mentions', () => {
     ['channels/x-mentions', 'channels/metrics'],
     'new ones are answered in their thread, those of before and its own are not',
     async () => {
-      await using at = await connected({}, { model: echo, pageSize: 2 });
-      at.server.mention('before it was switched on');
+      await using at = await createXGateway({}, { model: echoScript, pageSize: 2 });
+      at.server.addMention('before it was switched on');
       await at.runs();
-      at.server.mention('a note to itself', '1000');
-      const asked = at.server.mention('what &amp; why?');
+      at.server.addMention('a note to itself', '1000');
+      const mentionId = at.server.addMention('what &amp; why?');
       await at.passes(() => at.server.own().length === 1, 'an answer');
-      expect(at.server.own()).toMatchObject([{ text: 'You said: what & why?', to: asked }]);
+      expect(at.server.own()).toMatchObject([{ text: 'You said: what & why?', to: mentionId }]);
       // More than a page of them, one after another for each person.
-      for (const text of ['one', 'two', 'three', 'four', 'five']) at.server.mention(text, '2002');
+      for (const text of ['one', 'two', 'three', 'four', 'five']) at.server.addMention(text, '2002');
       await at.passes(() => at.server.own().length === 6, 'all of them');
       expect(
         at.server
@@ -31,7 +31,7 @@ describe('mentions', () => {
       ).toEqual(['one', 'two', 'three', 'four', 'five'].map((text) => `You said: ${text}`));
       const { sessions } = await at.client.call('sessions.list', {});
       expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(['x-2001', 'x-2002']);
-      const looks = at.server.asked.filter(isMentions);
+      const looks = at.server.asked.filter(isMentionsRequest);
       expect(looks[0]?.query.get('since_id')).toBeNull();
       expect(looks.slice(1).every(({ query }) => query.has('since_id'))).toBe(true);
       await at.passes(async () => (await at.status()).metrics?.messages_sent === 6);
@@ -42,14 +42,14 @@ describe('mentions', () => {
 
   verifies('channels/reply-weight', 'a long answer is a numbered thread of posts of 280 as X counts them', async () => {
     const long = `See https://example.com/${'a'.repeat(200)} and 日本語の文章 👩‍👩‍👧 — ${'It goes on. '.repeat(60)}end`;
-    await using at = await connected({}, { model: () => [long] });
+    await using at = await createXGateway({}, { model: () => [long] });
     await at.runs();
-    const asked = at.server.mention('tell me');
+    const mentionId = at.server.addMention('tell me');
     await at.passes(async () => (await at.status()).metrics?.messages_sent === 1);
     const posts = at.server.own();
     expect(posts.length).toBeGreaterThan(2);
-    expect(posts.every(({ text }) => weightOf(text) <= 280)).toBe(true);
-    expect(posts.map(({ to }) => to)).toEqual([asked, ...posts.slice(0, -1).map(({ id }) => id)]);
+    expect(posts.every(({ text }) => computeWeight(text) <= 280)).toBe(true);
+    expect(posts.map(({ to }) => to)).toEqual([mentionId, ...posts.slice(0, -1).map(({ id }) => id)]);
     expect(posts.map(({ text }) => /\((\d+)\/(\d+)\)$/.exec(text)?.slice(1))).toEqual(
       posts.map((_, index) => [`${index + 1}`, `${posts.length}`]),
     );
@@ -57,10 +57,10 @@ describe('mentions', () => {
   });
 
   verifies('channels/allow-list', 'only whom the channel allows', async () => {
-    await using at = await connected({ allowedUsers: ['@BOB'] }, { model: echo });
+    await using at = await createXGateway({ allowedUsers: ['@BOB'] }, { model: echoScript });
     await at.runs();
-    at.server.mention('no', '2001');
-    at.server.mention('yes', '2002');
+    at.server.addMention('no', '2001');
+    at.server.addMention('yes', '2002');
     await at.passes(() => at.server.own().length === 1);
     await at.passes(async () => (await at.status()).metrics?.messages_sent === 1);
     expect(at.server.own().map(({ text }) => text)).toEqual(['You said: yes']);
@@ -69,7 +69,7 @@ describe('mentions', () => {
 
 describe('the budget', () => {
   verifies('channels/budget', 'searches are counted, shown, spread over the month, and end at the limit', async () => {
-    await using at = await connected({ searchesPerMonth: 40 }, { model: echo });
+    await using at = await createXGateway({ searchesPerMonth: 40 }, { model: echoScript });
     await at.runs();
     const { budget } = await at.status();
     expect(budget).toEqual({ used: 1, limit: 40, resets_at: Date.UTC(2026, 11, 1), interval_seconds: expect.any(Number) as number });
@@ -77,26 +77,26 @@ describe('the budget', () => {
     expect(budget?.interval_seconds).toBeGreaterThan(6 * 3600);
     const until = (at: number) => (): boolean => at <= clock.now();
     const { clock } = at;
-    await at.gw.passes(until(clock.now() + DAY), 'a day', 10 * MINUTE);
+    await at.gw.advanceUntil(until(clock.now() + DAY), 'a day', 10 * MINUTE);
     expect(at.server.looks()).toBeLessThan(7);
     expect(at.server.looks()).toBeGreaterThan(3);
     await at.client.call('config.set', { key: 'channels.x.searchesPerMonth', value: 2 });
     await at.passes(async () => Boolean((await at.status()).problem?.includes('are used')), 'it is used up');
     expect(await at.status()).toMatchObject({ status: 'error', problem: expect.stringContaining('2026-12-01') as string });
     const looks = at.server.looks();
-    at.server.mention('late');
-    await at.gw.passes(until(Date.UTC(2026, 10, 30, 23)), 'the month’s last hour', 60 * MINUTE);
+    at.server.addMention('late');
+    await at.gw.advanceUntil(until(Date.UTC(2026, 10, 30, 23)), 'the month’s last hour', 60 * MINUTE);
     expect(at.server.looks()).toBe(looks);
-    await at.gw.passes(until(Date.UTC(2026, 11, 1)), 'the next month', 60 * MINUTE);
+    await at.gw.advanceUntil(until(Date.UTC(2026, 11, 1)), 'the next month', 60 * MINUTE);
     // A request may take half a minute.
-    await at.gw.passes(() => at.server.own().length === 1, 'the late answer', 20_000);
+    await at.gw.advanceUntil(() => at.server.own().length === 1, 'the late answer', 20_000);
     await at.passes(async () => (await at.status()).status === 'running');
   });
 
   verifies('channels/budget', 'never closer than the interval; as close as it while somebody writes', async () => {
-    await using at = await connected({ pollIntervalSeconds: 60 }, { model: echo });
+    await using at = await createXGateway({ pollIntervalSeconds: 60 }, { model: echoScript });
     await at.runs();
-    at.server.mention('hello');
+    at.server.addMention('hello');
     await at.passes(() => at.server.own().length === 1);
     const [from, looks] = [at.clock.now(), at.server.looks()];
     await at.passes(() => at.clock.now() >= from + 8 * MINUTE, 'eight minutes');
@@ -110,22 +110,22 @@ describe('X fails', () => {
     ['channels/rate-limit', 'channels/errors'],
     'waits out 429 as long as it says; reports invalid data, cuts and 5xx; loses nothing',
     async () => {
-      await using at = await connected({}, { model: echo });
+      await using at = await createXGateway({}, { model: echoScript });
       await at.runs();
       const reset = Math.floor(at.clock.now() / 1000) + 1800;
-      at.server.fault = first(
+      at.server.fault = failFirst(
         1,
         { status: 429, body: '{"title":"Too Many Requests","detail":"Too Many Requests"}', headers: { 'x-rate-limit-reset': `${reset}` } },
-        isMentions,
+        isMentionsRequest,
       );
-      at.server.mention('first');
+      at.server.addMention('first');
       await at.passes(async () => (await at.status()).status === 'error', 'limited');
       expect((await at.status()).problem).toContain(`until ${new Date(reset * 1000).toISOString().slice(11, 19)} UTC`);
       const looks = at.server.looks();
-      await at.gw.passes(() => at.clock.now() >= reset * 1000 - 10_000, 'just before', 9_000);
+      await at.gw.advanceUntil(() => at.clock.now() >= reset * 1000 - 10_000, 'just before', 9_000);
       expect(at.server.looks()).toBe(looks);
       await at.passes(() => at.server.own().length === 1, 'the first answer');
-      for (const [fault, said] of [
+      for (const [fault, reason] of [
         [{ status: 500, body: 'oops' }, 'X failed (500)'],
         [{ status: 200, body: '[1,2' }, 'an unexpected response'],
         [{ status: 200, body: '{"data":[{"id":"x"}],"meta":{}}' }, 'an unexpected response'],
@@ -134,12 +134,12 @@ describe('X fails', () => {
         [{ status: 401, body: '{"title":"Unauthorized","detail":"Unauthorized"}' }, 'rejected the token'],
       ] as const) {
         const before = at.server.own().length;
-        at.server.fault = first(1, fault, isMentions);
-        at.server.mention(`then ${before}`);
-        await at.passes(async () => Boolean((await at.status()).problem?.includes(said)), said);
+        at.server.fault = failFirst(1, fault, isMentionsRequest);
+        at.server.addMention(`then ${before}`);
+        await at.passes(async () => Boolean((await at.status()).problem?.includes(reason)), reason);
         expect((await at.status()).status).toBe('error');
-        expect(JSON.stringify(await at.status())).not.toContain(BEARER);
-        await at.passes(() => at.server.own().length === before + 1, `the answer after ${said}`);
+        expect(JSON.stringify(await at.status())).not.toContain(APP_BEARER);
+        await at.passes(() => at.server.own().length === before + 1, `the answer after ${reason}`);
       }
       await at.passes(async () => (await at.status()).status === 'running');
       expect(at.gw.faults).toEqual([]);
@@ -147,42 +147,42 @@ describe('X fails', () => {
   );
 
   verifies('channels/once', 'an answer whose post broke off is looked for, and never posted twice', async () => {
-    await using at = await connected({}, { model: echo });
+    await using at = await createXGateway({}, { model: echoScript });
     await at.runs();
     const isPost = ({ method, path }: { method: string; path: string }): boolean => method === 'POST' && path === '/2/tweets';
     for (const [index, fault] of (
       [{ cut: 'done' }, { cut: 'before' }, { status: 502, body: 'Bad Gateway' }, { status: 503, body: '' }] as const
     ).entries()) {
-      at.server.fault = first(1, fault, isPost);
-      at.server.mention(`number ${index}`);
+      at.server.fault = failFirst(1, fault, isPost);
+      at.server.addMention(`number ${index}`);
       await at.passes(async () => (await at.status()).metrics?.messages_sent === index + 1, `number ${index}`);
       expect(at.server.own().map(({ text }) => text)).toEqual(Array.from({ length: index + 1 }, (_, each) => `You said: number ${each}`));
     }
   });
 
   verifies('channels/x-mentions', 'a token that only reads is told, and the answer waits for the account’s authorization', async () => {
-    await using at = await connected({ clientId: 'client-id' }, { model: echo });
+    await using at = await createXGateway({ clientId: 'client-id' }, { model: echoScript });
     at.server.here.postsByApp = false;
     await at.runs();
-    at.server.mention('post it');
+    at.server.addMention('post it');
     await at.passes(async () => Boolean((await at.status()).problem?.includes('channels.authorize')), 'a problem');
     expect((await at.status()).waiting).toBe(1);
-    await authorize(at);
+    await authorizeAccount(at);
     await at.passes(() => at.server.own().length === 1, 'the answer');
     expect(at.gw.calls).toHaveLength(1);
   });
 
   verifies('channels/x-mentions', 'reports an unknown account, and the monthly cap', async () => {
-    await using at = await connected({ socialUsername: 'nobody' });
+    await using at = await createXGateway({ socialUsername: 'nobody' });
     await at.passes(async () => (await at.status()).status === 'error');
     expect((await at.status()).problem).toContain('Could not find user');
     const capped = JSON.stringify({ title: 'UsageCapExceeded', detail: 'Usage cap exceeded: Monthly product cap', period: 'Monthly' });
     at.server.fault = () => ({ status: 429, body: capped });
     await at.client.call('channels.start', { channelId: 'x' });
     await at.passes(async () => Boolean((await at.status()).problem?.includes('Usage cap')));
-    const asked = at.server.asked.length;
+    const requestCount = at.server.asked.length;
     const end = at.clock.now() + 5 * 3_600_000;
-    await at.gw.passes(() => at.clock.now() > end, 'five hours', 20 * MINUTE);
-    expect(at.server.asked).toHaveLength(asked);
+    await at.gw.advanceUntil(() => at.clock.now() > end, 'five hours', 20 * MINUTE);
+    expect(at.server.asked).toHaveLength(requestCount);
   });
 });

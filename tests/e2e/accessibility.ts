@@ -1,8 +1,8 @@
 import type { Page } from 'playwright';
-import { until } from '../support/gateway.ts';
+import { waitFor } from '../support/test-gateway.ts';
 
 /** Roles of what a person operates: each needs a name. */
-const OPERABLE = new Set([
+const CONTROL_ROLES = new Set([
   'button',
   'checkbox',
   'combobox',
@@ -20,12 +20,12 @@ const OPERABLE = new Set([
 ]);
 
 /** The controls of the page in the browser's accessibility tree: `role "name"`, in order. */
-export async function operable(page: Page): Promise<string[]> {
+export async function listControls(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   try {
     const { nodes } = await session.send('Accessibility.getFullAXTree');
     return nodes
-      .filter(({ ignored, role }) => !ignored && OPERABLE.has(String(role?.value)))
+      .filter(({ ignored, role }) => !ignored && CONTROL_ROLES.has(String(role?.value)))
       .map(({ role, name }) => `${role?.value} ${JSON.stringify(String(name?.value ?? '').trim())}`);
   } finally {
     await session.detach();
@@ -33,7 +33,7 @@ export async function operable(page: Page): Promise<string[]> {
 }
 
 /** The focused element: its role-like tag and its name, by `aria-label`, label or text. */
-export const focused = (page: Page): Promise<string> =>
+export const describeFocus = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const at = document.activeElement;
     if (!(at instanceof HTMLElement) || at === document.body) return '';
@@ -47,7 +47,7 @@ export async function tabTo(page: Page, name: string | RegExp, key: 'Tab' | 'Shi
   const seen: string[] = [];
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press(key);
-    const at = await focused(page);
+    const at = await describeFocus(page);
     if (typeof name === 'string' ? at === name : name.test(at)) return;
     seen.push(at);
   }
@@ -55,19 +55,19 @@ export async function tabTo(page: Page, name: string | RegExp, key: 'Tab' | 'Shi
 }
 
 /**
- * Tabs once around the page. `missed`: visible controls that did not get the focus. `unseen`: controls that look the same with and without
+ * Tabs once around the page. `unfocused`: visible controls that did not get the focus. `withoutFocusRing`: controls that look the same with and without
  * the focus (including their container and label).
  */
-export async function tabAround(page: Page): Promise<{ reached: string[]; missed: string[]; unseen: string[] }> {
+export async function tabThroughPage(page: Page): Promise<{ reached: string[]; unfocused: string[]; withoutFocusRing: string[] }> {
   await page.evaluate(async () => {
-    const shown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
+    const isVisible = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
     const list = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')]
-      .filter((element) => shown(element) && !element.matches(':disabled, [aria-hidden="true"]'))
+      .filter((element) => isVisible(element) && !element.matches(':disabled, [aria-hidden="true"]'))
       // Places to jump to; and what arrows come to, within a list or a menu.
       .filter((element) => !element.matches('main, [role="option"], [role="menuitem"]'))
       // Tab reaches one radio button of a group; arrow keys reach the others.
       .filter((element) => !(element instanceof HTMLInputElement && element.type === 'radio' && !element.checked));
-    const look = (element: Element): string => {
+    const readStyle = (element: Element): string => {
       const around: Element[] = [element, ...('labels' in element ? [...((element.labels as NodeListOf<Element> | null) ?? [])] : [])];
       for (let up = element.parentElement; up && around.length < 5; up = up.parentElement) around.push(up);
       return around
@@ -85,14 +85,14 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
     await Promise.allSettled(fading.map(({ finished }) => finished));
     const name = (element: HTMLElement): string =>
       `${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? (element.innerText || element.id)}`.trim();
-    const before = new Map(list.map((element) => [element, look(element)]));
-    Object.assign(window, { a11y: { list, before, look, name, reached: new Set<Element>() } });
+    const before = new Map(list.map((element) => [element, readStyle(element)]));
+    Object.assign(window, { a11y: { list, before, look: readStyle, name, reached: new Set<Element>() } });
   });
   interface Walk {
     a11y: {
       list: HTMLElement[];
       before: Map<Element, string>;
-      look(element: Element): string;
+      readStyle(element: Element): string;
       name(element: HTMLElement): string;
       reached: Set<Element>;
     };
@@ -109,8 +109,8 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
       a11y.reached.add(at);
       const before = a11y.before.get(at);
       // Looks change over some frames.
-      for (let frames = 0; frames < 60 && before === a11y.look(at); frames++) await new Promise(requestAnimationFrame);
-      return { name: a11y.name(at), unseen: before === a11y.look(at) };
+      for (let frames = 0; frames < 60 && before === a11y.readStyle(at); frames++) await new Promise(requestAnimationFrame);
+      return { name: a11y.name(at), unseen: before === a11y.readStyle(at) };
     });
     if (step === 'again') break;
     if (step === 'outside') continue;
@@ -121,11 +121,11 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
     const { a11y } = window as unknown as Walk;
     return a11y.list.filter((element) => element.isConnected && !a11y.reached.has(element)).map(a11y.name);
   });
-  return { reached, missed, unseen };
+  return { reached, unfocused: missed, withoutFocusRing: unseen };
 }
 
 /** Elements that overflow: the page itself, and every scrollable area except code and tables. */
-export const overflowing = (page: Page): Promise<string[]> =>
+export const findOverflow = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const root = document.documentElement;
     const wide = root.scrollWidth > innerWidth ? [`the page: ${root.scrollWidth} of ${innerWidth}`] : [];
@@ -153,22 +153,22 @@ export const overflowing = (page: Page): Promise<string[]> =>
  * Text with a contrast under 4.5 against its background (3 for icons only), as WCAG 2.2 computes it. Disabled and invisible text does not
  * count.
  */
-export const lowContrast = (page: Page): Promise<string[]> =>
+export const findLowContrast = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     type Colour = [r: number, g: number, b: number, a: number];
     const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     if (!context) throw new Error('no canvas');
-    const known = new Map<string, Colour>();
+    const colours = new Map<string, Colour>();
     // Converts any notation by having the browser paint a pixel.
-    const colourOf = (text: string): Colour => {
-      const seen = known.get(text);
+    const parseColour = (text: string): Colour => {
+      const seen = colours.get(text);
       if (seen) return seen;
       context.clearRect(0, 0, 1, 1);
       context.fillStyle = text;
       context.fillRect(0, 0, 1, 1);
       const [r = 0, g = 0, b = 0, a = 0] = context.getImageData(0, 0, 1, 1).data;
       const colour: Colour = [r, g, b, a / 255];
-      known.set(text, colour);
+      colours.set(text, colour);
       return colour;
     };
     const over = ([r, g, b, a]: Colour, [R, G, B]: Colour, opacity = 1): Colour => {
@@ -178,11 +178,11 @@ export const lowContrast = (page: Page): Promise<string[]> =>
     const behind = (element: Element): Colour => {
       const layers: Colour[] = [];
       for (let at: Element | null = element; at; at = at.parentElement) {
-        const colour = colourOf(getComputedStyle(at).backgroundColor);
+        const colour = parseColour(getComputedStyle(at).backgroundColor);
         layers.unshift(colour);
         if (colour[3] === 1) break;
       }
-      return layers.reduce<Colour>((under, colour) => over(colour, under), colourOf('canvas'));
+      return layers.reduce<Colour>((under, colour) => over(colour, under), parseColour('canvas'));
     };
     const light = ([r, g, b]: Colour): number => {
       const [x = 0, y = 0, z = 0] = [r, g, b].map((value) => {
@@ -191,20 +191,20 @@ export const lowContrast = (page: Page): Promise<string[]> =>
       });
       return 0.2126 * x + 0.7152 * y + 0.0722 * z;
     };
-    const opacityOf = (element: Element): number => {
+    const computeOpacity = (element: Element): number => {
       let opacity = 1;
       for (let at: Element | null = element; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
       return opacity;
     };
     const found: string[] = [];
     const check = (element: Element, colour: string, text: string, least: number): void => {
-      const opacity = opacityOf(element);
+      const opacity = computeOpacity(element);
       const { width, height } = element.getBoundingClientRect();
       // Invisible, or only for screen readers.
       if (opacity === 0 || width <= 1 || height <= 1 || !element.checkVisibility({ visibilityProperty: true })) return;
       if (element.closest(':disabled, [aria-disabled="true"]')) return;
       const ground = behind(element);
-      const [a, b] = [light(over(colourOf(colour), ground, opacity)), light(ground)];
+      const [a, b] = [light(over(parseColour(colour), ground, opacity)), light(ground)];
       const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
       if (ratio < least)
         found.push(
@@ -227,8 +227,8 @@ export const lowContrast = (page: Page): Promise<string[]> =>
   });
 
 /** Problems that remain after a while, each with its location. */
-export async function remaining(look: () => Promise<string[]>, where: string): Promise<string[]> {
+export async function waitForNoProblems(findProblems: () => Promise<string[]>, where: string): Promise<string[]> {
   let found: string[] = [];
-  await until(async () => (found = await look()).length === 0, where, 2000).catch(() => {});
+  await waitFor(async () => (found = await findProblems()).length === 0, where, 2000).catch(() => {});
   return found.map((each) => `${where}: ${each}`);
 }

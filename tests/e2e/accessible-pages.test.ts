@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { axe } from './axe.ts';
-import { launchBrowser } from './browser.ts';
-import { startPerch } from './harness.ts';
+import { runAxe } from './axe.ts';
+import { launchBrowser } from './test-browser.ts';
+import { startPerch } from './perch-process.ts';
 
 /** Pages without a link in the sidebar's groups. */
-const BESIDE = ['/', '/settings', '/devices', '/compare', '/incognito'];
+const OTHER_PAGES = ['/', '/settings', '/devices', '/compare', '/incognito'];
 
 verifies(
   'app/accessible',
@@ -16,7 +16,10 @@ verifies(
     const page = await browser.page(`${perch.url}/?demo`);
     await page.getByText('This is a demo.').waitFor();
     const links = page.locator('nav details a[href^="/"]');
-    const paths = [...BESIDE, ...(await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname)))];
+    const paths = [
+      ...OTHER_PAGES,
+      ...(await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname))),
+    ];
     expect(paths.length).toBeGreaterThan(20);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -24,7 +27,7 @@ verifies(
         await page.goto(`${perch.url}${path}?demo`);
         await page.getByText('This is a demo.').waitFor();
         // Content that loads later is also checked for its heading order, and colours fade in.
-        await expect.poll(() => axe(page), { message: `${path} ${colorScheme}`, timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => runAxe(page), { message: `${path} ${colorScheme}`, timeout: 10_000 }).toEqual([]);
       }
     }
     expect(browser.complaints).toEqual([]);

@@ -1,13 +1,13 @@
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { focused, lowContrast, operable, overflowing, tabAround, tabTo } from './accessibility.ts';
-import { axe } from './axe.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../test-upstream.ts';
+import { describeFocus, findLowContrast, listControls, findOverflow, tabThroughPage, tabTo } from './accessibility.ts';
+import { runAxe } from './axe.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
@@ -16,20 +16,20 @@ const chats = (page: Page) => page.getByRole('navigation', { name: 'Chats' });
 const text = UPSTREAM_TEXT.join('');
 
 /** Connected, and with nothing on its way any more. */
-async function ready(page: Page): Promise<void> {
+async function waitUntilReady(page: Page): Promise<void> {
   const pill = page.getByRole('button', { name: 'Connection: Connected' }).first();
   await pill.filter({ visible: true }).waitFor();
   if (page.url().endsWith('/models')) await page.getByText('Built in').waitFor();
 }
 
 /** Holds once it does; what it found is in the failure. */
-async function none(look: () => Promise<string[]>, what: string): Promise<void> {
+async function expectNoProblems(findProblems: () => Promise<string[]>, what: string): Promise<void> {
   let found: string[] = [];
-  await until(async () => (found = await look()).length === 0, what, 3000).catch(() => expect(found, what).toEqual([]));
+  await waitFor(async () => (found = await findProblems()).length === 0, what, 3000).catch(() => expect(found, what).toEqual([]));
 }
 
 /** Waits until the page shows the memories. */
-const shown = (page: Page): Promise<void> =>
+const waitForMemories = (page: Page): Promise<void> =>
   page
     .getByText(/kayak|French|4 memories/)
     .filter({ visible: true })
@@ -37,7 +37,7 @@ const shown = (page: Page): Promise<void> =>
     .waitFor();
 
 /** A page beside the chats, which has no model to choose. */
-const beside = (path: string): boolean => path === '/settings' || path === '/models' || path.startsWith('/memory');
+const hasNoModelPicker = (path: string): boolean => path === '/settings' || path === '/models' || path.startsWith('/memory');
 
 const isOnTop = (element: Element): boolean => {
   const { x, y, width, height } = element.getBoundingClientRect();
@@ -68,7 +68,7 @@ describe('accessible', () => {
       await outside.client.call('memory.add', { text: `The ${each} is in the ${'long'.repeat(30)} attic` });
     await outside.client.call('memory.setPreference', { key: 'language', value: 'Answer in French' });
     const page = await browser.page(perch.linkUrl);
-    await ready(page);
+    await waitUntilReady(page);
     await page.close();
   });
   afterAll(async () => {
@@ -82,7 +82,7 @@ describe('accessible', () => {
     await page.setViewportSize({ width: view.width ?? 1280, height: 800 });
     await page.emulateMedia({ colorScheme: view.colorScheme ?? 'light' });
     await page.goto(new URL(path, perch.url).href);
-    await ready(page);
+    await waitUntilReady(page);
     return page;
   };
 
@@ -97,21 +97,21 @@ describe('accessible', () => {
       ['/memory#days', 12],
     ] as const) {
       const page = await open(path);
-      if (path.startsWith('/memory')) await shown(page);
+      if (path.startsWith('/memory')) await waitForMemories(page);
       if (path === chat) await replies(page).first().waitFor();
-      const all = await operable(page);
+      const all = await listControls(page);
       expect(all.length, path).toBeGreaterThanOrEqual(least);
       expect(all.filter((each) => each.endsWith('""'))).toEqual([]);
-      const { reached, missed, unseen } = await tabAround(page);
+      const { reached, unfocused, withoutFocusRing } = await tabThroughPage(page);
       expect(reached.length, path).toBeGreaterThanOrEqual(least - 2);
-      expect({ path, missed, unseen }).toEqual({ path, missed: [], unseen: [] });
+      expect({ path, missed: unfocused, unseen: withoutFocusRing }).toEqual({ path, missed: [], unseen: [] });
       // Also checks dialogs over the page.
-      for (const [key, dialog] of beside(path)
+      for (const [key, dialog] of hasNoModelPicker(path)
         ? ([['Control+/', 'Keyboard']] as const)
         : ([['Control+Shift+M', 'Choose a model']] as const)) {
         await page.keyboard.press(key);
         await page.getByRole('dialog', { name: dialog }).waitFor();
-        expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
+        expect((await listControls(page)).filter((each) => each.endsWith('""'))).toEqual([]);
       }
       await page.close();
     }
@@ -123,13 +123,13 @@ describe('accessible', () => {
     const picker = page.getByRole('button', { name: /^Model:/ });
     const choose = async (name: string): Promise<void> => {
       await page.getByRole('combobox', { name: 'Search models' }).waitFor();
-      await until(async () => (await focused(page)) === 'Search models');
+      await waitFor(async () => (await describeFocus(page)) === 'Search models');
       await keyboard.type(name);
       await page.getByRole('option', { name }).waitFor();
       await keyboard.press('Enter');
       await picker.filter({ hasText: name }).waitFor();
       // The focus is back where it was.
-      expect(await focused(page)).toMatch(/^Model:/);
+      expect(await describeFocus(page)).toMatch(/^Model:/);
     };
     await tabTo(page, /^Model:/);
     await keyboard.press('Enter');
@@ -141,7 +141,7 @@ describe('accessible', () => {
     await keyboard.press('Enter');
     await page.waitForURL(/\/chat\//);
     await replies(page).getByText(/\w{3}/).first().waitFor();
-    expect(await focused(page)).toBe('Message');
+    expect(await describeFocus(page)).toBe('Message');
     await tabTo(page, 'Stop');
     await keyboard.press('Enter');
     await stop(page).waitFor({ state: 'detached' });
@@ -150,7 +150,7 @@ describe('accessible', () => {
       .first()
       .waitFor();
     // The button with the keyboard on it is gone: the keyboard is not lost with it.
-    expect(await focused(page)).toBe('Message');
+    expect(await describeFocus(page)).toBe('Message');
     await keyboard.type('more');
     await keyboard.press('Enter');
     await stop(page).waitFor();
@@ -186,7 +186,7 @@ describe('accessible', () => {
     await keyboard.press('Escape');
     await page.getByRole('combobox', { name: 'Search models' }).waitFor({ state: 'detached' });
     expect(await picker.innerText()).toBe(before);
-    expect(await focused(page)).toMatch(/^Model:/);
+    expect(await describeFocus(page)).toMatch(/^Model:/);
     await page.close();
   });
 
@@ -215,7 +215,7 @@ describe('accessible', () => {
     await keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
     await keyboard.press('Enter');
-    await until(async () => (await focused(page)) === 'Chat title');
+    await waitFor(async () => (await describeFocus(page)) === 'Chat title');
     await keyboard.type('By keyboard');
     await keyboard.press('Enter');
     await tabTo(page, 'More actions for By keyboard');
@@ -224,10 +224,10 @@ describe('accessible', () => {
     await keyboard.press('End');
     await keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Delete this chat?' }).waitFor();
-    expect(await focused(page)).toBe('Cancel');
+    expect(await describeFocus(page)).toBe('Cancel');
     await keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await until(async () => (await focused(page)) === 'More actions for By keyboard', 'the keyboard to be back on the menu');
+    await waitFor(async () => (await describeFocus(page)) === 'More actions for By keyboard', 'the keyboard to be back on the menu');
     await page.close();
   });
 
@@ -244,20 +244,20 @@ describe('accessible', () => {
     await keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Add provider' });
     await dialog.waitFor();
-    expect(await focused(page)).toBe('Provider');
+    expect(await describeFocus(page)).toBe('Provider');
     await keyboard.press('Tab');
-    expect(await focused(page)).toBe('Base URL');
+    expect(await describeFocus(page)).toBe('Base URL');
     await keyboard.type('nonsense');
     await keyboard.press('Enter');
     await dialog.getByRole('alert').waitFor();
-    expect(await focused(page)).toBe('Base URL');
+    expect(await describeFocus(page)).toBe('Base URL');
     expect(await page.getByLabel('Base URL').getAttribute('aria-invalid')).toBe('true');
     await keyboard.press('Control+A');
     await keyboard.type(upstream.url);
     await keyboard.press('Tab');
     await keyboard.type('Typed');
     await keyboard.press('Tab');
-    expect(await focused(page)).toMatch(/^API key/);
+    expect(await describeFocus(page)).toMatch(/^API key/);
     await keyboard.press('Enter');
     await dialog.getByText('Connected to Typed').waitFor();
     await tabTo(page, 'Make default');
@@ -266,12 +266,15 @@ describe('accessible', () => {
     await tabTo(page, 'Done');
     await keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('Add provider');
+    expect(await describeFocus(page)).toBe('Add provider');
 
     await tabTo(page, 'Default model');
     const chosen = await page.getByRole('combobox', { name: 'Default model' }).inputValue();
     await keyboard.press('ArrowDown');
-    await until(async () => (await page.getByRole('combobox', { name: 'Default model' }).inputValue()) !== chosen, 'another default model');
+    await waitFor(
+      async () => (await page.getByRole('combobox', { name: 'Default model' }).inputValue()) !== chosen,
+      'another default model',
+    );
 
     const row = page.getByRole('listitem').filter({ hasText: 'Typed' });
     await row.getByRole('button', { name: 'Remove' }).waitFor();
@@ -291,7 +294,7 @@ describe('accessible', () => {
     await tabTo(page, /^System/);
     await keyboard.press('ArrowRight');
     await keyboard.press('ArrowRight');
-    await until(
+    await waitFor(
       async () => (await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)) === 'dark',
       'the dark look',
     );
@@ -305,8 +308,8 @@ describe('accessible', () => {
       for (const path of ['/', '/settings', '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { width: 320, colorScheme });
         if (path === chat) await replies(page).first().waitFor();
-        if (path.startsWith('/memory')) await shown(page);
-        await none(() => overflowing(page), `${path}, ${colorScheme}`);
+        if (path.startsWith('/memory')) await waitForMemories(page);
+        await expectNoProblems(() => findOverflow(page), `${path}, ${colorScheme}`);
         if (path === '/models') {
           await page.getByRole('button', { name: 'Add provider' }).click();
           await page.getByLabel('Base URL').waitFor();
@@ -324,12 +327,12 @@ describe('accessible', () => {
         } else {
           await page.keyboard.press('Control+Shift+M');
           await page.getByRole('combobox', { name: 'Search models' }).waitFor();
-          await none(() => overflowing(page), `${path} with models, ${colorScheme}`);
+          await expectNoProblems(() => findOverflow(page), `${path} with models, ${colorScheme}`);
           await page.keyboard.press('Escape');
           await page.getByRole('button', { name: 'Show sidebar' }).click();
           await chats(page).waitFor();
         }
-        await none(() => overflowing(page), `${path} with what is over it, ${colorScheme}`);
+        await expectNoProblems(() => findOverflow(page), `${path} with what is over it, ${colorScheme}`);
         await page.close();
       }
     }
@@ -343,11 +346,11 @@ describe('accessible', () => {
     const sidebar = chats(page);
     await page.keyboard.press('Control+k');
     /** Its middle is in sight, and nothing lies over it. */
-    const inSight = (of: Locator) => until(() => of.evaluate(isOnTop), 'it to be in sight');
+    const inSight = (of: Locator) => waitFor(() => of.evaluate(isOnTop), 'it to be in sight');
     await inSight(sidebar.locator('a[href^="/chat/"]').first());
     await page.keyboard.type('schedules');
     await inSight(sidebar.getByRole('option', { name: /^Schedules/ }));
-    expect(await axe(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.close();
   });
 
@@ -356,12 +359,12 @@ describe('accessible', () => {
       for (const path of ['/', '/settings', '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { colorScheme });
         if (path === chat) await replies(page).first().waitFor();
-        else if (path.startsWith('/memory')) await shown(page);
+        else if (path.startsWith('/memory')) await waitForMemories(page);
         else if (path === '/') await composer(page).fill('a draft, so that Send is enabled');
-        await none(() => lowContrast(page), `${path}, ${colorScheme}`);
-        await page.keyboard.press(beside(path) ? 'Control+/' : 'Control+Shift+M');
+        await expectNoProblems(() => findLowContrast(page), `${path}, ${colorScheme}`);
+        await page.keyboard.press(hasNoModelPicker(path) ? 'Control+/' : 'Control+Shift+M');
         await page.getByRole('dialog').waitFor();
-        await none(() => lowContrast(page), `${path} with a dialog, ${colorScheme}`);
+        await expectNoProblems(() => findLowContrast(page), `${path} with a dialog, ${colorScheme}`);
         await page.close();
       }
     }

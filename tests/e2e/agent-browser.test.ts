@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { browserPort } from '#shared/ports/browser.ts';
-import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import { createDriverProcess } from '../../bridge/capabilities/browser/driver-process.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
 import { verifies } from '../requirements.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { type ModelCall, testGateway, until } from '../support/gateway.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { type ModelCall, createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 const PAGE = `<!doctype html><title>Orders</title><label>Name <input></label>
 <button onclick="document.querySelector('p').textContent = confirm('Order for ' + document.querySelector('input').value + '?') ? 'Ordered' : 'Left'">Order</button>
@@ -19,11 +19,11 @@ const PAGE = `<!doctype html><title>Orders</title><label>Name <input></label>
 /** Result of the last tool call as the model received it. */
 const lastResult = ({ body }: ModelCall): string => String(body.messages.filter(({ role }) => role === 'tool').at(-1)?.content ?? '');
 /** The ref of an element in the last snapshot, as a model reads it. */
-const refOf = ({ body }: ModelCall, element: string): string => {
+const findRef = ({ body }: ModelCall, element: string): string => {
   const texts = body.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
   const [snapshot = ''] = texts.filter((text) => text.includes('[ref=')).slice(-1);
-  const shown = String((JSON.parse(snapshot) as { text: string }).text);
-  return new RegExp(`${element}.*?\\[ref=(\\w+)\\]`).exec(shown)?.[1] ?? 'none';
+  const snapshotText = String((JSON.parse(snapshot) as { text: string }).text);
+  return new RegExp(`${element}.*?\\[ref=(\\w+)\\]`).exec(snapshotText)?.[1] ?? 'none';
 };
 
 verifies(
@@ -36,23 +36,23 @@ verifies(
       response.writeHead(200, { 'content-type': type }).end(body);
     });
     await once(site.listen(0, '127.0.0.1'), 'listening');
-    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const browsers = browsersApart({ dir, log: () => {}, keeper: new Keeper(() => {}) });
-    const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
+    const siteAddress = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const browsers = createDriverProcess({ dir, log: () => {}, keeper: new ProcessKeeper(() => {}) });
+    const bridge = new FakeBridge(createCapability(browserPort, browsers.handlers));
     const results: string[] = [];
     /** One step after the other, each by what the page showed. */
     const plan: ((call: ModelCall) => { tool: string; args: unknown })[] = [
-      () => ({ tool: 'browser_open', args: { url: `http://${place}/` } }),
+      () => ({ tool: 'browser_open', args: { url: `http://${siteAddress}/` } }),
       () => ({ tool: 'browser_snapshot', args: {} }),
-      (call) => ({ tool: 'browser_type', args: { ref: refOf(call, 'textbox "Name"'), text: 'Ann' } }),
+      (call) => ({ tool: 'browser_type', args: { ref: findRef(call, 'textbox "Name"'), text: 'Ann' } }),
       () => ({ tool: 'browser_dialogs', args: { answer: 'accept' } }),
-      (call) => ({ tool: 'browser_click', args: { ref: refOf(call, 'button "Order"') } }),
+      (call) => ({ tool: 'browser_click', args: { ref: findRef(call, 'button "Order"') } }),
       () => ({ tool: 'browser_evaluate', args: { fn: 'document.cookie' } }),
-      (call) => ({ tool: 'browser_click', args: { ref: refOf(call, 'link "The bill"') } }),
+      (call) => ({ tool: 'browser_click', args: { ref: findRef(call, 'link "The bill"') } }),
       () => ({ tool: 'browser_snapshot', args: {} }),
     ];
     try {
-      await using gw = await testGateway({
+      await using gw = await createTestGateway({
         bridge,
         model: (call, count) => {
           if (count > 1) results.push(lastResult(call));
@@ -62,38 +62,38 @@ verifies(
       const { client } = await gw.client();
       await client.call('config.patch', {
         patch: {
-          browser: { allow: [place] },
+          browser: { allow: [siteAddress] },
           tools: { policies: { browser_type: 'auto', browser_evaluate: 'deny' }, afterReading: { browser_type: ['web:*'] } },
         },
       });
-      const asked: string[] = [];
+      const requestedPaths: string[] = [];
       let over = false;
-      const sent = client.call('chat.send', { message: 'Order a cup for Ann' }).finally(() => (over = true));
+      const pendingSend = client.call('chat.send', { message: 'Order a cup for Ann' }).finally(() => (over = true));
       while (!over) {
         const { approvals } = await client.call('approvals.list', {});
         for (const { id, summary } of approvals) {
-          asked.push(summary);
+          requestedPaths.push(summary);
           await client.call('approvals.resolve', { id, decision: 'approve' });
         }
         if (approvals.length === 0)
-          await until(async () => over || (await client.call('approvals.list', {})).approvals.length > 0, 'the next step', 40_000);
+          await waitFor(async () => over || (await client.call('approvals.list', {})).approvals.length > 0, 'the next step', 40_000);
       }
-      expect((await sent).completed).toBe(true);
-      expect(asked).toEqual([
-        `Open http://${place}/ in the browser`,
-        `Accept dialogs in the browser, now on ${place}`,
-        `Click button "Order" on ${place} in the browser`,
-        `Click link "The bill" on ${place} in the browser`,
+      expect((await pendingSend).completed).toBe(true);
+      expect(requestedPaths).toEqual([
+        `Open http://${siteAddress}/ in the browser`,
+        `Accept dialogs in the browser, now on ${siteAddress}`,
+        `Click button "Order" on ${siteAddress} in the browser`,
+        `Click link "The bill" on ${siteAddress} in the browser`,
       ]);
       expect(results).toHaveLength(plan.length);
-      const [opened, , typed, , ordered, refused, downloaded, seen] = results;
+      const [opened, , typed, , ordered, refused, downloaded, picture] = results;
       expect(opened).toContain('Title: Orders');
       expect(typed).toContain('"typed":true');
       expect(ordered).toContain('The page showed a dialog (confirm), which was accepted: Order for Ann?');
       expect(refused).toContain('"denied":true');
       // A browser may tell of it a moment behind the click: it is in one of the results then.
-      expect(`${downloaded}\n${seen}`).toContain('Downloaded to your workspace: downloads/bill.txt (14 bytes)');
-      expect(seen).toContain('Ordered');
+      expect(`${downloaded}\n${picture}`).toContain('Downloaded to your workspace: downloads/bill.txt (14 bytes)');
+      expect(picture).toContain('Ordered');
       expect(await client.call('workspace.read', { path: 'downloads/bill.txt' })).toMatchObject({
         content: expect.stringMatching(/One cup: 3 EUR|T25lIGN1cDogMyBFVVI=/),
       });

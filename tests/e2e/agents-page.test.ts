@@ -1,22 +1,22 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream } from '../upstream.ts';
-import { linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream } from '../test-upstream.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('agents in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('agents.app/edit', 'made from a starter, given a model, talked with, changed and removed', async () => {
     await using upstream = await startUpstream({ models: ['normal', 'slow', 'spare'] });
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await addProvider(client, upstream.url);
-    const configOf = async (id: string) => (await client.call('agents.list', {})).agents.find((agent) => agent.id === id)?.config;
+    const getAgentConfig = async (id: string) => (await client.call('agents.list', {})).agents.find((agent) => agent.id === id)?.config;
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'New agent' });
@@ -26,30 +26,30 @@ describe('agents in the app', () => {
     await form.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'New agent' }).click();
     await form.getByLabel('Name').fill('Half');
-    const asked = form.getByRole('alert').filter({ hasText: 'unsaved changes' });
+    const unsavedAlert = form.getByRole('alert').filter({ hasText: 'unsaved changes' });
     await page.keyboard.press('Escape');
-    await asked.waitFor();
-    await shoot(page, 'asked');
+    await unsavedAlert.waitFor();
+    await takeScreenshots(page, 'asked');
     await page.keyboard.press('Escape');
-    await asked.waitFor({ state: 'detached' });
+    await unsavedAlert.waitFor({ state: 'detached' });
     await page.mouse.click(5, 5);
-    await asked.getByRole('button', { name: 'Keep editing' }).click();
+    await unsavedAlert.getByRole('button', { name: 'Keep editing' }).click();
     expect(await form.getByLabel('Name').inputValue()).toBe('Half');
     await form.getByRole('button', { name: 'Close' }).click();
-    await asked.getByRole('button', { name: 'Discard' }).click();
+    await unsavedAlert.getByRole('button', { name: 'Discard' }).click();
     await form.waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: '✍️ Editor' }).click();
     expect(await form.getByLabel('Instructions').inputValue()).toContain('You edit texts');
     await form.getByLabel('Model', { exact: true }).selectOption('local/normal');
-    await shoot(page, 'form');
+    await takeScreenshots(page, 'form');
     // Nothing of a text that is too long is lost, and what is said of it is in sight.
     const short = await form.getByLabel('Instructions').inputValue();
     await form.getByLabel('Instructions').fill('x'.repeat(100_001));
     await form.getByRole('button', { name: 'Create' }).click();
     const refused = form.getByRole('alert').filter({ hasText: 'at most 100000 characters' });
     await refused.waitFor();
-    await shoot(page, 'refused');
+    await takeScreenshots(page, 'refused');
     const sides = await Promise.all([refused, form].map((each) => each.boundingBox()));
     const [bottom, end] = sides.map((box) => (box ? box.y + box.height : NaN));
     expect(bottom).toBeLessThanOrEqual(end ?? NaN);
@@ -57,11 +57,11 @@ describe('agents in the app', () => {
     await form.getByLabel('Instructions').fill(short);
     await form.getByRole('button', { name: 'Create' }).click();
     await form.waitFor({ state: 'detached' });
-    expect(await configOf('editor')).toMatchObject({ name: 'Editor', avatar: '✍️', model: 'local/normal', tools: { allow: [] } });
+    expect(await getAgentConfig('editor')).toMatchObject({ name: 'Editor', avatar: '✍️', model: 'local/normal', tools: { allow: [] } });
 
     const editor = page.getByRole('list', { name: 'Agents', exact: true }).getByRole('listitem', { name: 'Editor' });
     await editor.getByText(/no tools/).waitFor();
-    await shoot(page, 'list');
+    await takeScreenshots(page, 'list');
     // Its chat has its model and its instructions.
     await editor.getByRole('link', { name: 'Chat' }).click();
     await page.getByText('Agent: Editor').waitFor();
@@ -75,8 +75,8 @@ describe('agents in the app', () => {
       .getByText('Editor')
       .waitFor();
     const requests = () => upstream.requests.filter(({ method }) => method === 'POST');
-    await until(() => requests().length > 0, 'the upstream to be asked');
-    await shoot(page, 'chat');
+    await waitFor(() => requests().length > 0, 'the upstream to be asked');
+    await takeScreenshots(page, 'chat');
     expect(JSON.stringify(requests()[0]?.body)).toContain('You edit texts');
 
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
@@ -101,19 +101,19 @@ describe('agents in the app', () => {
     const order = change.getByRole('list', { name: 'Fallbacks' });
     await order.getByRole('listitem').nth(1).getByRole('button').first().press('Enter');
     await expect.poll(() => order.getByRole('listitem').first().innerText()).toContain('spare');
-    await shoot(page, 'fallbacks');
+    await takeScreenshots(page, 'fallbacks');
     await change.getByText('More', { exact: true }).click();
     await change.getByLabel('Temperature').fill('0.3');
     await change.getByLabel('Tools in every message').selectOption('Selected groups');
     const groups = change.getByRole('list', { name: 'Selected groups' });
     await groups.getByRole('checkbox', { name: 'Browser' }).check();
     await groups.getByRole('checkbox', { name: 'Memory' }).uncheck();
-    await shoot(page, 'groups');
+    await takeScreenshots(page, 'groups');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
-    expect(await configOf('editor')).toMatchObject({ tools: { allow: ['file_*'], deny: ['file_remove'] }, temperature: 0.3 });
-    expect((await configOf('editor'))?.fallbacks).toEqual(['local/spare', 'local/slow']);
-    expect((await configOf('editor'))?.toolGroups).toEqual(['general', 'files', 'web', 'browser']);
+    expect(await getAgentConfig('editor')).toMatchObject({ tools: { allow: ['file_*'], deny: ['file_remove'] }, temperature: 0.3 });
+    expect((await getAgentConfig('editor'))?.fallbacks).toEqual(['local/spare', 'local/slow']);
+    expect((await getAgentConfig('editor'))?.toolGroups).toEqual(['general', 'files', 'web', 'browser']);
     // A removed override falls back to the setting for all agents.
     await editor.getByRole('button', { name: 'Edit…' }).click();
     await change.getByLabel('Tools', { exact: true }).selectOption('All tools');
@@ -126,14 +126,14 @@ describe('agents in the app', () => {
     await change.getByRole('combobox', { name: 'Fallbacks', exact: true }).selectOption('shared');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
-    expect(Object.keys((await configOf('editor')) ?? {}).sort()).toEqual(['avatar', 'name', 'systemPrompt', 'temperature']);
+    expect(Object.keys((await getAgentConfig('editor')) ?? {}).sort()).toEqual(['avatar', 'name', 'systemPrompt', 'temperature']);
     await editor.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate' }).click();
     expect(await form.getByLabel('Name').inputValue()).toBe('Editor (copy)');
     await form.getByLabel('Name').fill('Proofreader');
     await form.getByRole('button', { name: 'Create' }).click();
     await form.waitFor({ state: 'detached' });
-    expect(await configOf('proofreader')).toEqual({ ...(await configOf('editor')), name: 'Proofreader' });
+    expect(await getAgentConfig('proofreader')).toEqual({ ...(await getAgentConfig('editor')), name: 'Proofreader' });
     await client.call('agents.remove', { agent_id: 'proofreader' });
     // The form shows the gateway's error.
     await client.call('agents.remove', { agent_id: 'editor' });

@@ -1,19 +1,19 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { operable } from './accessibility.ts';
-import { connected, linkedPage } from './connected.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { listControls } from './accessibility.ts';
+import { waitForConnection, openLinkedPage } from './connection-status.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('arranging on the Annotate page', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('annotate/arrange', 'by buttons: aligned, turned, brought to the back, doubled and taken away', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/annotate`);
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     await page.getByRole('button', { name: 'Blank canvas' }).click();
     const canvas = page.getByRole('application', { name: 'Drawing' });
     for (const [tool, from] of [
@@ -21,11 +21,11 @@ describe('arranging on the Annotate page', () => {
       ['Ellipse', 0.5],
     ] as const) {
       await page.getByRole('radio', { name: tool, exact: true }).check();
-      await drag(page, from);
+      await dragShape(page, from);
     }
     await page.getByRole('button', { name: 'Layers and notes' }).click();
     const layers = page.getByRole('list', { name: 'Layers, top to bottom' }).getByRole('listitem');
-    await until(async () => (await layers.count()) === 2, 'both shapes');
+    await waitFor(async () => (await layers.count()) === 2, 'both shapes');
     // A tool that has the focus lets the keys for others through.
     await page.getByRole('radio', { name: 'Ellipse', exact: true }).focus();
     await page.keyboard.press('v');
@@ -36,7 +36,7 @@ describe('arranging on the Annotate page', () => {
     const arrange = page.getByRole('button', { name: 'Arrange 2 shapes' });
     await arrange.click();
     const tasks = page.getByRole('dialog', { name: 'Arrange 2 shapes' });
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     expect(await tasks.getByRole('button', { name: 'Distribute horizontally' }).count()).toBe(0);
     for (const [name, at] of [
       ['Constrain', 'false'],
@@ -47,15 +47,15 @@ describe('arranging on the Annotate page', () => {
       await toggle.click();
       await tasks.getByRole('button', { name, exact: true, pressed: at === 'false' }).click();
     }
-    await shoot(page, 'arrange');
+    await takeScreenshots(page, 'arrange');
     await tasks.getByRole('button', { name: 'Align left' }).click();
     await page.getByText('Done: Align left').waitFor({ state: 'attached' });
     await tasks.getByRole('button', { name: 'Rotate right' }).click();
     await page.getByText('Rotated by 90°').waitFor({ state: 'attached' });
     await tasks.getByRole('button', { name: 'Duplicate' }).click();
-    await until(async () => (await layers.count()) === 4, 'the doubles');
+    await waitFor(async () => (await layers.count()) === 4, 'the doubles');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await until(async () => (await layers.count()) === 2, 'the doubles to be gone');
+    await waitFor(async () => (await layers.count()) === 2, 'the doubles to be gone');
     await page.getByRole('button', { name: 'Rotate or flip the drawing' }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -63,7 +63,7 @@ describe('arranging on the Annotate page', () => {
 });
 
 /** Drags a shape of a tenth of what is seen. */
-async function drag(page: Page, from: number): Promise<void> {
+async function dragShape(page: Page, from: number): Promise<void> {
   const box = await page.getByRole('application', { name: 'Drawing' }).boundingBox();
   if (!box) throw new Error('the drawing is not in sight');
   await page.mouse.move(box.x + box.width * from, box.y + box.height * from);

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { hasXvfb, startScreen } from '../support/screen.ts';
-import { launchBrowser } from './browser.ts';
-import { connected } from './connected.ts';
-import { startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
-import { pixelsOf } from './pictures.ts';
+import { hasXvfb, startScreen } from '../support/virtual-screen.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection } from './connection-status.ts';
+import { startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
+import { readPixels } from './test-pictures.ts';
 
 /** Exports the drawing. */
-async function exported(page: Page): Promise<Buffer> {
+async function exportDrawing(page: Page): Promise<Buffer> {
   await page.getByRole('button', { name: 'Export' }).click();
   const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'PNG', exact: true }).click()]);
   return readFileSync(await got.path());
@@ -31,31 +31,31 @@ describe('captures by the bridge', () => {
       ).listen(0, '127.0.0.1');
       await once(site, 'listening');
       parts.defer(() => void site.close());
-      const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+      const siteAddress = `127.0.0.1:${(site.address() as AddressInfo).port}`;
 
       // The tab stays a replica, so that nothing moves while it is looked at.
       const perch = parts.use(await startPerch({ host: 'headless', env: { DISPLAY: screen.display } }));
       const browser = parts.use(await launchBrowser());
       const page = await browser.page(perch.linkUrl);
-      await connected(page, 'Connected');
+      await waitForConnection(page, 'Connected');
       const outside = parts.use(await connectOutside(perch));
-      await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
+      await outside.client.call('config.set', { key: 'browser.allow', value: [siteAddress] });
 
       await page.goto(`${perch.url}/annotate`);
       await page.getByRole('button', { name: 'Capture desktop' }).click();
       await page.getByRole('textbox', { name: 'Drawing title' }).waitFor();
       expect(await page.getByLabel('Drawing title').inputValue()).toBe('Desktop');
-      expect(await pixelsOf(page, await exported(page), [[160, 100]])).toEqual({ size: [320, 200], colors: ['#ffffff'] });
+      expect(await readPixels(page, await exportDrawing(page), [[160, 100]])).toEqual({ size: [320, 200], colors: ['#ffffff'] });
 
-      await outside.client.call('browser.open', { url: `http://${place}` });
+      await outside.client.call('browser.open', { url: `http://${siteAddress}` });
       await page.goto(`${perch.url}/annotate`);
       await page.getByRole('button', { name: 'Capture agent’s browser' }).click();
       await page.getByRole('textbox', { name: 'Drawing title' }).waitFor();
-      expect(await pixelsOf(page, await exported(page), [[640, 400]])).toEqual({ size: [1280, 800], colors: ['#0000ff'] });
+      expect(await readPixels(page, await exportDrawing(page), [[640, 400]])).toEqual({ size: [1280, 800], colors: ['#0000ff'] });
 
-      const gone = once(screen.process, 'exit');
+      const screenExited = once(screen.process, 'exit');
       screen.process.kill('SIGKILL');
-      await gone;
+      await screenExited;
       await page.goto(`${perch.url}/annotate`);
       await page.getByRole('button', { name: 'Capture desktop' }).click();
       await page

@@ -1,22 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { annotated, blankSheet, choose, download, drag, kindsOf, openPage, panel, press, titleField } from './annotate-page.ts';
-import { movingGif, noisePng, pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import {
+  useAnnotateFixture,
+  openBlankSheet,
+  chooseTool,
+  exportDrawing,
+  drag,
+  getShapeKinds,
+  openPage,
+  openPanel,
+  pressAt,
+  titleField,
+} from './annotate-page.ts';
+import { createAnimatedGif, createNoisePng, readPixels, createRedBlueJpeg, withOrientation, createWhitePng } from './test-pictures.ts';
 
 describe('importing into a drawing and exporting it', () => {
-  const all = annotated();
+  const all = useAnnotateFixture();
 
   verifies('annotate/sources', 'files, turned and huge ones, those that are none, paste, drop, camera and screen', async () => {
     const page = await openPage(all.at, '/annotate');
     const file = page.locator('[data-source=file]');
-    const jpeg = turned(await redBlueJpeg(page));
+    const jpeg = withOrientation(await createRedBlueJpeg(page));
     await file.setInputFiles({ name: 'upright.jpg', mimeType: 'image/jpeg', buffer: jpeg });
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
-    const upright = await download(page, 'PNG');
+    const upright = await exportDrawing(page, 'PNG');
     expect(upright.name).toBe('upright.png');
-    const { size, colors } = await pixelsOf(page, upright.bytes, [
+    const { size, colors } = await readPixels(page, upright.bytes, [
       [40, 20],
       [40, 100],
     ]);
@@ -24,15 +35,15 @@ describe('importing into a drawing and exporting it', () => {
     expect(colors.map((color) => color.slice(1))).toEqual([expect.stringMatching(/^f[a-f0-9]0/), expect.stringMatching(/f[a-f0-9]$/)]);
 
     await page.goto(`${all.at.perch.url}/annotate`);
-    await file.setInputFiles({ name: 'huge.png', mimeType: 'image/png', buffer: whitePng(12_000, 9_000) });
+    await file.setInputFiles({ name: 'huge.png', mimeType: 'image/png', buffer: createWhitePng(12_000, 9_000) });
     await page.getByText(/huge\.png was resized from 12,000 × 9,000 to 4,\d{3} × 3,\d{3} pixels\./).waitFor({ timeout: 60_000 });
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
 
     await page.goto(`${all.at.perch.url}/annotate`);
-    await file.setInputFiles({ name: 'wink.gif', mimeType: 'image/gif', buffer: movingGif });
+    await file.setInputFiles({ name: 'wink.gif', mimeType: 'image/gif', buffer: createAnimatedGif });
     await page.getByText('wink.gif is animated. Only its first frame is used.').waitFor();
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
-    const first = await pixelsOf(page, (await download(page, 'PNG')).bytes, [[0, 0]]);
+    const first = await readPixels(page, (await exportDrawing(page, 'PNG')).bytes, [[0, 0]]);
     expect(first).toEqual({ size: [2, 2], colors: ['#ff0000'] });
 
     await page.goto(`${all.at.perch.url}/annotate`);
@@ -62,26 +73,26 @@ describe('importing into a drawing and exporting it', () => {
               : new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
           (document.querySelector('main h1') ?? document.body).dispatchEvent(event);
         },
-        { base64: whitePng(64, 48).toString('base64'), type },
+        { base64: createWhitePng(64, 48).toString('base64'), type },
       );
     for (const type of ['drop', 'paste'] as const) {
       await page.goto(`${all.at.perch.url}/annotate`);
       await page.getByRole('button', { name: 'Blank canvas' }).waitFor();
       await give(type);
-      await until(async () => (await titleField(page).inputValue()) === type, `what was given by ${type}`);
+      await waitFor(async () => (await titleField(page).inputValue()) === type, `what was given by ${type}`);
     }
     // Onto a drawing that is open.
     await give('drop');
-    await until(async () => (await kindsOf(all.at, page)).filter((kind) => kind === 'image').length === 2, 'the second picture');
+    await waitFor(async () => (await getShapeKinds(all.at, page)).filter((kind) => kind === 'image').length === 2, 'the second picture');
 
     await page.goto(`${all.at.perch.url}/annotate`);
     await page.getByRole('button', { name: 'Camera' }).click();
     await page.getByRole('button', { name: 'Take photo' }).click();
-    await until(async () => (await titleField(page).inputValue()) === 'Photo', 'the photograph');
+    await waitFor(async () => (await titleField(page).inputValue()) === 'Photo', 'the photograph');
     await page.goto(`${all.at.perch.url}/annotate`);
     await page.getByRole('button', { name: 'Capture window or screen' }).click();
-    await until(async () => (await titleField(page).inputValue()) === 'Screenshot', 'the screen');
-    expect(await kindsOf(all.at, page)).toEqual(['image']);
+    await waitFor(async () => (await titleField(page).inputValue()) === 'Screenshot', 'the screen');
+    expect(await getShapeKinds(all.at, page)).toEqual(['image']);
     await page.close();
   });
 
@@ -91,28 +102,28 @@ describe('importing into a drawing and exporting it', () => {
     async () => {
       const page = await openPage(all.at, '/annotate');
       const file = page.locator('[data-source=file]');
-      await file.setInputFiles({ name: 'secret.jpg', mimeType: 'image/jpeg', buffer: await redBlueJpeg(page) });
-      await choose(page, 'Redact');
+      await file.setInputFiles({ name: 'secret.jpg', mimeType: 'image/jpeg', buffer: await createRedBlueJpeg(page) });
+      await chooseTool(page, 'Redact');
       await drag(page, [0.01, 0.01], [0.99, 0.99]);
       await page.getByRole('button', { name: 'Layers and notes' }).waitFor();
-      await until(async () => (await kindsOf(all.at, page)).includes('redaction'), 'the redaction');
+      await waitFor(async () => (await getShapeKinds(all.at, page)).includes('redaction'), 'the redaction');
       for (const [name, ending] of [
         ['PNG', 'png'],
         ['JPEG', 'jpg'],
       ] as const) {
-        const got = await download(page, name);
+        const got = await exportDrawing(page, name);
         expect(got.name).toBe(`secret.${ending}`);
-        const { colors } = await pixelsOf(page, got.bytes, [
+        const { colors } = await readPixels(page, got.bytes, [
           [30, 40],
           [90, 40],
         ]);
         expect(colors).toEqual(['#000000', '#000000']);
       }
       const picture = (text: string): string[] => text.match(/data:image\/\w+;base64,[A-Za-z0-9+/=]+/g) ?? [];
-      const svg = (await download(page, 'SVG')).bytes.toString();
+      const svg = (await exportDrawing(page, 'SVG')).bytes.toString();
       expect(svg).toMatch(/^<svg /);
       for (const each of picture(svg)) {
-        const { colors } = await pixelsOf(page, Buffer.from(each.split(',')[1] ?? '', 'base64'), [[30, 40]]);
+        const { colors } = await readPixels(page, Buffer.from(each.split(',')[1] ?? '', 'base64'), [[30, 40]]);
         expect(colors).toEqual(['#000000']);
       }
       // The canvas has small buttons where it is narrow; the question has its words.
@@ -129,8 +140,8 @@ describe('importing into a drawing and exporting it', () => {
 
       await page.goto(`${all.at.perch.url}/annotate`);
       await file.setInputFiles({ name: got.suggestedFilename(), mimeType: 'application/json', buffer: Buffer.from(json) });
-      await until(async () => (await titleField(page).inputValue()) === 'secret', 'the drawing of the file');
-      expect((await kindsOf(all.at, page)).sort()).toEqual(['image', 'redaction']);
+      await waitFor(async () => (await titleField(page).inputValue()) === 'secret', 'the drawing of the file');
+      expect((await getShapeKinds(all.at, page)).sort()).toEqual(['image', 'redaction']);
       await page.goto(`${all.at.perch.url}/annotate`);
       await file.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') });
       await page
@@ -153,7 +164,7 @@ describe('importing into a drawing and exporting it', () => {
     async () => {
       const page = await openPage(all.at, '/annotate');
       const before = (await all.at.outside.client.call('drawings.list', {})).count;
-      const noise = await noisePng(page);
+      const noise = await createNoisePng(page);
       const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "run"</script></svg>';
       const drawing = { format: 'perch-drawing', version: 2, page: { kind: 'page', x: 0, y: 0, width: 10, height: 10, background: null } };
       const none = /Couldn’t open/;
@@ -163,7 +174,7 @@ describe('importing into a drawing and exporting it', () => {
         ['half.png', 'image/png', noise.subarray(0, 40), none],
         ['script.svg', 'image/svg+xml', svg, /is an SVG/],
         ['disguised.png', 'image/png', svg, none],
-        ['nothing.png', 'image/png', whitePng(0, 0), none],
+        ['nothing.png', 'image/png', createWhitePng(0, 0), none],
         ['broken.json', 'application/json', '{"format":', /not valid JSON/],
         [
           'later.json',
@@ -196,7 +207,7 @@ describe('importing into a drawing and exporting it', () => {
   );
 
   verifies('annotate/share', 'with its notes, also after a cancel or a failure; not offered without a chat', async () => {
-    const page = await blankSheet(all.at);
+    const page = await openBlankSheet(all.at);
     await page.getByRole('button', { name: 'Export' }).click();
     expect(await page.getByRole('menuitem', { name: 'Share…' }).count()).toBe(0);
     const path = new URL(page.url()).pathname;
@@ -216,9 +227,9 @@ describe('importing into a drawing and exporting it', () => {
       });
     });
     await page.goto(all.at.perch.url + path);
-    await choose(page, 'Numbered marker');
-    await press(page, [0.4, 0.4]);
-    await panel(page, 'Notes');
+    await chooseTool(page, 'Numbered marker');
+    await pressAt(page, [0.4, 0.4]);
+    await openPanel(page, 'Notes');
     await page.getByLabel('Note for marker 1').fill('Look');
     const share = async (fails: string): Promise<void> => {
       await page.evaluate((name) => Object.assign(globalThis, { fails: name }), fails);

@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import type { Change } from '../../shared/canvas/change.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { connected } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { connectOutside, type Outside } from './outside.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { waitForConnection } from './connection-status.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { connectOutside, type OutsideClient } from './outside-client.ts';
 
 /** A gateway, a linked browser, and a program. */
-export interface Annotated {
+export interface AnnotateFixture {
   readonly perch: Perch;
   readonly browser: TestBrowser;
-  readonly outside: Outside;
+  readonly outside: OutsideClient;
 }
 
 /** For all tests of a `describe`; it is there once they run. */
-export function annotated(): { readonly at: Annotated } {
+export function useAnnotateFixture(): { readonly at: AnnotateFixture } {
   const parts = new AsyncDisposableStack();
-  let made: Annotated | undefined;
+  let started: AnnotateFixture | undefined;
   beforeAll(async () => {
     // The tab stays a replica, so that nothing moves while it is looked at.
     const perch = parts.use(await startPerch({ host: 'headless' }));
@@ -29,40 +29,40 @@ export function annotated(): { readonly at: Annotated } {
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: perch.url });
     const outside = parts.use(await connectOutside(perch));
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Connected');
+    await waitForConnection(page, 'Connected');
     await page.close();
-    made = { perch, browser, outside };
+    started = { perch, browser, outside };
   });
   afterAll(() => parts.disposeAsync());
   return {
     get at() {
-      if (!made) throw new Error('it is there once the tests run');
-      return made;
+      if (!started) throw new Error('it is there once the tests run');
+      return started;
     },
   };
 }
 
-export async function openPage({ browser, perch }: Annotated, path: string): Promise<Page> {
+export async function openPage({ browser, perch }: AnnotateFixture, path: string): Promise<Page> {
   const page = await browser.page(perch.url + path);
-  await connected(page, 'Connected');
+  await waitForConnection(page, 'Connected');
   return page;
 }
 
 /** A new drawing on an empty sheet; the page shows it. */
-export async function blankSheet(at: Annotated): Promise<Page> {
+export async function openBlankSheet(at: AnnotateFixture): Promise<Page> {
   const page = await openPage(at, '/annotate');
   await page.getByRole('button', { name: 'Blank canvas' }).click();
   await page.getByRole('radio', { name: 'Pen' }).waitFor();
   return page;
 }
 
-export const saved = (page: Page): Promise<void> => page.locator('[data-saving=saved]').waitFor();
-export const choose = (page: Page, tool: string): Promise<void> => page.getByRole('radio', { name: tool, exact: true }).check();
+export const waitUntilSaved = (page: Page): Promise<void> => page.locator('[data-saving=saved]').waitFor();
+export const chooseTool = (page: Page, tool: string): Promise<void> => page.getByRole('radio', { name: tool, exact: true }).check();
 export const surface = (page: Page): Locator => page.getByRole('application', { name: 'Drawing' });
 export const titleField = (page: Page): Locator => page.getByLabel('Drawing title');
 
 /** A place of the page, by shares of what is seen of the drawing. */
-export async function placeOf(page: Page, [x, y]: readonly [number, number]): Promise<{ x: number; y: number }> {
+export async function toPagePoint(page: Page, [x, y]: readonly [number, number]): Promise<{ x: number; y: number }> {
   const box = await surface(page).boundingBox();
   if (!box) throw new Error('the drawing is not in sight');
   return { x: box.x + x * box.width, y: box.y + y * box.height };
@@ -75,7 +75,7 @@ export async function beginDrag(
   to: readonly [number, number],
   button: 'left' | 'middle' = 'left',
 ): Promise<void> {
-  const [first, last] = [await placeOf(page, from), await placeOf(page, to)];
+  const [first, last] = [await toPagePoint(page, from), await toPagePoint(page, to)];
   await page.mouse.move(first.x, first.y);
   await page.mouse.down({ button });
   await page.mouse.move(last.x, last.y, { steps: 8 });
@@ -86,38 +86,38 @@ export async function drag(page: Page, from: readonly [number, number], to: read
   await page.mouse.up();
 }
 
-export async function press(
+export async function pressAt(
   page: Page,
-  place: readonly [number, number],
+  point: readonly [number, number],
   options: Parameters<Page['mouse']['click']>[2] = {},
 ): Promise<void> {
-  const { x, y } = await placeOf(page, place);
+  const { x, y } = await toPagePoint(page, point);
   await page.mouse.click(x, y, options);
 }
 
 /** Opens the panel if it is closed, and shows a part of it: a browser remembers both. */
-export async function panel(page: Page, part: 'Layers' | 'Notes'): Promise<void> {
+export async function openPanel(page: Page, part: 'Layers' | 'Notes'): Promise<void> {
   const toggle = page.getByRole('button', { name: 'Layers and notes' });
   if ((await toggle.getAttribute('aria-pressed')) !== 'true') await toggle.click();
   await page.getByRole('button', { name: part, exact: true }).click();
 }
 
-export const layers = (page: Page): Locator => page.getByRole('list', { name: 'Layers, top to bottom' });
-export const layer = (page: Page, name: string): Locator => layers(page).getByRole('button', { name, exact: true });
+export const getLayerList = (page: Page): Locator => page.getByRole('list', { name: 'Layers, top to bottom' });
+export const layer = (page: Page, name: string): Locator => getLayerList(page).getByRole('button', { name, exact: true });
 
-export const idOf = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
+export const getDrawingId = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
 
 /** The gateway's changes of the drawing that a page shows. */
-export async function changesOf({ outside }: Annotated, page: Page): Promise<Change[]> {
-  return (await outside.client.call('drawings.open', { drawingId: idOf(page) })).changes;
+export async function getChanges({ outside }: AnnotateFixture, page: Page): Promise<Change[]> {
+  return (await outside.client.call('drawings.open', { drawingId: getDrawingId(page) })).changes;
 }
 
 /** The kinds of what the gateway has of it. */
-export const kindsOf = async (at: Annotated, page: Page): Promise<string[]> =>
-  (await changesOf(at, page)).flatMap(({ set }) => (set.kind && set.kind !== 'page' ? [set.kind] : []));
+export const getShapeKinds = async (at: AnnotateFixture, page: Page): Promise<string[]> =>
+  (await getChanges(at, page)).flatMap(({ set }) => (set.kind && set.kind !== 'page' ? [set.kind] : []));
 
 /** Exports a drawing. */
-export async function download(page: Page, name: string): Promise<{ name: string; bytes: Buffer }> {
+export async function exportDrawing(page: Page, name: string): Promise<{ name: string; bytes: Buffer }> {
   await page.getByRole('button', { name: 'Export' }).click();
   const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name, exact: true }).click()]);
   return { name: got.suggestedFilename(), bytes: readFileSync(await got.path()) };

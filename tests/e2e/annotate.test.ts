@@ -1,16 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
-import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
-import { annotated, blankSheet, choose, drag, kindsOf, layer, openPage, panel, saved, titleField } from './annotate-page.ts';
-import { addProvider } from './outside.ts';
-import { pixelsOf } from './pictures.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, type Upstream } from '../test-upstream.ts';
+import { findLowContrast, listControls, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import {
+  useAnnotateFixture,
+  openBlankSheet,
+  chooseTool,
+  drag,
+  getShapeKinds,
+  layer,
+  openPage,
+  openPanel,
+  waitUntilSaved,
+  titleField,
+} from './annotate-page.ts';
+import { addProvider } from './outside-client.ts';
+import { readPixels } from './test-pictures.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('the Annotate page', () => {
-  const all = annotated();
+  const all = useAnnotateFixture();
   let upstream: Upstream;
   beforeAll(async () => {
     upstream = await startUpstream({ models: ['normal-vision'] });
@@ -21,54 +32,54 @@ describe('the Annotate page', () => {
   afterAll(() => upstream?.close());
 
   verifies('annotate/kept', 'drawn, saved, there after a reload, and seen by another page as it is drawn', async () => {
-    const page = await blankSheet(all.at);
-    await choose(page, 'Pen');
+    const page = await openBlankSheet(all.at);
+    await chooseTool(page, 'Pen');
     await drag(page, [0.3, 0.3], [0.6, 0.5]);
-    await panel(page, 'Layers');
+    await openPanel(page, 'Layers');
     await layer(page, 'Pen stroke').waitFor();
-    await saved(page);
-    await until(async () => (await kindsOf(all.at, page)).includes('pen'), 'the gateway to have the stroke');
+    await waitUntilSaved(page);
+    await waitFor(async () => (await getShapeKinds(all.at, page)).includes('pen'), 'the gateway to have the stroke');
     await page.reload();
     await layer(page, 'Pen stroke').waitFor();
 
     const other = await openPage(all.at, new URL(page.url()).pathname);
     await layer(other, 'Pen stroke').waitFor();
-    await choose(other, 'Rectangle');
+    await chooseTool(other, 'Rectangle');
     await drag(other, [0.4, 0.4], [0.5, 0.6]);
     await layer(page, 'Rectangle').waitFor();
     await titleField(page).fill('The login page');
     await page.keyboard.press('Enter');
-    await until(async () => (await titleField(other).inputValue()) === 'The login page', 'the title to come');
+    await waitFor(async () => (await titleField(other).inputValue()) === 'The login page', 'the title to come');
     // A step back is of one’s own alone.
     await other.getByRole('button', { name: 'Undo' }).click();
     await layer(page, 'Rectangle').waitFor({ state: 'detached' });
     await layer(other, 'Pen stroke').waitFor();
-    await shoot(page, 'studio');
+    await takeScreenshots(page, 'studio');
     await other.close();
     await page.goto(`${all.at.perch.url}/annotate`);
     await page.getByRole('link', { name: 'The login page' }).locator('img').waitFor();
-    await shoot(page, 'list');
+    await takeScreenshots(page, 'list');
     await page.close();
   });
 
   verifies('annotate/to-chat', 'as one card that survives a reload, is sent with its notes, and opens again on the canvas', async () => {
-    const page = await blankSheet(all.at);
-    await choose(page, 'Numbered marker');
+    const page = await openBlankSheet(all.at);
+    await chooseTool(page, 'Numbered marker');
     await drag(page, [0.4, 0.4], [0.4, 0.4]);
-    await panel(page, 'Notes');
+    await openPanel(page, 'Notes');
     await page.getByLabel('Note for marker 1').fill('The button is cut off');
-    await saved(page);
-    await shoot(page, 'notes');
+    await waitUntilSaved(page);
+    await takeScreenshots(page, 'notes');
     const drawing = new URL(page.url()).pathname;
     for (const sessionId of ['twin-1', 'twin-2'])
       await all.at.outside.client.call('chat.send', { sessionId, message: 'Twin', model: 'guide/guide' });
     await page.getByRole('button', { name: 'Send to chat' }).click();
-    await until(async () => (await page.getByRole('menuitem', { name: 'Twin' }).count()) === 2, 'both chats of one title');
+    await waitFor(async () => (await page.getByRole('menuitem', { name: 'Twin' }).count()) === 2, 'both chats of one title');
     await page.getByRole('menuitem', { name: 'New chat' }).click();
     await page.getByText('Drawing with notes').waitFor();
     await page.reload();
     await page.getByText('Drawing with notes').waitFor();
-    await shoot(page, 'card');
+    await takeScreenshots(page, 'card');
     expect(await page.getByRole('link', { name: 'Edit drawing' }).getAttribute('href')).toBe(drawing);
     // Sent again it takes the place of the first; removed it is gone.
     await page.getByRole('link', { name: 'Edit drawing' }).click();
@@ -85,19 +96,22 @@ describe('the Annotate page', () => {
     expect(sent).toContain('What is wrong here?');
     expect(sent).toContain('1. The button is cut off');
     const png = /data:image\/png;base64,([A-Za-z0-9+/=]+)/.exec(sent)?.[1] ?? '';
-    expect((await pixelsOf(page, Buffer.from(png, 'base64'), [])).size).toEqual([1600, 1000]);
+    expect((await readPixels(page, Buffer.from(png, 'base64'), [])).size).toEqual([1600, 1000]);
 
     // In the chat the picture is seen, and opens large.
     await page.reload();
-    const seen = page.getByRole('button', { name: 'Enlarge Drawing.png' });
-    await until(() => seen.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth === 1600), 'the picture');
-    await shoot(page, 'sent');
-    await seen.click();
+    const enlargeButton = page.getByRole('button', { name: 'Enlarge Drawing.png' });
+    await waitFor(() => enlargeButton.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth === 1600), 'the picture');
+    await takeScreenshots(page, 'sent');
+    await enlargeButton.click();
     const large = page.getByRole('dialog', { name: 'Drawing.png' });
     await large.locator('img').waitFor();
-    await shoot(page, 'large');
-    const [kept] = await Promise.all([page.waitForEvent('download'), large.getByRole('button', { name: 'Download Drawing.png' }).click()]);
-    expect(readFileSync(await kept.path())).toEqual(Buffer.from(png, 'base64'));
+    await takeScreenshots(page, 'large');
+    const [savedFile] = await Promise.all([
+      page.waitForEvent('download'),
+      large.getByRole('button', { name: 'Download Drawing.png' }).click(),
+    ]);
+    expect(readFileSync(await savedFile.path())).toEqual(Buffer.from(png, 'base64'));
     await page.keyboard.press('Escape');
     await large.waitFor({ state: 'detached' });
 
@@ -110,29 +124,29 @@ describe('the Annotate page', () => {
     await page.getByRole('button', { name: 'broken.png', exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Annotate Drawing.png' }).first().click();
-    await until(async () => (await titleField(page).inputValue()) === 'Drawing', 'the picture on the canvas');
+    await waitFor(async () => (await titleField(page).inputValue()) === 'Drawing', 'the picture on the canvas');
     expect(new URL(page.url()).pathname).not.toBe(drawing);
-    expect(await kindsOf(all.at, page)).toEqual(['image']);
+    expect(await getShapeKinds(all.at, page)).toEqual(['image']);
     await page.close();
   });
 
   verifies('annotate/accessible', 'names, the way by Tab, contrast, 320 px, and twice the size', async () => {
-    const page = await blankSheet(all.at);
+    const page = await openBlankSheet(all.at);
     await page.keyboard.press('n');
     expect(await page.getByRole('radio', { name: 'Numbered marker' }).isChecked()).toBe(true);
-    const wrong = (await operable(page)).filter((each) => each.endsWith('""'));
-    const { missed, unseen } = await tabAround(page);
-    wrong.push(...missed, ...unseen);
+    const wrong = (await listControls(page)).filter((each) => each.endsWith('""'));
+    const { unfocused, withoutFocusRing } = await tabThroughPage(page);
+    wrong.push(...unfocused, ...withoutFocusRing);
     for (const path of ['', '/annotate']) {
       if (path !== '') await page.goto(all.at.perch.url + path);
       await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        wrong.push(...(await remaining(() => lowContrast(page), `${path} ${colorScheme}`)));
+        wrong.push(...(await waitForNoProblems(() => findLowContrast(page), `${path} ${colorScheme}`)));
       }
       for (const width of [320, 640]) {
         await page.setViewportSize({ width, height: 480 });
-        wrong.push(...(await remaining(() => overflowing(page), `${path} ${width} px`)));
+        wrong.push(...(await waitForNoProblems(() => findOverflow(page), `${path} ${width} px`)));
       }
       await page.setViewportSize({ width: 1280, height: 800 });
     }

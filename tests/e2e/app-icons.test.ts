@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { drawIcons, ICONS, MASKED, PUBLIC } from '../icons/draw.ts';
+import { drawIcons, ICONS, MASKED_SHARE, PUBLIC_DIR } from '../icons/draw-icons.ts';
 import { verifies } from '../requirements.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
 
 describe('the icons of the app', () => {
   let browser: TestBrowser;
@@ -14,8 +14,10 @@ describe('the icons of the app', () => {
     const page = await browser.page('about:blank');
     const drawn = await drawIcons();
     for (const { file, size, bird } of ICONS) {
-      const [kept, fresh] = [readFileSync(join(PUBLIC, file)), drawn.get(file) ?? Buffer.alloc(0)].map((png) => png.toString('base64'));
-      const seen = await page.evaluate(
+      const [storedIcon, fresh] = [readFileSync(join(PUBLIC_DIR, file)), drawn.get(file) ?? Buffer.alloc(0)].map((png) =>
+        png.toString('base64'),
+      );
+      const pixelsEqual = await page.evaluate(
         async ([kept, fresh]) => {
           const pixels = async (base64 = ''): Promise<ImageData> => {
             const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
@@ -29,20 +31,20 @@ describe('the icons of the app', () => {
           let differ = 0;
           let outside = 0;
           for (let at = 0; at < data.length; at += 4) {
-            const apart = (other: Uint8ClampedArray, from: number): boolean =>
+            const differs = (other: Uint8ClampedArray, from: number): boolean =>
               [0, 1, 2, 3].some((channel) => Math.abs((data[at + channel] ?? 0) - (other[from + channel] ?? 0)) > 40);
-            if (apart(b.data, at)) differ++;
+            if (differs(b.data, at)) differ++;
             const [x, y] = [((at / 4) % width) + 0.5, Math.floor(at / 4 / width) + 0.5];
             // The first pixel is ground where it is drawn to the edge.
-            if (Math.hypot(x - width / 2, y - height / 2) > width * 0.4 && apart(data, 0)) outside++;
+            if (Math.hypot(x - width / 2, y - height / 2) > width * 0.4 && differs(data, 0)) outside++;
           }
           return { width, height, share: differ / (data.length / 4), outside };
         },
-        [kept, fresh],
+        [storedIcon, fresh],
       );
-      expect(seen, file).toMatchObject({ width: size, height: size });
-      expect(seen.share, file).toBeLessThan(0.005);
-      if (bird === MASKED) expect(seen.outside, file).toBe(0);
+      expect(pixelsEqual, file).toMatchObject({ width: size, height: size });
+      expect(pixelsEqual.share, file).toBeLessThan(0.005);
+      if (bird === MASKED_SHARE) expect(pixelsEqual.outside, file).toBe(0);
     }
   });
 });

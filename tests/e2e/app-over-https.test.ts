@@ -3,13 +3,13 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { selfSigned } from '../support/self-signed.ts';
-import { overflowing, remaining } from './accessibility.ts';
-import { launchBrowser } from './browser.ts';
-import { connected, LINKED } from './connected.ts';
-import { perch as command, startPerch } from './harness.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { createSelfSigned } from '../support/self-signed-certificate.ts';
+import { findOverflow, waitForNoProblems } from './accessibility.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { runPerch as command, startPerch } from './perch-process.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const own = Object.values(networkInterfaces())
   .flat()
@@ -22,7 +22,7 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
     async () => {
       const dir = await mkdtemp(join(tmpdir(), 'perch-tls-'));
       const address = own ?? '';
-      const { cert, key } = await selfSigned(dir, [`IP:${address}`]);
+      const { cert, key } = await createSelfSigned(dir, [`IP:${address}`]);
       await using perch = await startPerch({ host: 'tab', args: ['--bind', '0.0.0.0', '--expose', '--tls-cert', cert, '--tls-key', key] });
       const port = new URL(perch.url).port;
       const printed = /^Network {4}(\S+)$/m.exec(perch.output.stdout)?.[1] ?? '';
@@ -31,20 +31,20 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
       // Trusted as a person has their phone trust it. A browser with a profile of its own is another machine's for all that matters here.
       await using phone = await launchBrowser({ args: ['--ignore-certificate-errors'], viewport: { width: 390, height: 800 } });
       const page = await phone.page(printed);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       expect(page.url()).toBe(`https://${address}:${port}/`);
       const composer = page.getByRole('textbox', { name: 'Message' });
       await composer.fill('What can you do?');
       await composer.press('Enter');
       await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy reply' }).waitFor();
-      await shoot(page, 'phone');
-      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+      await takeScreenshots(page, 'phone');
+      expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
 
       // This machine's own tab, at its own origin, has the same chat.
       await using browser = await launchBrowser();
       const tab = await browser.page(perch.linkUrl);
-      await connected(tab, /^Connection: (Connected|This browser)$/);
-      await until(async () => (await tab.getByRole('link', { name: 'What can you do?' }).count()) > 0, 'the chat of the phone');
+      await waitForConnection(tab, /^Connection: (Connected|This browser)$/);
+      await waitFor(async () => (await tab.getByRole('link', { name: 'What can you do?' }).count()) > 0, 'the chat of the phone');
 
       // The page tells how others get in.
       await page.goto(`https://${address}:${port}/devices`);
@@ -53,7 +53,7 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
       await page.getByRole('button', { name: 'Show code' }).click();
       await page.getByText('To open Perch on a phone, run').waitFor();
       await page.getByText(`wss://${address}:${port}/ws#pair=`).waitFor();
-      await shoot(page, 'pair-tls');
+      await takeScreenshots(page, 'pair-tls');
       const opened = await command(['open', '--qr', '--port', port], { PERCH_HOME: perch.home });
       const last = opened.stdout.trimEnd().split('\n').at(-1) ?? '';
       expect(last).toMatch(new RegExp(`^https://${address.replaceAll('.', '\\.')}:${port}/#link=`));

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startAnthropic } from '../support/anthropic-server.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startAnthropicServer } from '../support/anthropic-server.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../test-upstream.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
 const stop = (page: Page) => page.getByRole('button', { name: 'Stop' });
 
-async function ask(page: Page, text: string): Promise<void> {
+async function sendMessage(page: Page, text: string): Promise<void> {
   await composer(page).fill(text);
   await composer(page).press('Enter');
 }
@@ -40,9 +40,9 @@ describe('behind the bridge', () => {
   });
 
   verifies('app/first-answer', 'the printed link, a question, an answer', async () => {
-    const page = await linkedPage(browser, perch);
+    const page = await openLinkedPage(browser, perch);
     expect(page.url()).toBe(`${perch.url}/`);
-    await ask(page, 'How do I add a model?');
+    await sendMessage(page, 'How do I add a model?');
     await replies(page).getByText('Settings').first().waitFor();
     // Its code is spent: another browser gets nothing for it.
     const response = await fetch(`${perch.url}/link`, {
@@ -78,7 +78,7 @@ describe('behind the bridge', () => {
 
   verifies('app/provider-settings', 'a base URL and a key, tested, made the default, and used', async () => {
     const page = await browser.page(`${perch.url}/models`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('button', { name: 'Add provider' }).click();
     await page.getByLabel('Base URL').fill(upstream.url);
     await page.getByRole('textbox', { name: /^Name/ }).fill('Bench');
@@ -87,8 +87,8 @@ describe('behind the bridge', () => {
     await page.getByText('normal').filter({ visible: true }).first().waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Make default' }).first().click();
     await page.goto(`${perch.url}/`);
-    await connected(page, LINKED);
-    await ask(page, 'hi there');
+    await waitForConnection(page, LINKED_STATUS);
+    await sendMessage(page, 'hi there');
     await replies(page).getByText(text).waitFor();
     await page.close();
   });
@@ -101,7 +101,7 @@ describe('behind the bridge', () => {
     });
     await outside.client.call('chat.send', { message: 'hi', agentId: 'helper', sessionId: 'helped' });
     const page = await browser.page(`${perch.url}/chat/helper/helped`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const picker = page.getByTitle('Choose a model');
     await picker.getByText('normal').waitFor();
     await outside.client.call('config.patch', { patch: { agents: { helper: { model: null } } } });
@@ -110,9 +110,9 @@ describe('behind the bridge', () => {
   });
 
   verifies('app/provider-settings', 'a provider by its kind, which the worker learns to speak to when it is asked', async () => {
-    await using anthropic = await startAnthropic('sk-ant-app', 'Hello from Claude');
+    await using anthropic = await startAnthropicServer('sk-ant-app', 'Hello from Claude');
     const page = await browser.page(`${perch.url}/models`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('button', { name: 'Add provider' }).click();
     await page.getByLabel('Provider', { exact: true }).selectOption({ label: 'Anthropic' });
     await page.getByLabel('Base URL').fill(anthropic.url);
@@ -124,8 +124,8 @@ describe('behind the bridge', () => {
     await page.getByText('Connected to Anthropic. 1 model found.').waitFor();
     await page.getByRole('button', { name: 'Make default', exact: true }).click();
     await page.goto(`${perch.url}/`);
-    await connected(page, LINKED);
-    await ask(page, 'hi there');
+    await waitForConnection(page, LINKED_STATUS);
+    await sendMessage(page, 'hi there');
     await replies(page).getByText('Hello from Claude').waitFor();
     await page.close();
   });
@@ -135,27 +135,27 @@ describe('behind the bridge', () => {
     await addProvider(outside.client, upstream.url, 'sk-app');
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
     const page = await browser.page(perch.url);
-    await connected(page, LINKED);
-    await ask(page, 'go on for ever');
+    await waitForConnection(page, LINKED_STATUS);
+    await sendMessage(page, 'go on for ever');
     await replies(page).getByText(/\w{3}/).first().waitFor();
     await page.reload();
     // The run goes on, and the page joins it.
     await stop(page).waitFor();
     const before = (await replies(page).innerText()).length;
-    await until(async () => (await replies(page).innerText()).length > before + 20, 'more text after the reload');
+    await waitFor(async () => (await replies(page).innerText()).length > before + 20, 'more text after the reload');
     await stop(page).click();
     await stop(page).waitFor({ state: 'detached' });
     await page
       .getByText(/stopped/i)
       .first()
       .waitFor();
-    const kept = await replies(page).innerText();
+    const replyText = await replies(page).innerText();
     await page.reload();
     await page
       .getByText(/stopped/i)
       .first()
       .waitFor();
-    expect((await replies(page).innerText()).slice(0, 200)).toBe(kept.slice(0, 200));
+    expect((await replies(page).innerText()).slice(0, 200)).toBe(replyText.slice(0, 200));
     const request = upstream.requests.findLast(({ path }) => path.endsWith('/chat/completions'));
     await request?.closed;
     expect(request?.hungUp).toBe(true);
@@ -164,17 +164,17 @@ describe('behind the bridge', () => {
 
   verifies('app/two-tabs', 'a second tab sees the question, the text, the end, a new name and a deletion', async () => {
     const one = await browser.page(perch.url);
-    await connected(one, 'This browser');
+    await waitForConnection(one, 'This browser');
     using outside = await connectOutside(perch);
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/slow-300' });
-    await ask(one, 'shared question');
+    await sendMessage(one, 'shared question');
     await one.waitForURL(/\/chat\//);
     const two = await browser.page(one.url());
     await two.getByText('shared question').first().waitFor();
     await replies(two).getByText(text).waitFor();
-    await ask(two, 'from the second');
+    await sendMessage(two, 'from the second');
     await one.getByText('from the second').first().waitFor();
-    await until(async () => (await replies(one).count()) === 2 && (await replies(one).last().innerText()).includes(text));
+    await waitFor(async () => (await replies(one).count()) === 2 && (await replies(one).last().innerText()).includes(text));
     const sessionId = one.url().split('/').at(-1) ?? '';
     await outside.client.call('sessions.rename', { path: `main/${sessionId}.jsonl`, title: 'A new name' });
     await one.getByText('A new name').first().waitFor();
@@ -208,9 +208,9 @@ describe('behind the bridge', () => {
     await addProvider(outside.client, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`);
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/hostile' });
     const page = await browser.page(perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     browser.complaints.length = 0;
-    await ask(page, 'say something nasty');
+    await sendMessage(page, 'say something nasty');
     await replies(page).getByText('the end').waitFor();
     for (const link of await replies(page).getByRole('link').all()) expect(await link.getAttribute('href')).not.toMatch(/^javascript/i);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
@@ -227,15 +227,15 @@ describe('behind the bridge', () => {
     'the bridge stops: the page says so and this browser answers, also after a reload',
     async () => {
       const page = await browser.page(perch.url);
-      await connected(page, 'This browser');
+      await waitForConnection(page, 'This browser');
       await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
       using outside = await connectOutside(perch);
       await outside.client.call('config.set', { key: 'chat.model', value: 'guide/guide' });
       await perch.kill('SIGTERM');
-      await connected(page, /service stopped/);
+      await waitForConnection(page, /service stopped/);
       await page.goto(`${perch.url}/`);
-      await connected(page, /service stopped/);
-      await ask(page, 'Where is my data kept?');
+      await waitForConnection(page, /service stopped/);
+      await sendMessage(page, 'Where is my data kept?');
       await replies(page)
         .getByText(/browser/i)
         .first()
@@ -255,10 +255,10 @@ describe('behind the bridge', () => {
     await addProvider(outside.client, upstream.url, 'sk-app');
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/normal' });
     const page = await browser.page(perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await perch.kill('SIGTERM');
-    await connected(page, /service stopped/);
-    await ask(page, 'hi there');
+    await waitForConnection(page, /service stopped/);
+    await sendMessage(page, 'hi there');
     await page.getByText('Couldn’t reach Local').filter({ hasText: 'Perch on your computer is not running' }).first().waitFor();
     await page.close();
   });
@@ -269,17 +269,21 @@ describe('this browser alone', () => {
     await using perch = await startPerch({ host: 'tab' });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.url);
-    await connected(page, 'This browser');
-    const said = await page.evaluateHandle(() => {
-      const told: string[] = [];
+    await waitForConnection(page, 'This browser');
+    const announcementsHandle = await page.evaluateHandle(() => {
+      const announcements: string[] = [];
       for (const region of document.querySelectorAll('.sr-only[aria-live=polite]'))
-        new MutationObserver(() => told.push(region.textContent)).observe(region, { subtree: true, childList: true, characterData: true });
-      return told;
+        new MutationObserver(() => announcements.push(region.textContent)).observe(region, {
+          subtree: true,
+          childList: true,
+          characterData: true,
+        });
+      return announcements;
     });
-    const told = (): Promise<number> => said.evaluate((texts) => texts.filter((text) => text !== '').length);
+    const countAnnouncements = (): Promise<number> => announcementsHandle.evaluate((texts) => texts.filter((text) => text !== '').length);
     for (const times of [1, 2, 3]) {
-      await ask(page, 'What can you do?');
-      await until(async () => (await told()) === times, `the reply to be told ${times} times`);
+      await sendMessage(page, 'What can you do?');
+      await waitFor(async () => (await countAnnouncements()) === times, `the reply to be told ${times} times`);
     }
   });
 
@@ -292,9 +296,9 @@ describe('this browser alone', () => {
       let refusing = true;
       addEventListener('readable', () => (refusing = false));
       MessagePort.prototype.postMessage = function (message: unknown, given?: StructuredSerializeOptions | Transferable[]) {
-        const asked = JSON.stringify(message) ?? '';
+        const serialized = JSON.stringify(message) ?? '';
         const sent: unknown =
-          refusing && asked.includes('chat.history') ? JSON.parse(asked.replace('chat.history', 'chat.no-such')) : message;
+          refusing && serialized.includes('chat.history') ? JSON.parse(serialized.replace('chat.history', 'chat.no-such')) : message;
         postMessage.call(this, sent, Array.isArray(given) ? { transfer: given } : given);
       };
     });
@@ -314,26 +318,26 @@ describe('this browser alone', () => {
       await using perch = await startPerch({ host: 'tab' });
       await using browser = await launchBrowser();
       const page = await browser.page(perch.url);
-      await connected(page, 'This browser');
-      await ask(page, 'What can you do?');
+      await waitForConnection(page, 'This browser');
+      await sendMessage(page, 'What can you do?');
       await replies(page).first().waitFor();
-      await until(async () => (await stop(page).count()) === 0);
+      await waitFor(async () => (await stop(page).count()) === 0);
       await page.goto(perch.linkUrl);
-      await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
+      await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
       using outside = await connectOutside(perch);
       await addProvider(outside.client, upstream.url);
       await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
-      await ask(page, 'go on');
+      await sendMessage(page, 'go on');
       // A delta a millisecond or so: the text so far has been saved by then.
-      await until(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
+      await waitFor(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
       expect(await browser.killSharedWorkers(perch.url)).toBe(1);
       await page
         .getByText(/Interrupted/)
         .first()
         .waitFor();
       expect((await replies(page).innerText()).length).toBeGreaterThan(1000);
-      await connected(page, 'This browser');
-      await until(async () => (await perch.fetch('/v1/models')).ok, 'the new worker to serve');
+      await waitForConnection(page, 'This browser');
+      await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'the new worker to serve');
       const { sessions } = await (await connectOutside(perch)).client.call('sessions.list', {});
       expect(sessions[0]).toMatchObject({ messageCount: 2 });
     },
@@ -344,23 +348,23 @@ describe('this browser alone', () => {
     await using browser = await launchBrowser();
     await browser.context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     const one = await browser.page(perch.url);
-    await connected(one, 'This browser');
-    await ask(one, 'What can you do?');
+    await waitForConnection(one, 'This browser');
+    await sendMessage(one, 'What can you do?');
     await one.waitForURL(/\/chat\//);
     const two = await browser.page(one.url());
-    await connected(two, 'This browser');
+    await waitForConnection(two, 'This browser');
     await two.getByText('What can you do?').first().waitFor();
-    await ask(two, 'Where is my data kept?');
+    await sendMessage(two, 'Where is my data kept?');
     await one.getByText('Where is my data kept?').first().waitFor();
-    await until(async () => (await replies(one).count()) === 2 && (await stop(one).count()) === 0);
+    await waitFor(async () => (await replies(one).count()) === 2 && (await stop(one).count()) === 0);
     // A worker may outlive its page for a moment, and a reply begun by it would be cut short with it.
     const owner = (): Promise<string | undefined> =>
       two.evaluate(async () => (await navigator.locks.query()).held?.find(({ name }) => name === 'perch-gateway')?.clientId);
     const first = await owner();
     await one.close();
-    await until(async () => ![undefined, first].includes(await owner()), 'the second tab’s worker to take over');
-    await ask(two, 'How do I add a model?');
-    await until(async () => (await replies(two).count()) === 3);
+    await waitFor(async () => ![undefined, first].includes(await owner()), 'the second tab’s worker to take over');
+    await sendMessage(two, 'How do I add a model?');
+    await waitFor(async () => (await replies(two).count()) === 3);
     await replies(two)
       .last()
       .getByText(/Settings/)
@@ -377,17 +381,17 @@ verifies(
     await using browser = await launchBrowser();
     expect((await perch.fetch('/v1/models')).status).toBe(503);
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'This browser');
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
+    await waitForConnection(page, 'This browser');
+    await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
     const outside = await connectOutside(perch);
     const done = await outside.client.call('chat.send', { message: 'What can you do?', sessionId: 'from-outside' });
     expect(done.completed).toBe(true);
     await page.getByText('What can you do?').first().waitFor();
     await perch.kill('SIGKILL');
     await perch.restart();
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'the worker to dial again');
+    await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'the worker to dial again');
     await browser.context.close();
-    await until(async () => (await perch.fetch('/v1/models')).status === 503, 'the loss of the last tab to show');
+    await waitFor(async () => (await perch.fetch('/v1/models')).status === 503, 'the loss of the last tab to show');
   },
   90_000,
 );
@@ -395,7 +399,7 @@ verifies(
 test('a bridge that knows this browser no longer is not called away where it runs', async () => {
   await using perch = await startPerch();
   await using browser = await launchBrowser();
-  const page = await linkedPage(browser, perch);
+  const page = await openLinkedPage(browser, perch);
   await perch.kill('SIGTERM');
   rmSync(join(perch.home, 'credentials.json'));
   await perch.restart();

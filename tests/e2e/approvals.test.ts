@@ -1,12 +1,12 @@
 import type { Locator } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { focused } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { describeFocus } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** Nothing covers its first line. */
 const isOnTop = (element: Locator): Promise<boolean> =>
@@ -16,28 +16,28 @@ const isOnTop = (element: Locator): Promise<boolean> =>
   });
 
 describe('a tool that waits for approval', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('approvals/app', 'is approved or denied in the chat, and a command runs on the bridge’s machine once it is', async () => {
-    const page = await linkedPage(at.browser, at.perch);
-    const ask = async (word: string, heard = word): Promise<void> => {
+    const page = await openLinkedPage(at.browser, at.perch);
+    const requestCommand = async (word: string, heard = word): Promise<void> => {
       const composer = page.getByRole('textbox', { name: 'Message' });
       await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"], "purpose": "To hear ${heard}"}`);
       await composer.press('Enter');
     };
     const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
-    await ask('said-once');
+    await requestCommand('said-once');
     await waiting.waitFor();
     expect(await waiting.textContent()).toContain('echo said-once');
     expect(await waiting.textContent()).toContain('Agent’s reason: To hear said-once');
     await page.getByRole('article', { name: 'Reply' }).getByText('Waiting for approval').waitFor();
-    await shoot(page, 'approval');
+    await takeScreenshots(page, 'approval');
     // At twice the size of a small window, it can be answered without looking for the buttons.
     await page.setViewportSize({ width: 640, height: 400 });
     const bottom = (box: { y: number; height: number } | null): number => (box ? box.y + box.height : NaN);
     const once = waiting.getByRole('button', { name: 'Allow once' });
     const list = page.getByRole('list', { name: 'Approvals' });
-    await until(async () => bottom(await once.boundingBox()) <= bottom(await list.boundingBox()), 'the buttons to be in sight');
+    await waitFor(async () => bottom(await once.boundingBox()) <= bottom(await list.boundingBox()), 'the buttons to be in sight');
     await page.setViewportSize({ width: 1280, height: 800 });
     await waiting.getByRole('button', { name: 'Allow once' }).click();
     await waiting.waitFor({ state: 'detached' });
@@ -45,30 +45,30 @@ describe('a tool that waits for approval', () => {
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
 
     // Of a command that is longer than its card the rest is in sight, too.
-    await ask('long '.repeat(400), 'it');
+    await requestCommand('long '.repeat(400), 'it');
     await waiting.waitFor();
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });
-      for (const said of [
+      for (const expectedText of [
         waiting.locator('p.soft code'),
         waiting.getByText('To hear it', { exact: true }),
         waiting.getByRole('timer'),
         once,
       ])
-        await until(() => isOnTop(said), `${String(said)} to be in sight at ${width} px`);
+        await waitFor(() => isOnTop(expectedText), `${String(expectedText)} to be in sight at ${width} px`);
     }
     // Its end has to be opened before it can be allowed.
     expect(await once.isDisabled()).toBe(true);
     await waiting.getByRole('button', { name: /more lines/ }).click();
-    await until(() => once.isEnabled(), 'the command to be seen');
+    await waitFor(() => once.isEnabled(), 'the command to be seen');
     await once.click();
     await waiting.waitFor({ state: 'detached' });
     await page.getByText('Waiting for approval').waitFor({ state: 'detached' });
 
-    await ask('never-said');
+    await requestCommand('never-said');
     await waiting.getByRole('button', { name: 'Deny' }).press('Enter');
     await waiting.waitFor({ state: 'detached' });
-    await expect.poll(() => focused(page)).toBe('Message');
+    await expect.poll(() => describeFocus(page)).toBe('Message');
     const cards = page.getByRole('article', { name: 'Reply' }).locator('summary').filter({ hasText: 'Run command' });
     const denied = cards.filter({ hasText: 'Denied' });
     await denied.waitFor();
@@ -92,7 +92,7 @@ describe('a tool that waits for approval', () => {
 
   verifies('app/tool-card', 'what a command writes is in its card while it runs', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const composer = page.getByRole('textbox', { name: 'Message' });
     const script = 'setInterval(() => console.log("line", process.uptime().toFixed(1)), 200)';
     await composer.fill(`/tool exec ${JSON.stringify({ command: process.execPath, args: ['-e', script] })}`);
@@ -100,13 +100,13 @@ describe('a tool that waits for approval', () => {
     await page.getByRole('button', { name: 'Allow once' }).click();
     const output = page.getByRole('article', { name: 'Reply' }).getByRole('group', { name: 'Output so far' });
     const lines = async (): Promise<number> => ((await output.textContent()) ?? '').split('line').length - 1;
-    await until(async () => (await lines()) > 2, 'its first lines');
+    await waitFor(async () => (await lines()) > 2, 'its first lines');
     const before = await lines();
-    await until(async () => (await lines()) > before + 1, 'the next lines');
-    await shoot(page, 'output');
+    await waitFor(async () => (await lines()) > before + 1, 'the next lines');
+    await takeScreenshots(page, 'output');
     // A page that is opened in the middle shows it too.
     await page.reload();
-    await until(async () => (await output.isVisible()) && (await lines()) > before + 1, 'its lines after a reload');
+    await waitFor(async () => (await output.isVisible()) && (await lines()) > before + 1, 'its lines after a reload');
     await page.getByRole('button', { name: 'Stop' }).click();
     await output.waitFor({ state: 'detached' });
     expect(at.browser.complaints).toEqual([]);

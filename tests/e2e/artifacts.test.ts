@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { focused, lowContrast, operable, overflowing, remaining, tabTo } from './accessibility.ts';
-import { answered, ask, fenced, replies } from './answered.ts';
-import { inside, pane, preview } from './artifact-pane.ts';
-import { axe } from './axe.ts';
-import { connected } from './connected.ts';
-import { FINDS_ELSEWHERE, listening } from './listening.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { describeFocus, findLowContrast, listControls, findOverflow, waitForNoProblems, tabTo } from './accessibility.ts';
+import { useReplyFixture, sendMessage, toCodeBlock, replies } from './reply-fixture.ts';
+import { getArtifactFrame, pane, preview } from './artifact-pane.ts';
+import { runAxe } from './axe.ts';
+import { waitForConnection } from './connection-status.ts';
+import { ELSEWHERE_ARGS, startRecordingServer } from './recording-server.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-const clock = (words: string): string => fenced('html title="clock.html"', `<title>x</title><body><h1>${words}</h1></body>`);
+const clock = (words: string): string => toCodeBlock('html title="clock.html"', `<title>x</title><body><h1>${words}</h1></body>`);
 
 describe('artifacts', () => {
-  const place = answered(FINDS_ELSEWHERE);
+  const place = useReplyFixture(ELSEWHERE_ARGS);
 
   verifies(
     'artifacts/versions',
@@ -21,32 +21,32 @@ describe('artifacts', () => {
     async () => {
       const page = await place.page(clock('one'));
       await preview(page).click();
-      await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+      await getArtifactFrame(page).getByRole('heading', { name: 'one' }).waitFor();
       await pane(page).getByRole('heading', { name: 'clock.html' }).waitFor();
       expect(await pane(page).getByText('Version').count()).toBe(0);
 
-      place.model.answer(clock('two'));
-      await ask(page);
+      place.model.queueReply(clock('two'));
+      await sendMessage(page);
       await pane(page).getByText('Version 2 of 2').waitFor();
-      await inside(page).getByRole('heading', { name: 'two' }).waitFor();
+      await getArtifactFrame(page).getByRole('heading', { name: 'two' }).waitFor();
       await pane(page).getByRole('button', { name: 'Previous version' }).click();
-      await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+      await getArtifactFrame(page).getByRole('heading', { name: 'one' }).waitFor();
 
-      place.model.answer(`Other things.\n\n${fenced('html', '<p>another</p>')}\n\n${clock('three')}`);
-      await ask(page);
+      place.model.queueReply(`Other things.\n\n${toCodeBlock('html', '<p>another</p>')}\n\n${clock('three')}`);
+      await sendMessage(page);
       // A reader of an older version stays there.
       await pane(page).getByText('Version 1 of 3').waitFor();
-      await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+      await getArtifactFrame(page).getByRole('heading', { name: 'one' }).waitFor();
       await pane(page).getByRole('button', { name: 'Next version' }).click();
       await pane(page).getByRole('button', { name: 'Next version' }).click();
-      await inside(page).getByRole('heading', { name: 'three' }).waitFor();
+      await getArtifactFrame(page).getByRole('heading', { name: 'three' }).waitFor();
       expect(await pane(page).getByRole('button', { name: 'Next version' }).isDisabled()).toBe(true);
 
       // After a reload they are found again.
       await page.reload();
       await preview(page).first().click();
       await pane(page).getByText('Version 1 of 3').waitFor();
-      await shoot(page, 'artifact');
+      await takeScreenshots(page, 'artifact');
       await page.close();
     },
   );
@@ -57,21 +57,21 @@ describe('artifacts', () => {
       '<script>localStorage.setItem("n", 1); f.onsubmit = (e) => { e.preventDefault(); out.textContent = "added " + localStorage.getItem("n"); };',
       'console.log("hello", { a: 1 }); console.error("gone wrong"); setTimeout(() => { throw new Error("late"); });</script>',
     ].join('\n');
-    const page = await place.page(fenced('html', source));
+    const page = await place.page(toCodeBlock('html', source));
     await preview(page).click();
-    const within = inside(page);
+    const within = getArtifactFrame(page);
     await within.getByRole('button', { name: 'Add' }).click();
     await within.getByText('added 1').waitFor();
     await within.getByRole('link', { name: 'Far' }).click();
-    await until(() => within.locator('html').evaluate(() => scrollY > 0), 'it to come to the place');
+    await waitFor(() => within.locator('html').evaluate(() => scrollY > 0), 'it to come to the place');
     // Said calmly, and folded.
-    const told = pane(page).getByText('Console: 3 lines, 2 errors');
-    await told.click();
+    const consoleSummary = pane(page).getByText('Console: 3 lines, 2 errors');
+    await consoleSummary.click();
     await pane(page).getByText('hello {"a":1}').waitFor();
     await pane(page).getByText('Uncaught Error: late').waitFor();
     // New messages in the chat leave it running.
-    place.model.answer('Anything else?');
-    await ask(page);
+    place.model.queueReply('Anything else?');
+    await sendMessage(page);
     await replies(page).getByText('Anything else?').waitFor();
     expect(await within.getByText('added 1').count()).toBe(1);
 
@@ -83,7 +83,7 @@ describe('artifacts', () => {
     expect(await pane(page).locator('pre').textContent()).toBe(source);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await pane(page).getByRole('button', { name: 'Copy preview code' }).click();
-    await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === source, 'its code on the clipboard');
+    await waitFor(async () => (await page.evaluate(() => navigator.clipboard.readText())) === source, 'its code on the clipboard');
     const saving = page.waitForEvent('download');
     await pane(page).getByRole('button', { name: 'Download' }).click();
     const file = await saving;
@@ -93,20 +93,20 @@ describe('artifacts', () => {
   });
 
   verifies('artifacts/use', 'a broken or truncated drawing is reported, and a complete one is not', async () => {
-    const told = "<script>addEventListener('load', () => console.log('all is here'))</script>";
+    const loadScript = "<script>addEventListener('load', () => console.log('all is here'))</script>";
     for (const [source, drawn] of [
-      [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>${told}`, true],
-      [`<svg viewBox="0 0 9 9">${told}<line x1="1" y1="5" x2="8" y2="5" stroke="red"/>`, true],
+      [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>${loadScript}`, true],
+      [`<svg viewBox="0 0 9 9">${loadScript}<line x1="1" y1="5" x2="8" y2="5" stroke="red"/>`, true],
       ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="5" hei', false],
       ['<svg viewBox="0 0 9 9"><path d="Mx,y"/></svg>', false],
       ['<svg viewBox="0 0', false],
     ] as const) {
-      const page = await place.page(fenced('svg', source));
+      const page = await place.page(toCodeBlock('svg', source));
       await preview(page).click();
-      const said = pane(page).getByText('Nothing to show');
+      const emptyNotice = pane(page).getByText('Nothing to show');
       if (drawn) await pane(page).getByText('all is here').waitFor({ state: 'attached' });
-      else await said.waitFor();
-      expect(await said.count()).toBe(drawn ? 0 : 1);
+      else await emptyNotice.waitFor();
+      expect(await emptyNotice.count()).toBe(drawn ? 0 : 1);
       await page.close();
     }
   });
@@ -117,62 +117,62 @@ describe('artifacts', () => {
   ] as const) {
     verifies('artifacts/keys', `opened, looked through and closed by keyboard, with names for all: ${size}`, async () => {
       const page = await place.page(
-        fenced('svg', '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>'),
+        toCodeBlock('svg', '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>'),
         viewport,
       );
       await tabTo(page, 'Preview', 'Shift+Tab');
       await page.keyboard.press('Enter');
-      await inside(page).locator('circle').waitFor();
-      expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
-      expect(await axe(page)).toEqual([]);
+      await getArtifactFrame(page).locator('circle').waitFor();
+      expect((await listControls(page)).filter((each) => each.endsWith('""'))).toEqual([]);
+      expect(await runAxe(page)).toEqual([]);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+        expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
       }
-      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
       if (size === 'phone') {
         const box = await pane(page).boundingBox();
         expect([box?.width, box?.height]).toEqual([viewport.width, viewport.height]);
       }
       await tabTo(page, 'Preview');
       await page.keyboard.press('ArrowRight');
-      expect(await focused(page)).toBe('Code');
+      expect(await describeFocus(page)).toBe('Code');
       await pane(page).locator('pre').waitFor();
-      expect(await axe(page)).toEqual([]);
+      expect(await runAxe(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await pane(page).waitFor({ state: 'detached' });
-      await until(async () => (await focused(page)) === 'Preview', 'the keyboard to be back');
+      await waitFor(async () => (await describeFocus(page)) === 'Preview', 'the keyboard to be back');
 
       // From within it, too.
       await page.keyboard.press('Enter');
-      await inside(page).locator('circle').click();
+      await getArtifactFrame(page).locator('circle').click();
       // The frame that gets the key goes away at once, and Chromium does not always say that it had it.
       page.keyboard.press('Escape').catch(() => {});
       await pane(page).waitFor({ state: 'detached' });
-      await until(async () => (await focused(page)) === 'Preview', 'the keyboard to be back');
+      await waitFor(async () => (await describeFocus(page)) === 'Preview', 'the keyboard to be back');
       await page.close();
     });
   }
 
   verifies('artifacts/offline', 'shown without a network as well, as strictly', async () => {
-    await using elsewhere = await listening();
-    await using control = await listening();
+    await using elsewhere = await startRecordingServer();
+    await using control = await startRecordingServer();
     const html = (url: string): string => `<h1>here</h1><script>location.href='${url}/self'</script>`;
-    const page = await place.page(`${fenced('html', '<h1>here</h1>')}\n\n${fenced('html', html(elsewhere.url))}`);
+    const page = await place.page(`${toCodeBlock('html', '<h1>here</h1>')}\n\n${toCodeBlock('html', html(elsewhere.url))}`);
     await page.evaluate(() => navigator.serviceWorker.ready);
-    await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null), 'the service worker to answer');
+    await waitFor(() => page.evaluate(() => navigator.serviceWorker.controller !== null), 'the service worker to answer');
     await place.perch.kill('SIGTERM');
     await page.reload();
-    await connected(page, /./);
+    await waitForConnection(page, /./);
     await preview(page).first().click();
-    await inside(page).getByRole('heading', { name: 'here' }).waitFor();
+    await getArtifactFrame(page).getByRole('heading', { name: 'here' }).waitFor();
     await preview(page).last().click();
     await pane(page).getByText('tried to open another page').waitFor();
     // Requests that have not arrived before this one were never sent.
     control.page = html(control.url);
     const free = await place.browser.page(`${control.url}/page`);
-    await expect.poll(() => control.heard).toContain('GET /self');
-    expect(elsewhere.heard).toEqual([]);
+    await expect.poll(() => control.requests).toContain('GET /self');
+    expect(elsewhere.requests).toEqual([]);
     await Promise.all([free.close(), page.close()]);
     await place.perch.restart();
   });

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { linkedPage } from './connected.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** One pixel. */
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
 /** As a person drops them from another window. */
-async function drop(page: Page, paths: readonly string[]): Promise<void> {
+async function dropFiles(page: Page, paths: readonly string[]): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   const at = { x: 600, y: 300, data: { items: [], files: [...paths], dragOperationsMask: 1 } };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) await devtools.send('Input.dispatchDragEvent', { type, ...at });
@@ -20,7 +20,7 @@ async function drop(page: Page, paths: readonly string[]): Promise<void> {
 }
 
 describe('attachments of a message', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   const folder = mkdtempSync(join(tmpdir(), 'perch-drop-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -31,15 +31,15 @@ describe('attachments of a message', () => {
     for (const each of ['notes/inner', 'notes/.hidden', 'none', 'many']) mkdirSync(join(folder, each), { recursive: true });
     for (const each of ['notes/b.txt', 'notes/inner/c.txt', 'notes/.hidden/d.txt', 'notes/.e']) writeFileSync(join(folder, each), 'words');
     for (let each = 0; each < 60; each++) writeFileSync(join(folder, 'many', `${each}.txt`), 'words');
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     writeFileSync(join(folder, 'a.txt'), 'words');
-    await drop(page, [join(folder, 'a.txt'), notes]);
+    await dropFiles(page, [join(folder, 'a.txt'), notes]);
     await page.getByRole('button', { name: 'Remove c.txt' }).waitFor();
     expect(await names(page)).toEqual(['Remove a.txt', 'Remove b.txt', 'Remove c.txt']);
-    await drop(page, [join(folder, 'none')]);
+    await dropFiles(page, [join(folder, 'none')]);
     await page.getByRole('alert').getByText('none/ is empty.').waitFor();
-    await shoot(page, 'folder-dropped');
-    await drop(page, [join(folder, 'many')]);
+    await takeScreenshots(page, 'folder-dropped');
+    await dropFiles(page, [join(folder, 'many')]);
     await page.getByRole('alert').filter({ hasText: '50' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(1);
     expect(await names(page)).toHaveLength(50);
@@ -48,7 +48,7 @@ describe('attachments of a message', () => {
   });
 
   verifies('app/attached', 'what is called a picture and is none is left out, with why', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/incognito`);
     await page.locator('input[type=file]').setInputFiles([
       { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no pixels') },
@@ -58,7 +58,7 @@ describe('attachments of a message', () => {
     await page.getByRole('button', { name: 'Remove sign.svg' }).waitFor();
     await page.getByRole('alert').getByText('Couldn’t attach broken.png').waitFor();
     expect(await names(page)).toEqual(['Remove pixel.png', 'Remove sign.svg']);
-    await shoot(page, 'no-picture');
+    await takeScreenshots(page, 'no-picture');
     await page.close();
   });
 });

@@ -15,7 +15,7 @@ interface Axe {
  * Violations that axe finds on the page, WCAG 2.2 A and AA and best practices; `rules`: more of axe's rules. Frames of other origins are
  * not examined.
  */
-export async function axe(page: Page, rules: readonly string[] = []): Promise<string[]> {
+export async function runAxe(page: Page, rules: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await script);
   return page.evaluate(async (more) => {
     const { violations } = await (window as unknown as { axe: Axe }).axe.run(document, {

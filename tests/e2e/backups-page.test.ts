@@ -2,20 +2,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { launchBrowser } from './browser.ts';
-import { linkedPage } from './connected.ts';
-import { startPerch } from './harness.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { launchBrowser } from './test-browser.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { startPerch } from './perch-process.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const PASSPHRASE = 'correct horse battery';
 
 describe('backups in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies(['backups.app/restore', 'backups.app/faults'], 'made, looked into and brought back, with the keys and without', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const sheet = { width: 100, height: 100 };
@@ -42,7 +42,7 @@ describe('backups in the app', () => {
     await drawings('1');
     await dialog.getByRole('checkbox', { name: 'Also delete items that aren’t in the backup' }).check();
     await drawings('1 1');
-    await shoot(page, 'restore');
+    await takeScreenshots(page, 'restore');
     await dialog.getByRole('checkbox', { name: 'Also delete items that aren’t in the backup' }).uncheck();
     await drawings('1');
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
@@ -67,7 +67,7 @@ describe('backups in the app', () => {
     const broken = list.filter({ hasText: 'broken.zip' });
     await broken.getByText('Couldn’t use').waitFor();
     expect(await broken.getByRole('button', { name: 'Restore…' }).count()).toBe(0);
-    await shoot(page, 'list');
+    await takeScreenshots(page, 'list');
     await list.filter({ hasText: 'Includes keys' }).getByRole('button', { name: 'Restore…' }).click();
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).fill('wrong horse battery');
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).press('Tab');
@@ -75,7 +75,7 @@ describe('backups in the app', () => {
       .getByRole('alert')
       .getByText(/wrong passphrase/i)
       .waitFor();
-    await shoot(page, 'refused');
+    await takeScreenshots(page, 'refused');
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).fill(PASSPHRASE);
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).press('Tab');
     await dialog.getByText('Everything in this backup is already here').waitFor();
@@ -91,7 +91,7 @@ describe('backups in the app', () => {
     async () => {
       await using perch = await startPerch({ host: 'tab' });
       await using browser = await launchBrowser();
-      const page = await linkedPage(browser, perch);
+      const page = await openLinkedPage(browser, perch);
       await page.goto(`${perch.url}/backups`);
       const make = page.getByRole('button', { name: 'Back up now' });
       await make.click();
@@ -101,7 +101,7 @@ describe('backups in the app', () => {
       await page.getByText('Perch isn’t running on your computer').waitFor();
       await make.waitFor({ state: 'detached' });
       expect([await list.count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
-      await shoot(page, 'away');
+      await takeScreenshots(page, 'away');
       await perch.restart();
       await make.waitFor();
       await page.close();

@@ -4,21 +4,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../bridge/journal/fixture.ts';
-import { freePort } from '../../bridge/sync/tests/nats-server.ts';
+import { findFreePort } from '../../bridge/sync/tests/nats-server.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { startPerch } from './harness.ts';
-import { openaiOf } from './openai.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, UPSTREAM_TEXT } from '../test-upstream.ts';
+import { startPerch } from './perch-process.ts';
+import { createOpenai } from './openai-client.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 /** Debian's package is `haproxy`, in a folder that a person's PATH need not have. */
 const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0);
 const text = UPSTREAM_TEXT.join('');
 
 /** HAProxy with deploy/haproxy.cfg, its addresses replaced by those that are here. */
-async function balancer(dir: string, ports: readonly number[]): Promise<{ url: string } & AsyncDisposable> {
-  const own = await freePort();
+async function startBalancer(dir: string, ports: readonly number[]): Promise<{ url: string } & AsyncDisposable> {
+  const own = await findFreePort();
   const written = readFileSync(join(import.meta.dirname, '../../deploy/haproxy.cfg'), 'utf8');
   const [first, second] = ports;
   const config = written.replace('127.0.0.1:8400', `127.0.0.1:${own}`).replace('10.0.0.11:8000', `127.0.0.1:${first}`);
@@ -26,7 +26,7 @@ async function balancer(dir: string, ports: readonly number[]): Promise<{ url: s
   writeFileSync(file, config.replace('10.0.0.12:8000', `127.0.0.1:${second}`));
   const child = spawn(HAPROXY ?? 'haproxy', ['-f', file], { stdio: 'ignore' });
   const url = `http://127.0.0.1:${own}/v1`;
-  await until(async () => (await fetch(`${url}/models`).catch(() => undefined))?.ok === true, 'the balancer');
+  await waitFor(async () => (await fetch(`${url}/models`).catch(() => undefined))?.ok === true, 'the balancer');
   return {
     url,
     async [Symbol.asyncDispose]() {
@@ -48,24 +48,24 @@ describe.runIf(HAPROXY)('several servers of models behind a balancer', () => {
       let second = await startUpstream({ models: ['normal', 'stall'] });
       const { port } = second;
       try {
-        await using balanced = await balancer(folder.dir, [first.port, port]);
+        await using balanced = await startBalancer(folder.dir, [first.port, port]);
         await using perch = await startPerch({ host: 'headless' });
         using outside = await connectOutside(perch);
         await addProvider(outside.client, balanced.url);
-        const openai = openaiOf(perch);
-        const ask = async (): Promise<string | null | undefined> => {
+        const openai = createOpenai(perch);
+        const completeText = async (): Promise<string | null | undefined> => {
           const answer = await openai.chat.completions.create({ model: 'local/normal', messages: [{ role: 'user', content: 'Hello' }] });
           return answer.choices[0]?.message.content;
         };
         const completions = (upstream: typeof first): number =>
           upstream.requests.filter(({ path }) => path.endsWith('/completions')).length;
-        expect(await Promise.all(Array.from({ length: 10 }, ask))).toEqual(Array.from({ length: 10 }, () => text));
+        expect(await Promise.all(Array.from({ length: 10 }, completeText))).toEqual(Array.from({ length: 10 }, () => text));
         for (const upstream of [first, second]) expect(completions(upstream)).toBeGreaterThan(0);
         // The balancer finds out by itself, meanwhile it sends elsewhere what nobody has taken.
         await second.close();
-        expect(await Promise.all(Array.from({ length: 10 }, ask))).toEqual(Array.from({ length: 10 }, () => text));
+        expect(await Promise.all(Array.from({ length: 10 }, completeText))).toEqual(Array.from({ length: 10 }, () => text));
         second = await startUpstream({ models: ['normal', 'stall'], port });
-        await until(async () => (await ask()) === text && completions(second) > 0, 'the server that is back, asked', 30_000);
+        await waitFor(async () => (await completeText()) === text && completions(second) > 0, 'the server that is back, asked', 30_000);
         // Streams under way at both; one server ends.
         const stalled = Array.from({ length: 4 }, async () => {
           const stream = await openai.chat.completions.create({
@@ -82,17 +82,17 @@ describe.runIf(HAPROXY)('several servers of models behind a balancer', () => {
             () => 'failed',
           ),
         );
-        await until(() =>
+        await waitFor(() =>
           [first, second].every((upstream) => upstream.requests.filter(({ body }) => body?.['model'] === 'stall').length === 2),
         );
         await second.close();
-        await until(
+        await waitFor(
           async () => (await Promise.all(ends.map((end) => Promise.race([end, 'goes on'])))).filter((end) => end === 'failed').length === 2,
         );
-        expect(await ask()).toBe(text);
+        expect(await completeText()).toBe(text);
         await first.close();
         await Promise.allSettled(stalled);
-        await expect(ask()).rejects.toMatchObject({ status: 502 });
+        await expect(completeText()).rejects.toMatchObject({ status: 502 });
       } finally {
         await second.close();
       }

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { browserPort } from '#shared/ports/browser.ts';
-import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { findDrivenBrowser } from '../../bridge/headless/find.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import { createDriverProcess } from '../../bridge/capabilities/browser/driver-process.ts';
+import { findDrivenBrowser } from '../../bridge/headless/find-browser.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
 import { verifies } from '../requirements.ts';
-import { cdpGrid } from '../support/cdp-grid.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { until } from '../support/gateway.ts';
+import { startCdpGrid } from '../support/cdp-grid.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { waitFor } from '../support/test-gateway.ts';
 
 verifies(
   'operations/browsers',
@@ -21,18 +21,18 @@ verifies(
     const dir = mkdtempSync(join(tmpdir(), 'perch-grid-'));
     const site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>A page</title>'));
     await once(site.listen(0, '127.0.0.1'), 'listening');
-    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const url = `http://${place}/`;
-    const browsers = browsersApart({ dir: join(dir, 'profiles'), log: () => {}, keeper: new Keeper(() => {}) });
-    const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
+    const siteAddress = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const url = `http://${siteAddress}/`;
+    const browsers = createDriverProcess({ dir: join(dir, 'profiles'), log: () => {}, keeper: new ProcessKeeper(() => {}) });
+    const bridge = new FakeBridge(createCapability(browserPort, browsers.handlers));
     try {
-      await using grid = await cdpGrid({ executable: (await findDrivenBrowser()) ?? '', token: 'hush-hush', most: 2 });
-      await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: grid.url });
+      await using grid = await startCdpGrid({ executable: (await findDrivenBrowser()) ?? '', token: 'hush-hush', maxSessions: 2 });
+      await bridge.call(browserPort, 'browser.allow', { places: [siteAddress], cdpEndpoint: grid.url });
       for (const name of ['research', 'shopping', 'third']) await bridge.call(browserPort, 'browser.createProfile', { name });
       const evaluate = async (profile: string, fn: string): Promise<unknown> =>
         (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
       for (const profile of ['research', 'shopping']) await bridge.call(browserPort, 'browser.open', { url, profile });
-      expect(grid.running).toBe(2);
+      expect(grid.runningCount).toBe(2);
       await evaluate('research', 'document.cookie = "who=research"');
       expect(await evaluate('research', 'document.cookie')).toBe('who=research');
       expect(await evaluate('shopping', 'document.cookie')).toBe('');
@@ -45,20 +45,20 @@ verifies(
       });
       expect(String(refused)).not.toContain('hush-hush');
       await bridge.call(browserPort, 'browser.stop', { profile: 'shopping' });
-      await until(() => grid.running === 1, 'the browser of a profile that was stopped, ended');
+      await waitFor(() => grid.runningCount === 1, 'the browser of a profile that was stopped, ended');
       expect(await bridge.call(browserPort, 'browser.open', { url, profile: 'third' })).toMatchObject({ title: 'A page' });
-      grid.lose();
-      await until(async () => !(await bridge.call(browserPort, 'browser.status', { profile: 'research' })).started, 'the loss, noticed');
-      await until(() => grid.running === 0);
+      grid.dropConnections();
+      await waitFor(async () => !(await bridge.call(browserPort, 'browser.status', { profile: 'research' })).started, 'the loss, noticed');
+      await waitFor(() => grid.runningCount === 0);
       expect(await bridge.call(browserPort, 'browser.open', { url, profile: 'research' })).toMatchObject({ title: 'A page' });
-      expect(grid.running).toBe(1);
-      const before = grid.refused;
-      await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: grid.url.replace('hush-hush', 'wrong') });
+      expect(grid.runningCount).toBe(1);
+      const before = grid.refusedCount;
+      await bridge.call(browserPort, 'browser.allow', { places: [siteAddress], cdpEndpoint: grid.url.replace('hush-hush', 'wrong') });
       await expect(bridge.call(browserPort, 'browser.open', { url, profile: 'research' })).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
       });
-      expect(grid.refused).toBeGreaterThan(before);
-      await until(() => grid.running === 0, 'the browsers of another address, let go');
+      expect(grid.refusedCount).toBeGreaterThan(before);
+      await waitFor(() => grid.runningCount === 0, 'the browsers of another address, let go');
     } finally {
       await browsers.close();
       site.close();

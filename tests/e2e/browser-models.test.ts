@@ -4,20 +4,23 @@ import { expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { hubServer } from '../support/hub-server.ts';
-import { chatModel, vectorModel } from '../support/onnx-file.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { connectOutside, type Outside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startHubServer } from '../support/hub-server.ts';
+import { createChatModel, createVectorModel } from '../support/onnx-file.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { connectOutside, type OutsideClient } from './outside-client.ts';
 
 const GRAPH = 'onnx/model_quantized.onnx';
 const REPOS = {
-  'perch/words': chatModel('Hello from this very tab'),
-  'perch/circle': chatModel('round and', { endless: true, context: 100_000 }),
+  'perch/words': createChatModel('Hello from this very tab'),
+  'perch/circle': createChatModel('round and', { endless: true, context: 100_000 }),
   // The response reveals which of its graphs ran: the one for graphics processors is endless.
-  'perch/both': { ...chatModel('Hello you'), 'onnx/model_q4.onnx': chatModel('Hello you', { endless: true })[GRAPH] ?? new Uint8Array() },
-  'perch/vectors': vectorModel({ red: [1, 0, 0], green: [0, 1, 0], scarlet: [0.9, 0.1, 0] }),
+  'perch/both': {
+    ...createChatModel('Hello you'),
+    'onnx/model_q4.onnx': createChatModel('Hello you', { endless: true })[GRAPH] ?? new Uint8Array(),
+  },
+  'perch/vectors': createVectorModel({ red: [1, 0, 0], green: [0, 1, 0], scarlet: [0.9, 0.1, 0] }),
 };
 const completion = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }), finish_reason: z.string() })),
@@ -28,35 +31,35 @@ const embeddings = z.object({
   usage: z.object({ prompt_tokens: z.number() }),
 });
 
-const post = (perch: Perch, path: string, body: object, init: RequestInit = {}): Promise<Response> =>
+const postCompletion = (perch: Perch, path: string, body: object, init: RequestInit = {}): Promise<Response> =>
   perch.fetch(`/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), ...init });
 
 /** A tab that hosts, a hub that is this machine's, and a client outside. */
-async function world(host: 'tab' | 'auto' = 'tab', args: readonly string[] = []) {
+async function createBrowserModelFixture(host: 'tab' | 'auto' = 'tab', args: readonly string[] = []) {
   const parts = new AsyncDisposableStack();
-  const hub = parts.use(await hubServer(REPOS));
+  const hub = parts.use(await startHubServer(REPOS));
   const perch = parts.use(await startPerch({ host }));
   const browser = host === 'tab' ? parts.use(await launchBrowser({ args })) : undefined;
   const page = await browser?.page(perch.linkUrl);
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+  await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
   const outside = parts.adopt(await connectOutside(perch), (each) => each[Symbol.dispose]());
   await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
   return { hub, perch, page, browser, outside, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 /** Downloads a model into the host's browser and resolves with how that ended. */
-async function download({ client }: Pick<Outside, 'client'>, repo: string) {
+async function download({ client }: Pick<OutsideClient, 'client'>, repo: string) {
   const { id } = await client.call('models.download', { repo, backend: 'browser' });
-  const look = async () =>
+  const getModelState = async () =>
     contracts['models.downloads'].result.parse(await client.call('models.downloads', {})).downloads.find((each) => each.id === id);
-  await until(async () => (await look())?.state !== 'running', `${repo} to be here`, 30_000);
-  return look();
+  await waitFor(async () => (await getModelState())?.state !== 'running', `${repo} to be here`, 30_000);
+  return getModelState();
 }
 
-const ask = (perch: Perch, model: string, more: object = {}, init: RequestInit = {}): Promise<Response> =>
-  post(perch, 'chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...more }, init);
+const askModel = (perch: Perch, model: string, more: object = {}, init: RequestInit = {}): Promise<Response> =>
+  postCompletion(perch, 'chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...more }, init);
 
-const clean = ({ complaints, foreignRequests }: TestBrowser): void => {
+const expectNoComplaints = ({ complaints, foreignRequests }: TestBrowser): void => {
   expect(complaints).toEqual([]);
   expect(foreignRequests).toEqual([]);
 };
@@ -65,7 +68,7 @@ verifies(
   ['browser-models/answer', 'browser-models/embed', 'browser-models/self-hosted', 'browser-models/abort'],
   'downloaded from a hub into a tab, asked by /v1, with nothing from elsewhere',
   async () => {
-    await using at = await world();
+    await using at = await createBrowserModelFixture();
     const { hub, perch, page, browser, outside } = at;
     expect(await download(outside, 'perch/words')).toMatchObject({ state: 'done', modelId: 'perch/words' });
     const listed = contracts['models.list'].result.parse(await outside.client.call('models.list', {})).models;
@@ -75,26 +78,26 @@ verifies(
       supports_tools: false,
       cost_per_1m_input: 0,
     });
-    const whole = completion.parse(await (await ask(perch, 'browser/perch/words')).json());
-    expect(whole.choices).toEqual([
+    const reply = completion.parse(await (await askModel(perch, 'browser/perch/words')).json());
+    expect(reply.choices).toEqual([
       expect.objectContaining({
         message: expect.objectContaining({ content: 'Hello from this very tab' }) as unknown,
         finish_reason: 'stop',
       }),
     ]);
     // "user:", "Hi" and the assistant's mark; five words and the end.
-    expect(whole.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 6 });
-    const cut = completion.parse(await (await ask(perch, 'browser/perch/words', { max_tokens: 2 })).json());
+    expect(reply.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 6 });
+    const cut = completion.parse(await (await askModel(perch, 'browser/perch/words', { max_tokens: 2 })).json());
     expect(cut.choices[0]).toMatchObject({ message: { content: 'Hello from' }, finish_reason: 'length' });
-    const stopped = completion.parse(await (await ask(perch, 'browser/perch/words', { stop: ['very'] })).json());
+    const stopped = completion.parse(await (await askModel(perch, 'browser/perch/words', { stop: ['very'] })).json());
     expect(stopped.choices[0]).toMatchObject({ message: { content: 'Hello from this ' }, finish_reason: 'stop' });
-    const streamed = await (await ask(perch, 'browser/perch/words', { stream: true })).text();
+    const streamed = await (await askModel(perch, 'browser/perch/words', { stream: true })).text();
     expect(streamed.match(/"content":"[^"]/g)?.length).toBeGreaterThan(2);
     expect(page?.workers()).toHaveLength(1);
 
     expect(await download(outside, 'perch/vectors')).toMatchObject({ state: 'done' });
     const body = { model: 'browser/perch/vectors', input: ['red', 'scarlet', 'green', 'red green'] };
-    const { data, usage } = embeddings.parse(await (await post(perch, 'embeddings', body)).json());
+    const { data, usage } = embeddings.parse(await (await postCompletion(perch, 'embeddings', body)).json());
     const [red = [], scarlet = [], green = [], both = []] = data.map(({ embedding }) => embedding);
     const near = (a: number[], b: number[]): number => a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
     expect(near(red, red)).toBeCloseTo(1, 4);
@@ -107,12 +110,12 @@ verifies(
 
     expect(await download(outside, 'perch/circle')).toMatchObject({ state: 'done' });
     const leave = new AbortController();
-    const endless = await ask(perch, 'browser/perch/circle', { stream: true }, { signal: leave.signal });
+    const endless = await askModel(perch, 'browser/perch/circle', { stream: true }, { signal: leave.signal });
     const reader = endless.body?.getReader();
     await reader?.read();
     leave.abort();
     // The first one stops, and the next one runs in the same worker.
-    const next = completion.parse(await (await ask(perch, 'browser/perch/circle', { max_tokens: 3 })).json());
+    const next = completion.parse(await (await askModel(perch, 'browser/perch/circle', { max_tokens: 3 })).json());
     expect(next.choices[0]?.message.content).toBe('round and round');
     expect(page?.workers()).toHaveLength(1);
 
@@ -123,9 +126,9 @@ verifies(
       ['perch/words', { response_format: { type: 'json_object' } }, 400],
       ['perch/words', { seed: 1 }, 200],
     ] as const)
-      expect([model, (await ask(perch, `browser/${model}`, more)).status]).toEqual([model, status]);
+      expect([model, (await askModel(perch, `browser/${model}`, more)).status]).toEqual([model, status]);
     expect(hub.asked.every(({ token }) => token === undefined)).toBe(true);
-    if (browser) clean(browser);
+    if (browser) expectNoComplaints(browser);
   },
   120_000,
 );
@@ -134,30 +137,30 @@ verifies(
   ['browser-models/answer', 'browser-models/gone'],
   'kept through a restart of the browser, run in whatever page there is, deleted',
   async () => {
-    await using at = await world();
+    await using at = await createBrowserModelFixture();
     const { hub, perch, page, browser, outside } = at;
     await download(outside, 'perch/words');
-    const asked = hub.asked.length;
-    expect((await ask(perch, 'browser/perch/words')).status).toBe(200);
+    const requestCount = hub.asked.length;
+    expect((await askModel(perch, 'browser/perch/words')).status).toBe(200);
     // The page that runs it goes; another one takes over.
     const second = await browser?.page(perch.url);
-    await until(async () => (await second?.getByRole('button', { name: /^Connection: / }).count()) !== 0, 'the second page');
+    await waitFor(async () => (await second?.getByRole('button', { name: /^Connection: / }).count()) !== 0, 'the second page');
     await page?.close();
-    await until(async () => (await ask(perch, 'browser/perch/words')).ok, 'the other page to run it', 20_000);
+    await waitFor(async () => (await askModel(perch, 'browser/perch/words')).ok, 'the other page to run it', 20_000);
     expect(second?.workers()).toHaveLength(1);
     await browser?.reopen();
     await browser?.page(await perch.open());
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+    await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
     using again = await connectOutside(perch);
-    const whole = completion.parse(await (await ask(perch, 'browser/perch/words')).json());
-    expect(whole.choices[0]?.message.content).toBe('Hello from this very tab');
-    expect(hub.asked).toHaveLength(asked);
+    const reply = completion.parse(await (await askModel(perch, 'browser/perch/words')).json());
+    expect(reply.choices[0]?.message.content).toBe('Hello from this very tab');
+    expect(hub.asked).toHaveLength(requestCount);
     expect(await again.client.call('models.select', { modelId: 'perch/words' })).toEqual({ selected: 'browser/perch/words' });
     const { sizeBytes } = contracts['models.deleteLocal'].result.parse(
       await again.client.call('models.deleteLocal', { modelId: 'perch/words' }),
     );
     expect(sizeBytes).toBe(Object.values(REPOS['perch/words']).reduce((sum, { length }) => sum + length, 0));
-    expect((await ask(perch, 'browser/perch/words')).status).toBe(404);
+    expect((await askModel(perch, 'browser/perch/words')).status).toBe(404);
   },
   120_000,
 );
@@ -166,11 +169,11 @@ verifies(
   'browser-models/answer',
   'in the managed browser, where no tab is open',
   async () => {
-    await using at = await world('auto');
+    await using at = await createBrowserModelFixture('auto');
     const { perch, outside } = at;
     await download(outside, 'perch/words');
-    const whole = completion.parse(await (await ask(perch, 'browser/perch/words')).json());
-    expect(whole.choices[0]?.message.content).toBe('Hello from this very tab');
+    const reply = completion.parse(await (await askModel(perch, 'browser/perch/words')).json());
+    expect(reply.choices[0]?.message.content).toBe('Hello from this very tab');
   },
   90_000,
 );
@@ -179,7 +182,7 @@ verifies(
   'browser-models/download',
   'by WebGPU where there is a graphics processor, here one of software',
   async () => {
-    await using at = await world('tab', [
+    await using at = await createBrowserModelFixture('tab', [
       '--enable-unsafe-webgpu',
       '--use-webgpu-adapter=swiftshader',
       '--enable-features=Vulkan',
@@ -190,11 +193,11 @@ verifies(
       async () => (await (navigator as { gpu?: { requestAdapter(): Promise<unknown> } }).gpu?.requestAdapter()) != null,
     );
     expect(await download(outside, 'perch/both')).toMatchObject({ state: 'done' });
-    const asked = hub.asked.map(({ path }) => path).filter((path) => path.endsWith('.onnx'));
-    expect(asked.every((path) => path.endsWith(gpu ? 'model_q4.onnx' : 'model_quantized.onnx'))).toBe(true);
-    const whole = completion.parse(await (await ask(perch, 'browser/perch/both', { max_tokens: 4 })).json());
-    expect(whole.choices[0]?.message.content).toBe(gpu ? 'Hello you Hello you' : 'Hello you');
-    if (browser) clean(browser);
+    const onnxRequests = hub.asked.map(({ path }) => path).filter((path) => path.endsWith('.onnx'));
+    expect(onnxRequests.every((path) => path.endsWith(gpu ? 'model_q4.onnx' : 'model_quantized.onnx'))).toBe(true);
+    const reply = completion.parse(await (await askModel(perch, 'browser/perch/both', { max_tokens: 4 })).json());
+    expect(reply.choices[0]?.message.content).toBe(gpu ? 'Hello you Hello you' : 'Hello you');
+    if (browser) expectNoComplaints(browser);
   },
   90_000,
 );
@@ -207,8 +210,8 @@ verifies('browser-models/self-hosted', 'their runtime is beside the app, and no 
     'ort-wasm-simd-threaded.asyncify.mjs',
     'ort-wasm-simd-threaded.asyncify.wasm',
   ]);
-  const kept = readFileSync(join(app, 'service-worker.js'), 'utf8');
-  expect(kept).not.toContain('ort-wasm');
+  const serviceWorker = readFileSync(join(app, 'service-worker.js'), 'utf8');
+  expect(serviceWorker).not.toContain('ort-wasm');
   const entries = files.filter((file) => /\.js$/.test(file) && !/chunks/.test(file));
   expect(entries.length).toBeGreaterThan(0);
   for (const file of entries)

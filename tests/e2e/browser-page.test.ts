@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, overflowing, remaining } from './accessibility.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { connected } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, findOverflow, waitForNoProblems } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { waitForConnection } from './connection-status.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** A page that notes what is done to it; its colour is its path (never white, which an empty tab is too). */
 const PAGE = (color: string): string => `<!doctype html><title>${color}</title>
@@ -36,14 +36,14 @@ describe('the page of the agents’ browser', () => {
 
   beforeAll(async () => {
     await once(site.listen(0, '127.0.0.1'), 'listening');
-    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
-    at = `http://${place}`;
+    const siteAddress = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    at = `http://${siteAddress}`;
     perch = await startPerch({ host: 'headless' });
     browser = await launchBrowser();
     outside = await connectOutside(perch);
-    await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
+    await outside.client.call('config.set', { key: 'browser.allow', value: [siteAddress] });
     const first = await browser.page(perch.linkUrl);
-    await connected(first, 'Connected');
+    await waitForConnection(first, 'Connected');
     await first.close();
   });
   afterAll(async () => {
@@ -59,7 +59,7 @@ describe('the page of the agents’ browser', () => {
 
   async function openPage(path?: string): Promise<Page> {
     const page = await browser.page(`${perch.url}/browser`);
-    await connected(page, 'Connected');
+    await waitForConnection(page, 'Connected');
     if (path === undefined) return page;
     await outside.client.call('browser.start', {});
     await page.getByRole('textbox', { name: 'Address' }).fill(`${at}/${path}`);
@@ -70,18 +70,18 @@ describe('the page of the agents’ browser', () => {
 
   /** The picture's own pixel near its right lower corner has this colour, more or less: it is a JPEG. */
   async function shows(page: Page, color: string): Promise<void> {
-    await until(
+    await waitFor(
       () =>
-        page.locator('canvas').evaluate((canvas, wanted) => {
+        page.locator('canvas').evaluate((canvas, expectedColour) => {
           const of = (from: CanvasRenderingContext2D | null, x: number, y: number) => [...(from?.getImageData(x, y, 1, 1).data ?? [])];
           const { width, height } = canvas as HTMLCanvasElement;
-          const seen = of((canvas as HTMLCanvasElement).getContext('2d'), width - 20, height - 20);
+          const actualColour = of((canvas as HTMLCanvasElement).getContext('2d'), width - 20, height - 20);
           const context = new OffscreenCanvas(1, 1).getContext('2d');
           if (!context) return false;
-          context.fillStyle = wanted;
+          context.fillStyle = expectedColour;
           context.fillRect(0, 0, 1, 1);
           const want = [...context.getImageData(0, 0, 1, 1).data];
-          return seen.every((value, n) => Math.abs(value - (want[n] ?? 0)) < 24);
+          return actualColour.every((value, n) => Math.abs(value - (want[n] ?? 0)) < 24);
         }, color),
       `a picture of the ${color} page`,
     );
@@ -123,14 +123,14 @@ describe('the page of the agents’ browser', () => {
       await shows(page, 'blue');
 
       await page.getByRole('button', { name: 'New tab' }).click();
-      await until(async () => (await address.inputValue()) === 'about:blank', 'the new tab');
+      await waitFor(async () => (await address.inputValue()) === 'about:blank', 'the new tab');
       await address.fill(`${at}/red`);
       await address.press('Enter');
       await shows(page, 'red');
       await tabs.getByRole('button', { name: 'blue', exact: true }).click();
       await shows(page, 'blue');
       await tabs.getByRole('button', { name: 'Close red' }).click();
-      await until(
+      await waitFor(
         async () => !(await outside.client.call('browser.tabs', {})).tabs.some(({ title }) => title === 'red'),
         'the tab to close',
       );
@@ -142,13 +142,13 @@ describe('the page of the agents’ browser', () => {
       const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save list.txt' }).click()]);
       expect(readFileSync(await saved.path(), 'utf8')).toBe('one\ntwo\n');
       await page.getByLabel('Page dialogs', { exact: true }).selectOption('accept');
-      await until(async () => (await evaluated('confirm("Really?")')) === true, 'the question to be accepted');
+      await waitFor(async () => (await evaluated('confirm("Really?")')) === true, 'the question to be accepted');
       await page.getByText('Page dialogs and downloads').click();
-      await shoot(page, 'browser');
+      await takeScreenshots(page, 'browser');
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        await until(
-          async () => [...(await overflowing(page)), ...(await lowContrast(page))].length === 0,
+        await waitFor(
+          async () => [...(await findOverflow(page)), ...(await findLowContrast(page))].length === 0,
           `nothing cut off or pale, ${width}`,
         );
       }
@@ -177,7 +177,7 @@ describe('the page of the agents’ browser', () => {
         }, to);
       sent.length = 0;
       await turn('hidden');
-      await until(() => sent.some((frame) => frame.includes('"browser.unwatch"')), 'the view to end');
+      await waitFor(() => sent.some((frame) => frame.includes('"browser.unwatch"')), 'the view to end');
       expect(sent.some((frame) => frame.includes('"browser.watch"'))).toBe(false);
       await evaluated('document.body.style.background = "yellow"');
       await turn('visible');
@@ -209,43 +209,43 @@ describe('the page of the agents’ browser', () => {
       await page.getByRole('button', { name: 'Take control' }).click();
       await status(page).getByText('You’re in control').waitFor();
       expect(await did()).toBe('');
-      await shoot(page, 'browser-wheel');
+      await takeScreenshots(page, 'browser-wheel');
       await page.setViewportSize({ width: 1280, height: 800 });
 
       await mouse.dblclick(...place(700, 300));
-      await until(async () => String(await did()).includes('double'), 'the double click');
+      await waitFor(async () => String(await did()).includes('double'), 'the double click');
       await mouse.move(...place(600, 200));
       await mouse.down();
       await mouse.move(...place(800, 400), { steps: 4 });
       await mouse.up();
-      await until(async () => /down (599|600|601) \d+ 0 1, up (799|800|801) (399|400|401)$/.test(String(await did())), 'the drag');
+      await waitFor(async () => /down (599|600|601) \d+ 0 1, up (799|800|801) (399|400|401)$/.test(String(await did())), 'the drag');
       await mouse.wheel(0, 500);
-      await until(async () => (await evaluated('scrollY')) === 500, 'the page to scroll');
+      await waitFor(async () => (await evaluated('scrollY')) === 500, 'the page to scroll');
       await mouse.wheel(0, -500);
-      await until(async () => (await evaluated('scrollY')) === 0, 'the page to scroll back');
+      await waitFor(async () => (await evaluated('scrollY')) === 0, 'the page to scroll back');
 
       const value = (): Promise<unknown> => evaluated('document.querySelector("input").value');
       await mouse.click(...place(200, 120));
       await keyboard.type('Ab c+');
       await keyboard.press('Backspace');
-      await until(async () => (await value()) === 'Ab c', 'what was typed');
+      await waitFor(async () => (await value()) === 'Ab c', 'what was typed');
       // As an input method composes it.
       const session = await page.context().newCDPSession(page);
       await session.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
       await session.send('Input.insertText', { text: '日本' });
-      await until(async () => (await value()) === 'Ab c日本', 'what was composed');
+      await waitFor(async () => (await value()) === 'Ab c日本', 'what was composed');
       await page.evaluate(() => navigator.clipboard.writeText(' Grüße'));
       await keyboard.press('Control+V');
-      await until(async () => (await value()) === 'Ab c日本 Grüße', 'what was pasted');
+      await waitFor(async () => (await value()) === 'Ab c日本 Grüße', 'what was pasted');
       await keyboard.press('Control+A');
       await keyboard.press('Escape');
       await keyboard.press('Delete');
-      await until(async () => (await value()) === '', 'all of it deleted');
+      await waitFor(async () => (await value()) === '', 'all of it deleted');
       expect(await did()).toContain('key Escape');
 
       await keyboard.press('Shift+Escape');
       await status(page).getByText('Live. Agents are in control.').waitFor();
-      await until(() => page.evaluate(() => document.activeElement?.textContent === 'Take control'), 'the button to have the keyboard');
+      await waitFor(() => page.evaluate(() => document.activeElement?.textContent === 'Take control'), 'the button to have the keyboard');
       const before = String(await did());
       await keyboard.press('x');
       await mouse.click(...place(700, 300));
@@ -261,7 +261,7 @@ describe('the page of the agents’ browser', () => {
       for (let tries = 1; tries <= 3 && !(await isTapped()); tries++) {
         await touch('touchStart', y);
         await touch('touchEnd', null);
-        await until(isTapped, 'the tap', 4000).catch((error: unknown) => {
+        await waitFor(isTapped, 'the tap', 4000).catch((error: unknown) => {
           if (tries === 3) throw error;
         });
       }
@@ -269,7 +269,7 @@ describe('the page of the agents’ browser', () => {
       await touch('touchStart', box.y + box.height - 20);
       for (const part of [60, 120, 200]) await touch('touchMove', box.y + box.height - part);
       await touch('touchEnd', null);
-      await until(async () => Number(await evaluated('scrollY')) > 100, 'the finger to scroll');
+      await waitFor(async () => Number(await evaluated('scrollY')) > 100, 'the finger to scroll');
       await page.getByRole('button', { name: 'Give back control' }).click();
 
       await page.getByRole('button', { name: 'Annotate' }).click();
@@ -289,7 +289,7 @@ describe('the page of the agents’ browser', () => {
       const page = await browser.page();
       await page.clock.install();
       await page.goto(`${perch.url}/browser`);
-      await connected(page, 'Connected');
+      await waitForConnection(page, 'Connected');
       await outside.client.call('browser.open', { url: `${at}/lime` });
       await shows(page, 'lime');
       // An agent stops the browser and starts it anew between two looks of the page.
@@ -301,7 +301,7 @@ describe('the page of the agents’ browser', () => {
       expect(await page.getByRole('button', { name: 'Take control' }).isDisabled()).toBe(true);
       // The picture shows the last state and is faded.
       expect(await page.locator('canvas').evaluate((canvas) => Number(getComputedStyle(canvas).opacity))).toBeLessThan(0.5);
-      await shoot(page, 'ended');
+      await takeScreenshots(page, 'ended');
       await page.getByRole('button', { name: 'Watch again' }).click();
       await outside.client.call('browser.navigate', { url: `${at}/red` });
       await shows(page, 'red');
@@ -316,9 +316,9 @@ describe('the page of the agents’ browser', () => {
       await perch.kill('SIGKILL');
       await status(page).getByText('Connection lost. Reconnecting…').waitFor();
       expect(await page.getByRole('button', { name: 'Annotate', exact: true }).isDisabled()).toBe(true);
-      await shoot(page, 'lost');
+      await takeScreenshots(page, 'lost');
       await page.getByText('Perch isn’t running on your computer').waitFor();
-      await shoot(page, 'away');
+      await takeScreenshots(page, 'away');
       await perch.restart();
       outside = await connectOutside(perch);
       await page.getByRole('button', { name: 'Start browser' }).click();
@@ -332,8 +332,8 @@ describe('the page of the agents’ browser', () => {
       const alone = await other.page(`${perch.url}/browser`);
       await alone.getByText('The browser needs Perch on your computer').waitFor();
       await alone.getByText('perch open').waitFor();
-      await shoot(alone, 'unlinked');
-      expect(await remaining(() => overflowing(alone), 'too wide')).toEqual([]);
+      await takeScreenshots(alone, 'unlinked');
+      expect(await waitForNoProblems(() => findOverflow(alone), 'too wide')).toEqual([]);
       expect(other.complaints).toEqual([]);
     },
     180_000,

@@ -3,15 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, overflowing } from './accessibility.ts';
-import { connected, LINKED } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, findOverflow } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('settings of the agents’ browser', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   const site = createServer((_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Mine</title>'));
   let place = '';
   beforeAll(async () => {
@@ -29,18 +29,18 @@ describe('settings of the agents’ browser', () => {
         (await outside.client.call('config.get', { key: 'browser' }).catch(() => ({ value: {} }))).value as Record<string, unknown>;
       /** The page shows it before the gateway has it. */
       const isSet = (name: string, value: unknown): Promise<void> =>
-        until(async () => JSON.stringify((await set())[name]) === JSON.stringify(value), `${name} to be set so`);
+        waitFor(async () => JSON.stringify((await set())[name]) === JSON.stringify(value), `${name} to be set so`);
       const page = await at.browser.page(at.perch.linkUrl);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.goto(`${at.perch.url}/browser`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByRole('button', { name: 'Start browser' }).click();
       const address = page.getByRole('textbox', { name: 'Address' });
       await address.fill('http://192.168.255.1/');
       await address.press('Enter');
       const refused = page.getByRole('alert').filter({ hasText: 'add it to the setting browser.allow' });
       await refused.waitFor();
-      await shoot(page, 'refused');
+      await takeScreenshots(page, 'refused');
       await refused.getByRole('link', { name: 'Browser settings' }).click();
       await page.waitForURL(/\/settings#browser$/);
 
@@ -63,22 +63,22 @@ describe('settings of the agents’ browser', () => {
       // Settings changed elsewhere are shown here, and kept.
       await outside.client.call('config.set', { key: 'browser.allow', value: [place, 'nas.local'] });
       await list.getByText('nas.local').waitFor();
-      await shoot(page, 'settings');
+      await takeScreenshots(page, 'settings');
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        await until(
-          async () => [...(await overflowing(page)), ...(await lowContrast(page))].length === 0,
+        await waitFor(
+          async () => [...(await findOverflow(page)), ...(await findLowContrast(page))].length === 0,
           `nothing cut off or pale, ${width}`,
         );
       }
 
       await page.goto(`${at.perch.url}/browser`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await address.fill(`http://${place}/`);
       await address.press('Enter');
       await page.getByRole('list', { name: 'Tabs' }).getByRole('button', { name: 'Mine', exact: true }).waitFor();
       await page.goto(`${at.perch.url}/settings#browser`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await list.getByRole('button', { name: `Remove ${place}` }).click();
       await list.getByText(place, { exact: true }).waitFor({ state: 'detached' });
       await isSet('allow', ['nas.local']);
@@ -88,20 +88,20 @@ describe('settings of the agents’ browser', () => {
 
       // A place on this computer is asked for once.
       await page.goto(`${at.perch.url}/browser`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await address.fill(`http://${place}/asked`);
       await address.press('Enter');
-      const asked = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
-      await asked.getByText(`open ${place} from now on`).waitFor();
-      expect(await asked.getByRole('button', { name: /always/i }).count()).toBe(0);
-      await shoot(page, 'asked');
-      await asked.getByRole('button', { name: 'Allow', exact: true }).click();
+      const approvalItems = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+      await approvalItems.getByText(`open ${place} from now on`).waitFor();
+      expect(await approvalItems.getByRole('button', { name: /always/i }).count()).toBe(0);
+      await takeScreenshots(page, 'asked');
+      await approvalItems.getByRole('button', { name: 'Allow', exact: true }).click();
       await page.getByRole('list', { name: 'Tabs' }).getByRole('button', { name: 'Mine', exact: true }).last().waitFor();
-      await asked.waitFor({ state: 'detached' });
+      await approvalItems.waitFor({ state: 'detached' });
       await isSet('allow', [place]);
       await outside.client.call('config.set', { key: 'browser.allow', value: null });
       await page.goto(`${at.perch.url}/settings#browser`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await part.getByText('Public web only (default)').waitFor();
 
       const endpoint = part.getByLabel('DevTools URL');

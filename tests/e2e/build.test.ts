@@ -34,10 +34,10 @@ verifies('walls/imports', 'the built worker paints drawings in a part of its own
 });
 
 verifies('app/offline', 'the service worker keeps every file that the app loads', () => {
-  const kept = readFileSync(join(app, 'service-worker.js'), 'utf8');
+  const serviceWorker = readFileSync(join(app, 'service-worker.js'), 'utf8');
   const files = readdirSync(join(app, '_app/immutable'), { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => /\.(js|css)$/.test(file));
   expect(files.some((file) => file.startsWith('workers/'))).toBe(true);
-  expect(files.filter((file) => !kept.includes(`_app/immutable/${file}`))).toEqual([]);
+  expect(files.filter((file) => !serviceWorker.includes(`_app/immutable/${file}`))).toEqual([]);
 });

@@ -4,10 +4,10 @@ import { toBase64 } from '#shared/base64.ts';
 import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { launchBrowser } from './browser.ts';
-import { startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { launchBrowser } from './test-browser.ts';
+import { startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
 
 verifies(
   ['drawings/tools', 'drawings/covered'],
@@ -16,7 +16,7 @@ verifies(
     await using perch = await startPerch({ host: 'tab' });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.linkUrl);
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+    await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
     using outside = await connectOutside(perch);
     // A picture of noise, as a screenshot: whatever shines through shows.
     const noise = await page.evaluate(async () => {

@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright';
 
 /** Presses at the first point, moves to the others and releases. */
-export async function drag(page: Page, ...points: readonly (readonly [number, number])[]): Promise<void> {
+export async function dragThrough(page: Page, ...points: readonly (readonly [number, number])[]): Promise<void> {
   const [[x, y] = [0, 0], ...rest] = points;
   await page.mouse.move(x, y);
   await page.mouse.down();
@@ -10,7 +10,7 @@ export async function drag(page: Page, ...points: readonly (readonly [number, nu
 }
 
 /** A pen, as the browser has it from a tablet. */
-export async function pen(cdp: CDPSession, points: readonly (readonly [x: number, y: number, force: number])[]): Promise<void> {
+export async function createPen(cdp: CDPSession, points: readonly (readonly [x: number, y: number, force: number])[]): Promise<void> {
   const send = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', [x, y, force]: readonly [number, number, number]) =>
     cdp.send('Input.dispatchMouseEvent', { type, x, y, force, pointerType: 'pen', button: 'left', buttons: 1, clickCount: 1 });
   const [first = [0, 0, 0] as const] = points;
@@ -20,7 +20,7 @@ export async function pen(cdp: CDPSession, points: readonly (readonly [x: number
 }
 
 /** Fingers, as the browser has them from a screen. */
-export const touch = (
+export const createTouch = (
   cdp: CDPSession,
   type: 'touchStart' | 'touchMove' | 'touchEnd' | 'touchCancel',
   ...points: readonly { x: number; y: number; id?: number }[]

@@ -2,30 +2,30 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Drawing } from '../../shared/canvas/drawing.ts';
 import { Editor } from '../../shared/canvas/editor.ts';
-import { drawingToJson } from '../../shared/canvas/file.ts';
-import { kinds, SAMPLES } from '../../shared/canvas/testing.ts';
+import { drawingToJson } from '../../shared/canvas/drawing-file.ts';
+import { KIND_NAMES, SAMPLES } from '../../shared/canvas/shape-samples.ts';
 import { verifies } from '../requirements.ts';
-import { type CanvasSite, canvasSite } from './canvas-served.ts';
+import { type CanvasSite, startCanvasSite } from './canvas-site.ts';
 
 let site: CanvasSite;
-beforeAll(async () => void (site = await canvasSite()), 120_000);
+beforeAll(async () => void (site = await startCanvasSite()), 120_000);
 afterAll(() => site[Symbol.asyncDispose]());
 
-async function open(): Promise<Page> {
+async function openCanvasPage(): Promise<Page> {
   const page = await site.browser.page(site.url);
   await page.waitForFunction(() => 'ui' in globalThis);
   return page;
 }
 /** Runs a script in the page, written out: the page's types are its own. */
-const run = (page: Page, script: string): Promise<unknown> => page.evaluate(`(async () => { ${script} })()`);
+const runInPage = (page: Page, script: string): Promise<unknown> => page.evaluate(`(async () => { ${script} })()`);
 
 verifies(
   'canvas.classes/drawable',
   'each method draws what it says, and the PNG has its pixels at true size and at the device’s',
   async () => {
-    const page = await open();
+    const page = await openCanvasPage();
     expect(
-      await run(
+      await runInPage(
         page,
         `const canvas = show(new ui.DrawableCanvas(200, 100));
       canvas.drawRect(10, 10, 20, 20, 'tomato');
@@ -78,11 +78,11 @@ verifies(
 );
 
 verifies('canvas.classes/drawable', 'a PNG has the pixels of the screen where nothing else is said', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Emulation.setDeviceMetricsOverride', { width: 800, height: 600, deviceScaleFactor: 1.5, mobile: false });
   expect(
-    await run(
+    await runInPage(
       page,
       `const canvas = show(new ui.DrawableCanvas(200, 100));
       canvas.drawRect(10, 10, 20, 20, new ui.PaintStyle({ color: 'tomato', fill: true }));
@@ -92,9 +92,9 @@ verifies('canvas.classes/drawable', 'a PNG has the pixels of the screen where no
 });
 
 verifies('canvas.classes/drawable', 'shapes are popped, removed and cleared; what does not fit is said', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   expect(
-    await run(
+    await runInPage(
       page,
       `const canvas = show(new ui.DrawableCanvas({ width: 50, height: 50, background: 'white' }));
       const first = canvas.drawRect(0, 0, 10, 10, new ui.PaintStyle({ color: 'red', stroke_width: 2, fill: false, anti_alias: false }));
@@ -131,9 +131,9 @@ verifies('canvas.classes/drawable', 'shapes are popped, removed and cleared; wha
 });
 
 verifies('canvas.classes/crisp', 'without smooth edges every pixel is the colour or none', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   const kindsOfPixels = (antiAlias: boolean): Promise<unknown> =>
-    run(
+    runInPage(
       page,
       `const canvas = new ui.DrawableCanvas(40, 40);
       canvas.drawCircle(20.3, 20.3, 12.4, new ui.PaintStyle({ antiAlias: ${antiAlias} }));
@@ -145,9 +145,9 @@ verifies('canvas.classes/crisp', 'without smooth edges every pixel is the colour
 });
 
 verifies('canvas.classes/image', 'a rectangle follows a `PaintStyle`, and the properties passed with it', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   expect(
-    await run(
+    await runInPage(
       page,
       `const canvas = show(new ui.ImageCanvas(await halves(100, 50), 200, 200));
       const style = new ui.PaintStyle({ color: '#00ff00', stroke_width: 8 });
@@ -163,9 +163,9 @@ verifies('canvas.classes/image', 'a rectangle follows a `PaintStyle`, and the pr
 });
 
 verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; an invalid one is reported', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   expect(
-    await run(
+    await runInPage(
       page,
       `const canvas = show(new ui.ImageCanvas({ image_src: await halves(100, 50), width: 200, height: 200 }));
       canvas.drawRect(10, 60, 40, 40, '#0f0', true);
@@ -193,11 +193,11 @@ verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; 
 });
 
 verifies('canvas.classes/image', 'an SVG from a file, an address, a data URL or its text is a picture', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   const svg =
     '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="50"><rect width="50" height="50" fill="#f00"/><rect x="50" width="50" height="50" fill="#00f"/></svg>';
   expect(
-    await run(
+    await runInPage(
       page,
       `const svg = ${JSON.stringify(svg)};
       const sources = [svg, new Blob([svg], { type: 'image/svg+xml;charset=utf-8' }), 'data:image/svg+xml,' + encodeURIComponent(svg), 'data:image/svg+xml;base64,' + btoa(svg)];
@@ -219,8 +219,8 @@ verifies(
   'canvas.export/redaction',
   'what is under it is neither in the pixels nor in the bytes, of PNG, JPEG and SVG, at any scale',
   async () => {
-    const page = await open();
-    const seen = await run(
+    const page = await openCanvasPage();
+    const seen = await runInPage(
       page,
       `const canvas = show(new ui.ImageCanvas(await halves(100, 100), 100, 100));
     await canvas.ready;
@@ -258,9 +258,9 @@ verifies(
 );
 
 verifies('canvas.export/blur', 'a blur mixes what is under it, and a picture that the sheet cuts off is not in the SVG whole', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   expect(
-    await run(
+    await runInPage(
       page,
       `const canvas = show(new ui.ImageCanvas(await halves(100, 100), 100, 100));
       await canvas.ready;
@@ -284,11 +284,12 @@ verifies('canvas.export/blur', 'a blur mixes what is under it, and a picture tha
 });
 
 verifies('canvas.export/worker', 'a worker draws every kind to the same PNG as the page, and the SVG shows the same', async () => {
-  const page = await open();
+  const page = await openCanvasPage();
   const editor = new Editor(new Drawing({ width: 160, height: 160, background: '#ffffff' }));
-  for (const kind of kinds.filter((each) => each !== 'blur' && each !== 'redaction')) editor.add(kind, { ...SAMPLES[kind], opacity: 0.8 });
+  for (const kind of KIND_NAMES.filter((each) => each !== 'blur' && each !== 'redaction'))
+    editor.add(kind, { ...SAMPLES[kind], opacity: 0.8 });
   const json = JSON.stringify(drawingToJson(editor.drawing));
-  const seen = await run(
+  const seen = await runInPage(
     page,
     `const drawing = ui.drawingFromJson(${json});
     const worker = new Worker('/worker.js', { type: 'module' });

@@ -3,22 +3,22 @@ import { BlobReader, type FileEntry, TextReader, TextWriter, Uint8ArrayWriter, Z
 import type { Locator, Page } from 'playwright';
 import { beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
-import { launchBrowser } from './browser.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { startPerch } from './harness.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { startPerch } from './perch-process.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Chats' });
-const listed = (page: Page, heading: string) =>
+const getListedChats = (page: Page, heading: string) =>
   sidebar(page)
     .locator('section')
     .filter({ has: page.getByRole('heading', { name: heading, exact: true }) })
     .locator('li .title');
 const rows = (page: Page) => page.getByRole('table', { name: 'Chats' }).locator('tbody tr');
-const titles = (page: Page) => rows(page).locator('.chat a').allInnerTexts();
+const getTitles = (page: Page) => rows(page).locator('.chat a').allInnerTexts();
 const menu = async (page: Page, chat: string, item: string): Promise<void> => {
   await sidebar(page).getByText(chat, { exact: true }).hover();
   await sidebar(page)
@@ -31,43 +31,47 @@ const isInView = (place: Locator): Promise<boolean> =>
     const { top, bottom } = element.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight;
   });
-const choose = (page: Page, chat: string) => page.getByRole('checkbox', { name: `Select ${chat}`, exact: true });
-const saved = async (page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> => {
+const getSelectBox = (page: Page, chat: string) => page.getByRole('checkbox', { name: `Select ${chat}`, exact: true });
+const downloadBy = async (page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> => {
   const [got] = await Promise.all([page.waitForEvent('download'), press()]);
   return { name: got.suggestedFilename(), bytes: readFileSync(await got.path()) };
 };
 
 /** A conversation as ChatGPT exports it: a question, an answer that was left, and one that was kept. */
-function chatGpt(id: string, title: string): object {
-  const said = (role: string, text: string, parent: string | null) => ({
+function toChatGptConversation(id: string, title: string): object {
+  const toExportMessage = (role: string, text: string, parent: string | null) => ({
     ...{ parent, children: [] },
     message: { author: { role }, create_time: 1_600_000_000, content: { content_type: 'text', parts: [text] }, metadata: {} },
   });
-  const mapping = { q: said('user', `About ${title}?`, null), no: said('assistant', 'No.', 'q'), yes: said('assistant', 'Yes.', 'q') };
+  const mapping = {
+    q: toExportMessage('user', `About ${title}?`, null),
+    no: toExportMessage('assistant', 'No.', 'q'),
+    yes: toExportMessage('assistant', 'Yes.', 'q'),
+  };
   return { conversation_id: id, title, create_time: 1_600_000_000, current_node: 'yes', mapping };
 }
 
 describe('chats in order', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   // For any of them alone, too: a page that is not linked keeps its chats to itself, where programs ask another host.
   beforeAll(async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.close();
   });
 
   verifies('chats.app/order', 'from its menu: pinned, in a folder with tags, archived and back', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const client = await at.perch.client();
     for (const title of ['Alpha', 'Beta', 'Gamma']) {
       const sessionId = title.toLowerCase();
       await client.call('chat.send', { message: `/tool health {} ${title}`, sessionId, model: 'guide/guide' });
       await client.call('sessions.rename', { path: `main/${sessionId}.jsonl`, title });
     }
-    await until(async () => (await listed(page, 'Today').allInnerTexts()).length === 3, 'three chats');
+    await waitFor(async () => (await getListedChats(page, 'Today').allInnerTexts()).length === 3, 'three chats');
     await menu(page, 'Alpha', 'Pin');
-    await until(async () => (await listed(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above');
-    expect(await listed(page, 'Today').allInnerTexts()).toEqual(['Gamma', 'Beta']);
+    await waitFor(async () => (await getListedChats(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above');
+    expect(await getListedChats(page, 'Today').allInnerTexts()).toEqual(['Gamma', 'Beta']);
 
     await menu(page, 'Beta', 'Folder and tags…');
     await page.getByRole('combobox', { name: /^Folder / }).fill(' Work / Perch ');
@@ -82,12 +86,12 @@ describe('chats in order', () => {
 
     await menu(page, 'Gamma', 'Archive');
     await page.getByText('“Gamma” archived').waitFor();
-    await until(async () => (await listed(page, 'Today').allInnerTexts()).join() === 'Beta', 'Gamma gone');
+    await waitFor(async () => (await getListedChats(page, 'Today').allInnerTexts()).join() === 'Beta', 'Gamma gone');
     await page.getByRole('button', { name: 'Undo' }).click();
-    await until(async () => (await listed(page, 'Today').allInnerTexts()).length === 2, 'Gamma back');
+    await waitFor(async () => (await getListedChats(page, 'Today').allInnerTexts()).length === 2, 'Gamma back');
     await page.reload();
-    await until(async () => (await listed(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above still');
-    const markdown = await saved(page, () => menu(page, 'Beta', 'Export as Markdown'));
+    await waitFor(async () => (await getListedChats(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above still');
+    const markdown = await downloadBy(page, () => menu(page, 'Beta', 'Export as Markdown'));
     expect(markdown.name).toBe('Beta.md');
     expect(markdown.bytes.toString()).toMatch(/^# Beta\n\n## You\n/);
     client.close();
@@ -96,15 +100,15 @@ describe('chats in order', () => {
 
   verifies(['chats.app/table', 'chats.app/order', 'chats.app/export'], 'several at once in their table', async () => {
     const page = await at.browser.page(`${at.perch.url}/sessions`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const client = await at.perch.client();
-    await until(async () => (await titles(page)).length === 3, 'three rows');
-    await shoot(page, 'table');
-    await choose(page, 'Beta').check();
-    await choose(page, 'Gamma').check();
+    await waitFor(async () => (await getTitles(page)).length === 3, 'three rows');
+    await takeScreenshots(page, 'table');
+    await getSelectBox(page, 'Beta').check();
+    await getSelectBox(page, 'Gamma').check();
     await page.getByRole('group', { name: 'Selected chats' }).getByText('2 selected').waitFor();
-    await shoot(page, 'chosen');
-    const zip = await saved(page, () => page.getByRole('button', { name: 'JSON Lines' }).click());
+    await takeScreenshots(page, 'chosen');
+    const zip = await downloadBy(page, () => page.getByRole('button', { name: 'JSON Lines' }).click());
     expect(zip.name).toMatch(/^chats-\d{4}-\d\d-\d\d\.zip$/);
     const inside = (await new ZipReader(new BlobReader(new Blob([new Uint8Array(zip.bytes)]))).getEntries()) as FileEntry[];
     expect(inside.map(({ filename }) => filename).sort()).toEqual(['Beta.jsonl', 'Gamma.jsonl']);
@@ -126,26 +130,26 @@ describe('chats in order', () => {
     ]);
 
     await page.getByLabel(/^\s*Tag\b/).selectOption('birds');
-    await until(async () => (await titles(page)).join() === 'Beta', 'what has the tag');
+    await waitFor(async () => (await getTitles(page)).join() === 'Beta', 'what has the tag');
     // Chats that are no longer visible are deselected.
     await page.getByRole('group', { name: 'Selected chats' }).getByText('1 selected').waitFor();
     await page.getByLabel(/^\s*Tag\b/).selectOption('');
     await page.getByLabel('Find chats').fill('gamm');
-    await until(async () => (await titles(page)).join() === 'Gamma', 'what is looked for');
-    await choose(page, 'Gamma').check();
+    await waitFor(async () => (await getTitles(page)).join() === 'Gamma', 'what is looked for');
+    await getSelectBox(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('Chats archived: 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Chats unarchived: 1', { exact: true }).waitFor();
-    await choose(page, 'Gamma').check();
+    await getSelectBox(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('No matching chats').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await until(async () => (await titles(page)).join() === 'Beta,Alpha', 'the others');
+    await waitFor(async () => (await getTitles(page)).join() === 'Beta,Alpha', 'the others');
     await page.getByLabel(/^\s*Show\b/).selectOption({ label: 'Archived' });
-    await until(async () => (await titles(page)).join() === 'Gamma', 'the archived one');
+    await waitFor(async () => (await getTitles(page)).join() === 'Gamma', 'the archived one');
 
-    await choose(page, 'Gamma').check();
+    await getSelectBox(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('dialog', { name: 'Delete 1 chat?' }).getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No matching chats').waitFor();
@@ -159,28 +163,28 @@ describe('chats in order', () => {
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Connected');
-    let asked = 0;
+    await waitForConnection(page, 'Connected');
+    let dialogCount = 0;
     page.on('websocket', (socket) =>
-      socket.on('framesent', ({ payload }) => void (String(payload).includes('"sessions.list"') && asked++)),
+      socket.on('framesent', ({ payload }) => void (String(payload).includes('"sessions.list"') && dialogCount++)),
     );
     await page.goto(`${perch.url}/sessions`);
-    await connected(page, 'Connected');
+    await waitForConnection(page, 'Connected');
     await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
-    await until(async () => {
-      const before = asked;
+    await waitFor(async () => {
+      const before = dialogCount;
       await new Promise((later) => setTimeout(later, 500));
-      return asked === before;
+      return dialogCount === before;
     }, 'nothing to be asked any more');
-    expect(asked).toBeLessThan(20);
+    expect(dialogCount).toBeLessThan(20);
   });
 
   verifies(['chats.app/import', 'chats.app/import-bad'], 'from files, each chat once; invalid files are reported by name', async () => {
     const page = await at.browser.page(`${at.perch.url}/sessions`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const client = await at.perch.client();
     await page.getByRole('button', { name: 'Import…' }).click();
-    const json = JSON.stringify([chatGpt('c-1', 'Cats <b>'), chatGpt('c-2', 'Dogs')]);
+    const json = JSON.stringify([toChatGptConversation('c-1', 'Cats <b>'), toChatGptConversation('c-2', 'Dogs')]);
     const file = (name: string, content: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
     const give = (...files: ReturnType<typeof file>[]) => page.getByLabel('Chat files').setInputFiles(files);
     await give(file('conversations.json', json), file('cut.json', json.slice(0, -9)), file('<img src=x onerror=alert(1)>.json', '{}'));
@@ -190,7 +194,7 @@ describe('chats in order', () => {
     // A name that would turn the words behind it around is written out.
     await give(file('gpj.\u202egnp.json', '{}'));
     await page.getByText('gpj.\\u{202e}gnp.json wasn’t imported').waitFor();
-    await shoot(page, 'import');
+    await takeScreenshots(page, 'import');
     // Errors of the gateway about an import are translated too.
     await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));
     await page.getByText('cut.jsonl wasn’t imported: line 2 isn’t a chat message').waitFor();
@@ -201,11 +205,11 @@ describe('chats in order', () => {
     await give({ name: 'chats.zip', mimeType: 'application/zip', buffer: Buffer.from(await zip.close()) });
     await page.getByText('1 chat imported').waitFor();
     await page.getByText('About.md wasn’t imported: the Markdown file has no messages').waitFor();
-    await shoot(page, 'import-zip');
+    await takeScreenshots(page, 'import-zip');
     await give(file('conversations.json', json));
     await page.getByText('2 chats already imported').waitFor();
     await page.getByRole('button', { name: 'Close', exact: true }).last().click();
-    await until(async () => (await titles(page)).slice(-2).sort().join() === 'Cats <b>,Dogs', 'those brought in, at their time');
+    await waitFor(async () => (await getTitles(page)).slice(-2).sort().join() === 'Cats <b>,Dogs', 'those brought in, at their time');
     expect(await rows(page).last().locator('time').getAttribute('datetime')).toMatch(/^2020-09-13/);
 
     // Imported chats do not count as unread.
@@ -213,7 +217,7 @@ describe('chats in order', () => {
       .getByRole('navigation', { name: 'Chats' })
       .getByRole('listitem')
       .filter({ hasText: /Cats <b>|Dogs/ });
-    await until(async () => (await listed.count()) === 2, 'both to be in the sidebar');
+    await waitFor(async () => (await listed.count()) === 2, 'both to be in the sidebar');
     expect(await listed.getByText('unread').count()).toBe(0);
     await rows(page).last().locator('.chat a').click();
     await page.getByRole('article', { name: 'Reply' }).getByText('Yes.').waitFor();
@@ -228,13 +232,13 @@ describe('chats in order', () => {
 
   verifies('app/found-message', 'of a long chat that is open already, by Enter and by the mouse', async () => {
     const client = await at.perch.client();
-    const said = Array.from({ length: 400 }, (_, nth) => ({
+    const longMessages = Array.from({ length: 400 }, (_, nth) => ({
       ...{ id: `m${nth}`, parentId: nth === 0 ? null : `m${nth - 1}`, timestamp: 1_700_000_000_000 + nth },
       ...{ role: nth % 2 ? 'assistant' : 'user', content: `Saying number ${nth}` },
     }));
-    await client.call('sessions.import', { sessionId: 'long', content: said.map((each) => JSON.stringify(each)).join('\n') });
+    await client.call('sessions.import', { sessionId: 'long', content: longMessages.map((each) => JSON.stringify(each)).join('\n') });
     const page = await at.browser.page(`${at.perch.url}/chat/main/long`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByText('Saying number 399').waitFor();
     const search = page.getByRole('combobox', { name: 'Search chats' });
     const option = page.getByRole('option', { name: /Saying number/ });
@@ -262,16 +266,18 @@ describe('chats in order', () => {
     async () => {
       const client = await at.perch.client();
       const page = await at.browser.page(`${at.perch.url}/sessions`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByRole('button', { name: 'Import…' }).click();
-      const buffer = Buffer.from(JSON.stringify(Array.from({ length: 120 }, (_, nth) => chatGpt(`many-${nth}`, `Many ${nth}`))));
+      const buffer = Buffer.from(
+        JSON.stringify(Array.from({ length: 120 }, (_, nth) => toChatGptConversation(`many-${nth}`, `Many ${nth}`))),
+      );
       await page.getByLabel('Chat files').setInputFiles({ name: 'many.json', mimeType: 'application/json', buffer });
       await page.getByText('120 chats imported').waitFor();
       await page.getByRole('button', { name: 'Close', exact: true }).last().click();
-      await until(async () => (await rows(page).count()) === 100, 'the first hundred');
+      await waitFor(async () => (await rows(page).count()) === 100, 'the first hundred');
       // Before its end is in sight.
       await rows(page).nth(88).scrollIntoViewIfNeeded();
-      await until(async () => (await rows(page).count()) > 100, 'the others');
+      await waitFor(async () => (await rows(page).count()) > 100, 'the others');
       const chosen = page.getByRole('group', { name: 'Selected chats' });
       const box = (nth: number) => rows(page).nth(nth).getByRole('checkbox');
       await box(3).click();
@@ -293,7 +299,7 @@ describe('chats in order', () => {
       await page.getByText('120 matching chats').waitFor();
       await all.check();
       await chosen.getByText('120 selected').waitFor();
-      await shoot(page, 'all-chosen');
+      await takeScreenshots(page, 'all-chosen');
       await chosen.getByRole('button', { name: 'Delete…' }).click();
       await page.getByRole('dialog', { name: 'Delete 120 chats?' }).getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByText('No matching chats').waitFor();
@@ -310,18 +316,18 @@ describe('chats in order', () => {
     await client.call('sessions.move', { path: beta?.path ?? '', folder: 'A folder with a name that is longer than a phone is wide' });
     client.close();
     const page = await at.browser.page(`${at.perch.url}/sessions`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await rows(page).first().waitFor();
     await page.getByLabel('Folder').waitFor();
-    await choose(page, 'Beta').check();
-    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    await getSelectBox(page, 'Beta').check();
+    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     for (const width of [320, 768, 1920]) {
       await page.setViewportSize({ width, height: 900 });
-      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
     }
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -332,7 +338,7 @@ describe('chats in order', () => {
     'what waits for a person, is written or unread is marked in both lists; several are chosen from the sidebar',
     async () => {
       const page = await at.browser.page(await at.perch.open());
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       const client = await at.perch.client();
       await client.call('agents.add', { agent_id: 'editor', config: { name: 'Editor' } });
       await client.call('chat.send', {
@@ -353,22 +359,22 @@ describe('chats in order', () => {
         .getByText('1')
         .first()
         .waitFor();
-      await shoot(page, 'marks');
+      await takeScreenshots(page, 'marks');
 
       await menu(page, 'Somebody else answered', 'Select multiple…');
       await page.waitForURL(/\/sessions$/);
-      await until(() => choose(page, 'Somebody else answered').isChecked(), 'that chat to be chosen');
+      await waitFor(() => getSelectBox(page, 'Somebody else answered').isChecked(), 'that chat to be chosen');
       await rows(page).filter({ hasText: '/tool exec' }).getByText('Waiting for your approval').waitFor();
       await rows(page).filter({ hasText: '/tool exec' }).getByRole('checkbox').check();
       await page.getByText('2 selected').waitFor();
-      await shoot(page, 'marks-table');
+      await takeScreenshots(page, 'marks-table');
       for (const width of [360, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+        expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
       }
       // Once it is said, it waits no more.
-      const [asked] = (await client.call('approvals.list', {})).approvals;
-      await client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'deny' });
+      const [approval] = (await client.call('approvals.list', {})).approvals;
+      await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
       await waits;
       await rows(page).filter({ hasText: '/tool exec' }).getByText('Unread', { exact: true }).waitFor();
       await row('/tool exec').getByText('Waiting for your approval').waitFor({ state: 'detached' });
@@ -405,9 +411,9 @@ describe('chats in order', () => {
       if (folder !== null) await client.call('sessions.move', { path, folder });
     }
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
-    await until(async () => (await listed(page, 'Today').allInnerTexts()).includes('fir'), 'the chats by date');
-    expect(await listed(page, 'Today').allInnerTexts()).toEqual(expect.arrayContaining(['tea', 'oak', 'elm', 'fir']));
+    await waitForConnection(page, LINKED_STATUS);
+    await waitFor(async () => (await getListedChats(page, 'Today').allInnerTexts()).includes('fir'), 'the chats by date');
+    expect(await getListedChats(page, 'Today').allInnerTexts()).toEqual(expect.arrayContaining(['tea', 'oak', 'elm', 'fir']));
     // After a chat is moved to a folder, a link to the folder is offered.
     await menu(page, 'fir', 'Folder and tags…');
     await page.getByRole('combobox', { name: /^Folder / }).fill('Forest');
@@ -422,35 +428,35 @@ describe('chats in order', () => {
     // Other tests have some, too; 2 comes before 10.
     const names = async (): Promise<string> =>
       (await folders.locator('.name').allInnerTexts()).filter((name) => /^(Forest|Home)/.test(name)).join();
-    await until(async () => (await names()) === 'Forest,Home 2,Home 10', 'the folders in order');
+    await waitFor(async () => (await names()) === 'Forest,Home 2,Home 10', 'the folders in order');
     expect(await folder('Home 2').locator('.end').innerText()).toMatch(/2$/);
     await folder('Forest').getByText('Unread', { exact: true }).waitFor();
-    expect(await listed(page, 'Today').allInnerTexts()).not.toContain('oak');
+    expect(await getListedChats(page, 'Today').allInnerTexts()).not.toContain('oak');
     await folder('Home 2').locator('summary').focus();
     await page.keyboard.press('Enter');
-    await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'what is in it, the newest first');
-    await shoot(page, 'folders');
-    expect(await remaining(() => lowContrast(page), 'low contrast')).toEqual([]);
+    await waitFor(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'what is in it, the newest first');
+    await takeScreenshots(page, 'folders');
+    expect(await waitForNoProblems(() => findLowContrast(page), 'low contrast')).toEqual([]);
     await folder('Home 2').getByText('oak', { exact: true }).click();
     await page.waitForURL(/\/chat\/main\/oak$/);
     // The state is kept, and changes by others appear.
     await page.reload();
-    await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'the folder as it was left');
+    await waitFor(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'the folder as it was left');
     expect(await folder('Forest').getByText('Unread', { exact: true }).count()).toBe(1);
     await client.call('sessions.move', { path: 'main/elm.jsonl', folder: 'Home 10' });
-    await until(async () => /2$/.test(await folder('Home 10').locator('.end').innerText()), 'elm in the other folder');
+    await waitFor(async () => /2$/.test(await folder('Home 10').locator('.end').innerText()), 'elm in the other folder');
     expect(await within('Home 2').allInnerTexts()).toEqual(['oak']);
     // The chat on screen is in sight, until its folder is folded.
     await page.goto(`${at.perch.url}/chat/main/tea`);
-    await until(async () => (await within('Home 10').allInnerTexts()).join() === 'elm,tea', 'its folder to open');
+    await waitFor(async () => (await within('Home 10').allInnerTexts()).join() === 'elm,tea', 'its folder to open');
     await folder('Home 10').locator('summary').click();
-    await until(async () => (await within('Home 10').count()) === 0, 'it to be folded');
+    await waitFor(async () => (await within('Home 10').count()) === 0, 'it to be folded');
 
     await page.goto(`${at.perch.url}/settings#appearance`);
     const choice = page.getByRole('radiogroup', { name: 'Chats in the sidebar' });
     expect(await choice.getByRole('radio', { name: 'By folder' }).isChecked()).toBe(true);
     await choice.getByText('By date', { exact: true }).click();
-    await until(async () => (await listed(page, 'Today').allInnerTexts()).includes('oak'), 'the chats by date again');
+    await waitFor(async () => (await getListedChats(page, 'Today').allInnerTexts()).includes('oak'), 'the chats by date again');
     expect(await folders.count()).toBe(0);
     client.close();
     expect(at.browser.complaints).toEqual([]);

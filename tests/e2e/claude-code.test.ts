@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropic } from '../support/anthropic-upstream.ts';
-import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
+import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropicUpstream } from '../support/anthropic-upstream.ts';
+import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
 import { installNpmTool } from '../support/npm-tool.ts';
 import { startScriptedChat, type ScriptedChat } from '../support/scripted-chat.ts';
 
@@ -26,8 +26,8 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'perch-claude-code-'));
-    [claude, other, bridge] = await Promise.all([startAnthropic(), startScriptedChat(), startTestBridge({})]);
-    gw = await bridgedGateway({ egress: true });
+    [claude, other, bridge] = await Promise.all([startAnthropicUpstream(), startScriptedChat(), startTestBridge({})]);
+    gw = await createBridgedGateway({ egress: true });
     const { client } = await gw.client();
     const providers = {
       claude: { kind: 'anthropic' as const, baseUrl: claude.url, name: 'Claude', apiKey: ANTHROPIC_KEY },
@@ -46,7 +46,7 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
   });
 
   /** One prompt, in a folder and a home of its own. */
-  async function ask(model: string, prompt: string, name: string): Promise<{ text: string; cwd: string }> {
+  async function runClaude(model: string, prompt: string, name: string): Promise<{ text: string; cwd: string }> {
     const [cwd, home] = [join(folder, name), join(folder, `${name}-home`)];
     await mkdir(cwd, { recursive: true });
     await mkdir(home, { recursive: true });
@@ -81,7 +81,7 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
 
   it('says hello', async () => {
     claude.script = () => [{ text: 'Hello from upstream.' }];
-    expect((await ask('claude/claude-test', 'say hi', 'hello')).text).toBe('Hello from upstream.');
+    expect((await runClaude('claude/claude-test', 'say hi', 'hello')).text).toBe('Hello from upstream.');
   });
 
   verifies('http.messages/claude-code', 'with an Anthropic model', async () => {
@@ -93,7 +93,7 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
       const results = blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => JSON.stringify(content));
       return Array.isArray(body['tools']) && body['tools'].length > 0 ? [nextStep(results, cwd)] : [{ text: 'A title' }];
     };
-    expect((await ask('claude/claude-test', 'Copy the word of note.txt into copy.txt.', 'task')).text).toBe('The copy is written.');
+    expect((await runClaude('claude/claude-test', 'Copy the word of note.txt into copy.txt.', 'task')).text).toBe('The copy is written.');
     expect(await readFile(join(cwd, 'copy.txt'), 'utf8')).toBe('heron');
   });
 
@@ -103,7 +103,7 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
       const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
       return tools?.length ? nextStep(results, cwd) : { text: 'A title' };
     };
-    expect((await ask('other/model', 'Copy the word of note.txt into copy.txt.', 'other')).text).toBe('The copy is written.');
+    expect((await runClaude('other/model', 'Copy the word of note.txt into copy.txt.', 'other')).text).toBe('The copy is written.');
     expect(await readFile(join(cwd, 'copy.txt'), 'utf8')).toBe('heron');
   });
 });

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { processesNaming, until } from '../../bridge/headless/tests/stand-in.ts';
+import { findProcesses, waitUntil } from '../../bridge/headless/tests/stub-host-page.ts';
 import { verifies } from '../requirements.ts';
-import { hasCurl, perch, startPerch } from './harness.ts';
+import { hasCurl, runPerch, startPerch } from './perch-process.ts';
 
 /** How a command ended that was to fail. */
-async function failure(args: string[], env?: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
-  const error: unknown = await perch(args, { PERCH_HOME: join(tmpdir(), 'perch-none'), ...env }).then(
+async function runFailing(args: string[], env?: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
+  const error: unknown = await runPerch(args, { PERCH_HOME: join(tmpdir(), 'perch-none'), ...env }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -70,7 +70,7 @@ verifies('cli/errors', 'wrong usage is one line and exit code 2', async () => {
     ['completion'],
     ['completion', 'tcsh'],
   ]) {
-    const { code, stdout, stderr } = await failure(args);
+    const { code, stdout, stderr } = await runFailing(args);
     expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
     expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^perch: \S/);
     expect(stderr).not.toMatch(/\n\s+at /);
@@ -80,15 +80,15 @@ verifies('cli/errors', 'wrong usage is one line and exit code 2', async () => {
 verifies(['cli/errors', 'admission/bind'], 'what cannot be done is one line and exit code 1', async () => {
   const home = mkdtempSync(join(tmpdir(), 'perch-cli-'));
   try {
-    for (const [args, says] of [
+    for (const [args, expectedError] of [
       [['open', '--port', '1'], /No gateway is running on port 1/],
       [['gateway', 'run', '--port', '0', '--bind', '0.0.0.0', '--host', 'tab'], /--expose/],
     ] as const) {
-      const { code, stderr } = await failure([...args], { PERCH_HOME: home });
+      const { code, stderr } = await runFailing([...args], { PERCH_HOME: home });
       expect(code).toBe(1);
-      expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(says)]);
+      expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(expectedError)]);
     }
-    const { code, stderr } = await failure(['gateway', 'run', '--port', '0'], { PERCH_HOME: home, PERCH_CHROMIUM: '/no/such/browser' });
+    const { code, stderr } = await runFailing(['gateway', 'run', '--port', '0'], { PERCH_HOME: home, PERCH_CHROMIUM: '/no/such/browser' });
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM is set to \/no\/such\/browser[^\n]*\n$/),
@@ -103,7 +103,7 @@ verifies('bridge/port-taken', 'the error names who holds the port', async () => 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  const { code, stderr } = await failure(['gateway', 'run', '--host', 'tab', '--port', String(port)]);
+  const { code, stderr } = await runFailing(['gateway', 'run', '--host', 'tab', '--port', String(port)]);
   server.close();
   expect(code).toBe(1);
   expect(stderr).toMatch(new RegExp(`^perch: [^\\n]*${port}[^\\n]*\\n$`));
@@ -130,7 +130,7 @@ verifies(
     expect(await gateway.kill('SIGTERM')).toBe(0);
     expect(performance.now() - started).toBeLessThan(3500);
     expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
-    if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+    if (process.platform === 'linux') await waitUntil(() => findProcesses(gateway.home).length === 0);
   },
 );
 
@@ -146,29 +146,29 @@ verifies(['cli/open', 'token/file'], '`perch open` prints a new link each time; 
 
 test('what a write that was killed has left is gone after the next start', async () => {
   await using gateway = await startPerch({ host: 'tab' });
-  const left = join(gateway.home, 'token.0123456789ab.tmp');
+  const tempFile = join(gateway.home, 'token.0123456789ab.tmp');
   const young = join(gateway.home, 'token.ba9876543210.tmp');
-  for (const path of [left, young]) writeFileSync(path, 'half a tok', { mode: 0o600 });
-  utimesSync(left, 0, 0);
+  for (const path of [tempFile, young]) writeFileSync(path, 'half a tok', { mode: 0o600 });
+  utimesSync(tempFile, 0, 0);
   await gateway.restart();
-  expect([left, young].map((path) => existsSync(path))).toEqual([false, true]);
+  expect([tempFile, young].map((path) => existsSync(path))).toEqual([false, true]);
 });
 
 test('a token that is given works, warns where it shows, and is kept for `perch open` only while the gateway runs', async () => {
   const token = 'a-token-that-the-owner-chose-himself-42';
   await using gateway = await startPerch({ host: 'tab', args: ['--auth-token', token] });
-  const kept = join(gateway.home, `token.${new URL(gateway.url).port}`);
+  const tokenFile = join(gateway.home, `token.${new URL(gateway.url).port}`);
   expect(gateway.output.stderr).toContain('--auth-token is visible in the process list');
   expect(gateway.output.stdout + gateway.output.stderr).not.toContain(token);
-  expect(readFileSync(kept, 'utf8').trim()).toBe(token);
-  expect(gateway.curl).toContain(kept);
+  expect(readFileSync(tokenFile, 'utf8').trim()).toBe(token);
+  expect(gateway.curl).toContain(tokenFile);
   expect(await gateway.open()).toContain('#link=');
   const status = async (bearer: string): Promise<number> =>
     (await fetch(`${gateway.url}/link/code`, { method: 'POST', headers: { authorization: `Bearer ${bearer}` } })).status;
   expect(await status(token)).toBe(200);
   expect(await status('x'.repeat(39))).toBe(401);
   await gateway.kill('SIGTERM');
-  expect(existsSync(kept)).toBe(false);
+  expect(existsSync(tokenFile)).toBe(false);
 });
 
 verifies(
@@ -181,7 +181,7 @@ verifies(
     await client.call('chat.send', { message: 'where is my data kept?', sessionId: 'kept' });
     await gateway.kill('SIGKILL');
     await client.closed;
-    if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+    if (process.platform === 'linux') await waitUntil(() => findProcesses(gateway.home).length === 0);
 
     await gateway.restart();
     expect(gateway.url).toBe(url);
@@ -198,7 +198,7 @@ verifies('secrets/argv-and-logs', 'no token, code or credential is in an argumen
   const code = gateway.linkUrl.split('=').at(-1) ?? '';
   const args =
     process.platform === 'linux'
-      ? processesNaming(gateway.home).flatMap((process) => process.args)
+      ? findProcesses(gateway.home).flatMap((process) => process.args)
       : [execFileSync('ps', ['-axo', 'args'], { encoding: 'utf8' })];
   for (const secret of [gateway.token, code]) {
     expect(args.filter((arg) => arg.includes(secret))).toEqual([]);
@@ -210,7 +210,7 @@ verifies('cli/no-host', 'a bridge without a host is told as that, with how to ge
   await using gateway = await startPerch({ host: 'tab' });
   const { port } = new URL(gateway.url);
   for (const words of [['gateway', 'call', 'health'], ['gateway', 'status'], ['sessions'], ['doctor']]) {
-    const failed: unknown = await perch([...words, '--port', port], { PERCH_HOME: gateway.home }).catch((error: unknown) => error);
+    const failed: unknown = await runPerch([...words, '--port', port], { PERCH_HOME: gateway.home }).catch((error: unknown) => error);
     expect(failed).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/The bridge on port \d+ is running, but no browser serves the gateway.*open --port \d+/),

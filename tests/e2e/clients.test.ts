@@ -3,11 +3,11 @@ import { promisify } from 'node:util';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_USAGE } from '../upstream.ts';
-import { hasCurl, type Perch, startPerch } from './harness.ts';
-import { openaiOf } from './openai.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_USAGE } from '../test-upstream.ts';
+import { hasCurl, type Perch, startPerch } from './perch-process.ts';
+import { createOpenai } from './openai-client.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 // One gateway in its managed Chromium, no tab open; programs call it from outside.
 let perch: Perch;
@@ -17,7 +17,7 @@ let openai: OpenAI;
 beforeAll(async () => {
   upstream = await startUpstream({ models: ['normal', 'slow', 'stall', 'cut'], apiKey: 'sk-test' });
   perch = await startPerch();
-  openai = openaiOf(perch);
+  openai = createOpenai(perch);
   using outside = await connectOutside(perch);
   await addProvider(outside.client, upstream.url, 'sk-test');
 });
@@ -68,7 +68,7 @@ describe('the openai package', () => {
   });
 
   verifies(['http.chat/openai-client', 'http.chat/stream'], 'streamed', async () => {
-    for (const [model, wanted] of [
+    for (const [model, expectedStatus] of [
       ['local/normal', text],
       ['perch/main', ''],
     ] as const) {
@@ -89,7 +89,7 @@ describe('the openai package', () => {
       }
       expect(finishes).toEqual(['stop']);
       expect(usage).toBeGreaterThan(0);
-      if (wanted) expect(got).toBe(wanted);
+      if (expectedStatus) expect(got).toBe(expectedStatus);
       else expect(got).toContain('guide');
     }
   });
@@ -118,7 +118,7 @@ describe('the openai package', () => {
     await expect(
       openai.chat.completions.create({ model: 'nobody/none', messages: [{ role: 'user', content: 'x' }] }),
     ).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
-    const stranger = openaiOf(perch, 'wrong');
+    const stranger = createOpenai(perch, 'wrong');
     await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, type: 'unauthorized' });
   });
 });
@@ -157,11 +157,11 @@ describe('any WebSocket client', () => {
       using outside = await connectOutside(perch);
       const { client, events } = outside;
       const before = upstream.requests.length;
-      const sent = client.call('chat.send', { message: 'hi', sessionId: 'stop', model: 'local/stall' });
-      sent.catch(() => {});
-      await until(() => events.some(({ event }) => event === 'chat.delta'));
+      const pendingSend = client.call('chat.send', { message: 'hi', sessionId: 'stop', model: 'local/stall' });
+      pendingSend.catch(() => {});
+      await waitFor(() => events.some(({ event }) => event === 'chat.delta'));
       expect(await client.call('chat.abort', { sessionId: 'stop' })).toMatchObject({ aborted: true });
-      await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+      await expect(pendingSend).rejects.toMatchObject({ code: 'ABORTED' });
       const request = upstream.requests.slice(before).find(({ path }) => path.endsWith('/chat/completions'));
       await request?.closed;
       expect(request?.hungUp).toBe(true);
@@ -173,10 +173,10 @@ describe('any WebSocket client', () => {
   verifies('runs/belongs-to-session', 'the socket goes, the run ends and is stored', async () => {
     const first = await connectOutside(perch);
     first.client.call('chat.send', { message: 'hi', sessionId: 'left', model: 'local/slow' }).catch(() => {});
-    await until(() => first.events.some(({ event }) => event === 'chat.delta'));
+    await waitFor(() => first.events.some(({ event }) => event === 'chat.delta'));
     first.client.close();
     using second = await connectOutside(perch);
-    await until(async () => (await second.client.call('chat.history', { sessionId: 'left' })).messages.length === 2);
+    await waitFor(async () => (await second.client.call('chat.history', { sessionId: 'left' })).messages.length === 2);
   });
 
   verifies('providers/keys', 'a provider’s key is in no answer', async () => {

@@ -1,18 +1,18 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream } from '../upstream.ts';
-import { overflowing, remaining } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream } from '../test-upstream.ts';
+import { findOverflow, waitForNoProblems } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const column = (page: Page, name: RegExp) => page.getByRole('region', { name });
 
 describe('models side by side', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('app/compare', 'answer the same message, each in a chat of its own that one can go on with', async () => {
     await using upstream = await startUpstream({ models: ['normal', 'endless'] });
@@ -20,7 +20,7 @@ describe('models side by side', () => {
     const { client } = outside;
     await addProvider(client, upstream.url);
     await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByRole('button', { name: 'Model:' }).click();
     await page.getByRole('button', { name: 'Compare models' }).click();
     const [left, right] = [column(page, /^1\./), column(page, /^2\./)];
@@ -32,28 +32,30 @@ describe('models side by side', () => {
     await left.getByText(/first token .* total .* tokens/).waitFor();
     // The other one goes on, and is stopped alone; what had come is kept.
     await right.getByText(/first token/).waitFor();
-    await shoot(page, 'compare');
+    await takeScreenshots(page, 'compare');
     await right.getByRole('button', { name: 'Stop this reply' }).click();
     await right.getByText('Stopped').waitFor();
-    const asked = upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
-    expect(asked.map((body) => body.includes('Which of you is better?'))).toEqual([true, true]);
+    const completionBodies = upstream.requests
+      .filter(({ path }) => path.endsWith('/chat/completions'))
+      .map(({ body }) => JSON.stringify(body));
+    expect(completionBodies.map((body) => body.includes('Which of you is better?'))).toEqual([true, true]);
     const ids = new URL(page.url()).searchParams.get('chats')?.split(',') ?? [];
     const tagged = async (): Promise<string[][]> => {
       const { sessions } = await client.call('sessions.list', {});
       return ids.map((id) => [...(sessions.find(({ sessionId }) => sessionId === id)?.tags ?? [])]);
     };
-    await until(async () => (await tagged()).every((tags) => tags.length === 1), 'both to be marked');
+    await waitFor(async () => (await tagged()).every((tags) => tags.length === 1), 'both to be marked');
     expect(new Set((await tagged()).flat()).size).toBe(1);
     await page.reload();
     await left.getByText('Which of you is better?').waitFor();
     await right.getByText('Stopped').waitFor();
     // Both were read here: the list does not call them new.
     const listed = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: 'Which of you is better?' });
-    await until(async () => (await listed.count()) === 2, 'both to be listed');
-    await until(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
+    await waitFor(async () => (await listed.count()) === 2, 'both to be listed');
+    await waitFor(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
     await left.getByRole('link', { name: 'Continue with this one' }).click();
     await page.waitForURL(`**/chat/main/${ids[0]}`);
-    await until(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
+    await waitFor(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
     await page.getByRole('article', { name: 'Reply' }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -70,7 +72,7 @@ describe('models side by side', () => {
       await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
       const page = await at.browser.page(`${at.perch.url}/compare`);
       await page.setViewportSize({ width: 1440, height: 900 });
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       const [first, second, third] = [column(page, /^1\./), column(page, /^2\./), column(page, /^3\./)];
       await page.getByRole('button', { name: 'Add a model' }).click();
       const take = async (region: typeof first, model: string): Promise<void> => {
@@ -96,7 +98,7 @@ describe('models side by side', () => {
       const bodies = (): string[] =>
         upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
       expect(bodies().map((body) => body.includes('Herons fish alone.'))).toEqual([true, true, true]);
-      await shoot(page, 'compare-three');
+      await takeScreenshots(page, 'compare-three');
 
       // On a narrow screen one is visible, and the tabs show the state of the others.
       await page.setViewportSize({ width: 390, height: 800 });
@@ -110,7 +112,7 @@ describe('models side by side', () => {
       await first.waitFor({ state: 'hidden' });
       await tab(/^endless$/).press('ArrowRight');
       await first.getByRole('article', { name: 'Reply' }).waitFor();
-      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
       await page.setViewportSize({ width: 1440, height: 900 });
 
       // Another model from the next message on, in its column alone.
@@ -119,7 +121,7 @@ describe('models side by side', () => {
       await field.fill('And then?');
       await field.press('Enter');
       await third.getByRole('article', { name: 'Reply' }).getByText('Hello wörld').waitFor();
-      await until(() => bodies().length === before + 3, 'all three to be asked again');
+      await waitFor(() => bodies().length === before + 3, 'all three to be asked again');
       const models = upstream.requests.slice(-3).map(({ body }) => body?.['model']);
       expect(models.sort()).toEqual(['normal', 'normal', 'slow-400']);
 
@@ -146,7 +148,7 @@ describe('models side by side', () => {
     await addProvider(client, upstream.url);
     await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
     const page = await at.browser.page(`${at.perch.url}/compare`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('textbox', { name: 'Message' }).fill('What do herons eat?');
     await page.getByRole('textbox', { name: 'Message' }).press('Enter');
     const left = column(page, /^1\./);

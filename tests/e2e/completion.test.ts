@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from 'commander';
-import { makeProgram } from '../../bridge/cli/program.ts';
-import { SHELLS } from '../../bridge/cli/completion.ts';
+import { createProgram } from '../../bridge/cli/program.ts';
+import { SHELLS } from '../../bridge/cli/completion-script.ts';
 import { verifies } from '../requirements.ts';
-import { noTmux, openTerminal } from '../support/tmux.ts';
-import { perch } from './harness.ts';
+import { missingTmux, openTerminal } from '../support/tmux.ts';
+import { runPerch } from './perch-process.ts';
 
-const missing = (shell: string): boolean => {
+const missingShell = (shell: string): boolean => {
   try {
     execFileSync(shell, ['-c', ':'], { stdio: 'ignore' });
     return false;
@@ -23,7 +23,7 @@ let dir = '';
 const script = (shell: string): string => join(dir, `perch.${shell}`);
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'perch-completion-'));
-  for (const shell of SHELLS) writeFileSync(script(shell), (await perch(['completion', shell])).stdout);
+  for (const shell of SHELLS) writeFileSync(script(shell), (await runPerch(['completion', shell])).stdout);
   writeFileSync(join(dir, 'a file.txt'), '');
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
@@ -31,7 +31,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retry
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
 /** Completions that a shell offers for the last word of a line. */
-const OFFERS = {
+const SHELL_COMPLETIONS = {
   bash: (words: readonly string[]): string[] =>
     lines(
       execFileSync(
@@ -57,13 +57,13 @@ const OFFERS = {
     ).map((line) => line.split('\t')[0] ?? ''),
 };
 
-const all = (command: Command, path: string[] = []): { command: Command; path: string[] }[] => [
+const listAllCompletions = (command: Command, path: string[] = []): { command: Command; path: string[] }[] => [
   { command, path },
-  ...command.commands.flatMap((child) => all(child, [...path, child.name()])),
+  ...command.commands.flatMap((child) => listAllCompletions(child, [...path, child.name()])),
 ];
 
-for (const [shell, offers] of Object.entries(OFFERS)) {
-  if (missing(shell)) {
+for (const [shell, offers] of Object.entries(SHELL_COMPLETIONS)) {
+  if (missingShell(shell)) {
     test.skip(`completion: ${shell} is not installed`, () => {});
     continue;
   }
@@ -71,7 +71,7 @@ for (const [shell, offers] of Object.entries(OFFERS)) {
     'cli/completion',
     `${shell} offers each command and each option there is`,
     () => {
-      for (const { command, path } of all(makeProgram())) {
+      for (const { command, path } of listAllCompletions(createProgram())) {
         if (command.commands.length > 0)
           expect(offers(['perch', ...path, '']), path.join(' ')).toEqual(
             expect.arrayContaining(command.commands.map((child) => child.name())),
@@ -96,18 +96,18 @@ for (const [shell, offers] of Object.entries(OFFERS)) {
   });
 }
 
-if (missing('zsh') || noTmux !== undefined) test.skip('completion: zsh or tmux is not installed', () => {});
+if (missingShell('zsh') || missingTmux !== undefined) test.skip('completion: zsh or tmux is not installed', () => {});
 else {
   verifies('cli/completion', 'zsh completes commands, options, choices and files at its prompt', async () => {
     const inZsh = async (line: string, shows: string | RegExp): Promise<void> => {
       await using terminal = await openTerminal({ command: ['zsh', '-f', '-i'], env: { HOME: dir, PS1: '> ', ZDOTDIR: dir } });
-      await terminal.shows(/>\s*$/);
+      await terminal.waitForText(/>\s*$/);
       await terminal.type(`cd ${dir}; autoload -Uz compinit; compinit -D -u; eval "$(cat ${script('zsh')})"; clear; echo ready`);
       await terminal.press('Enter');
-      await terminal.shows(/^ready\n>\s*$/m);
+      await terminal.waitForText(/^ready\n>\s*$/m);
       await terminal.type(line);
       await terminal.press('Tab');
-      await terminal.shows(shows);
+      await terminal.waitForText(shows);
     };
     await inZsh('perch gat', /> perch gateway\s*$/);
     await inZsh('perch gateway ', /call +-- Call an RPC method[^]*run +-- Run the gateway[^]*status/);

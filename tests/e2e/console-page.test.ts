@@ -1,17 +1,17 @@
 import { describe, expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
-import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
-import { linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { findLowContrast, listControls, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('the protocol console', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('app/console', 'any method by hand, its answer without secrets, and the frames as they go', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Console', exact: true }).click();
     await page.getByText(`${Object.keys(contracts).length - 1} methods`, { exact: true }).waitFor();
@@ -29,7 +29,7 @@ describe('the protocol console', () => {
     // From its contract: a field for each param, or JSON.
     await page.getByLabel('path').fill('main/none.jsonl');
     await page.getByLabel('title').fill('x');
-    await shoot(page, 'form');
+    await takeScreenshots(page, 'form');
     await send.click();
     await answer.getByText('"code": "NOT_FOUND"').waitFor();
     await page.getByRole('tab', { name: 'JSON' }).click();
@@ -72,7 +72,7 @@ describe('the protocol console', () => {
     await frames.getByRole('button').last().click();
     await frame.getByText('"secret": "***"').waitFor();
     expect(await page.locator('body').innerText()).not.toMatch(/(?<![\w-])[\w-]{43}(?![\w-])/);
-    await shoot(page, 'secret');
+    await takeScreenshots(page, 'secret');
 
     // Events come by themselves, and not while it is paused.
     await filter.fill('config.changed');
@@ -98,18 +98,18 @@ describe('the protocol console', () => {
     await send.click();
     await frames.getByRole('button').first().waitFor();
     await filter.fill('');
-    await shoot(page, 'frames');
+    await takeScreenshots(page, 'frames');
 
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await filter.fill('keys.list');
-    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     for (const width of [320, 768, 1920]) {
       await page.setViewportSize({ width, height: 900 });
-      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
     }
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await frames.getByText(/No matching frames|No frames yet/).waitFor();

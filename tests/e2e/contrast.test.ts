@@ -1,11 +1,11 @@
 import type { Locator, Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { axe } from './axe.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { runAxe } from './axe.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** Text that each page shows when it has loaded. */
 const PAGES: readonly [path: string, sign: string][] = [
@@ -20,28 +20,28 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/tools', 'Available tools'],
 ];
 
-const WITHIN = { timeout: 10_000 };
+const POLL_OPTIONS = { timeout: 10_000 };
 
 const radio = (page: Page, group: string, name: string): Locator =>
   page.getByRole('radiogroup', { name: group }).getByRole('radio', { name });
-const contrastOf = (page: Page) => page.evaluate(() => document.documentElement.dataset['contrast']);
+const getContrastSetting = (page: Page) => page.evaluate(() => document.documentElement.dataset['contrast']);
 const picture = (locator: Locator): Promise<string> => locator.screenshot().then((bytes) => bytes.toString('base64'));
 
 describe('contrast', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   const open = async (path: string): Promise<Page> => {
     const page = await at.browser.page(at.perch.url + path);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     return page;
   };
 
   verifies('app/contrast', 'chosen, kept over a reload, told to another tab, and as the system has it', async () => {
-    const [page, other] = [await linkedPage(at.browser, at.perch), await open('/settings')];
+    const [page, other] = [await openLinkedPage(at.browser, at.perch), await open('/settings')];
     await page.goto(`${at.perch.url}/settings`);
-    await connected(page, LINKED);
-    expect(await contrastOf(page)).toBeUndefined();
+    await waitForConnection(page, LINKED_STATUS);
+    expect(await getContrastSetting(page)).toBeUndefined();
     await radio(page, 'Contrast', 'High').check({ force: true });
-    await expect.poll(() => contrastOf(other), WITHIN).toBe('more');
+    await expect.poll(() => getContrastSetting(other), POLL_OPTIONS).toBe('more');
     expect(await radio(other, 'Contrast', 'High').isChecked()).toBe(true);
     await page.addInitScript(() =>
       new MutationObserver((_, observer) => {
@@ -53,14 +53,14 @@ describe('contrast', () => {
     await page.reload();
     // Before there was anything to see.
     expect(await page.evaluate(() => (window as unknown as { first?: string }).first)).toBe('more');
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     expect(await radio(page, 'Contrast', 'High').isChecked()).toBe(true);
     await radio(page, 'Contrast', 'System').check({ force: true });
-    await expect.poll(() => contrastOf(other), WITHIN).toBeUndefined();
+    await expect.poll(() => getContrastSetting(other), POLL_OPTIONS).toBeUndefined();
     await page.emulateMedia({ contrast: 'more' });
-    await expect.poll(() => contrastOf(page), WITHIN).toBe('more');
+    await expect.poll(() => getContrastSetting(page), POLL_OPTIONS).toBe('more');
     await page.emulateMedia({ contrast: null });
-    await expect.poll(() => contrastOf(page), WITHIN).toBeUndefined();
+    await expect.poll(() => getContrastSetting(page), POLL_OPTIONS).toBeUndefined();
     await Promise.all([page.close(), other.close()]);
   });
 
@@ -76,10 +76,12 @@ describe('contrast', () => {
       await page.getByText(sign).filter({ visible: true }).first().waitFor();
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, contrast: 'more', reducedMotion: 'reduce' });
-        await expect.poll(() => contrastOf(page), WITHIN).toBe('more');
-        await expect.poll(() => axe(page, ['color-contrast-enhanced']), { message: `${path} ${colorScheme}`, ...WITHIN }).toEqual([]);
+        await expect.poll(() => getContrastSetting(page), POLL_OPTIONS).toBe('more');
+        await expect
+          .poll(() => runAxe(page, ['color-contrast-enhanced']), { message: `${path} ${colorScheme}`, ...POLL_OPTIONS })
+          .toEqual([]);
       }
-      await shoot(page, `more-${path.slice(1).replaceAll('/', '-')}`);
+      await takeScreenshots(page, `more-${path.slice(1).replaceAll('/', '-')}`);
       await page.close();
     }
   });
@@ -115,7 +117,7 @@ describe('contrast', () => {
     expect(new Set(colours).size).toBe(2);
     await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-usage.png` } : {});
     await page.goto(`${at.perch.url}/chat/main/seen`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-chat.png` } : {});
     await page.goto(`${at.perch.url}/models`);
     await page.getByText('Built in').waitFor();

@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { answered, ask, replies } from './answered.ts';
-import { connected, LINKED } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { useReplyFixture, sendMessage, replies } from './reply-fixture.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-interface Task {
+interface ToolTask {
   message: string;
   query: string;
   tool: string;
@@ -21,7 +21,7 @@ interface Task {
 }
 
 describe('tools outside the default set', () => {
-  const at = answered();
+  const at = useReplyFixture();
 
   verifies('tools/tasks', 'ten tasks are done by tool_search and tool_call', async () => {
     const visited: string[] = [];
@@ -31,23 +31,23 @@ describe('tools outside the default set', () => {
     });
     await once(site.listen(0, '127.0.0.1'), 'listening');
     await using _ = { [Symbol.asyncDispose]: async () => void (await once(site.close(), 'close')) };
-    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const siteAddress = `127.0.0.1:${(site.address() as AddressInfo).port}`;
     using outside = await connectOutside(at.perch);
     const { client } = outside;
-    await client.call('config.set', { key: 'browser.allow', value: [place] });
+    await client.call('config.set', { key: 'browser.allow', value: [siteAddress] });
     await client.call('wiki.savePage', { path: 'entities/Miso', content: 'A dog.' });
     await client.call('workspace.write', { path: 'old.md', content: 'Old.' });
     const { memory } = await client.call('memory.add', { text: 'The boat is red.' });
     const { job } = await client.call('cron.add', { cron: '0 9 * * *', message: 'Read the news' });
     const { id: drawingId } = await client.call('drawings.create', { title: 'Harbour', width: 400, height: 300 });
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const last = replies(page).last();
 
     const plans = async () => (await client.call('plan.list', {})).plans;
     const miso = { path: 'entities/Miso' };
     const { version } = (await client.call('wiki.page', miso)).page;
-    const tasks: Task[] = [
+    const tasks: ToolTask[] = [
       {
         message: 'Plan my move in two steps',
         query: 'make a plan with steps',
@@ -129,7 +129,7 @@ describe('tools outside the default set', () => {
         query: 'open a page in the browser',
         tool: 'browser_open',
         title: 'Open web page',
-        args: { url: `http://${place}/timetable` },
+        args: { url: `http://${siteAddress}/timetable` },
         asks: true,
         isDone: () => Promise.resolve(visited.includes('/timetable')),
       },
@@ -143,24 +143,24 @@ describe('tools outside the default set', () => {
         ['tool_search', { query }],
         ['tool_call', { name: tool, arguments: args }],
       ] as const) {
-        const answer = at.model.begin();
-        void answer.call({ name, arguments: JSON.stringify(given) }).then(() => answer.end());
+        const answer = at.model.beginReply();
+        void answer.sendToolCall({ name, arguments: JSON.stringify(given) }).then(() => answer.end());
       }
-      at.model.answer(`Task ${index + 1} is done.`);
-      await ask(page, message);
+      at.model.queueReply(`Task ${index + 1} is done.`);
+      await sendMessage(page, message);
       if (asks) {
         await waiting.getByText(title).first().waitFor();
         expect(await isDone(), tool).toBe(false);
-        if (tool === 'wiki_write') await shoot(page, 'asks');
+        if (tool === 'wiki_write') await takeScreenshots(page, 'asks');
         await waiting.getByRole('button', { name: 'Allow once' }).click();
       }
       await last.getByText(`Task ${index + 1} is done.`).waitFor();
       const cards = last.locator('.tool');
       expect(await cards.count(), tool).toBe(2);
       expect((await cards.last().innerText()).replace(/\s+/g, ' ')).toMatch(new RegExp(`^${title}.* Done`));
-      await until(isDone, `${tool} to have its effect`);
+      await waitFor(isDone, `${tool} to have its effect`);
     }
-    await shoot(page, 'done');
+    await takeScreenshots(page, 'done');
 
     const sessionId = (await client.call('sessions.list', {})).sessions[0]?.sessionId ?? '';
     const { messages } = await client.call('chat.history', { sessionId });

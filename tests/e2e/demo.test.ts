@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../support/gateway.ts';
-import { inside, pane } from './artifact-pane.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { startPerch } from './harness.ts';
-import { serveStatic, type StaticSite } from './static-site.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { getArtifactFrame, pane } from './artifact-pane.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { startPerch } from './perch-process.ts';
+import { startStaticSite, type StaticSite } from './static-site.ts';
 
 const root = join(import.meta.dirname, '../..');
 const BASE = '/any/where/';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     stdio: ['ignore', 2, 2],
   });
   expect(status).toBe(0);
-  site = parts.use(await serveStatic(folder, BASE));
+  site = parts.use(await startStaticSite(folder, BASE));
   browser = parts.use(await launchBrowser({ args: site.browserArgs }));
 }, 240_000);
 afterAll(() => parts.disposeAsync());
@@ -33,13 +33,13 @@ afterAll(() => parts.disposeAsync());
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
 
-async function ask(page: Page, text: string): Promise<void> {
+async function sendMessage(page: Page, text: string): Promise<void> {
   await composer(page).fill(text);
   await composer(page).press('Enter');
 }
 
 /** The copied link to the reply that is there. */
-async function linkTo(page: Page): Promise<string> {
+async function copyReplyLink(page: Page): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'More actions for this reply' }).click();
   await page.getByRole('menuitem', { name: 'Copy link' }).click();
@@ -48,14 +48,14 @@ async function linkTo(page: Page): Promise<string> {
 }
 
 /** The reply with these words has the keyboard, as what a link leads to has. */
-const pointedOut = (page: Page, words: string): Promise<unknown> =>
+const isFocusedReply = (page: Page, words: string): Promise<unknown> =>
   page.waitForFunction(
-    (wanted) => document.activeElement?.textContent?.includes(wanted) && document.activeElement !== document.body,
+    (expectedText) => document.activeElement?.textContent?.includes(expectedText) && document.activeElement !== document.body,
     words,
   );
 
 /** Data that the demo has stored in this browser. */
-const traces = (page: Page): Promise<string[]> =>
+const readStoredData = (page: Page): Promise<string[]> =>
   page.evaluate(async () =>
     [
       ...(await indexedDB.databases()).map(({ name = '' }) => name),
@@ -66,7 +66,7 @@ const traces = (page: Page): Promise<string[]> =>
     ].filter((name) => !name.startsWith('sveltekit:')),
   );
 
-const isWhollyInSight = (place: Locator): Promise<boolean> =>
+const isFullyInView = (place: Locator): Promise<boolean> =>
   place.evaluate(
     (element) =>
       new Promise((resolve) => {
@@ -83,31 +83,31 @@ describe('the demo, from a plain file server', () => {
     await page.getByText('This is a demo.').waitFor();
 
     // A streamed answer that says what it is.
-    await ask(page, 'Who are you?');
+    await sendMessage(page, 'Who are you?');
     await replies(page).getByText('my replies are scripted').waitFor();
     expect(page.url()).toMatch(new RegExp(`^${site.url}#/chat/main/`));
 
     // The link to it that is copied leads to it, also from elsewhere.
-    const link = await linkTo(page);
+    const link = await copyReplyLink(page);
     expect(link).toMatch(new RegExp(`^${page.url()}#message-`));
     const other = await browser.page(link);
-    await pointedOut(other, 'my replies are scripted');
+    await isFocusedReply(other, 'my replies are scripted');
     await other.close();
 
     // So do the questions that the first page proposes.
-    await ask(page, 'Explain how a hash map works, with a small example');
+    await sendMessage(page, 'Explain how a hash map works, with a small example');
     await replies(page).getByText('turns each key into a number').waitFor();
-    await ask(page, 'Draft a friendly note that declines a meeting');
+    await sendMessage(page, 'Draft a friendly note that declines a meeting');
     await replies(page).getByText('I can’t make it on Thursday').waitFor();
 
     // An artifact runs next to the chat, and has versions.
-    await ask(page, 'Make a web page, please.');
+    await sendMessage(page, 'Make a web page, please.');
     await replies(page).getByRole('button', { name: 'Preview' }).click();
-    await inside(page).getByRole('button', { name: 'One more' }).click();
-    await inside(page).getByRole('status').getByText('1').waitFor();
-    await ask(page, 'Make it dark.');
+    await getArtifactFrame(page).getByRole('button', { name: 'One more' }).click();
+    await getArtifactFrame(page).getByRole('status').getByText('1').waitFor();
+    await sendMessage(page, 'Make it dark.');
     await pane(page).getByText('Version 2 of 2').waitFor();
-    await inside(page).getByRole('status').getByText('0').waitFor();
+    await getArtifactFrame(page).getByRole('status').getByText('0').waitFor();
 
     // A chat of the demo waits for an approval, and continues after it.
     await page.goto(`${site.url}#/approvals`);
@@ -151,7 +151,7 @@ describe('the demo, from a plain file server', () => {
     await page.getByRole('heading', { name: 'Usage' }).first().waitFor();
     await page.getByText('scripted-small').first().waitFor();
     // The banner takes room from the list that it is in.
-    await until(() => isWhollyInSight(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the sidebar');
+    await waitFor(() => isFullyInView(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the sidebar');
     await page.goto(`${site.url}#/memory#preferences`);
     await page.getByRole('row').filter({ hasText: 'answers' }).getByText('short, with a table').waitFor();
     await page.goto(`${site.url}#/schedules`);
@@ -183,7 +183,7 @@ describe('the demo, from a plain file server', () => {
     await page.getByText('Morning lake check').first().waitFor();
 
     // Every name tells whose it is.
-    const names = await traces(page);
+    const names = await readStoredData(page);
     expect(names).toEqual(expect.arrayContaining([`perch demo ${BASE}`, `perch-page demo ${BASE}`, site.url]));
     expect(names.filter((name) => !name.includes(BASE))).toEqual([]);
 
@@ -191,17 +191,17 @@ describe('the demo, from a plain file server', () => {
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });
-    site.offline = true;
+    site.isOffline = true;
     await page.reload();
     await page.getByText('Morning lake check').first().waitFor();
     await page.getByRole('link', { name: 'New chat' }).first().click();
-    await ask(page, 'Compare ways to sort.');
+    await sendMessage(page, 'Compare ways to sort.');
     await replies(page).getByRole('table').waitFor();
 
     // A chat that is kept nowhere is asked about before it is left, also by an address behind the hash.
     await page.getByRole('link', { name: 'Incognito chat' }).click();
     await page.getByText('This chat isn’t saved').waitFor();
-    await ask(page, 'Who are you?');
+    await sendMessage(page, 'Who are you?');
     await replies(page).getByText('my replies are scripted').waitFor();
     await page.getByRole('link', { name: 'Memory', exact: true }).click();
     await page.getByRole('button', { name: 'Delete and leave' }).click();
@@ -211,10 +211,10 @@ describe('the demo, from a plain file server', () => {
     expect(await replies(page).count()).toBe(0);
 
     // And away.
-    site.offline = false;
+    site.isOffline = false;
     await page.getByRole('button', { name: 'Exit demo' }).click();
     await page.waitForURL(`${site.url}left.html#en`);
-    expect(await traces(page)).toEqual([]);
+    expect(await readStoredData(page)).toEqual([]);
 
     // Without a network too.
     await page.getByRole('link', { name: 'Back to the demo' }).click();
@@ -222,16 +222,16 @@ describe('the demo, from a plain file server', () => {
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });
-    site.offline = true;
+    site.isOffline = true;
     await page.getByRole('button', { name: 'Exit demo' }).click();
     await page.getByRole('heading', { name: 'Demo deleted from this browser' }).waitFor();
     expect(await page.getByRole('link', { name: 'Back to the demo' }).evaluate((link: HTMLAnchorElement) => link.href)).toBe(site.url);
-    site.offline = false;
+    site.isOffline = false;
     await page.goto(`${site.url}left.html#de`);
     await page.getByRole('heading', { name: 'Die Demo ist aus diesem Browser verschwunden' }).waitFor();
     expect(await page.getByRole('heading').filter({ visible: true }).count()).toBe(1);
-    expect(await traces(page)).toEqual([]);
-    expect(site.strayed).toEqual([]);
+    expect(await readStoredData(page)).toEqual([]);
+    expect(site.foreignRequests).toEqual([]);
     expect(browser.foreignRequests).toEqual([]);
     // Whether there is a network was asked for once, where there was none.
     expect(browser.complaints).toEqual(['Failed to load resource: net::ERR_EMPTY_RESPONSE']);
@@ -242,23 +242,23 @@ test('?demo shows the same in the app itself, for one tab, and leaves what is th
   await using perch = await startPerch();
   await using own = await launchBrowser();
   const app = await own.page(`${perch.url}/`);
-  await ask(app, 'What can you do?');
+  await sendMessage(app, 'What can you do?');
   await replies(app).first().waitFor();
   expect(await app.getByText('This is a demo.').count()).toBe(0);
 
   const page = await own.page(`${perch.url}/?demo`);
   await page.getByText('This is a demo.').waitFor();
-  await ask(page, 'Who are you?');
+  await sendMessage(page, 'Who are you?');
   await replies(page).getByText('my replies are scripted').waitFor();
-  expect((await traces(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);
-  const other = await own.page(await linkTo(page));
+  expect((await readStoredData(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);
+  const other = await own.page(await copyReplyLink(page));
   await other.getByText('This is a demo.').waitFor();
-  await pointedOut(other, 'my replies are scripted');
+  await isFocusedReply(other, 'my replies are scripted');
   await other.close();
   await page.getByRole('button', { name: 'Exit demo' }).click();
   await page.waitForURL(`${perch.url}/`);
   await page.getByRole('link', { name: 'What can you do?' }).first().waitFor();
-  const names = await traces(page);
+  const names = await readStoredData(page);
   expect(names.filter((name) => name.includes('demo'))).toEqual([]);
   expect(names).toContain('perch');
 }, 120_000);

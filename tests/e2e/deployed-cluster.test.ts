@@ -3,25 +3,27 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
-import { runPerch } from '../../bridge/cli/tests/gateway.ts';
+import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
+import { runPerch } from '../../bridge/cli/tests/cli-gateway.ts';
 import { temporaryFolder } from '../../bridge/journal/fixture.ts';
-import { freePort, hasNats, NATS_PROGRAM } from '../../bridge/sync/tests/nats-server.ts';
+import { findFreePort, hasNats, NATS_PROGRAM } from '../../bridge/sync/tests/nats-server.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
 const PASSWORD = 'p0123456789';
 
 /** The servers of deploy/compose.yaml as plain processes: their names are ports of loopback here. */
-async function deployedServers(
+async function startDeployedServers(
   dir: string,
   vaultConf: string,
 ): Promise<AsyncDisposable & { urls: string[]; nodes: ChildProcess[]; health: string[] }> {
   const names = ['nats-1', 'nats-2', 'nats-3'];
-  const ports = await Promise.all(names.map(async () => ({ client: await freePort(), http: await freePort(), route: await freePort() })));
+  const ports = await Promise.all(
+    names.map(async () => ({ client: await findFreePort(), http: await findFreePort(), route: await findFreePort() })),
+  );
   const variable = /\$(PERCH_\w+)/.exec(vaultConf)?.[1] ?? '';
   const nodes = names.map((name, at) => {
     const own = ports[at];
@@ -58,7 +60,7 @@ async function deployedServers(
   };
 }
 
-async function note(perch: Perch, path: string): Promise<string | null> {
+async function readNote(perch: Perch, path: string): Promise<string | null> {
   using outside = await connectOutside(perch);
   try {
     return (await outside.client.call('workspace.read', { path })).content;
@@ -67,7 +69,7 @@ async function note(perch: Perch, path: string): Promise<string | null> {
   }
 }
 
-async function write(perch: Perch, path: string, content: string): Promise<void> {
+async function writeNote(perch: Perch, path: string, content: string): Promise<void> {
   using outside = await connectOutside(perch);
   await outside.client.call('workspace.write', { path, content });
 }
@@ -87,37 +89,37 @@ describe.runIf(hasNats)('the example of a cluster', () => {
       };
       await using first = await startPerch({ host: 'headless', home: one });
       const conf = await run(one, ['sync', 'permissions', '--user', 'perch', '--storage', '500MB']);
-      await using nats = await deployedServers(folder.dir, conf);
+      await using nats = await startDeployedServers(folder.dir, conf);
       for (const address of nats.health)
-        await until(async () => (await fetch(address).catch(() => undefined))?.ok === true, 'a server that says it is well', 60_000);
+        await waitFor(async () => (await fetch(address).catch(() => undefined))?.ok === true, 'a server that says it is well', 60_000);
       const share = ['sync', 'nats', ...nats.urls, '--user', 'perch'];
       // The servers report healthy before they have elected a leader.
       const isReady = async (): Promise<boolean> => !(await runPerch(share, { PERCH_HOME: one }, PASSWORD)).stderr.includes('Warning: ');
-      await until(isReady, 'servers that agree', 60_000);
+      await waitFor(isReady, 'servers that agree', 60_000);
       await run(two, ['sync', 'join'], await run(one, ['sync', 'phrase']));
       await run(two, share, PASSWORD);
       await first.restart();
       await using second = await startPerch({ host: 'headless', home: two });
       for (const perch of [first, second])
-        await until(async () => (await fetch(`${perch.url}/ready`)).status === 200, 'a host that serves');
-      await write(first, 'one.md', 'written at the first');
-      await until(async () => (await note(second, 'one.md')) === 'written at the first', 'the note, at the second', 60_000);
+        await waitFor(async () => (await fetch(`${perch.url}/ready`)).status === 200, 'a host that serves');
+      await writeNote(first, 'one.md', 'written at the first');
+      await waitFor(async () => (await readNote(second, 'one.md')) === 'written at the first', 'the note, at the second', 60_000);
       for (const home of [one, two]) expect(await run(home, ['sync', 'status'])).toContain('Connected');
       const cluster = async (): Promise<Record<string, DoctorCheck>> => {
         using outside = await connectOutside(first);
         const { checks } = await outside.client.call('doctor.run', {});
         return Object.fromEntries(checks.filter(({ id }) => id.startsWith('cluster')).map((check) => [check.id, check]));
       };
-      await until(async () => (await cluster())['cluster-replicas']?.severity === 'ok', 'copies that are current', 60_000);
+      await waitFor(async () => (await cluster())['cluster-replicas']?.severity === 'ok', 'copies that are current', 60_000);
       const checks = await cluster();
       expect(Object.entries(checks).filter(([, { severity }]) => severity !== 'ok' && severity !== 'info')).toEqual([]);
       expect(checks['cluster-replicas']?.message).toBe('Each record is stored on 3 servers, and all are current.');
       expect(checks['cluster-storage']?.message).toContain('of 500 MB');
       expect(checks['cluster-rights']?.severity).toBe('ok');
       nats.nodes[2]?.kill('SIGKILL');
-      await write(second, 'two.md', 'written at the second');
-      await until(async () => (await note(first, 'two.md')) === 'written at the second', 'the note, without one server', 90_000);
-      await until(async () => (await cluster())['cluster-replicas']?.severity === 'warning', 'the server that is missing, told', 60_000);
+      await writeNote(second, 'two.md', 'written at the second');
+      await waitFor(async () => (await readNote(first, 'two.md')) === 'written at the second', 'the note, without one server', 90_000);
+      await waitFor(async () => (await cluster())['cluster-replicas']?.severity === 'warning', 'the server that is missing, told', 60_000);
       expect((await cluster())['cluster-replicas']?.message).toContain('nats-3');
     },
     300_000,

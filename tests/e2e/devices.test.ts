@@ -2,12 +2,12 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { GatewayClient, socketLink } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
-import { testDevice } from '../support/device.ts';
-import { until } from '../support/gateway.ts';
-import { focused, lowContrast, overflowing } from './accessibility.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { shoot } from './shoot.ts';
+import { createTestDevice } from '../support/test-device.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { describeFocus, findLowContrast, findOverflow } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 // The managed Chromium serves; a tab stands by. So the device is paired at one host, and revoked at another.
 let perch: Perch;
@@ -24,11 +24,11 @@ afterAll(async () => {
 const connect = (auth: Record<string, string>): Promise<GatewayClient> =>
   GatewayClient.connect(socketLink(new WebSocket(perch.wsUrl)), { params: { clientName: 'phone', auth } });
 
-async function pair(deviceName: string, kind: 'Ed25519' | 'P-256', owner: GatewayClient): Promise<string> {
+async function pairDevice(deviceName: string, kind: 'Ed25519' | 'P-256', owner: GatewayClient): Promise<string> {
   const { code } = await owner.call('device.initiate', { deviceName, scopes: ['read'] });
   const phone = await connect({ pairingCode: code });
   await expect(phone.call('health', {})).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-  const { deviceToken } = await phone.call('device.complete', { code, response: await (await testDevice(kind)).response(code) });
+  const { deviceToken } = await phone.call('device.complete', { code, response: await (await createTestDevice(kind)).response(code) });
   phone.close();
   return deviceToken;
 }
@@ -38,8 +38,8 @@ verifies(
   'phones are paired, come in, and are revoked on the page of another browser',
   async () => {
     const owner = await perch.client();
-    const token = await pair('A phone', 'P-256', owner);
-    const other = await pair(`A program with a long name ${'x'.repeat(60)}`, 'Ed25519', owner);
+    const token = await pairDevice('A phone', 'P-256', owner);
+    const other = await pairDevice(`A program with a long name ${'x'.repeat(60)}`, 'Ed25519', owner);
     await expect(connect({ pairingCode: 'AAAA-AAAA' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
     const phone = await connect({ deviceToken: token });
     const program = await connect({ deviceToken: other });
@@ -57,8 +57,8 @@ verifies(
         await page.emulateMedia({ colorScheme });
         await row.scrollIntoViewIfNeeded();
         if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/devices-${width}-${colorScheme}.png` });
-        const look = async () => [...(await overflowing(page)), ...(await lowContrast(page))];
-        await until(async () => (await look()).length === 0, `nothing cut off or pale, ${width} ${colorScheme}`);
+        const findProblems = async () => [...(await findOverflow(page)), ...(await findLowContrast(page))];
+        await waitFor(async () => (await findProblems()).length === 0, `nothing cut off or pale, ${width} ${colorScheme}`);
       }
     }
     await row.getByRole('button', { name: 'Revoke' }).click();
@@ -68,9 +68,9 @@ verifies(
     expect(await phone.closed).toMatchObject({ code: 1008, reason: 'access was revoked' });
     await row.waitFor({ state: 'detached' });
     // The keyboard is on the next one.
-    await until(async () => (await focused(page)) === 'Revoke…', 'the focus to move on');
+    await waitFor(async () => (await describeFocus(page)) === 'Revoke…', 'the focus to move on');
     await expect(connect({ deviceToken: token })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-    await until(async () => (await owner.call('device.list', {})).count === 1, 'the host that serves to hear of it');
+    await waitFor(async () => (await owner.call('device.list', {})).count === 1, 'the host that serves to hear of it');
     expect(await program.call('health', {})).toMatchObject({ status: 'ok' });
 
     // A bridge that starts again knows whom to let in.
@@ -87,9 +87,9 @@ verifies(
   'a browser that was linked is cut off on the page of another one, and says what happened',
   async () => {
     await using lost = await launchBrowser();
-    await using kept = await launchBrowser();
+    await using linkedBrowser = await launchBrowser();
     const one = await lost.page(await perch.open());
-    const two = await kept.page(await perch.open());
+    const two = await linkedBrowser.page(await perch.open());
     for (const page of [one, two])
       await page.getByRole('button', { name: 'Connection: Connected' }).first().filter({ visible: true }).waitFor();
     await two.goto(`${perch.url}/devices`);
@@ -97,7 +97,7 @@ verifies(
     const own = section.getByRole('listitem').filter({ hasText: 'This browser' });
     await own.getByText('Connected').waitFor();
     await own.scrollIntoViewIfNeeded();
-    await shoot(two, 'linked');
+    await takeScreenshots(two, 'linked');
     const rows = section.getByRole('listitem');
     const count = await rows.count();
     // The newest but its own.
@@ -106,12 +106,12 @@ verifies(
     await row.getByRole('button', { name: 'Revoke' }).click();
     const dialog = two.getByRole('dialog', { name: /^Revoke Chrome/ });
     await dialog.getByText('It keeps its copy of your data').waitFor();
-    await shoot(two, 'unlink');
+    await takeScreenshots(two, 'unlink');
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
-    await until(async () => (await rows.count()) === count - 1, 'it to be gone from the list');
+    await waitFor(async () => (await rows.count()) === count - 1, 'it to be gone from the list');
     await one.getByRole('button', { name: 'Connection: This browser' }).first().filter({ visible: true }).click();
     await one.getByText('This browser is no longer paired with Perch on your computer.').first().waitFor();
-    await shoot(one, 'unlinked');
+    await takeScreenshots(one, 'unlinked');
     await own.getByText('Connected').waitFor();
   },
   120_000,

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, overflowing, remaining } from './accessibility.ts';
-import { answered, ask, fenced, replies } from './answered.ts';
-import { connected, LINKED } from './connected.ts';
-import { FINDS_ELSEWHERE, listening } from './listening.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, findOverflow, waitForNoProblems } from './accessibility.ts';
+import { useReplyFixture, sendMessage, toCodeBlock, replies } from './reply-fixture.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { ELSEWHERE_ARGS, startRecordingServer } from './recording-server.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const FLOW = 'flowchart LR\n  A[Ask] --> B{Known?}\n  B -->|yes| C[Answer]\n  B -->|no| D[(Search)]\n  D --> C';
 const picture = (page: Page, alt: string) => replies(page).getByRole('img', { name: alt, exact: true });
@@ -16,7 +16,7 @@ const drawnSource = async (page: Page, alt: string): Promise<string> =>
 const isLibrary = (url: string): boolean => /\/mermaid-[\d.]+\.js$/.test(url);
 
 describe('diagrams of an answer', () => {
-  const chat = answered(FINDS_ELSEWHERE);
+  const chat = useReplyFixture(ELSEWHERE_ARGS);
   const safe = (): void => {
     expect(chat.browser.foreignRequests).toEqual([]);
     expect(chat.browser.complaints).toEqual([]);
@@ -25,7 +25,9 @@ describe('diagrams of an answer', () => {
   verifies('rendering/diagrams', 'diagrams are pictures in the colours of the theme, with their source beside them', async () => {
     const sequence = 'sequenceDiagram\n  Ana->>Ben: Are you there?\n  Ben-->>Ana: I am';
     const page = await chat.page(
-      [fenced('mermaid', FLOW), fenced('mermaid', sequence), fenced('mmd', 'pie title Pets\n "Dogs" : 3\n "Cats" : 2')].join('\n\n'),
+      [toCodeBlock('mermaid', FLOW), toCodeBlock('mermaid', sequence), toCodeBlock('mmd', 'pie title Pets\n "Dogs" : 3\n "Cats" : 2')].join(
+        '\n\n',
+      ),
     );
     await picture(page, 'Sequence diagram').waitFor();
     await picture(page, 'Pie chart').waitFor();
@@ -34,19 +36,19 @@ describe('diagrams of an answer', () => {
     expect(await picture(page, 'Flowchart').evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth)).toBeGreaterThan(
       200,
     );
-    await shoot(page, 'diagrams');
+    await takeScreenshots(page, 'diagrams');
 
     await page.emulateMedia({ colorScheme: 'dark' });
-    await until(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark');
-    expect(await remaining(() => lowContrast(page), 'dark')).toEqual([]);
-    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+    await waitFor(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark');
+    expect(await waitForNoProblems(() => findLowContrast(page), 'dark')).toEqual([]);
+    expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
-    await until(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light again');
+    await waitFor(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light again');
     // The same with reduced motion.
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-    await until(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark, without movement');
+    await waitFor(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark, without movement');
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-    await until(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light, without movement');
+    await waitFor(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light, without movement');
 
     const figure = page.locator('[data-code]').first();
     await figure.getByRole('button', { name: 'Show source' }).click();
@@ -58,11 +60,11 @@ describe('diagrams of an answer', () => {
   });
 
   verifies('rendering/diagrams', 'a diagram opens large, is magnified, and is saved as SVG and PNG', async () => {
-    const page = await chat.page(fenced('mermaid', FLOW));
+    const page = await chat.page(toCodeBlock('mermaid', FLOW));
     await replies(page).getByRole('button', { name: 'Enlarge Flowchart' }).click();
     const dialog = page.getByRole('dialog', { name: 'Flowchart' });
     const image = dialog.getByRole('img', { name: 'Flowchart' });
-    await shoot(page, 'diagram-large');
+    await takeScreenshots(page, 'diagram-large');
     const before = (await image.boundingBox())?.width ?? 0;
     for (let times = 0; times < 6; times++) await dialog.getByRole('button', { name: 'Zoom in' }).click();
     expect((await image.boundingBox())?.width).toBeGreaterThan(before * 2);
@@ -78,7 +80,7 @@ describe('diagrams of an answer', () => {
     expect(svg.bytes.toString()).toMatch(/^<svg [^]*<style>[^]*Known\?[^]*<\/svg>$/);
     const png = await saved('Download PNG');
     expect(png.name).toBe('Flowchart.png');
-    const seen = await page.evaluate(async (base64) => {
+    const pictureColours = await page.evaluate(async (base64) => {
       const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))]));
       const canvas = new OffscreenCanvas(image.width, image.height);
       const context = canvas.getContext('2d');
@@ -86,8 +88,8 @@ describe('diagrams of an answer', () => {
       const pixels = context?.getImageData(0, 0, image.width, image.height).data.buffer ?? new ArrayBuffer();
       return { width: image.width, colours: new Set(new Uint32Array(pixels)).size };
     }, png.bytes.toString('base64'));
-    expect(seen.width).toBeGreaterThan(400);
-    expect(seen.colours).toBeGreaterThan(10);
+    expect(pictureColours.width).toBeGreaterThan(400);
+    expect(pictureColours.colours).toBeGreaterThan(10);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     safe();
@@ -102,10 +104,10 @@ describe('diagrams of an answer', () => {
       const long = `flowchart LR\n${'  A --> B\n'.repeat(6_000)}`;
       const page = await chat.page(
         [
-          fenced('mermaid', 'flowchart LR\n  A --> B\n  B -->\n  --> C{'),
-          fenced('mermaid', long),
-          fenced('mermaid', 'No diagram at all'),
-          fenced('mermaid', 'block-beta\n  columns 9999999\n  a:9999999'),
+          toCodeBlock('mermaid', 'flowchart LR\n  A --> B\n  B -->\n  --> C{'),
+          toCodeBlock('mermaid', long),
+          toCodeBlock('mermaid', 'No diagram at all'),
+          toCodeBlock('mermaid', 'block-beta\n  columns 9999999\n  a:9999999'),
         ].join('\n\n'),
       );
       const reply = replies(page);
@@ -116,7 +118,7 @@ describe('diagrams of an answer', () => {
       };
       await see(0);
       await reply.getByText('This diagram has a syntax error on line 4.').waitFor();
-      await shoot(page, 'diagram-mistake');
+      await takeScreenshots(page, 'diagram-mistake');
       await see(2);
       await reply.getByText('Unknown diagram type.').waitFor();
       await reply.getByText('Diagram not shown: the source has more than 50,000 characters.').waitFor();
@@ -124,8 +126,8 @@ describe('diagrams of an answer', () => {
       await see(3);
       await reply.getByText(/^The picture would be \d+(\.\d+)? by \d/).waitFor();
       expect(await page.locator('[data-code] pre').count()).toBe(4);
-      chat.model.answer(`${fenced('mermaid', endless)}\n\n${fenced('mermaid', FLOW)}\n\nDone.`);
-      await ask(page);
+      chat.model.queueReply(`${toCodeBlock('mermaid', endless)}\n\n${toCodeBlock('mermaid', FLOW)}\n\nDone.`);
+      await sendMessage(page);
       const next = replies(page).last();
       await next.getByText('Done.').waitFor();
       await see(4);
@@ -138,16 +140,16 @@ describe('diagrams of an answer', () => {
   );
 
   verifies('rendering/diagrams', 'a hostile diagram runs nothing and asks no other server', async () => {
-    await using place = await listening();
+    await using place = await startRecordingServer();
     const elsewhere = place.url;
     const hostile = [
       `flowchart LR\n  A["<img src='${elsewhere}/a' onerror='top.hacked=1'>"] --> B["<script>top.hacked=1</script>"]\n  click A "javascript:top.hacked=1"\n  click B href "${elsewhere}/b"`,
       `%%{init: {"securityLevel": "loose", "htmlLabels": true, "themeCSS": "@import url(${elsewhere}/c); * { background: url(${elsewhere}/d) }", "fontFamily": "x;}</style><script>top.hacked=1</script>"}}%%\nflowchart LR\n  A["<iframe src=${elsewhere}/e>"] --> B`,
       `sequenceDiagram\n  participant A\n  link A: x @ javascript:top.hacked=1\n  A->>A: <svg onload=top.hacked=1>`,
     ];
-    const page = await chat.page(hostile.map((source) => fenced('mermaid', source)).join('\n\n'));
+    const page = await chat.page(hostile.map((source) => toCodeBlock('mermaid', source)).join('\n\n'));
     await picture(page, 'Sequence diagram').waitFor();
-    await until(
+    await waitFor(
       async () => (await replies(page).locator('[data-code] img').count()) + (await replies(page).locator('.trouble').count()) === 3,
       'all of them to be drawn or refused',
     );
@@ -157,19 +159,19 @@ describe('diagrams of an answer', () => {
         .locator('svg, script, iframe, style')
         .evaluateAll((all) => all.filter((each) => each.closest('.picture')).length),
     ).toBe(0);
-    expect(place.heard).toEqual([]);
+    expect(place.requests).toEqual([]);
     chat.browser.foreignRequests.length = 0;
     await page.close();
   });
 
   verifies('rendering/diagrams', 'pictures that a diagram names are not asked for, nor by a file that was saved', async () => {
-    await using place = await listening();
+    await using place = await startRecordingServer();
     const source = [
       `%%{init: {"themeCSS": ".node rect { fill: url(${place.url}/fill.svg#a) }"}}%%`,
       'flowchart LR',
       `  A@{ img: "${place.url}/node.png", label: "Pictured", w: 60, h: 60 } --> B[Plain]`,
     ].join('\n');
-    const page = await chat.page(fenced('mermaid', source));
+    const page = await chat.page(toCodeBlock('mermaid', source));
     await picture(page, 'Flowchart').waitFor();
     safe();
     expect(await drawnSource(page, 'Flowchart')).not.toContain('node.png');
@@ -179,7 +181,7 @@ describe('diagrams of an answer', () => {
     const saved = (await readFile(await download.path())).toString();
     expect(saved).toMatch(/^<svg [^]*Pictured[^]*<\/svg>$/);
     expect(saved).not.toContain(new URL(place.url).host);
-    expect(place.heard).toEqual([]);
+    expect(place.requests).toEqual([]);
     await page.close();
   });
 
@@ -191,14 +193,14 @@ describe('diagrams of an answer', () => {
       const loaded: string[] = [];
       page.on('request', (request) => isLibrary(request.url()) && loaded.push(request.url()));
       await page.goto(chat.perch.url);
-      await connected(page, LINKED);
-      const told = chat.model.begin();
-      await ask(page);
-      await told.more(`Text, and ${'`code`'}.\n\n\`\`\`mermaid\n${FLOW}\n`);
+      await waitForConnection(page, LINKED_STATUS);
+      const streamingReply = chat.model.beginReply();
+      await sendMessage(page);
+      await streamingReply.sendText(`Text, and ${'`code`'}.\n\n\`\`\`mermaid\n${FLOW}\n`);
       await page.locator('[data-code] pre').getByText('Known?').waitFor();
       expect(loaded).toEqual([]);
-      await told.more('```\n\nThe end.');
-      await told.end();
+      await streamingReply.sendText('```\n\nThe end.');
+      await streamingReply.end();
       await picture(page, 'Flowchart').waitFor();
       expect(loaded).toHaveLength(1);
       await page.close();
@@ -206,17 +208,17 @@ describe('diagrams of an answer', () => {
   );
 
   verifies('rendering/diagrams', 'once a diagram was drawn, others are without a network', async () => {
-    const page = await chat.page(fenced('mermaid', FLOW));
+    const page = await chat.page(toCodeBlock('mermaid', FLOW));
     await picture(page, 'Flowchart').waitFor();
     await page.evaluate(() => navigator.serviceWorker.ready);
-    const isKept = (): Promise<boolean> =>
+    const isCached = (): Promise<boolean> =>
       page.evaluate(async () => (await (await caches.open('perch-diagrams')).keys()).some(({ url }) => /mermaid-[\d.]+\.js$/.test(url)));
     // The first page of a browser may have loaded it before the service worker was there.
-    if (!(await isKept())) {
+    if (!(await isCached())) {
       await page.reload();
       await picture(page, 'Flowchart').waitFor();
     }
-    await until(isKept, 'the library to be kept');
+    await waitFor(isCached, 'the library to be kept');
     await page.context().setOffline(true);
     await page.reload();
     await picture(page, 'Flowchart').waitFor();

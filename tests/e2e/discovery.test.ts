@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { perch, startPerch } from './harness.ts';
+import { runPerch, startPerch } from './perch-process.ts';
 
 interface Beacon {
   name: string;
@@ -13,11 +13,11 @@ interface Beacon {
 }
 
 const discover = async (...args: string[]): Promise<Beacon[]> => {
-  const { stdout } = await perch(['gateway', 'discover', '--json', ...args]);
+  const { stdout } = await runPerch(['gateway', 'discover', '--json', ...args]);
   return (JSON.parse(stdout) as { beacons: Beacon[] }).beacons;
 };
 
-const exposed = { host: 'tab', args: ['--bind', '0.0.0.0', '--expose', '--advertise'] } as const;
+const EXPOSED_OPTIONS = { host: 'tab', args: ['--bind', '0.0.0.0', '--expose', '--advertise'] } as const;
 
 verifies('cli.discover/row', 'a gateway of this machine is found, and told in words too', async () => {
   await using gateway = await startPerch({ host: 'tab' });
@@ -28,12 +28,12 @@ verifies('cli.discover/row', 'a gateway of this machine is found, and told in wo
   });
   // Without the option it does not advertise itself.
   expect((await discover('--timeout', '800')).filter((beacon) => beacon.method === 'mdns' && beacon.port === port)).toEqual([]);
-  const { stdout } = await perch(['gateway', 'discover', '--timeout', '500']);
+  const { stdout } = await runPerch(['gateway', 'discover', '--timeout', '500']);
   expect(stdout).toContain(`${gateway.wsUrl}  Perch `);
 });
 
 verifies(['discovery/advertise', 'discovery/browse'], 'one that advertises itself is found on its network’s address', async () => {
-  await using gateway = await startPerch(exposed);
+  await using gateway = await startPerch(EXPOSED_OPTIONS);
   const port = Number(new URL(gateway.url).port);
   const found = (await discover()).find((beacon) => beacon.method === 'mdns' && beacon.port === port);
   expect(found?.name).toMatch(/^Perch on /);
@@ -44,14 +44,14 @@ verifies(['discovery/advertise', 'discovery/browse'], 'one that advertises itsel
 });
 
 verifies('discovery/advertise-exposed', 'one that only this machine can reach is refused the wish', async () => {
-  const failed: unknown = await perch(['gateway', 'run', '--port', '0', '--advertise']).catch((error: unknown) => error);
+  const failed: unknown = await runPerch(['gateway', 'run', '--port', '0', '--advertise']).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 2, stderr: expect.stringMatching(/^perch: --advertise [^\n]*--expose[^\n]*\n$/) });
 });
 
 // Uses the system's own responder, if one is running.
 const avahi = spawnSync('avahi-browse', ['--all', '--terminate'], { timeout: 10_000 }).status === 0;
 test.runIf(avahi)('the system’s own browser sees what is advertised (skipped where no avahi-daemon runs)', async () => {
-  await using gateway = await startPerch(exposed);
+  await using gateway = await startPerch(EXPOSED_OPTIONS);
   const port = new URL(gateway.url).port;
   const { stdout } = await promisify(execFile)('avahi-browse', ['--resolve', '--parsable', '--terminate', '_perch-gw._tcp']);
   const line = stdout.split('\n').find((each) => each.startsWith('=') && each.split(';')[8] === port);

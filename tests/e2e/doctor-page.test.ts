@@ -2,18 +2,18 @@ import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream } from '../upstream.ts';
-import { linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream } from '../test-upstream.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('the doctor in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies(['doctor.app/checks', 'doctor.app/fixes'], 'faults first, each mended from its row', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Doctor' }).click();
     const state = page.getByRole('region', { name: 'Gateway status' });
@@ -33,12 +33,12 @@ describe('the doctor in the app', () => {
     await page.getByRole('button', { name: 'Run again' }).click();
     await state.getByText(/^2 errors and \d+ warnings?$/).waitFor();
     const mend = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
-    const said = await client.call('doctor.run', {});
-    expect(await mend.count()).toBe(said.summary.warnings + said.summary.failed);
+    const report = await client.call('doctor.run', {});
+    expect(await mend.count()).toBe(report.summary.warnings + report.summary.failed);
     const states = await mend.locator('.state').allInnerTexts();
     expect(states.slice(0, 2)).toEqual(['Error', 'Error']);
     expect(new Set(states.slice(2))).toEqual(new Set(['Warning']));
-    await shoot(page, 'faults');
+    await takeScreenshots(page, 'faults');
 
     // One by a button that mends it.
     const limit = mend.filter({ hasText: 'Rate limit' });
@@ -56,22 +56,22 @@ describe('the doctor in the app', () => {
     // One by the way to where it is mended.
     await mend.filter({ hasText: 'Provider Local' }).getByRole('link', { name: 'Open providers' }).click();
     await page.waitForURL(/\/models#providers$/);
-    await until(async () => page.getByRole('heading', { name: 'Providers' }).isVisible(), 'the providers to be in sight');
+    await waitFor(async () => page.getByRole('heading', { name: 'Providers' }).isVisible(), 'the providers to be in sight');
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
 
   verifies('doctor.app/fixes', 'a fix that fails says so where it stands', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     // A browser that never agrees.
     await page.addInitScript(() => {
       navigator.storage.persist = () => Promise.resolve(false);
       navigator.storage.persisted = () => Promise.resolve(false);
     });
     await page.goto(`${at.perch.url}/doctor`);
-    const kept = page.getByRole('listitem', { name: 'Persistent storage' });
-    await kept.getByRole('button', { name: 'Keep my data' }).click();
-    await kept.getByRole('alert').getByText('your browser declined').waitFor();
+    const storageCheck = page.getByRole('listitem', { name: 'Persistent storage' });
+    await storageCheck.getByRole('button', { name: 'Keep my data' }).click();
+    await storageCheck.getByRole('alert').getByText('your browser declined').waitFor();
 
     // A fix that fails says so.
     using outside = await connectOutside(at.perch);

@@ -2,10 +2,10 @@ import { chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { packageVersion } from '../../bridge/package-root.ts';
+import { getPackageVersion } from '../../bridge/package-root.ts';
 import { verifies } from '../requirements.ts';
-import { perch, startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
+import { runPerch, startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
 
 interface Failure {
   code: number;
@@ -20,31 +20,31 @@ verifies(
     await using gateway = await startPerch({ host: 'headless' });
     const args = ['doctor', '--port', new URL(gateway.url).port];
     const env = { PERCH_HOME: gateway.home };
-    const well = await perch(args, env);
+    const well = await runPerch(args, env);
     expect(well.stdout).toMatch(/ passed, (1 warning|(?!1 )\d+ warnings), 0 problems\n$/);
     expect(well.stdout).toMatch(/^ok +Database: Writing and reading work\.$/m);
 
     if (process.platform !== 'win32') {
       chmodSync(join(gateway.home, 'token'), 0o644);
-      const failed = (await perch([...args, '--json'], env).catch((error: unknown) => error)) as Failure;
+      const failed = (await runPerch([...args, '--json'], env).catch((error: unknown) => error)) as Failure;
       expect(failed.code).toBe(1);
       const { checks, summary } = JSON.parse(failed.stdout) as { checks: { id: string; severity: string }[]; summary: { failed: number } };
       expect(checks).toContainEqual(expect.objectContaining({ id: 'file-modes', severity: 'error' }));
       expect(summary.failed).toBe(1);
-      const text = (await perch(args, env).catch((error: unknown) => error)) as Failure;
+      const text = (await runPerch(args, env).catch((error: unknown) => error)) as Failure;
       expect(text.stdout).toMatch(/^error .*\n +→ Run: chmod 600 /);
     }
 
     using outside = await connectOutside(gateway);
     const { client } = outside;
     const { lines } = await client.call('logs.tail', { limit: 2_000, json: true });
-    const said = lines.map((line) => (typeof line === 'object' ? `${line.component}: ${line.message}` : line));
-    expect(said).toEqual(expect.arrayContaining(['gateway: Gateway started', 'bridge: The vault is served by the managed Chromium']));
+    const logTexts = lines.map((line) => (typeof line === 'object' ? `${line.component}: ${line.message}` : line));
+    expect(logTexts).toEqual(expect.arrayContaining(['gateway: Gateway started', 'bridge: The vault is served by the managed Chromium']));
     expect(JSON.stringify(lines)).not.toContain(gateway.token);
     expect(await client.call('system.info', {})).toMatchObject({
       host: 'headless',
       node: process.versions.node,
-      version: packageVersion(),
+      version: getPackageVersion(),
     });
     expect(await client.call('web.status', {})).toEqual({ connected: false, uptime: 0 });
     const components = client.hello.snapshot.presence.map(({ component }) => component);
@@ -54,7 +54,7 @@ verifies(
 );
 
 verifies('doctor/cli', 'without a gateway it is one line and exit code 1', async () => {
-  const failed = (await perch(['doctor', '--port', '1'], { PERCH_HOME: join(tmpdir(), 'perch-none') }).catch(
+  const failed = (await runPerch(['doctor', '--port', '1'], { PERCH_HOME: join(tmpdir(), 'perch-none') }).catch(
     (error: unknown) => error,
   )) as Failure;
   expect(failed.code).toBe(1);

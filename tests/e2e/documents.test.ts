@@ -1,20 +1,20 @@
 import { expect } from 'vitest';
 import { toBase64 } from '#shared/base64.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { docx, lines, pdf, pptx, xlsx } from '../support/office-files.ts';
-import { launchBrowser } from './browser.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { createDocx, toPdfLines, createPdf, createPptx, createXlsx } from '../support/office-files.ts';
+import { launchBrowser } from './test-browser.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
 
 /** Sends each kind of file and has the guide read it; resolves with what it answered. */
-async function readings(perch: Perch): Promise<string[]> {
+async function readWithGuide(perch: Perch): Promise<string[]> {
   using outside = await connectOutside(perch);
   const files = {
-    'a.pdf': await pdf(Array.from({ length: 3 }, (_, index) => lines(index + 1, 5))),
-    'a.docx': await docx(),
-    'a.xlsx': await xlsx(),
-    'a.pptx': await pptx(),
+    'a.pdf': await createPdf(Array.from({ length: 3 }, (_, index) => toPdfLines(index + 1, 5))),
+    'a.docx': await createDocx(),
+    'a.xlsx': await createXlsx(),
+    'a.pptx': await createPptx(),
     'broken.pdf': new TextEncoder().encode('no PDF'),
   };
   const answers: string[] = [];
@@ -28,21 +28,21 @@ async function readings(perch: Perch): Promise<string[]> {
   return answers;
 }
 
-const WORDS = ['Page 3, line 5', 'Annual report', '2023-03-15', 'Say hello', 'broken.pdf can’t be read'];
+const FILE_WORDS = ['Page 3, line 5', 'Annual report', '2023-03-15', 'Say hello', 'broken.pdf can’t be read'];
 
 verifies(['office/pdf', 'office/docx', 'office/xlsx', 'office/pptx'], 'in the managed browser, under the app’s policy', async () => {
   await using perch = await startPerch();
-  const answers = await readings(perch);
-  for (const [index, words] of WORDS.entries()) expect(answers[index]).toContain(words);
+  const answers = await readWithGuide(perch);
+  for (const [index, words] of FILE_WORDS.entries()) expect(answers[index]).toContain(words);
 });
 
 verifies('office/pdf', 'in a worker that a tab lends, which nothing else waits for', async () => {
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
   const page = await browser.page(perch.linkUrl);
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
-  const answers = await readings(perch);
-  for (const [index, words] of WORDS.entries()) expect(answers[index]).toContain(words);
+  await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+  const answers = await readWithGuide(perch);
+  for (const [index, words] of FILE_WORDS.entries()) expect(answers[index]).toContain(words);
   expect(page.workers()).toHaveLength(1);
   expect(browser.complaints).toEqual([]);
   expect(browser.foreignRequests).toEqual([]);

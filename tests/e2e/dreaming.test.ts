@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { DAY, dateOf } from '../support/dreaming.ts';
-import { lowContrast, operable, overflowing, remaining } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { DAY, toDate } from '../support/dreaming-fixtures.ts';
+import { findLowContrast, listControls, findOverflow, waitForNoProblems } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-const SAID = [
+const SPOKEN_TEXT = [
   'Miso is the cat of Ana and sleeps on the printer.',
   'The rent of the studio is 900 euros a month.',
   'Ana prefers tea to coffee in the morning.',
@@ -17,15 +17,15 @@ const SAID = [
 ];
 
 /** Notes, and signals of what was recalled of them on two days. */
-async function seed(client: GatewayClient): Promise<void> {
+async function seedDreamSources(client: GatewayClient): Promise<void> {
   const now = Date.now();
-  const path = `memory/${dateOf(now - 3 * DAY)}.md`;
+  const path = `memory/${toDate(now - 3 * DAY)}.md`;
   const write = (file: string, content: string) => client.call('workspace.write', { workspace: 'main', path: file, content });
-  await write(path, `# Notes\n\n${SAID.map((text) => `- ${text}\n`).join('')}`);
-  const lines = SAID.map((content, index) => {
+  await write(path, `# Notes\n\n${SPOKEN_TEXT.map((text) => `- ${text}\n`).join('')}`);
+  const lines = SPOKEN_TEXT.map((content, index) => {
     const recalls = Array.from({ length: 4 - index }, (_, each) => ({
       ...{ query: `question ${index} ${each}`, score: 0.9 - index / 10, at: now - (each + 1) * DAY },
-      day: dateOf(now - (each + 1) * DAY),
+      day: toDate(now - (each + 1) * DAY),
     })).reverse();
     const content_hash = createHash('sha256').update(content.toLowerCase()).digest('hex');
     const about = { content, source_ref: `${path}#L${index + 3}`, query: 'question', tags: ['ana'], content_hash };
@@ -35,25 +35,25 @@ async function seed(client: GatewayClient): Promise<void> {
 }
 
 /** Colours change over some frames. */
-const faded = async (): Promise<void> => {
+const waitForFade = async (): Promise<void> => {
   for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
   await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
 };
 
 describe('dreaming in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('dreaming/app', 'dreamt by hand, reviewed by keyboard, a rejection taken back, the schedule set', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByRole('link', { name: 'Dreaming' }).click();
     const review = page.getByRole('region', { name: 'Suggestions' });
     await review.getByText('No suggestions.').waitFor();
     await page.getByText('No signals yet.').waitFor();
     await page.getByText('No runs yet').waitFor();
-    await shoot(page, 'empty');
+    await takeScreenshots(page, 'empty');
 
     const client = await at.perch.client();
-    await seed(client);
+    await seedDreamSources(client);
     await client.call('config.patch', { patch: { dreaming: { minScore: 0.4 } } });
     await page.getByRole('button', { name: 'Run now' }).click();
     const proposals = review.getByRole('list', { name: 'Suggestions' }).getByRole('listitem');
@@ -62,8 +62,8 @@ describe('dreaming in the app', () => {
     expect(await proposals.first().innerText()).toContain('Miso is the cat of Ana');
     await proposals.first().getByText('Why this was suggested').click();
     await proposals.first().getByText('Consolidation').waitFor();
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'review');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'review');
 
     // By keyboard: the first is edited and kept, the next rejected, which is taken back.
     await proposals.first().getByRole('button', { name: 'Accept' }).focus();
@@ -90,10 +90,10 @@ describe('dreaming in the app', () => {
     await signals.getByText('Bruno barks when the mail comes.').click();
     await signals.getByText(/recalled 1 of 2 times/).waitFor();
     await signals.getByLabel('Status').selectOption({ label: 'All' });
-    await signals.getByText(SAID[1] ?? '').waitFor();
+    await signals.getByText(SPOKEN_TEXT[1] ?? '').waitFor();
     await page.getByRole('list', { name: 'Runs' }).getByText('Completed').first().click();
     await page.getByText('4 signals collected').waitFor();
-    await shoot(page, 'all');
+    await takeScreenshots(page, 'all');
 
     const schedule = page.getByRole('region', { name: 'Schedule and limits' });
     await schedule.getByRole('textbox', { name: 'Schedule' }).fill('0 25 * * *');
@@ -113,15 +113,15 @@ describe('dreaming in the app', () => {
       cron: '30 4 * * MON-FRI',
       timezone: 'Europe/Berlin',
     });
-    await shoot(page, 'schedule');
+    await takeScreenshots(page, 'schedule');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.evaluate(faded);
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      await page.evaluate(waitForFade);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
       for (const width of [360, 768, 1280, 1920]) {
         await page.setViewportSize({ width, height: 900 });
         // The sidebar goes, and comes, a moment after the width has changed.
-        expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+        expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
       }
     }
     client.close();
@@ -137,7 +137,7 @@ describe('dreaming in the app', () => {
       return isDefault ? {} : value;
     };
     const page = await at.browser.page(`${at.perch.url}/dreaming`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const schedule = page.getByRole('region', { name: 'Schedule and limits' });
     const save = schedule.getByRole('button', { name: 'Save' });
     await schedule.getByText('Limits', { exact: true }).click();
@@ -164,21 +164,21 @@ describe('dreaming in the app', () => {
     expect(await save.isDisabled()).toBe(true);
     await frequency.fill('60');
     await schedule.getByText('Total: 60.').waitFor();
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'weights');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'weights');
     await save.click();
     await schedule.getByText('Saved').waitFor();
     expect(await given()).toMatchObject({ limit: 5, scoringWeights: { frequency: 0.6, relevance: 0 } });
     expect((await client.call('dreaming.status', {})).weights).toMatchObject({ frequency: 1, relevance: 0 });
     // As shares of the whole.
-    await until(async () => (await frequency.inputValue()) === '100', 'the weight as its share');
+    await waitFor(async () => (await frequency.inputValue()) === '100', 'the weight as its share');
 
     await schedule.getByRole('button', { name: 'Reset Maximum suggestions per run to default' }).click();
-    await until(async () => (await most.inputValue()) === '10', 'the default to be back');
+    await waitFor(async () => (await most.inputValue()) === '10', 'the default to be back');
     await page.getByRole('button', { name: 'Undo' }).click();
-    await until(async () => (await most.inputValue()) === '5', 'the limit to be back');
+    await waitFor(async () => (await most.inputValue()) === '5', 'the limit to be back');
     await schedule.getByRole('button', { name: 'Reset Weights to default' }).click();
-    await until(async () => (await frequency.inputValue()) === '25', 'the default weights to be back');
+    await waitFor(async () => (await frequency.inputValue()) === '25', 'the default weights to be back');
     expect(await given()).toEqual({ limit: 5 });
     client.close();
     expect(at.browser.complaints).toEqual([]);

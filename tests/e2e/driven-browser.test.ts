@@ -7,61 +7,61 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { browserPort } from '#shared/ports/browser.ts';
-import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
-import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { browserHandlers } from '../../bridge/capabilities/browser/browser.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import type { BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
+import { createDriverProcess } from '../../bridge/capabilities/browser/driver-process.ts';
+import { createBrowserHandlers } from '../../bridge/capabilities/browser/browser-handlers.ts';
 import { NAVIGATE_MS } from '../../bridge/capabilities/browser/driven-browser.ts';
-import { BrowserProfiles } from '../../bridge/capabilities/browser/profiles.ts';
-import { UNKEPT } from '../../bridge/processes/keep.ts';
-import { processes } from '../../bridge/processes/processes.ts';
+import { BrowserProfiles } from '../../bridge/capabilities/browser/browser-profiles.ts';
+import { NO_KEEPER } from '../../bridge/processes/process-keeper.ts';
+import { listProcesses } from '../../bridge/processes/list-processes.ts';
 import { verifies } from '../requirements.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
 
 const PAGE = `<!doctype html><title>A page</title><h1>Hello</h1><input id="name"><button id="go" onclick="document.title = 'Hello ' + document.getElementById('name').value">Go</button>`;
 
-interface Served {
+interface PageResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: string;
 }
 
 /** A web server that notes what it was asked for. */
-async function serve(answer: (path: string) => Served) {
-  const asked: string[] = [];
+async function startPageServer(answer: (path: string) => PageResponse) {
+  const requests: string[] = [];
   const server = createServer(({ url = '' }, response) => {
-    asked.push(url);
+    requests.push(url);
     const { status = 200, headers = {}, body = PAGE } = answer(url);
     response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { asked, place: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  return { asked: requests, place: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'perch-driven-'));
-const browsers = browsersApart({ dir, log: () => {}, keeper: UNKEPT });
-const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
+const browsers = createDriverProcess({ dir, log: () => {}, keeper: NO_KEEPER });
+const bridge = new FakeBridge(createCapability(browserPort, browsers.handlers));
 const profile = 'default';
-let site: Awaited<ReturnType<typeof serve>>;
+let site: Awaited<ReturnType<typeof startPageServer>>;
 /** A service on this machine that pages have no business with. */
-let secret: Awaited<ReturnType<typeof serve>>;
+let privateService: Awaited<ReturnType<typeof startPageServer>>;
 
 beforeAll(async () => {
-  secret = await serve(() => ({ headers: { 'access-control-allow-origin': '*' }, body: 'the secret' }));
-  const pages: Record<string, Served> = {
-    '/redirect': { status: 302, headers: { location: `${secret.url}/by-redirect` } },
+  privateService = await startPageServer(() => ({ headers: { 'access-control-allow-origin': '*' }, body: 'the secret' }));
+  const pages: Record<string, PageResponse> = {
+    '/redirect': { status: 302, headers: { location: `${privateService.url}/by-redirect` } },
     '/slow': { body: '<title>Slow</title><script>alert("hello"); document.title = confirm("sure?") ? "yes" : "no"</script>' },
     '/report.bin': { headers: { 'content-type': 'application/octet-stream' }, body: 'data' },
   };
-  site = await serve((path) => pages[path] ?? {});
+  site = await startPageServer((path) => pages[path] ?? {});
   await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
 });
 afterAll(async () => {
   await browsers.close();
   site?.close();
-  secret?.close();
+  privateService?.close();
   rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
@@ -159,21 +159,21 @@ verifies('browser/time-out', 'a page that does not come in time is told of, and 
   // By default it is 30 s.
   expect(NAVIGATE_MS).toBe(30_000);
   const folder = mkdtempSync(join(tmpdir(), 'perch-hasty-'));
-  const hasty = new BrowserProfiles({ dir: folder, log: () => {}, navigateMs: 300 });
-  const quick = new FakeBridge(lend(browserPort, browserHandlers(hasty)));
+  const shortTimeoutProfiles = new BrowserProfiles({ dir: folder, log: () => {}, navigateMs: 300 });
+  const quick = new FakeBridge(createCapability(browserPort, createBrowserHandlers(shortTimeoutProfiles)));
   const silent = createServer(() => {});
   try {
     await once(silent.listen(0, '127.0.0.1'), 'listening');
-    const place = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    await quick.call(browserPort, 'browser.allow', { places: [place] });
+    const siteAddress = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await quick.call(browserPort, 'browser.allow', { places: [siteAddress] });
     for (const method of ['browser.open', 'browser.navigate'] as const)
-      await expect(quick.call(browserPort, method, { url: `http://${place}/`, profile }), method).rejects.toMatchObject({
+      await expect(quick.call(browserPort, method, { url: `http://${siteAddress}/`, profile }), method).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
         message: expect.stringContaining(': Timeout 300ms exceeded'),
       });
     expect((await quick.call(browserPort, 'browser.evaluate', { fn: '1 + 1', profile })).result).toBe(2);
   } finally {
-    await hasty.close();
+    await shortTimeoutProfiles.close();
     silent.closeAllConnections();
     silent.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -201,15 +201,15 @@ verifies(
     await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
     const snapshot = async () =>
       (await bridge.call(browserPort, 'browser.snapshot', { profile, mode: 'accessibility' })).accessibility ?? '';
-    const refOf = (text: string, what: string): string => new RegExp(`${what}.*\\[ref=(\\w+)\\]`).exec(text)?.[1] ?? what;
+    const findRef = (text: string, what: string): string => new RegExp(`${what}.*\\[ref=(\\w+)\\]`).exec(text)?.[1] ?? what;
     const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
     const first = await snapshot();
     expect(first).toMatch(/heading "Hello".*\[ref=s\d+e\d+\]/);
-    const [box, button] = [refOf(first, 'textbox'), refOf(first, 'button "Go"')];
+    const [box, button] = [findRef(first, 'textbox'), findRef(first, 'button "Go"')];
     expect(await bridge.call(browserPort, 'browser.type', { ref: box, text: 'refs', profile })).toEqual({ typed: true, ref: box });
     // Elements inserted before it change nothing.
     await evaluate('document.body.prepend(document.createElement("button"))');
-    expect(refOf(await snapshot(), 'button "Go"')).toBe(button);
+    expect(findRef(await snapshot(), 'button "Go"')).toBe(button);
     await bridge.call(browserPort, 'browser.click', { ref: button, profile });
     expect(await evaluate('document.title')).toBe('Hello refs');
     const stale = (ref: string, why: string) =>
@@ -222,7 +222,7 @@ verifies(
     // The next page has a button there too, and another tab.
     await bridge.call(browserPort, 'browser.navigate', { url: `${site.url}/next`, profile });
     await stale(button, 'it belongs to another page');
-    const next = refOf(await snapshot(), 'button "Go"');
+    const next = findRef(await snapshot(), 'button "Go"');
     expect(next).not.toBe(button);
     await stale(button, 'it belongs to another page');
     await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
@@ -255,16 +255,16 @@ verifies('browser/dialogs', 'questions are answered as the caller wants, and tol
 verifies('browser/downloads', 'downloads of a page are reported and returned; too large ones are cut off and reported', async () => {
   await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
   await bridge.call(browserPort, 'browser.evaluate', { fn: 'document.body.innerHTML = "<a href=/report.bin>Report</a>"', profile });
-  const told: BrowserHappened['downloads'] = [];
-  const look = async (): Promise<typeof told> => {
-    told.push(...((await bridge.call(browserPort, 'browser.snapshot', { profile })).happened?.downloads ?? []));
-    return told;
+  const downloadEvents: BrowserPageEvents['downloads'] = [];
+  const collectDownloads = async (): Promise<typeof downloadEvents> => {
+    downloadEvents.push(...((await bridge.call(browserPort, 'browser.snapshot', { profile })).happened?.downloads ?? []));
+    return downloadEvents;
   };
   const clicked = await bridge.call(browserPort, 'browser.click', { ref: 'text=Report', profile });
-  told.push(...(clicked.happened?.downloads ?? []));
-  await vi.waitFor(async () => expect(await look()).toHaveLength(1), 10_000);
-  expect(told).toEqual([{ downloadId: expect.any(String), filename: 'report.bin', sizeBytes: 4, error: null }]);
-  const { downloadId = '' } = told[0] ?? {};
+  downloadEvents.push(...(clicked.happened?.downloads ?? []));
+  await vi.waitFor(async () => expect(await collectDownloads()).toHaveLength(1), 10_000);
+  expect(downloadEvents).toEqual([{ downloadId: expect.any(String), filename: 'report.bin', sizeBytes: 4, error: null }]);
+  const { downloadId = '' } = downloadEvents[0] ?? {};
   expect(await bridge.call(browserPort, 'browser.download', { downloadId, profile })).toEqual({
     filename: 'report.bin',
     contentB64: Buffer.from('data').toString('base64'),
@@ -280,15 +280,15 @@ verifies('browser/downloads', 'downloads of a page are reported and returned; to
     more();
   });
   await once(endless.listen(0, '127.0.0.1'), 'listening');
-  const place = `127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const siteAddress = `127.0.0.1:${(endless.address() as AddressInfo).port}`;
   try {
-    await bridge.call(browserPort, 'browser.allow', { places: [site.place, place] });
-    told.length = 0;
-    const opened = await bridge.call(browserPort, 'browser.navigate', { url: `http://${place}/endless.bin`, profile });
-    told.push(...(opened.happened?.downloads ?? []));
+    await bridge.call(browserPort, 'browser.allow', { places: [site.place, siteAddress] });
+    downloadEvents.length = 0;
+    const opened = await bridge.call(browserPort, 'browser.navigate', { url: `http://${siteAddress}/endless.bin`, profile });
+    downloadEvents.push(...(opened.happened?.downloads ?? []));
     await cut.promise;
-    await vi.waitFor(async () => expect(await look()).toHaveLength(1), 10_000);
-    expect(told[0]).toMatchObject({ filename: 'endless.bin', error: expect.stringContaining('limited to 8 MiB in total') });
+    await vi.waitFor(async () => expect(await collectDownloads()).toHaveLength(1), 10_000);
+    expect(downloadEvents[0]).toMatchObject({ filename: 'endless.bin', error: expect.stringContaining('limited to 8 MiB in total') });
   } finally {
     endless.closeAllConnections();
     endless.close();
@@ -297,7 +297,7 @@ verifies('browser/downloads', 'downloads of a page are reported and returned; to
 });
 
 verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch of a page reaches what is not allowed', async () => {
-  await expect(bridge.call(browserPort, 'browser.open', { url: secret.url, profile })).rejects.toMatchObject({
+  await expect(bridge.call(browserPort, 'browser.open', { url: privateService.url, profile })).rejects.toMatchObject({
     code: 'INVALID_PARAMS',
     message: expect.stringContaining('browser.allow'),
   });
@@ -308,8 +308,8 @@ verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch 
     await expect(bridge.call(browserPort, 'browser.open', { url, profile }), url).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await bridge.call(browserPort, 'browser.navigate', { url: site.url, profile });
   const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
-  const told = await evaluate(`async () => {
-    const other = ${JSON.stringify(secret.url)};
+  const pageReport = await evaluate(`async () => {
+    const other = ${JSON.stringify(privateService.url)};
     const answer = await fetch(other + '/by-fetch').then((response) => response.text(), String);
     const frame = document.createElement('iframe');
     frame.src = other + '/by-frame';
@@ -321,10 +321,10 @@ verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch 
     open(other + '/by-popup');
     return { answer, name };
   }`);
-  expect(JSON.stringify(told)).not.toContain('the secret');
+  expect(JSON.stringify(pageReport)).not.toContain('the secret');
   const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
   expect(JSON.stringify(tabs)).not.toContain('the secret');
-  expect(secret.asked).toEqual([]);
+  expect(privateService.asked).toEqual([]);
   // A place that is named opens no other port of its host, whatever the host resolves to.
   const [, port] = site.place.split(':');
   await bridge.call(browserPort, 'browser.allow', { places: [site.place, `localhost:${port}`] });
@@ -332,17 +332,17 @@ verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch 
     evaluate(`fetch(${JSON.stringify(url)}, { mode: 'no-cors' }).then(({ status, type }) => type, () => 'failed')`);
   expect(await byName(`http://localhost:${port}/named`)).toBe('opaque');
   expect(site.asked).toContain('/named');
-  await byName(`${secret.url.replace('127.0.0.1', 'localhost')}/beside`);
-  expect(secret.asked).toEqual([]);
+  await byName(`${privateService.url.replace('127.0.0.1', 'localhost')}/beside`);
+  expect(privateService.asked).toEqual([]);
   // And where it is allowed, the same ways are open.
-  await bridge.call(browserPort, 'browser.allow', { places: [site.place, secret.place] });
-  expect(await evaluate(`fetch(${JSON.stringify(`${secret.url}/now`)}).then((response) => response.text())`)).toBe('the secret');
+  await bridge.call(browserPort, 'browser.allow', { places: [site.place, privateService.place] });
+  expect(await evaluate(`fetch(${JSON.stringify(`${privateService.url}/now`)}).then((response) => response.text())`)).toBe('the secret');
   await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
 });
 
 verifies('browser/guard', 'WebRTC sends nothing beside the proxy', async () => {
-  const asked: number[] = [];
-  const service = createSocket('udp4', (message) => asked.push(message.length)).bind(0, '127.0.0.1');
+  const requestTimes: number[] = [];
+  const service = createSocket('udp4', (message) => requestTimes.push(message.length)).bind(0, '127.0.0.1');
   try {
     await once(service, 'listening');
     await bridge.call(browserPort, 'browser.navigate', { url: site.url, profile });
@@ -355,7 +355,7 @@ verifies('browser/guard', 'WebRTC sends nothing beside the proxy', async () => {
       return peer.iceGatheringState;
     }`;
     expect((await bridge.call(browserPort, 'browser.evaluate', { fn: gathered, profile })).result).toBe('complete');
-    expect(asked).toEqual([]);
+    expect(requestTimes).toEqual([]);
   } finally {
     service.close();
   }
@@ -407,8 +407,8 @@ verifies(
 );
 
 /** The processes that drive the browsers. */
-const drivers = async (): Promise<number[]> =>
-  (await processes('')).filter(({ parent, group, pid }) => parent === process.pid && group === pid).map(({ pid }) => pid);
+const listDriverProcesses = async (): Promise<number[]> =>
+  (await listProcesses('')).filter(({ parent, group, pid }) => parent === process.pid && group === pid).map(({ pid }) => pid);
 
 verifies(
   'browser/hostile-page',
@@ -416,16 +416,18 @@ verifies(
   async () => {
     await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
     const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
-    const running = await drivers();
+    const running = await listDriverProcesses();
     expect(running).toHaveLength(1);
     for (const pid of running) process.kill(pid, 'SIGKILL');
     await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('restarts on the next call') });
     expect(await bridge.call(browserPort, 'browser.status', { profile })).toMatchObject({ started: false });
     expect(await bridge.call(browserPort, 'browser.open', { url: site.url, profile })).toMatchObject({ title: 'A page' });
     // Only addresses that were allowed before are still allowed.
-    await expect(bridge.call(browserPort, 'browser.open', { url: secret.url, profile })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(bridge.call(browserPort, 'browser.open', { url: privateService.url, profile })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
     expect(await bridge.call(browserPort, 'browser.stop', { profile })).toEqual({ started: false });
-    await vi.waitFor(async () => expect(await drivers()).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await listDriverProcesses()).toEqual([]), 10_000);
   },
   60_000,
 );
@@ -449,8 +451,8 @@ verifies(
 );
 
 /** The processes below one, whose command line has a word where one is given. */
-async function below(pid: number, word = ''): Promise<number[]> {
-  const all = await processes('');
+async function findDescendants(pid: number, word = ''): Promise<number[]> {
+  const all = await listProcesses('');
   const found = new Set([pid]);
   for (let before = 0; before < found.size;) {
     before = found.size;
@@ -469,22 +471,22 @@ verifies(
   async () => {
     await bridge.call(browserPort, 'browser.stop', { profile });
     await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
-    const [driver = 0] = await drivers();
+    const [driver = 0] = await listDriverProcesses();
     const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
-    await vi.waitFor(async () => expect((await below(driver, '--type=renderer')).length).toBeGreaterThan(0), 10_000);
-    for (const pid of await below(driver, '--type=renderer')) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(async () => expect((await findDescendants(driver, '--type=renderer')).length).toBeGreaterThan(0), 10_000);
+    for (const pid of await findDescendants(driver, '--type=renderer')) process.kill(pid, 'SIGKILL');
     await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('The page crashed') });
     await vi.waitFor(async () => expect((await bridge.call(browserPort, 'browser.tabs', { profile })).tabs).toEqual([]), 10_000);
     await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
     const again = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
-    const before = await below(driver);
+    const before = await findDescendants(driver);
     expect(before.length).toBeGreaterThan(2);
     const [first = 0] = before.sort((a, b) => a - b);
     process.kill(first, 'SIGKILL');
     await expect(again).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('was closed during the call') });
-    await vi.waitFor(async () => expect((await below(driver)).filter((pid) => before.includes(pid))).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect((await findDescendants(driver)).filter((pid) => before.includes(pid))).toEqual([]), 10_000);
     expect(await bridge.call(browserPort, 'browser.open', { url: site.url, profile })).toMatchObject({ title: 'A page' });
-    expect(await drivers()).toEqual([driver]);
+    expect(await listDriverProcesses()).toEqual([driver]);
   },
   60_000,
 );
@@ -500,14 +502,14 @@ verifies(
       came.resolve();
     });
     await once(silent.listen(0, '127.0.0.1'), 'listening');
-    const place = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const siteAddress = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     try {
       await bridge.call(browserPort, 'browser.stop', { profile });
-      await bridge.call(browserPort, 'browser.allow', { places: [site.place, place] });
+      await bridge.call(browserPort, 'browser.allow', { places: [site.place, siteAddress] });
       await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
       const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
       const enough = new AbortController();
-      const opening = bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile }, { signal: enough.signal });
+      const opening = bridge.call(browserPort, 'browser.open', { url: `http://${siteAddress}/`, profile }, { signal: enough.signal });
       await came.promise;
       enough.abort(new Error('enough'));
       await expect(opening).rejects.toThrow('enough');

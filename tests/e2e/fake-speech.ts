@@ -2,14 +2,14 @@ import type { Page } from 'playwright';
 
 /** State of the browser's voices as `window.fakeVoices`: spoken texts, and a way to end the current one. */
 export interface FakeVoices {
-  said: { text: string; rate: number; voice: string | null }[];
+  spokenTexts: { text: string; rate: number; voice: string | null }[];
   silenced: number;
   /** Ends what is being said; `error`: with it. */
   end(error?: string): void;
 }
 
 /** A browser with two voices. Chromium without a screen has none. */
-export const withVoices = (page: Page): Promise<unknown> =>
+export const installFakeVoices = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const voices = [
       { voiceURI: 'one', name: 'First', lang: 'en-GB', default: true, localService: true },
@@ -28,7 +28,7 @@ export const withVoices = (page: Page): Promise<unknown> =>
     }
     let speaking: Utterance | undefined;
     const fakeVoices: FakeVoices = {
-      said: [],
+      spokenTexts: [],
       silenced: 0,
       end(error) {
         const ended = speaking;
@@ -41,7 +41,7 @@ export const withVoices = (page: Page): Promise<unknown> =>
       getVoices: () => voices,
       speak(utterance: Utterance) {
         speaking = utterance;
-        fakeVoices.said.push({ text: utterance.text, rate: utterance.rate, voice: utterance.voice?.name ?? null });
+        fakeVoices.spokenTexts.push({ text: utterance.text, rate: utterance.rate, voice: utterance.voice?.name ?? null });
       },
       cancel() {
         if (speaking) fakeVoices.silenced++;
@@ -53,14 +53,14 @@ export const withVoices = (page: Page): Promise<unknown> =>
   });
 
 /** Controls of a speech recognition as `window.fakeHearing`. */
-export interface FakeHearing {
-  begun: { lang: string; local: boolean }[];
-  hears(words: string, isFinal: boolean): void;
-  fails(error: string): void;
+export interface FakeRecognition {
+  startCount: { lang: string; local: boolean }[];
+  emitResult(words: string, isFinal: boolean): void;
+  emitError(error: string): void;
 }
 
 /** Speech recognition that hears what a test says; a real one asks its maker's service. `local`: this device itself can do it. */
-export const withHearing = (page: Page, local: boolean): Promise<unknown> =>
+export const installFakeRecognition = (page: Page, local: boolean): Promise<unknown> =>
   page.addInitScript((onDevice) => {
     type Result = { transcript: string }[] & { isFinal?: boolean };
     const hearing: Recognition[] = [];
@@ -73,7 +73,7 @@ export const withHearing = (page: Page, local: boolean): Promise<unknown> =>
       onend: (() => void) | null = null;
       results: Result[] = [];
       start(): void {
-        fakeHearing.begun.push({ lang: this.lang, local: this.processLocally });
+        fakeHearing.startCount.push({ lang: this.lang, local: this.processLocally });
         hearing.push(this);
       }
       stop(): void {
@@ -83,9 +83,9 @@ export const withHearing = (page: Page, local: boolean): Promise<unknown> =>
         this.stop();
       }
     }
-    const fakeHearing: FakeHearing = {
-      begun: [],
-      hears(words, isFinal) {
+    const fakeHearing: FakeRecognition = {
+      startCount: [],
+      emitResult(words, isFinal) {
         const [first] = hearing;
         if (!first) throw new Error('nobody listens');
         const { results } = first;
@@ -93,7 +93,7 @@ export const withHearing = (page: Page, local: boolean): Promise<unknown> =>
         results[index] = Object.assign([{ transcript: words }], { isFinal });
         first.onresult?.({ resultIndex: index, results });
       },
-      fails(error) {
+      emitError(error) {
         hearing[0]?.onerror?.({ error });
         hearing[0]?.stop();
       },

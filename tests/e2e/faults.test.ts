@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { startPerch } from './harness.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, UPSTREAM_TEXT } from '../test-upstream.ts';
+import { startPerch } from './perch-process.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 verifies(['bridge/killed', 'storage/acknowledged-is-durable', 'runs/interrupted'], 'SIGKILL in the middle of a reply', async () => {
   await using upstream = await startUpstream();
@@ -12,14 +12,14 @@ verifies(['bridge/killed', 'storage/acknowledged-is-durable', 'runs/interrupted'
   const first = await connectOutside(perch);
   await addProvider(first.client, upstream.url);
   await first.client.call('chat.send', { message: 'kept', sessionId: 'kill', model: 'local/normal' });
-  const sent = first.client.call('chat.send', { message: 'cut off', sessionId: 'kill', model: 'local/stall' });
-  const failure = sent.catch((error: unknown) => error);
-  await until(() => first.events.filter(({ event }) => event === 'chat.delta').length > 6);
+  const pendingSend = first.client.call('chat.send', { message: 'cut off', sessionId: 'kill', model: 'local/stall' });
+  const failure = pendingSend.catch((error: unknown) => error);
+  await waitFor(() => first.events.filter(({ event }) => event === 'chat.delta').length > 6);
   await perch.kill('SIGKILL');
   expect(await failure).toMatchObject({ name: 'ConnectionClosed' });
   await perch.restart();
   using second = await connectOutside(perch);
-  await until(async () => (await second.client.call('chat.history', { sessionId: 'kill' })).messages.length >= 4);
+  await waitFor(async () => (await second.client.call('chat.history', { sessionId: 'kill' })).messages.length >= 4);
   const { messages } = await second.client.call('chat.history', { sessionId: 'kill' });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   expect(messages[2]).toMatchObject({ content: 'cut off' });
@@ -41,7 +41,7 @@ verifies(
     for (const pid of before) process.kill(Number(pid), 'SIGKILL');
     const end = await first.client.closed;
     expect([1012, 1013]).toContain(end.code);
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
+    await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
     using second = await connectOutside(perch);
     expect(await second.client.call('health', {})).toMatchObject({ status: 'ok' });
   },
@@ -69,9 +69,9 @@ verifies(
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += part.value;
     expect(text).toContain(UPSTREAM_TEXT.at(-1));
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
+    await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
     using outside = await connectOutside(perch);
-    await until(async () => {
+    await waitFor(async () => {
       const { byModel } = await outside.client.call('usage.get', { days: 1 });
       return byModel['local/slow-200']?.calls === 1;
     }, 'the call in the books');

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 
 describe('a file sent by an agent', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('tools/send-file', 'stands below its reply and is saved from there, a small one and a large one', async () => {
     const large = Buffer.alloc(400_000, 255);
@@ -17,7 +17,7 @@ describe('a file sent by an agent', () => {
       for (const path of ['report.csv', 'large.bin'])
         await outside.client.call('chat.send', { message: `/tool send_file {"path": "${path}", "note": "As you asked: ${path}"}` });
     }
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/chat/main/main`);
     const sizes: number[] = [];
     for (const name of ['report.csv', 'large.bin']) {

@@ -6,23 +6,23 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Drawing } from '../../shared/canvas/drawing.ts';
 import { Editor } from '../../shared/canvas/editor.ts';
-import type { NewShape, Shape } from '../../shared/canvas/fields.ts';
-import { drawingToJson } from '../../shared/canvas/file.ts';
-import { marksOf } from '../../shared/canvas/marks.ts';
-import { galleryPage } from '../gallery/page.ts';
-import { SCENES } from '../gallery/scenes.ts';
-import { type CanvasSite, canvasSite } from './canvas-served.ts';
+import type { NewShape, Shape } from '../../shared/canvas/shape-fields.ts';
+import { drawingToJson } from '../../shared/canvas/drawing-file.ts';
+import { getMarks } from '../../shared/canvas/marks.ts';
+import { createGalleryPage } from '../gallery/gallery-page.ts';
+import { SCENES } from '../gallery/gallery-scenes.ts';
+import { type CanvasSite, startCanvasSite } from './canvas-site.ts';
 
 const PICTURES = join(import.meta.dirname, '../../docs/gallery');
 /** `PERCH_PICTURES=write` renews the pictures in the repository. */
-const WRITES = process.env.PERCH_PICTURES === 'write';
+const SHOULD_WRITE = process.env.PERCH_PICTURES === 'write';
 /** Folder for the new picture of a failed test. */
-const FAILED = join(import.meta.dirname, '../../test-results/gallery');
+const FAILED_DIR = join(import.meta.dirname, '../../test-results/gallery');
 
 let site: CanvasSite;
 let page: Page;
 beforeAll(async () => {
-  site = await canvasSite();
+  site = await startCanvasSite();
   page = await site.browser.page(site.url);
   await page.waitForFunction(() => 'ui' in globalThis);
 }, 120_000);
@@ -35,26 +35,27 @@ interface Picture {
   data: number[];
 }
 
-const run = (script: string): Promise<unknown> => page.evaluate(`(async () => { ${script} })()`);
-const READ = `const read = async (source) => {
+const runInPage = (script: string): Promise<unknown> => page.evaluate(`(async () => { ${script} })()`);
+const READ_PIXELS = `const read = async (source) => {
   const { width, height } = source;
   const context = new OffscreenCanvas(width, height).getContext('2d');
   context.drawImage(source, 0, 0);
   return { width, height, data: [...context.getImageData(0, 0, width, height).data] };
 };
 const decoded = async (bytes) => read(await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: 'image/png' })));`;
-const decoded = (png: Uint8Array): Promise<Picture> => run(`${READ} return decoded([${png.join()}])`) as Promise<Picture>;
+const decodePicture = (png: Uint8Array): Promise<Picture> =>
+  runInPage(`${READ_PIXELS} return decoded([${png.join()}])`) as Promise<Picture>;
 
 /** A drawing as a browser's PNG. */
-async function drawn(drawing: Drawing): Promise<Uint8Array> {
+async function drawPicture(drawing: Drawing): Promise<Uint8Array> {
   const json = JSON.stringify(drawingToJson(drawing));
-  return new Uint8Array((await run(`return [...await ui.exportImage(ui.drawingFromJson(${json}))]`)) as number[]);
+  return new Uint8Array((await runInPage(`return [...await ui.exportImage(ui.drawingFromJson(${json}))]`)) as number[]);
 }
 
 /** Letters differ from machine to machine: their boxes, generously, become white. */
-function withoutLetters({ width, height, data }: Picture, shapes: readonly Shape[]): Uint8ClampedArray {
+function maskText({ width, height, data }: Picture, shapes: readonly Shape[]): Uint8ClampedArray {
   const pixels = Uint8ClampedArray.from(data);
-  for (const mark of shapes.flatMap((shape) => marksOf(shape))) {
+  for (const mark of shapes.flatMap((shape) => getMarks(shape))) {
     if (mark.type !== 'text') continue;
     const reach = Math.max(...mark.lines.map((line) => line.length)) * mark.size;
     const left = Math.max(0, Math.floor(mark.centered ? mark.x - reach / 2 : mark.x - mark.size / 4));
@@ -67,19 +68,19 @@ function withoutLetters({ width, height, data }: Picture, shapes: readonly Shape
 
 for (const { name, drawing } of SCENES) {
   test(`gallery: ${name} is painted as in docs/gallery/${name}.png`, async () => {
-    const png = await drawn(drawing);
+    const png = await drawPicture(drawing);
     const file = join(PICTURES, `${name}.png`);
-    if (WRITES) {
+    if (SHOULD_WRITE) {
       mkdirSync(PICTURES, { recursive: true });
       writeFileSync(file, png);
     }
-    const [now, before] = [await decoded(png), await decoded(readFileSync(file))];
+    const [now, before] = [await decodePicture(png), await decodePicture(readFileSync(file))];
     expect([now.width, now.height]).toEqual([before.width, before.height]);
-    const [ours, kept] = [withoutLetters(now, drawing.shapes), withoutLetters(before, drawing.shapes)];
-    const different = pixelmatch(ours, kept, undefined, now.width, now.height, { threshold: 0.1 });
+    const [ours, stored] = [maskText(now, drawing.shapes), maskText(before, drawing.shapes)];
+    const different = pixelmatch(ours, stored, undefined, now.width, now.height, { threshold: 0.1 });
     if (different > 20) {
-      mkdirSync(FAILED, { recursive: true });
-      writeFileSync(join(FAILED, `${name}.png`), png);
+      mkdirSync(FAILED_DIR, { recursive: true });
+      writeFileSync(join(FAILED_DIR, `${name}.png`), png);
     }
     expect(different).toBeLessThanOrEqual(20);
   });
@@ -87,7 +88,7 @@ for (const { name, drawing } of SCENES) {
 
 test('gallery: letters are there, read from either side', async () => {
   const { drawing } = SCENES.find(({ name }) => name === 'text') ?? expect.fail();
-  const { width, data } = await decoded(await drawn(drawing));
+  const { width, data } = await decodePicture(await drawPicture(drawing));
   const ink = (from: number, to: number): number => data.slice(from * width * 4, to * width * 4).filter((value) => value < 128).length;
   expect(ink(15, 75)).toBeGreaterThan(300);
   expect(ink(90, 120)).toBeGreaterThan(200);
@@ -97,7 +98,7 @@ test('gallery: the page shows every icon, light and dark, and asks nobody for an
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await site.browser.page();
     await tab.emulateMedia({ colorScheme });
-    await tab.setContent(galleryPage().replaceAll('src="gallery/', 'data-src="'));
+    await tab.setContent(createGalleryPage().replaceAll('src="gallery/', 'data-src="'));
     const icons = await tab.locator('.icons svg').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(icons.length).toBeGreaterThan(75);
     expect(new Set(icons)).toEqual(new Set([32]));
@@ -111,37 +112,54 @@ test('gallery: the page shows every icon, light and dark, and asks nobody for an
   expect(site.browser.foreignRequests).toEqual([]);
 });
 
-const place = fc.integer({ min: 10, max: 150 });
-const span = fc.integer({ min: 5, max: 60 });
-const look = {
+const arbitraryPoint = fc.integer({ min: 10, max: 150 });
+const arbitraryLength = fc.integer({ min: 5, max: 60 });
+const arbitraryStyle = {
   color: fc.constantFrom('#d92d20', '#0b57d0', '#16a34a', '#00000080'),
   rotation: fc.integer({ min: 0, max: 359 }),
   opacity: fc.constantFrom(1, 0.5),
   strokeWidth: fc.integer({ min: 1, max: 12 }),
 };
-const area = { ...look, fill: fc.boolean() };
-const rect = fc.record({ ...area, x: place, y: place, width: span, height: span, radius: fc.integer({ min: 0, max: 20 }) });
-const ellipse = fc.record({ ...area, cx: place, cy: place, rx: span, ry: span });
-const star = fc.record({ ...area, cx: place, cy: place, outer: span, inner: span, spikes: fc.integer({ min: 2, max: 9 }) });
-const ends = fc.record({ ...look, x1: place, y1: place, x2: place, y2: place });
-const pen = fc.record({ ...look, trace: fc.array(fc.tuple(place, place, fc.constantFrom(0, 0.5, 1)), { minLength: 2, maxLength: 6 }) });
-const anything = fc.oneof(
+const area = { ...arbitraryStyle, fill: fc.boolean() };
+const rect = fc.record({
+  ...area,
+  x: arbitraryPoint,
+  y: arbitraryPoint,
+  width: arbitraryLength,
+  height: arbitraryLength,
+  radius: fc.integer({ min: 0, max: 20 }),
+});
+const ellipse = fc.record({ ...area, cx: arbitraryPoint, cy: arbitraryPoint, rx: arbitraryLength, ry: arbitraryLength });
+const star = fc.record({
+  ...area,
+  cx: arbitraryPoint,
+  cy: arbitraryPoint,
+  outer: arbitraryLength,
+  inner: arbitraryLength,
+  spikes: fc.integer({ min: 2, max: 9 }),
+});
+const arbitraryEnds = fc.record({ ...arbitraryStyle, x1: arbitraryPoint, y1: arbitraryPoint, x2: arbitraryPoint, y2: arbitraryPoint });
+const pen = fc.record({
+  ...arbitraryStyle,
+  trace: fc.array(fc.tuple(arbitraryPoint, arbitraryPoint, fc.constantFrom(0, 0.5, 1)), { minLength: 2, maxLength: 6 }),
+});
+const arbitraryShape = fc.oneof(
   rect.map((shape) => ['rect', shape] as const),
   ellipse.map((shape) => ['ellipse', shape] as const),
   star.map((shape) => ['star', shape] as const),
-  ends.map((shape) => ['line', shape] as const),
-  ends.map((shape) => ['arrow', shape] as const),
+  arbitraryEnds.map((shape) => ['line', shape] as const),
+  arbitraryEnds.map((shape) => ['arrow', shape] as const),
   pen.map((shape) => ['pen', shape] as const),
 );
 
 test('canvas.export: any drawing is the same through SVG and through the canvas', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anything, { minLength: 1, maxLength: 6 }), async (shapes) => {
+    fc.asyncProperty(fc.array(arbitraryShape, { minLength: 1, maxLength: 6 }), async (shapes) => {
       const drawing = new Drawing({ width: 160, height: 160, background: '#ffffff' });
       const editor = new Editor(drawing);
       for (const [kind, shape] of shapes) editor.add(kind, shape as NewShape<typeof kind>);
       const json = JSON.stringify(drawingToJson(drawing));
-      const [canvas, svg] = (await run(`${READ}
+      const [canvas, svg] = (await runInPage(`${READ_PIXELS}
         const drawing = ui.drawingFromJson(${json});
         const image = new Image();
         image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(await ui.exportSvg(drawing));
@@ -157,7 +175,7 @@ test('canvas.export: any drawing is the same through SVG and through the canvas'
 });
 
 test('canvas.screen: thousands of shapes that are kept as pixels are on the screen as in the export, also after changes and movements', async () => {
-  const apart = (await run(`${READ}
+  const apart = (await runInPage(`${READ_PIXELS}
     const canvas = show(new ui.DrawableCanvas({ width: 300, height: 200, background: 'white' }));
     const step = (nth) => [(nth * 73) % 280, (nth * 37) % 180];
     for (let nth = 0; nth < 700; nth++) canvas.drawCircle(...step(nth), 4 + (nth % 9), ['tomato', 'teal', 'navy'][nth % 3]);
@@ -207,7 +225,7 @@ test('canvas.screen: thousands of shapes that are kept as pixels are on the scre
 });
 
 test('canvas.screen: a pixel canvas is disposed of while painting is pending', async () => {
-  const left = await run(`
+  const left = await runInPage(`
     const canvas = show(new ui.DrawableCanvas({ width: 300, height: 200 }));
     for (let nth = 0; nth < 700; nth++) canvas.drawCircle(nth % 280, nth % 180, 8, 'teal');
     const { fabric } = canvas.stage;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildGuide } from '../../docs/site/build.ts';
-import { axe } from './axe.ts';
-import { launchBrowser } from './browser.ts';
-import { serveStatic, type StaticSite } from './static-site.ts';
+import { runAxe } from './axe.ts';
+import { launchBrowser } from './test-browser.ts';
+import { startStaticSite, type StaticSite } from './static-site.ts';
 
 const parts = new AsyncDisposableStack();
 let site: StaticSite;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'perch-guide-'));
   parts.defer(() => rmSync(folder, { recursive: true, force: true }));
   await buildGuide(folder);
-  site = parts.use(await serveStatic(folder, '/any/where/'));
+  site = parts.use(await startStaticSite(folder, '/any/where/'));
   page = await parts.use(await launchBrowser({ args: site.browserArgs })).context.newPage();
 });
 afterAll(() => parts.disposeAsync());
@@ -44,7 +44,7 @@ test('is read, searched and switched between themes under any path, and asks no 
   await page.keyboard.press('Control+k');
   await search.fill('zxqvw');
   await page.getByText('No results for “zxqvw”').waitFor();
-  expect(site.strayed).toEqual([]);
+  expect(site.foreignRequests).toEqual([]);
 });
 
 test('is accessible, in both themes and on a phone', async () => {
@@ -57,7 +57,7 @@ test('is accessible, in both themes and on a phone', async () => {
     for (const name of ['models', 'api']) {
       await page.goto(`${site.url}${name}.html`);
       await page.waitForFunction((wide) => innerWidth === wide, width);
-      expect(await axe(page), `${name}, ${theme}`).toEqual([]);
+      expect(await runAxe(page), `${name}, ${theme}`).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBe(width);
     }
   }

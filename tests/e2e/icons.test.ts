@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { FA_GLYPHS } from '../../web/lib/icons/fa.ts';
+import { FA_GLYPHS } from '../../web/lib/icons/fa-icons.ts';
 import { Icon } from '../../web/lib/icons/icon.ts';
 import type * as Icons from '../../web/lib/icons/icons.ts';
 import { verifies } from '../requirements.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
 
 /** Names of the public API. */
 const SET_A =
@@ -56,14 +56,14 @@ afterAll(async () => {
 });
 
 /** A page on which nothing but its own script may run. */
-async function opened(): Promise<Page> {
+async function openIconsPage(): Promise<Page> {
   const page = await browser.page(site);
   await page.waitForFunction(() => 'icons' in globalThis);
   return page;
 }
 
 /** Whether something of the icon is drawn: pixels of its colour. */
-async function drawn(page: Page, selector: string): Promise<boolean> {
+async function isDrawn(page: Page, selector: string): Promise<boolean> {
   const picture = (await page.locator(selector).screenshot()).toString('base64');
   return page.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
@@ -78,7 +78,7 @@ async function drawn(page: Page, selector: string): Promise<boolean> {
 }
 
 verifies(['icons/set-a', 'icons/lucide', 'icons/offline'], 'each glyph is drawn in the colour and size that is asked for', async () => {
-  const page = await opened();
+  const page = await openIconsPage();
   const sizes = await page.evaluate(
     ([setA, lucide]) => {
       const { faIcon, lucideIcon } = icons;
@@ -96,7 +96,7 @@ verifies(['icons/set-a', 'icons/lucide', 'icons/offline'], 'each glyph is drawn 
   );
   expect(new Set(sizes)).toEqual(new Set([32]));
   const missing = [];
-  for (const [at, name] of [...SET_A, ...LUCIDE].entries()) if (!(await drawn(page, `#icon-${at}`))) missing.push(name);
+  for (const [at, name] of [...SET_A, ...LUCIDE].entries()) if (!(await isDrawn(page, `#icon-${at}`))) missing.push(name);
   expect(missing).toEqual([]);
   expect(FA_GLYPHS.get('triangle-exclamation')).toBe(FA_GLYPHS.get('triangle-exwarning'));
   const refused = await page.evaluate(() => {
@@ -127,7 +127,7 @@ verifies(['icons/set-a', 'icons/lucide', 'icons/offline'], 'each glyph is drawn 
 });
 
 verifies('icons/buttons', 'by mouse and keyboard, in a form', async () => {
-  const page = await opened();
+  const page = await openIconsPage();
   await page.evaluate(() => {
     const { faIconButton } = icons;
     const form = document.createElement('form');
@@ -151,7 +151,7 @@ verifies('icons/buttons', 'by mouse and keyboard, in a form', async () => {
 });
 
 verifies(['icons/set-a', 'icons/buttons', 'icons/meaning'], 'with arguments in the specified order, as elements', async () => {
-  const page = await opened();
+  const page = await openIconsPage();
   const made = await page.evaluate(() => {
     const { faIcon, faIconButton, Icon, lucideIcon } = icons;
     const button = faIconButton('trash', 'rgb(1, 2, 3)', () => (document.title = 'clicked'), 'Delete');
@@ -168,7 +168,7 @@ verifies(['icons/set-a', 'icons/buttons', 'icons/meaning'], 'with arguments in t
 });
 
 verifies('icons/meaning', 'in the page and as text', async () => {
-  const page = await opened();
+  const page = await openIconsPage();
   const colors = await page.evaluate((names) => {
     const { Icon } = icons;
     const all = Icon as unknown as Record<string, (options?: Icons.IconOptions) => Icons.IconElement>;
@@ -183,7 +183,7 @@ verifies('icons/meaning', 'in the page and as text', async () => {
     'Success Error Warning Information Add Edit Delete Copy Save Menu Back Forward Home Brain Robot Sparkles'.split(' '),
   );
   for (const color of colors.slice(0, 4))
-    for (const ground of ['#ffffff', '#111111']) expect(contrast(`${color}`, ground)).toBeGreaterThanOrEqual(3);
+    for (const ground of ['#ffffff', '#111111']) expect(computeContrast(`${color}`, ground)).toBeGreaterThanOrEqual(3);
   const text = Icon.error({ color: '"><script>', size: 20, label: 'Not <saved>' }).toSvg();
   expect(text).toContain('role="img" aria-label="Not &lt;saved&gt;"');
   expect(text).toContain('fill="&quot;&gt;&lt;script&gt;"');
@@ -191,12 +191,12 @@ verifies('icons/meaning', 'in the page and as text', async () => {
 });
 
 /** By WCAG 2.2. */
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a);
+function computeContrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [one, other].map(computeLuminance).sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
 }
 
-function luminance(hex: string): number {
+function computeLuminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;

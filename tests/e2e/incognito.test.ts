@@ -3,28 +3,28 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { everythingStored } from '../support/everything-stored.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
-import { answered, ask, replies } from './answered.ts';
-import { connected, LINKED } from './connected.ts';
-import { shoot } from './shoot.ts';
+import { readDatabasesAsText } from '../support/read-databases.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, listControls, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { useReplyFixture, sendMessage, replies } from './reply-fixture.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 // No list of words has them.
 const SECRET = 'quinzelbark';
 /** Content of an ordinary chat, to prove that the search finds stored text. */
-const KEPT = 'vormalisk';
+const ORDINARY_TEXT = 'vormalisk';
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
-const mine = (page: Page) => page.getByRole('article', { name: 'Your message' });
+const ownMessages = (page: Page) => page.getByRole('article', { name: 'Your message' });
 const question = (page: Page) => page.getByRole('dialog', { name: 'Delete this chat?' });
 
 /** Occurrences of the word in a text. */
-const traces = (text: string): string[] => [...text.matchAll(new RegExp(`.{0,60}${SECRET}.{0,60}`, 'g'))].map(([found]) => found);
+const countOccurrences = (text: string): string[] => [...text.matchAll(new RegExp(`.{0,60}${SECRET}.{0,60}`, 'g'))].map(([found]) => found);
 
 /** All that this browser keeps of the app, as one text. */
-async function browserKeeps(page: Page): Promise<string> {
+async function readBrowserData(page: Page): Promise<string> {
   const others = await page.evaluate(async () => {
     const cached = (await caches.keys()).map(async (name) => {
       const cache = await caches.open(name);
@@ -38,11 +38,11 @@ async function browserKeeps(page: Page): Promise<string> {
       ...(await Promise.all(cached)),
     ];
   });
-  return [await page.evaluate(everythingStored), ...others].join('\n').toLowerCase();
+  return [await page.evaluate(readDatabasesAsText), ...others].join('\n').toLowerCase();
 }
 
 /** All that the bridge keeps, its journal and logs among it. */
-const bridgeKeeps = (home: string): string =>
+const readBridgeData = (home: string): string =>
   readdirSync(home, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => `${name} ${readFileSync(join(parentPath, name), 'latin1')}`)
@@ -50,7 +50,7 @@ const bridgeKeeps = (home: string): string =>
     .toLowerCase();
 
 describe('an incognito chat', () => {
-  const at = answered();
+  const at = useReplyFixture();
 
   verifies(['incognito/page', 'incognito/page-forgets'], 'is like any chat while it is there, and gone without a trace', async () => {
     const page = await at.browser.page(at.perch.url);
@@ -59,15 +59,15 @@ describe('an incognito chat', () => {
       dialogs.push(dialog.type());
       void dialog.accept();
     });
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('link', { name: 'Incognito chat', exact: true }).click();
     await page.getByText('This chat isn’t saved').waitFor();
-    await shoot(page, 'incognito-empty');
+    await takeScreenshots(page, 'incognito-empty');
 
-    const answer = at.model.begin();
-    await ask(page, `The ${SECRET} question`);
-    await answer.think(`Some **${SECRET}** thoughts`);
-    await answer.more(`The **${SECRET}** answer`);
+    const answer = at.model.beginReply();
+    await sendMessage(page, `The ${SECRET} question`);
+    await answer.sendReasoning(`Some **${SECRET}** thoughts`);
+    await answer.sendText(`The **${SECRET}** answer`);
     await replies(page).locator('strong', { hasText: SECRET }).last().waitFor();
     // One at a time.
     await composer(page).fill(`A ${SECRET} draft`);
@@ -78,7 +78,7 @@ describe('an incognito chat', () => {
     await replies(page).getByText('Stopped').waitFor();
     await replies(page).locator('details').getByText('Thought for').waitFor();
 
-    at.model.answer(`Another ${SECRET} answer\n\n\`\`\`js\nconst ${SECRET} = 1;\n\`\`\``, {
+    at.model.queueReply(`Another ${SECRET} answer\n\n\`\`\`js\nconst ${SECRET} = 1;\n\`\`\``, {
       ...{ prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
     });
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
@@ -86,35 +86,35 @@ describe('an incognito chat', () => {
     expect(await replies(page).count()).toBe(1);
     expect(await replies(page).getByText('Stopped').count()).toBe(0);
 
-    at.model.answer(`The edited ${SECRET} answer`);
-    await mine(page).getByRole('button', { name: 'Edit message' }).last().click();
+    at.model.queueReply(`The edited ${SECRET} answer`);
+    await ownMessages(page).getByRole('button', { name: 'Edit message' }).last().click();
     await page.getByRole('textbox', { name: 'Edit your message' }).fill(`Edited ${SECRET}`);
     await page.getByRole('textbox', { name: 'Edit your message' }).press('Control+Enter');
     await replies(page).getByText(`The edited ${SECRET} answer`).waitFor();
-    expect(await mine(page).count()).toBe(1);
+    expect(await ownMessages(page).count()).toBe(1);
 
     await page.locator('input[type=file]').setInputFiles({ name: `${SECRET}.png`, mimeType: 'image/png', buffer: PIXEL });
     await page.getByRole('button', { name: `Remove ${SECRET}.png` }).waitFor();
-    at.model.answer('I see one pixel.');
-    await ask(page, `What is on the ${SECRET} picture?`);
+    at.model.queueReply('I see one pixel.');
+    await sendMessage(page, `What is on the ${SECRET} picture?`);
     await replies(page).getByText('I see one pixel.').waitFor();
-    await mine(page)
+    await ownMessages(page)
       .getByRole('img', { name: `${SECRET}.png` })
       .waitFor();
     // Actions that would store its content are not offered.
     for (const name of [/^Annotate/, /^More actions for this/])
       expect(await page.locator('main').getByRole('button', { name }).count()).toBe(0);
     await composer(page).fill(`Another ${SECRET} draft`);
-    await shoot(page, 'incognito');
-    expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
-    const { missed, unseen } = await tabAround(page);
-    const wrong = [...missed, ...unseen];
+    await takeScreenshots(page, 'incognito');
+    expect((await listControls(page)).filter((each) => each.endsWith('""'))).toEqual([]);
+    const { unfocused, withoutFocusRing } = await tabThroughPage(page);
+    const wrong = [...unfocused, ...withoutFocusRing];
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      wrong.push(...(await remaining(() => lowContrast(page), colorScheme)));
+      wrong.push(...(await waitForNoProblems(() => findLowContrast(page), colorScheme)));
     }
     await page.setViewportSize({ width: 320, height: 500 });
-    wrong.push(...(await remaining(() => overflowing(page), '320 px')));
+    wrong.push(...(await waitForNoProblems(() => findOverflow(page), '320 px')));
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(wrong).toEqual([]);
 
@@ -126,14 +126,14 @@ describe('an incognito chat', () => {
     await page.reload();
     expect(dialogs).toEqual(['beforeunload']);
     await page.getByText('Chat without saving').waitFor();
-    expect(await mine(page).count()).toBe(0);
+    expect(await ownMessages(page).count()).toBe(0);
     expect(await composer(page).inputValue()).toBe('');
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
 
     // Left in the middle of an answer, which ends with it.
-    const left = at.model.begin();
-    await ask(page, `A last ${SECRET} question`);
-    await left.more(`A last ${SECRET} answer`);
+    const left = at.model.beginReply();
+    await sendMessage(page, `A last ${SECRET} question`);
+    await left.sendText(`A last ${SECRET} answer`);
     await replies(page).getByText(`A last ${SECRET} answer`).waitFor();
     await page.getByRole('link', { name: 'Chats', exact: true }).click();
     await question(page).getByRole('button', { name: 'Delete and leave' }).click();
@@ -143,16 +143,19 @@ describe('an incognito chat', () => {
     await page.getByText('Chat without saving').waitFor();
     expect(await composer(page).inputValue()).toBe('');
 
-    at.model.answer('An ordinary answer');
+    at.model.queueReply('An ordinary answer');
     await page.getByRole('link', { name: 'New chat' }).first().click();
     await page.getByText('Chat without saving').waitFor({ state: 'detached' });
-    await ask(page, `The ${KEPT} question`);
+    await sendMessage(page, `The ${ORDINARY_TEXT} question`);
     await replies(page).getByText('An ordinary answer').waitFor();
-    await until(async () => (await browserKeeps(page)).includes(KEPT) && bridgeKeeps(at.perch.home).includes(KEPT), 'what is kept');
-    expect(traces(await browserKeeps(page))).toEqual([]);
-    expect(traces(bridgeKeeps(at.perch.home))).toEqual([]);
+    await waitFor(
+      async () => (await readBrowserData(page)).includes(ORDINARY_TEXT) && readBridgeData(at.perch.home).includes(ORDINARY_TEXT),
+      'what is kept',
+    );
+    expect(countOccurrences(await readBrowserData(page))).toEqual([]);
+    expect(countOccurrences(readBridgeData(at.perch.home))).toEqual([]);
     const client = await at.perch.client();
-    expect((await client.call('sessions.list', {})).sessions.map(({ title }) => title)).toEqual([`The ${KEPT} question`]);
+    expect((await client.call('sessions.list', {})).sessions.map(({ title }) => title)).toEqual([`The ${ORDINARY_TEXT} question`]);
     expect((await client.call('sessions.search', { query: SECRET })).results).toEqual([]);
     expect(JSON.stringify(await client.call('logs.tail', { limit: 1000, json: true }))).not.toContain(SECRET);
     expect(at.browser.foreignRequests).toEqual([]);
@@ -162,15 +165,15 @@ describe('an incognito chat', () => {
 
   verifies('incognito/page', 'a failure says what happened, with a way to retry; forgetting starts over', async () => {
     const page = await at.browser.page(`${at.perch.url}/incognito`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     // Its server has nothing to say: no words, no end that is one.
-    const cut = at.model.begin();
-    await ask(page, 'Is anybody there?');
-    await cut.more('Half an ');
+    const cut = at.model.beginReply();
+    await sendMessage(page, 'Is anybody there?');
+    await cut.sendText('Half an ');
     await replies(page).getByText('Half an').waitFor();
-    at.model.hangUp();
+    at.model.closeConnections();
     await replies(page).getByRole('alert').waitFor();
-    at.model.answer('A whole answer');
+    at.model.queueReply('A whole answer');
     await replies(page).getByRole('button', { name: 'Retry' }).click();
     await replies(page).getByText('A whole answer').waitFor();
     expect(await replies(page).getByRole('alert').count()).toBe(0);
@@ -186,7 +189,7 @@ describe('an incognito chat', () => {
     await page.getByText('This is a demo.').waitFor();
     await page.getByRole('link', { name: 'Incognito chat', exact: true }).click();
     await page.getByText('This chat isn’t saved').waitFor();
-    await ask(page, 'Compare ways to sort.');
+    await sendMessage(page, 'Compare ways to sort.');
     await replies(page).getByRole('table').waitFor();
     await page.getByRole('button', { name: 'Delete chat', exact: true }).click();
     await question(page).getByRole('button', { name: 'Delete' }).click();

@@ -2,12 +2,12 @@ import { AuthenticationError, RateLimitError } from 'openai';
 import { expect } from 'vitest';
 import { GatewayClient, socketLink } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
-import { launchBrowser } from './browser.ts';
-import { startPerch } from './harness.ts';
-import { openaiOf } from './openai.ts';
-import { shoot } from './shoot.ts';
+import { launchBrowser } from './test-browser.ts';
+import { startPerch } from './perch-process.ts';
+import { createOpenai } from './openai-client.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-const ASKED = { model: 'perch/main', messages: [{ role: 'user' as const, content: 'What can you do?' }] };
+const CHAT_REQUEST = { model: 'perch/main', messages: [{ role: 'user' as const, content: 'What can you do?' }] };
 
 verifies(
   'keys/admitted',
@@ -26,7 +26,7 @@ verifies(
       form.locator('input[type=checkbox]:checked').evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value));
     expect(await chosen()).toEqual(['v1']);
     await form.getByRole('checkbox', { name: /^sessions/ }).check();
-    await shoot(page, 'key-form');
+    await takeScreenshots(page, 'key-form');
     await form.getByLabel('Requests per minute').fill('3');
     await form.getByRole('button', { name: 'Create key' }).click();
     const secret = (await form.getByText(/^sk-perch-/).textContent()) ?? '';
@@ -34,11 +34,11 @@ verifies(
     await form.getByRole('button', { name: 'Done' }).click();
     await section.getByText('Up to 3 requests per minute').waitFor();
     await section.getByText('v1, sessions').waitFor();
-    await shoot(page, 'keys');
+    await takeScreenshots(page, 'keys');
     expect(await page.content()).not.toContain(secret);
 
-    const openai = openaiOf(perch, secret);
-    expect((await openai.chat.completions.create(ASKED)).choices).toHaveLength(1);
+    const openai = createOpenai(perch, secret);
+    expect((await openai.chat.completions.create(CHAT_REQUEST)).choices).toHaveLength(1);
     const connect = (): Promise<GatewayClient> =>
       GatewayClient.connect(socketLink(new WebSocket(perch.wsUrl)), { params: { clientName: 'program', auth: { token: secret } } });
     const program = await connect();
@@ -49,7 +49,7 @@ verifies(
 
     await perch.restart();
     // Three at once; while they are made, one more may have come free.
-    const calls = await Promise.allSettled(Array.from({ length: 6 }, () => openai.chat.completions.create(ASKED)));
+    const calls = await Promise.allSettled(Array.from({ length: 6 }, () => openai.chat.completions.create(CHAT_REQUEST)));
     expect(calls.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(3);
     const refusals = calls.flatMap((call): unknown[] => (call.status === 'rejected' ? [call.reason] : []));
     expect(refusals.length).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ verifies(
     await page.getByRole('dialog', { name: 'Revoke A script?' }).getByRole('button', { name: 'Revoke' }).click();
     await section.getByText('No API keys yet').waitFor();
     expect((await open.closed).code).toBe(1008);
-    await expect(openai.chat.completions.create(ASKED)).rejects.toBeInstanceOf(AuthenticationError);
+    await expect(openai.chat.completions.create(CHAT_REQUEST)).rejects.toBeInstanceOf(AuthenticationError);
   },
   120_000,
 );

@@ -3,28 +3,29 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { launchBrowser } from './browser.ts';
-import { startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { launchBrowser } from './test-browser.ts';
+import { startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** The app's message in that language. */
-function said(locale: string, area: string, key: string): string {
+function getMessage(locale: string, area: string, key: string): string {
   const path = join(import.meta.dirname, `../../web/words/${area}/${locale}.json`);
   const text = (JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>)[key];
   if (typeof text !== 'string') throw new Error(`${path} has no plain ${key}`);
   return text;
 }
 
-const spoken = (page: Page): Promise<string> => page.evaluate(() => `${document.documentElement.lang} ${document.documentElement.dir}`);
+const getLangAndDir = (page: Page): Promise<string> =>
+  page.evaluate(() => `${document.documentElement.lang} ${document.documentElement.dir}`);
 
 const field = (page: Page, locale: string) =>
-  page.getByRole('textbox', { name: said(locale, 'frame/chat', 'chat_message_field'), exact: true });
+  page.getByRole('textbox', { name: getMessage(locale, 'frame/chat', 'chat_message_field'), exact: true });
 
 /** Pieces of what is shown, in one line, as they stand from the left to the right. */
-const fromTheLeft = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
+const readVisualOrder = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
   shown.evaluate((element, all) => {
     const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
     const at = (piece: string): number => {
@@ -39,7 +40,7 @@ const fromTheLeft = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
   }, pieces);
 
 /** Line boxes of a piece of text. */
-const linesOf = (shown: Locator, piece: string): Promise<{ left: number; right: number }[]> =>
+const measureLines = (shown: Locator, piece: string): Promise<{ left: number; right: number }[]> =>
   shown.evaluate((element, wanted) => {
     const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
     const start = text?.textContent?.indexOf(wanted) ?? -1;
@@ -57,21 +58,21 @@ const linesOf = (shown: Locator, piece: string): Promise<{ left: number; right: 
   }, piece);
 
 /** From the settings, with the words of the language that they are in. */
-async function choose(page: Page, now: string, tag: string): Promise<void> {
+async function chooseLanguage(page: Page, now: string, tag: string): Promise<void> {
   const loaded = page.waitForEvent('load');
-  await page.getByRole('combobox', { name: said(now, 'pages/settings', 'settings_language') }).selectOption(tag);
+  await page.getByRole('combobox', { name: getMessage(now, 'pages/settings', 'settings_language') }).selectOption(tag);
   await loaded;
 }
 
 describe('languages', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('app/languages', 'as the browser has it, where the app speaks one of its languages', async () => {
     await using browser = await launchBrowser({ locale: 'de-AT' });
     const page = await browser.page(at.perch.linkUrl);
     await field(page, 'de').waitFor();
-    expect(await spoken(page)).toBe('de ltr');
-    await page.getByRole('button', { name: said('de', 'frame/model_words', 'model_words_guide') }).waitFor();
+    expect(await getLangAndDir(page)).toBe('de ltr');
+    await page.getByRole('button', { name: getMessage('de', 'frame/model_words', 'model_words_guide') }).waitFor();
     expect(browser.complaints).toEqual([]);
   });
 
@@ -79,7 +80,7 @@ describe('languages', () => {
     await using browser = await launchBrowser({ locale: 'ar' });
     const page = await browser.page(await at.perch.open());
     await page
-      .getByLabel(said('ar', 'frame/shell', 'shell_sync_on_disk_title'))
+      .getByLabel(getMessage('ar', 'frame/shell', 'shell_sync_on_disk_title'))
       .first()
       .waitFor();
     await page.goto(`${at.perch.url}/logs`);
@@ -90,7 +91,7 @@ describe('languages', () => {
     await page.goto(`${at.perch.url}/devices`);
     const path = page.getByText(at.perch.home);
     await path.waitFor();
-    expect(await fromTheLeft(path, '/', at.perch.home.slice(1, 3))).toEqual(['/', at.perch.home.slice(1, 3)]);
+    expect(await readVisualOrder(path, '/', at.perch.home.slice(1, 3))).toEqual(['/', at.perch.home.slice(1, 3)]);
     // A sentence in which a setting is called as its field is.
     using outside = await connectOutside(at.perch);
     await outside.client.call('config.patch', { patch: { channels: { x: { enabled: true, bearerToken: 'no token' } } } });
@@ -98,11 +99,11 @@ describe('languages', () => {
     const sentence = page.getByText('is not a valid token');
     await sentence.waitFor();
     // The label is read from the right, and ends with "(Bearer)".
-    const [word = ''] = said('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
+    const [word = ''] = getMessage('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
     const order = ['“', 'Bearer', word, '”', 'is not a valid token'];
-    const shown = (): Promise<string[]> => fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is not a valid token');
+    const shown = (): Promise<string[]> => readVisualOrder(sentence, '“', word, 'Bearer', '”', 'is not a valid token');
     // Text directions are applied shortly after the sentence appears.
-    await until(async () => (await shown()).join() === order.join(), 'the order of the sentence');
+    await waitFor(async () => (await shown()).join() === order.join(), 'the order of the sentence');
   });
 
   verifies(
@@ -112,7 +113,7 @@ describe('languages', () => {
       await using browser = await launchBrowser();
       const page = await browser.page(await at.perch.open());
       await page
-        .getByLabel(said('en', 'frame/shell', 'shell_sync_on_disk_title'))
+        .getByLabel(getMessage('en', 'frame/shell', 'shell_sync_on_disk_title'))
         .first()
         .waitFor();
       using outside = await connectOutside(at.perch);
@@ -125,7 +126,7 @@ describe('languages', () => {
       const card = page.locator('.title').getByText(title);
       await card.waitFor();
       const cut = await card.boundingBox();
-      const [first] = await linesOf(card, title.slice(0, 4));
+      const [first] = await measureLines(card, title.slice(0, 4));
       expect(first?.right).toBeLessThanOrEqual((cut?.x ?? 0) + (cut?.width ?? 0));
       expect(first?.left).toBeGreaterThan((cut?.x ?? 0) + (cut?.width ?? 0) / 2);
       // A name of several lines begins each beside the box that switches it.
@@ -133,7 +134,7 @@ describe('languages', () => {
       const name = page.locator('strong').getByText(title);
       await name.waitFor();
       const box = await name.boundingBox();
-      const lines = await linesOf(name, title);
+      const lines = await measureLines(name, title);
       expect(lines.length).toBeGreaterThan(1);
       for (const { left } of lines) expect(left).toBeCloseTo(box?.x ?? 0, 0);
       // A file to send is called as it is.
@@ -145,7 +146,7 @@ describe('languages', () => {
         .setInputFiles({ name: 'تقرير (نهائي).txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
       const file = page.locator('.name').getByText('تقرير (نهائي).txt');
       await file.waitFor();
-      expect(await fromTheLeft(file, 'تقرير', 'نهائي', 'txt')).toEqual(['txt', 'نهائي', 'تقرير']);
+      expect(await readVisualOrder(file, 'تقرير', 'نهائي', 'txt')).toEqual(['txt', 'نهائي', 'تقرير']);
       expect(browser.complaints).toEqual([]);
     },
   );
@@ -155,24 +156,24 @@ describe('languages', () => {
     await field(page, 'en').waitFor();
     await field(page, 'en').fill('Words of a draft');
     await page.goto(`${at.perch.url}/settings#appearance`);
-    await choose(page, 'en', 'ar');
-    await page.getByRole('heading', { name: said('ar', 'pages/settings', 'settings_appearance') }).waitFor();
-    expect(await spoken(page)).toBe('ar rtl');
+    await chooseLanguage(page, 'en', 'ar');
+    await page.getByRole('heading', { name: getMessage('ar', 'pages/settings', 'settings_appearance') }).waitFor();
+    expect(await getLangAndDir(page)).toBe('ar rtl');
     // Its words stand where what is written will.
-    const search = page.getByRole('textbox', { name: said('ar', 'pages/settings', 'settings_search') });
+    const search = page.getByRole('textbox', { name: getMessage('ar', 'pages/settings', 'settings_search') });
     const direction = (): Promise<string> => search.evaluate((field) => getComputedStyle(field).direction);
     expect(await direction()).toBe('rtl');
     await search.fill('sails');
     expect(await direction()).toBe('ltr');
     await search.fill('');
-    await shoot(page, 'ar-settings');
+    await takeScreenshots(page, 'ar-settings');
     await page.goto(at.perch.url);
     await field(page, 'ar').waitFor();
     expect(await field(page, 'ar').inputValue()).toBe('Words of a draft');
     await field(page, 'ar').fill('Hoist the sails');
     await field(page, 'ar').press('Enter');
-    await page.getByRole('article', { name: said('ar', 'later/reply', 'reply_label') }).waitFor();
-    await shoot(page, 'ar-chat');
+    await page.getByRole('article', { name: getMessage('ar', 'later/reply', 'reply_label') }).waitFor();
+    await takeScreenshots(page, 'ar-chat');
     const [sidebar, main] = await Promise.all([page.locator('aside').boundingBox(), page.locator('main').boundingBox()]);
     expect(sidebar?.x).toBeGreaterThan(main?.x ?? Infinity);
     expect(at.browser.complaints).toEqual([]);
@@ -186,21 +187,21 @@ describe('languages', () => {
     await field(page, 'en').waitFor();
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.goto(`${perch.url}/settings`);
-    await choose(page, 'en', 'fr');
-    const kept = () => page.evaluate(async () => (await (await caches.open('perch-locale')).match('/locale'))?.text());
-    await until(async () => (await kept()) === 'fr', 'the words to be kept');
+    await chooseLanguage(page, 'en', 'fr');
+    const getCachedLocale = () => page.evaluate(async () => (await (await caches.open('perch-locale')).match('/locale'))?.text());
+    await waitFor(async () => (await getCachedLocale()) === 'fr', 'the words to be kept');
     await perch.kill('SIGKILL');
     await page.reload();
-    await page.getByRole('heading', { name: said('fr', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.getByRole('heading', { name: getMessage('fr', 'pages/settings', 'settings_appearance') }).waitFor();
     await page.goto(perch.url);
     await field(page, 'fr').waitFor();
     // A language that was not cached is unavailable offline: the app falls back to English.
     await page.goto(`${perch.url}/settings`);
-    await choose(page, 'fr', 'ja');
-    await page.getByRole('heading', { name: said('en', 'pages/settings', 'settings_appearance') }).waitFor();
+    await chooseLanguage(page, 'fr', 'ja');
+    await page.getByRole('heading', { name: getMessage('en', 'pages/settings', 'settings_appearance') }).waitFor();
     await perch.restart();
     await page.reload();
-    await page.getByRole('heading', { name: said('ja', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.getByRole('heading', { name: getMessage('ja', 'pages/settings', 'settings_appearance') }).waitFor();
     await page.close();
   });
 });

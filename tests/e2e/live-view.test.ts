@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
-import { browserPort } from '#shared/ports/browser.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
-import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
+import { createDriverProcess } from '../../bridge/capabilities/browser/driver-process.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
 import { verifies } from '../requirements.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
+import { type TestGateway, createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 /** A page that says, in its title, what was done to it. */
 const PAGE = `<!doctype html><title>-</title><body style="margin: 0; height: 5000px"><input style="position: absolute; left: 100px; top: 100px; width: 200px; height: 40px">
@@ -25,24 +25,24 @@ addEventListener('mousemove', ({ buttons }) => { document.body.dataset.held = bu
 addEventListener('keydown', ({ key, ctrlKey }) => { document.body.dataset.key = (ctrlKey ? 'Control+' : '') + key; });
 </script>`;
 /** Another picture for every frame. */
-const LIVELY = `<!doctype html><title>lively</title><body><script>let n = 0; const turn = () => { document.body.textContent = ++n; requestAnimationFrame(turn); }; turn();</script>`;
+const ANIMATED_PAGE = `<!doctype html><title>lively</title><body><script>let n = 0; const turn = () => { document.body.textContent = ++n; requestAnimationFrame(turn); }; turn();</script>`;
 
 const dir = mkdtempSync(join(tmpdir(), 'perch-view-'));
-const browsers = browsersApart({ dir, log: () => {}, keeper: new Keeper(() => {}) });
-const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
+const browsers = createDriverProcess({ dir, log: () => {}, keeper: new ProcessKeeper(() => {}) });
+const bridge = new FakeBridge(createCapability(browserPort, browsers.handlers));
 const site = createServer(({ url }, response) =>
-  response.writeHead(200, { 'content-type': 'text/html' }).end(url === '/lively' ? LIVELY : PAGE),
+  response.writeHead(200, { 'content-type': 'text/html' }).end(url === '/lively' ? ANIMATED_PAGE : PAGE),
 );
 let gw: TestGateway;
 let url = '';
 
 beforeAll(async () => {
   await once(site.listen(0, '127.0.0.1'), 'listening');
-  const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
-  url = `http://${place}/`;
-  gw = await testGateway({ bridge });
+  const siteAddress = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+  url = `http://${siteAddress}/`;
+  gw = await createTestGateway({ bridge });
   const { client } = await gw.client();
-  await client.call('config.set', { key: 'browser.allow', value: [place] });
+  await client.call('config.set', { key: 'browser.allow', value: [siteAddress] });
   client.close();
 });
 afterAll(async () => {
@@ -53,19 +53,19 @@ afterAll(async () => {
 });
 
 type Frame = EventPayload<'browser.frame'>;
-const framesOf = (events: EventFrame[]): Frame[] =>
+const getFrames = (events: EventFrame[]): Frame[] =>
   events.filter(({ event }) => event === 'browser.frame').map(({ payload }) => payload as Frame);
-const endsOf = (events: EventFrame[]): unknown[] =>
+const getEnds = (events: EventFrame[]): unknown[] =>
   events.filter(({ event }) => event === 'browser.unwatched').map(({ payload }) => payload);
-const seen = (client: GatewayClient, { frame }: Frame): Promise<unknown> => client.call('browser.seen', { frame });
-const evaluated = async (client: GatewayClient, fn: string): Promise<unknown> => (await client.call('browser.evaluate', { fn })).result;
+const acknowledgeFrame = (client: GatewayClient, { frame }: Frame): Promise<unknown> => client.call('browser.seen', { frame });
+const evaluateInTab = async (client: GatewayClient, fn: string): Promise<unknown> => (await client.call('browser.evaluate', { fn })).result;
 
 /** The next frame that there is, and that it is here. */
-async function take(client: GatewayClient, events: EventFrame[], after: number): Promise<Frame> {
-  await until(() => framesOf(events).length > after, `frame ${after + 1}`);
-  const frame = framesOf(events)[after];
+async function waitForFrame(client: GatewayClient, events: EventFrame[], after: number): Promise<Frame> {
+  await waitFor(() => getFrames(events).length > after, `frame ${after + 1}`);
+  const frame = getFrames(events)[after];
   if (!frame) throw new Error('there is no frame');
-  await seen(client, frame);
+  await acknowledgeFrame(client, frame);
   return frame;
 }
 
@@ -73,18 +73,18 @@ verifies('browser/watch', 'a tab is shown as it changes, to its viewer alone; th
   const [viewer, other] = [await gw.client(), await gw.client()];
   const { tabId } = await viewer.client.call('browser.open', { url });
   expect(await viewer.client.call('browser.watch', {})).toEqual({ watching: true, profile: 'default', tabId });
-  const first = await take(viewer.client, viewer.events, 0);
+  const first = await waitForFrame(viewer.client, viewer.events, 0);
   expect(first).toMatchObject({ profile: 'default', frame: 1, tabId, width: 1280, height: 800 });
   expect(Buffer.from(first.data, 'base64').subarray(0, 3).toString('hex')).toBe('ffd8ff');
   // Another tab is the current one, and nothing in it moves.
   const second = await other.client.call('browser.open', { url });
   let count = 1;
-  while ((await take(viewer.client, viewer.events, count++)).tabId !== second.tabId);
+  while ((await waitForFrame(viewer.client, viewer.events, count++)).tabId !== second.tabId);
   await other.client.call('browser.close', { tabId: second.tabId });
-  while ((await take(viewer.client, viewer.events, count++)).tabId !== tabId);
-  expect(framesOf(other.events)).toEqual([]);
+  while ((await waitForFrame(viewer.client, viewer.events, count++)).tabId !== tabId);
+  expect(getFrames(other.events)).toEqual([]);
   expect(await viewer.client.call('browser.unwatch', {})).toEqual({ watching: false });
-  expect(endsOf(viewer.events)).toEqual([]);
+  expect(getEnds(viewer.events)).toEqual([]);
   for (const { client } of [viewer, other]) client.close();
   expect(gw.faults).toEqual([]);
 });
@@ -93,13 +93,13 @@ verifies('browser/watch', 'a download that a person starts is told at once', asy
   const { client, events } = await gw.client();
   await client.call('browser.open', { url });
   await client.call('browser.watch', {});
-  await evaluated(
+  await evaluateInTab(
     client,
     '() => { document.body.onclick = () => Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob(["x"])), download: "list.txt" }).click(); }',
   );
   await client.call('browser.input', { type: 'click', x: 100, y: 100 });
   const downloaded = (): EventFrame[] => events.filter(({ event }) => event === 'browser.downloaded');
-  await until(() => downloaded().length > 0, 'the download to be told');
+  await waitFor(() => downloaded().length > 0, 'the download to be told');
   const download = { downloadId: expect.any(String) as string, filename: 'list.txt', sizeBytes: 1, error: null };
   expect(downloaded()).toMatchObject([{ payload: { profile: 'default', download } }]);
   // The next result reports it as well.
@@ -111,25 +111,25 @@ verifies('browser/watch-slow', 'the next frame waits until the last one has arri
   const { client, events } = await gw.client();
   await client.call('browser.open', { url: `${url}lively` });
   await client.call('browser.watch', { quality: 20, maxWidth: 320, maxHeight: 200 });
-  await until(() => framesOf(events).length === 1, 'the first frame');
+  await waitFor(() => getFrames(events).length === 1, 'the first frame');
   // The page draws on, far more than Chromium holds for one that takes nothing.
-  const turns = Number(await evaluated(client, '+document.body.textContent'));
-  await until(async () => Number(await evaluated(client, '+document.body.textContent')) > turns + 30, 'frames of the page');
-  expect(framesOf(events)).toHaveLength(1);
-  for (let n = 0; n < 5; n++) await take(client, events, n);
-  await until(() => framesOf(events).length === 6, 'the sixth frame');
+  const turns = Number(await evaluateInTab(client, '+document.body.textContent'));
+  await waitFor(async () => Number(await evaluateInTab(client, '+document.body.textContent')) > turns + 30, 'frames of the page');
+  expect(getFrames(events)).toHaveLength(1);
+  for (let n = 0; n < 5; n++) await waitForFrame(client, events, n);
+  await waitFor(() => getFrames(events).length === 6, 'the sixth frame');
   // The page is static now, after many frames that were not shown.
-  await evaluated(
+  await evaluateInTab(
     client,
     '() => { requestAnimationFrame = () => {}; document.body.textContent = ""; document.body.style.background = "lime"; }',
   );
   const limes = async (data: string): Promise<unknown> =>
-    evaluated(
+    evaluateInTab(
       client,
       `async () => { const image = await createImageBitmap(await (await fetch('data:image/jpeg;base64,${data}')).blob()); const context = new OffscreenCanvas(1, 1).getContext('2d'); context.drawImage(image, 0, 0); const [red, green] = context.getImageData(0, 0, 1, 1).data; return red < 128 && green > 128; }`,
     );
   let shown: unknown = false;
-  for (let n = 5; shown !== true; n++) shown = await limes((await take(client, events, n)).data);
+  for (let n = 5; shown !== true; n++) shown = await limes((await waitForFrame(client, events, n)).data);
   client.close();
 });
 
@@ -140,17 +140,17 @@ verifies('browser/watch-ends', 'with the tab, the browser, the connection; anoth
   await expect(client.call('browser.watch', { profile: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(await client.call('browser.watch', { tabId })).toMatchObject({ tabId });
   await client.call('browser.close', { tabId });
-  await until(() => endsOf(events).length === 1, 'the end with the tab');
+  await waitFor(() => getEnds(events).length === 1, 'the end with the tab');
   await client.call('browser.watch', {});
   await client.call('browser.watch', {});
-  expect(endsOf(events)).toEqual([{ profile: 'default', reason: 'The tab was closed' }]);
+  expect(getEnds(events)).toEqual([{ profile: 'default', reason: 'The tab was closed' }]);
   const leaving = await gw.client();
   await leaving.client.call('browser.watch', {});
   leaving.client.close();
   await client.call('browser.stop', {});
-  await until(() => endsOf(events).length === 2, 'the end with the browser');
-  expect(endsOf(events)[1]).toEqual({ profile: 'default', reason: 'The browser was stopped' });
-  expect(endsOf(leaving.events)).toEqual([]);
+  await waitFor(() => getEnds(events).length === 2, 'the end with the browser');
+  expect(getEnds(events)[1]).toEqual({ profile: 'default', reason: 'The browser was stopped' });
+  expect(getEnds(leaving.events)).toEqual([]);
   // A frame of a view that is over.
   expect(await client.call('browser.seen', { frame: 1 })).toEqual({});
   client.close();
@@ -164,24 +164,24 @@ verifies('browser/input', 'a person takes over with mouse and keyboard; programs
   await client.call('browser.input', { type: 'click', x: 150, y: 220, count: 2 });
   expect(await title()).toBe('clicked 2');
   await client.call('browser.input', { type: 'move', x: 33, y: 44 });
-  expect(await evaluated(client, 'document.body.dataset.at')).toBe('33 44');
+  expect(await evaluateInTab(client, 'document.body.dataset.at')).toBe('33 44');
   await client.call('browser.input', { type: 'press', x: 500, y: 300 });
   await client.call('browser.input', { type: 'move', x: 520, y: 310 });
-  expect(await evaluated(client, '[document.body.dataset.at, document.body.dataset.held]')).toEqual(['520 310', '1']);
+  expect(await evaluateInTab(client, '[document.body.dataset.at, document.body.dataset.held]')).toEqual(['520 310', '1']);
   await client.call('browser.input', { type: 'release', x: 540, y: 320 });
-  expect(await evaluated(client, 'document.body.dataset.up')).toBe('540 320 540 320 0 0');
+  expect(await evaluateInTab(client, 'document.body.dataset.up')).toBe('540 320 540 320 0 0');
   await client.call('browser.input', { type: 'press', x: 150, y: 220, count: 3 });
   await client.call('browser.input', { type: 'release', x: 150, y: 220, count: 3 });
   expect(await title()).toBe('clicked 3');
   await client.call('browser.input', { type: 'click', x: 200, y: 120 });
   await client.call('browser.input', { type: 'text', text: 'Grüße 👋' });
-  expect(await evaluated(client, 'document.querySelector("input").value')).toBe('Grüße 👋');
+  expect(await evaluateInTab(client, 'document.querySelector("input").value')).toBe('Grüße 👋');
   await client.call('browser.input', { type: 'key', key: 'Control+A' });
-  expect(await evaluated(client, 'document.body.dataset.key')).toBe('Control+A');
+  expect(await evaluateInTab(client, 'document.body.dataset.key')).toBe('Control+A');
   await client.call('browser.input', { type: 'key', key: 'Backspace' });
-  expect(await evaluated(client, 'document.querySelector("input").value')).toBe('');
+  expect(await evaluateInTab(client, 'document.querySelector("input").value')).toBe('');
   await client.call('browser.input', { type: 'wheel', x: 10, y: 10, deltaY: 700 });
-  await until(async () => (await evaluated(client, 'scrollY')) === 700, 'the page to scroll');
+  await waitFor(async () => (await evaluateInTab(client, 'scrollY')) === 700, 'the page to scroll');
   for (const bad of [
     { type: 'key', key: 'No such key' },
     { type: 'click', x: 1 },

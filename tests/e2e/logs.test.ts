@@ -3,19 +3,19 @@ import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { LINKED, connected, linkedPage } from './connected.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { LINKED_STATUS, waitForConnection, openLinkedPage } from './connection-status.ts';
 import { putRows } from './put-rows.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const list = (page: Page) => page.getByRole('listbox', { name: 'Log lines' });
 const line = (page: Page, text: string | RegExp) => list(page).getByRole('option').filter({ hasText: text });
 
 /** Has the gateway note that a setting was changed. */
-const note = (client: GatewayClient, value: string) => client.call('config.set', { key: 'chat.model', value });
+const logSettingChange = (client: GatewayClient, value: string) => client.call('config.set', { key: 'chat.model', value });
 /** How often that was noted, as the gateway says. */
-const noted = async (client: GatewayClient): Promise<number> =>
+const countLogged = async (client: GatewayClient): Promise<number> =>
   (await client.call('logs.tail', { limit: 2_000 })).lines.filter((each) => String(each).includes('chat.model')).length;
 
 const download = async (page: Page, name: string): Promise<{ name: string; text: string }> => {
@@ -25,23 +25,23 @@ const download = async (page: Page, name: string): Promise<{ name: string; text:
 };
 
 describe('logs in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies(['logs.app/tail', 'logs.app/export'], 'lines come as they are written, wait while paused, and are saved', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Logs' }).click();
     await line(page, 'Gateway started').first().waitFor();
     const client = await at.perch.client();
     // The first one says no more than `chat`, which there was not.
-    await note(client, 'guide/guide');
-    await note(client, 'guide/first');
+    await logSettingChange(client, 'guide/guide');
+    await logSettingChange(client, 'guide/first');
     await line(page, 'chat.model').waitFor();
 
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText(/lines, paused$/).waitFor();
-    await note(client, 'guide/second');
-    await until(async () => (await noted(client)) === 2, 'the second to be noted');
+    await logSettingChange(client, 'guide/second');
+    await waitFor(async () => (await countLogged(client)) === 2, 'the second to be noted');
     // A reading that was under way when it was paused has ended once another method has answered.
     expect(await line(page, 'chat.model').count()).toBe(1);
     await page.getByRole('button', { name: 'Resume' }).click();
@@ -51,24 +51,24 @@ describe('logs in the app', () => {
     await line(page, 'chat.model').first().click();
     const chosen = page.getByRole('region', { name: 'Selected line' });
     await chosen.getByText('chat.model').first().waitFor();
-    await shoot(page, 'chosen');
+    await takeScreenshots(page, 'chosen');
     await page.keyboard.press('Escape');
     await chosen.waitFor({ state: 'detached' });
 
     // The file contains the matching lines.
     await page.getByLabel('Search logs').fill('CHAT.MODEL');
-    await until(async () => (await list(page).getByRole('option').count()) === 2, 'two lines');
+    await waitFor(async () => (await list(page).getByRole('option').count()) === 2, 'two lines');
     const { name, text } = await download(page, 'Text');
     expect(name).toMatch(/^perch-.*\.log$/);
     expect(text.trimEnd().split('\n')).toEqual([expect.stringContaining('chat.model'), expect.stringContaining('chat.model')]);
     const json = await download(page, 'JSON Lines');
-    const told = await client.call('logs.tail', { json: true, limit: 2_000 });
+    const logTail = await client.call('logs.tail', { json: true, limit: 2_000 });
     expect(
       json.text
         .trimEnd()
         .split('\n')
         .map((each) => JSON.parse(each)),
-    ).toEqual(told.lines.filter((each) => JSON.stringify(each).includes('chat.model')));
+    ).toEqual(logTail.lines.filter((each) => JSON.stringify(each).includes('chat.model')));
     client.close();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -79,7 +79,7 @@ describe('logs in the app', () => {
     '10,000 lines: read by scroll and keys, found, and followed',
     async () => {
       const page = await at.browser.page(`${at.perch.url}/logs`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await line(page, 'Gateway started').first().waitFor();
       const now = Date.now();
       const levels = ['debug', 'info', 'info', 'warn', 'error'];
@@ -95,7 +95,7 @@ describe('logs in the app', () => {
       await line(page, 'seeded 9999').waitFor();
       // Only the visible lines and a few around them are in the document.
       expect(await list(page).getByRole('option').count()).toBeLessThan(80);
-      await shoot(page, 'many');
+      await takeScreenshots(page, 'many');
 
       // The visible lines stay in place while others arrive.
       await list(page).focus();
@@ -131,7 +131,7 @@ describe('logs in the app', () => {
 
   verifies(['logs.app/older', 'logs.app/export'], 'older lines are loaded in front of what is read, searched and saved', async () => {
     const page = await at.browser.page(`${at.perch.url}/logs`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await list(page).getByRole('option').first().waitFor();
     const now = Date.now();
     await putRows(
@@ -152,18 +152,18 @@ describe('logs in the app', () => {
     await older.waitFor();
     const chosen = list(page).getByRole('option', { selected: true });
     const before = { text: await chosen.innerText(), y: (await chosen.boundingBox())?.y };
-    await shoot(page, 'older');
+    await takeScreenshots(page, 'older');
     await older.click();
     await page.getByText(/^4,0\d\d lines$/).waitFor();
     expect({ text: await chosen.innerText(), y: (await chosen.boundingBox())?.y }).toEqual(before);
     // The keys are still the list's.
     await page.keyboard.press('ArrowUp');
-    await until(async () => (await chosen.innerText()) !== before.text, 'the line before it');
+    await waitFor(async () => (await chosen.innerText()) !== before.text, 'the line before it');
 
     // If a filter has no match yet, older lines are searched.
     await page.getByLabel('Search logs').fill('"old 1500" no');
     await page.getByText('No matching lines so far').waitFor();
-    await shoot(page, 'none-yet');
+    await takeScreenshots(page, 'none-yet');
     await page.getByLabel('Search logs').fill('old 1500');
     await page.getByText('No matching lines so far').waitFor();
     await older.click();

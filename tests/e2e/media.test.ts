@@ -3,9 +3,9 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { sendJson, startMediaServer } from '../support/media-server.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { openaiOf } from './openai.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { createOpenai } from './openai-client.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 // The gateway in its managed Chromium reads and writes the forms; the official package calls it from outside.
 let perch: Perch;
@@ -26,7 +26,7 @@ beforeAll(async () => {
     },
   });
   perch = await startPerch();
-  openai = openaiOf(perch);
+  openai = createOpenai(perch);
   using outside = await connectOutside(perch);
   await addProvider(outside.client, server.url);
 });
@@ -38,8 +38,8 @@ afterAll(async () => {
 verifies(['http.media/large-upload', 'http.media/transcription'], 'a file of 25 MiB reaches the provider unchanged', async () => {
   const bytes = randomBytes(25 * 1024 * 1024);
   const file = await toFile(bytes, 'größe.mp3', { type: 'audio/mpeg' });
-  const told = await openai.audio.transcriptions.create({ file, model: 'local/whisper', prompt: 'Café' });
-  expect(told.text).toBe(`größe.mp3 whisper Café ${createHash('sha256').update(bytes).digest('hex')}`);
+  const transcription = await openai.audio.transcriptions.create({ file, model: 'local/whisper', prompt: 'Café' });
+  expect(transcription.text).toBe(`größe.mp3 whisper Café ${createHash('sha256').update(bytes).digest('hex')}`);
 });
 
 verifies(['http.media/speech', 'http.media/images', 'http.openapi/contracts'], 'speech, image edits and the description', async () => {

@@ -9,48 +9,48 @@ import type { Page } from 'playwright';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { packInto, typeErrors } from './packed.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { packPackage, findTypeErrors } from './pack-package.ts';
 
 const LIBRARIES = ['memory', 'memory/active-recall', 'memory/wiki', 'memory/dreaming'];
-const fileOf = (library: string): string => library.split('/').at(-1) ?? '';
-const IMPORTS = Object.fromEntries(LIBRARIES.map((library) => [`perch/${library}`, `/perch/${fileOf(library)}.js`]));
+const toFileName = (library: string): string => library.split('/').at(-1) ?? '';
+const IMPORTS = Object.fromEntries(LIBRARIES.map((library) => [`perch/${library}`, `/perch/${toFileName(library)}.js`]));
 const page = (head: string): string => `<!doctype html><title>Site</title>${head}<script type="module" src="./page.js"></script>`;
-const OF_NODE = /["'`]node:\w+|\bprocess\.\w+|\bBuffer\.\w+|\brequire\(|\bnew Function\b|\beval\(/g;
+const NODE_ONLY = /["'`]node:\w+|\bprocess\.\w+|\bBuffer\.\w+|\brequire\(|\bnew Function\b|\beval\(/g;
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
-const PLACES: Record<string, string> = { 'memory.yaml': 'memory:\n  compaction:\n    max_tokens: 500\n', 'wrong.yaml': 'memory: [' };
+const CONFIG_FILES: Record<string, string> = { 'memory.yaml': 'memory:\n  compaction:\n    max_tokens: 500\n', 'wrong.yaml': 'memory: [' };
 
-let elsewhere: string;
+let packageDir: string;
 let installed: string;
 let server: Server;
 let site: string;
 let browser: TestBrowser;
 
 /** Gives the site, the package's files for browsers beside it, and a model; nothing but its own scripts may run. */
-function serve(url: string): [status: number, type: string, body: string | Buffer] {
+function serveSite(url: string): [status: number, type: string, body: string | Buffer] {
   const path = url.slice(1);
   if (path.startsWith('v1/')) return [200, 'application/json', JSON.stringify({ choices: [{ message: { content: '## Goals\n- sail' } }] })];
-  const settings = PLACES[path];
+  const settings = CONFIG_FILES[path];
   if (settings !== undefined) return [200, 'text/yaml', settings];
-  const file = path.startsWith('perch/') ? join(installed, 'dist/browser', path.slice(6)) : join(elsewhere, path);
+  const file = path.startsWith('perch/') ? join(installed, 'dist/browser', path.slice(6)) : join(packageDir, path);
   return existsSync(file) ? [200, TYPES[extname(file)] ?? 'text/plain', readFileSync(file)] : [404, 'text/plain', 'none'];
 }
 
 beforeAll(async () => {
-  elsewhere = mkdtempSync(join(tmpdir(), 'perch-site-'));
-  installed = join(elsewhere, 'node_modules/perch');
+  packageDir = mkdtempSync(join(tmpdir(), 'perch-site-'));
+  installed = join(packageDir, 'node_modules/perch');
   mkdirSync(installed, { recursive: true });
   // Not one of its dependencies is there.
-  execFileSync('tar', ['-xzf', await packInto(elsewhere), '--strip-components=1', '-C', installed]);
-  cpSync(join(import.meta.dirname, 'memory-site'), join(elsewhere, 'site'), { recursive: true });
+  execFileSync('tar', ['-xzf', await packPackage(packageDir), '--strip-components=1', '-C', installed]);
+  cpSync(join(import.meta.dirname, 'memory-site'), join(packageDir, 'site'), { recursive: true });
   writeFileSync(
-    join(elsewhere, 'site/mapped.html'),
+    join(packageDir, 'site/mapped.html'),
     page(`<script type="importmap" nonce="map">${JSON.stringify({ imports: IMPORTS })}</script>`),
   );
-  writeFileSync(join(elsewhere, 'site/index.html'), page(''));
-  writeFileSync(join(elsewhere, 'package.json'), JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }));
+  writeFileSync(join(packageDir, 'site/index.html'), page(''));
+  writeFileSync(join(packageDir, 'package.json'), JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }));
   server = createServer(({ url = '/' }, response) => {
-    const [status, type, body] = serve(new URL(url, 'http://site').pathname);
+    const [status, type, body] = serveSite(new URL(url, 'http://site').pathname);
     response.writeHead(status, { 'content-type': type, 'content-security-policy': "script-src 'self' 'nonce-map'" }).end(body);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -61,10 +61,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
   await new Promise((closed) => server.close(closed).closeAllConnections());
-  rmSync(elsewhere, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  rmSync(packageDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
 
-const WALKED = {
+const EXPECTED_RESULT = {
   config: [500, 'Couldn’t read /none.yaml: HTTP 404', '/wrong.yaml'],
   memory: {
     needsCompaction: true,
@@ -80,7 +80,7 @@ const WALKED = {
   wiki: [1, 'SUPERSEDED'],
   dreaming: [true, 6, 1],
 };
-const LATER = {
+const EXPECTED_AFTER_RELOAD = {
   memories: ['Ana has a cat called Miso', 'Ana is allergic to walnuts', 'tone: dry', 'Where is the kayak?'],
   barn: true,
   dialogs: 3,
@@ -90,7 +90,7 @@ const LATER = {
 };
 
 /** Calls what the site's script has put there, once that has run. */
-async function call(on: Page, name: string, ...given: unknown[]): Promise<unknown> {
+async function callInPage(on: Page, name: string, ...given: unknown[]): Promise<unknown> {
   await on.waitForFunction((wanted) => wanted in globalThis, name);
   return on.evaluate(
     ([wanted, values]) => {
@@ -107,36 +107,38 @@ verifies(
   'the documents’ samples, by an import map; after a reload and a restart of the browser all is there',
   async () => {
     const tab = await browser.page(`${site}/site/mapped.html`);
-    expect(await call(tab, 'walk', 'mind')).toEqual(WALKED);
+    expect(await callInPage(tab, 'walk', 'mind')).toEqual(EXPECTED_RESULT);
     await tab.reload();
-    expect(await call(tab, 'again', 'mind')).toEqual(LATER);
+    expect(await callInPage(tab, 'again', 'mind')).toEqual(EXPECTED_AFTER_RELOAD);
     await browser.reopen();
-    expect(await call(await browser.page(`${site}/site/mapped.html`), 'again', 'mind')).toEqual(LATER);
+    expect(await callInPage(await browser.page(`${site}/site/mapped.html`), 'again', 'mind')).toEqual(EXPECTED_AFTER_RELOAD);
   },
 );
 
 verifies('memory.browser/tabs', 'two tabs that write at once lose nothing', async () => {
   const tabs = [await browser.page(`${site}/site/mapped.html`), await browser.page(`${site}/site/mapped.html`)];
-  await Promise.all(tabs.map((tab, nth) => call(tab, 'many', 'shared', ['Ana', 'Ben'][nth], 25)));
-  for (const tab of tabs) expect(await call(tab, 'counted', 'shared')).toEqual([50, 50, 50, 50]);
+  await Promise.all(tabs.map((tab, nth) => callInPage(tab, 'many', 'shared', ['Ana', 'Ben'][nth], 25)));
+  for (const tab of tabs) expect(await callInPage(tab, 'counted', 'shared')).toEqual([50, 50, 50, 50]);
   await tabs[0]?.reload();
-  expect(await call(tabs[0] ?? expect.fail(), 'counted', 'shared')).toEqual([50, 50, 50, 50]);
+  expect(await callInPage(tabs[0] ?? expect.fail(), 'counted', 'shared')).toEqual([50, 50, 50, 50]);
 });
 
 verifies(
   'memory.browser/workspace',
   'without room in the browser nothing is stored, and an error says so; with room again it continues',
   async () => {
-    expect(await call(await browser.page(`${site}/site/mapped.html`), 'stored', 'full', { 'a.md': 'short' })).toEqual([['stored', 5]]);
+    expect(await callInPage(await browser.page(`${site}/site/mapped.html`), 'stored', 'full', { 'a.md': 'short' })).toEqual([
+      ['stored', 5],
+    ]);
     // Chromium keeps for a while how much room there was.
     await browser.reopen();
     const tab = await browser.page(`${site}/site/mapped.html`);
     const cdp = await browser.context.newCDPSession(tab);
     await cdp.send('Storage.overrideQuotaForOrigin', { origin: site, quotaSize: 1 });
     const refusal = 'Couldn’t write a.md: The browser is out of storage. Nothing was saved.';
-    expect(await call(tab, 'stored', 'full', { 'a.md': 'x'.repeat(100_000) })).toEqual([[refusal, 5]]);
+    expect(await callInPage(tab, 'stored', 'full', { 'a.md': 'x'.repeat(100_000) })).toEqual([[refusal, 5]]);
     await cdp.send('Storage.overrideQuotaForOrigin', { origin: site });
-    expect(await call(tab, 'stored', 'full', { 'a.md': 'x'.repeat(100_000) })).toEqual([['stored', 100_000]]);
+    expect(await callInPage(tab, 'stored', 'full', { 'a.md': 'x'.repeat(100_000) })).toEqual([['stored', 100_000]]);
   },
 );
 
@@ -155,24 +157,24 @@ verifies('memory.browser/realms', 'in a dedicated worker, in a SharedWorker, and
         }),
       kind,
     );
-  expect(await inWorker('Worker')).toEqual([WALKED, LATER]);
-  expect(await inWorker('SharedWorker')).toEqual([WALKED, LATER]);
+  expect(await inWorker('Worker')).toEqual([EXPECTED_RESULT, EXPECTED_AFTER_RELOAD]);
+  expect(await inWorker('SharedWorker')).toEqual([EXPECTED_RESULT, EXPECTED_AFTER_RELOAD]);
 
-  await build({ root: join(elsewhere, 'site'), base: './', configFile: false, logLevel: 'error' });
+  await build({ root: join(packageDir, 'site'), base: './', configFile: false, logLevel: 'error' });
   const bundled = await browser.page(`${site}/site/dist/index.html`);
-  expect(await call(bundled, 'walk', 'bundled')).toEqual(WALKED);
+  expect(await callInPage(bundled, 'walk', 'bundled')).toEqual(EXPECTED_RESULT);
   await bundled.reload();
-  expect(await call(bundled, 'again', 'bundled')).toEqual(LATER);
+  expect(await callInPage(bundled, 'again', 'bundled')).toEqual(EXPECTED_AFTER_RELOAD);
   expect([browser.foreignRequests, browser.complaints.filter((text) => !text.includes('404'))]).toEqual([[], []]);
 });
 
 verifies('memory.browser/built', 'nothing of Node, nothing from outside', () => {
   const files = readdirSync(join(installed, 'dist/browser'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
-  expect(files.map((file) => file.replace(/\.js$/, ''))).toEqual(expect.arrayContaining(LIBRARIES.map(fileOf)));
+  expect(files.map((file) => file.replace(/\.js$/, ''))).toEqual(expect.arrayContaining(LIBRARIES.map(toFileName)));
   for (const file of files) {
     const text = readFileSync(join(installed, 'dist/browser', file), 'utf8');
     expect(
-      [...text.matchAll(OF_NODE)].map(([found]) => found),
+      [...text.matchAll(NODE_ONLY)].map(([found]) => found),
       file,
     ).toEqual([]);
     const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, specifier = '']) => specifier);
@@ -193,14 +195,14 @@ verifies('memory.browser/built', 'its names are those that Node has, and it is t
     dreaming: () => import('../../bridge/library/dreaming.ts'),
   };
   for (const library of LIBRARIES) {
-    const ours: object = await import(join(installed, 'dist/browser', `${fileOf(library)}.js`));
-    const theirs = Object.keys((await nodes[fileOf(library)]?.()) ?? {});
+    const ours: object = await import(join(installed, 'dist/browser', `${toFileName(library)}.js`));
+    const theirs = Object.keys((await nodes[toFileName(library)]?.()) ?? {});
     expect(Object.keys(ours).sort(), library).toEqual(
       theirs.map((name) => (name === 'folderWorkspace' ? 'databaseWorkspace' : name)).sort(),
     );
   }
   // Types of what it depends on for its settings, which an installation has.
-  symlinkSync(join(import.meta.dirname, '../../node_modules/zod'), join(elsewhere, 'node_modules/zod'), 'junction');
+  symlinkSync(join(import.meta.dirname, '../../node_modules/zod'), join(packageDir, 'node_modules/zod'), 'junction');
   const lines = [
     "import { databaseWorkspace, MemoryManager, type FoundMemory } from 'perch/memory';",
     "import { ActiveMemoryRecaller } from 'perch/memory/active-recall';",
@@ -211,7 +213,7 @@ verifies('memory.browser/built', 'its names are those that Node has, and it is t
     'export const all = [new ActiveMemoryRecaller(memory), new WikiVault("wiki").claims, ClaimsManager, DreamingPhases, PromotionScorer];',
     'export const wrong: number = databaseWorkspace;',
   ];
-  writeFileSync(join(elsewhere, 'typed.ts'), `${lines.join('\n')}\n`);
+  writeFileSync(join(packageDir, 'typed.ts'), `${lines.join('\n')}\n`);
   const mistake = [expect.stringMatching(/^typed\.ts\(8,14\): error TS2322/)];
-  expect(typeErrors(elsewhere, 'typed.ts', ['--module', 'esnext', '--moduleResolution', 'bundler'])).toEqual(mistake);
+  expect(findTypeErrors(packageDir, 'typed.ts', ['--module', 'esnext', '--moduleResolution', 'bundler'])).toEqual(mistake);
 });

@@ -1,34 +1,34 @@
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
-import { focused, operable } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, type Upstream } from '../test-upstream.ts';
+import { describeFocus, listControls } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('memory in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   let upstream: Upstream;
 
   beforeAll(async () => {
     upstream = await startUpstream({ models: ['normal', 'endless'] });
     using outside = await connectOutside(at.perch);
     await addProvider(outside.client, upstream.url);
-    await (await linkedPage(at.browser, at.perch)).close();
+    await (await openLinkedPage(at.browser, at.perch)).close();
   });
   afterAll(() => upstream?.close());
 
   const open = async (path: string): Promise<Page> => {
     const page = await at.browser.page(at.perch.url + path);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     return page;
   };
-  const unnamed = async (page: Page): Promise<string[]> => (await operable(page)).filter((each) => each.endsWith(' ""'));
+  const unnamed = async (page: Page): Promise<string[]> => (await listControls(page)).filter((each) => each.endsWith(' ""'));
   const rows = (page: Page, list: string, text: string): Locator =>
     page.getByRole('list', { name: list }).getByRole('listitem').filter({ hasText: text });
 
@@ -38,7 +38,7 @@ describe('memory in the app', () => {
     const page = await open('/');
     await page.getByRole('link', { name: 'Memory' }).click();
     await page.getByText('No memories yet').waitFor();
-    await shoot(page, 'empty');
+    await takeScreenshots(page, 'empty');
     await page.getByRole('button', { name: 'Add memory' }).click();
     const form = page.getByRole('dialog', { name: 'Add memory' });
     await form.getByLabel('Memory text').fill('The blue kayak is in the barn behind the mill');
@@ -75,13 +75,13 @@ describe('memory in the app', () => {
     await rows(page, 'Memories', 'red paint').waitFor();
     expect(await page.getByRole('list', { name: 'Memories' }).getByRole('listitem').count()).toBe(1);
     await filters.getByRole('button', { name: 'All 4' }).click();
-    await shoot(page, 'list');
+    await takeScreenshots(page, 'list');
 
     // Arrow keys go from row to row, to the same control.
     await kayak.getByRole('button', { name: 'Forget' }).focus();
     await page.keyboard.press('ArrowDown');
     expect(await rows(page, 'Memories', 'red paint').evaluate((row) => row.contains(document.activeElement))).toBe(true);
-    expect(await focused(page)).toBe('Forget');
+    expect(await describeFocus(page)).toBe('Forget');
     await page.keyboard.press('Home');
 
     // In place; Esc leaves it as it was, Mod+Enter saves, and the keyboard is back on its button.
@@ -89,15 +89,15 @@ describe('memory in the app', () => {
     await page.keyboard.type(' (never saved)');
     await page.keyboard.press('Escape');
     await kayak.getByText('The blue kayak is in the barn behind the mill', { exact: true }).waitFor();
-    expect(await focused(page)).toBe('Edit');
+    expect(await describeFocus(page)).toBe('Edit');
     await page.keyboard.press('Enter');
     await kayak.getByLabel('Memory text').fill('The blue kayak is at Tom’s');
     await kayak.getByLabel('Category').selectOption({ label: 'Event' });
     expect(await unnamed(page)).toEqual([]);
-    await shoot(page, 'edit');
+    await takeScreenshots(page, 'edit');
     await kayak.getByLabel('Memory text').press('Control+Enter');
     await kayak.getByText('The blue kayak is at Tom’s', { exact: true }).waitFor();
-    await until(async () => (await focused(page)) === 'Edit', 'the keyboard to be back');
+    await waitFor(async () => (await describeFocus(page)) === 'Edit', 'the keyboard to be back');
     await filters.getByRole('button', { name: 'Events 2' }).waitFor();
     expect((await client.call('memory.list', { category: 'event' })).memories.map(({ text }) => text)).toContain(
       'The blue kayak is at Tom’s',
@@ -116,12 +116,12 @@ describe('memory in the app', () => {
     await kayak.getByRole('button', { name: 'Forget' }).focus();
     await page.keyboard.press('Enter');
     await kayak.getByRole('button', { name: 'Undo' }).waitFor();
-    await until(async () => (await focused(page)) === 'Undo', 'the keyboard to be on the way back');
-    await until(async () => (await client.call('memory.list', {})).count === 3);
+    await waitFor(async () => (await describeFocus(page)) === 'Undo', 'the keyboard to be on the way back');
+    await waitFor(async () => (await client.call('memory.list', {})).count === 3);
     await filters.getByRole('button', { name: 'All 3' }).waitFor();
     await page.keyboard.press('Enter');
     await kayak.getByRole('button', { name: 'Forget' }).waitFor();
-    await until(async () => (await client.call('memory.list', { category: 'event' })).count === 2);
+    await waitFor(async () => (await client.call('memory.list', { category: 'event' })).count === 2);
 
     // Found in other words, with the reasons; what was said with what stands beside it.
     await page.getByRole('textbox', { name: 'Search memory' }).fill('Where is the boat?');
@@ -130,16 +130,16 @@ describe('memory in the app', () => {
     await page.getByRole('textbox', { name: 'Search memory' }).press('ArrowDown');
     expect(await found.evaluate((row) => row.contains(document.activeElement))).toBe(true);
     await page.getByRole('textbox', { name: 'Search memory' }).fill('where is the tent');
-    const said = rows(page, 'Results', 'It hangs in the attic').first();
-    await said.getByText(/“tent” mentioned nearby/).waitFor();
+    const memoryRow = rows(page, 'Results', 'It hangs in the attic').first();
+    await memoryRow.getByText(/“tent” mentioned nearby/).waitFor();
     expect(await unnamed(page)).toEqual([]);
-    await shoot(page, 'found');
+    await takeScreenshots(page, 'found');
     await rows(page, 'Results', 'Where did we put').first().getByRole('link', { name: 'Open in chat' }).click();
     await page.waitForURL(/\/chat\/main\/trip#message-/);
     await page.getByRole('region', { name: 'Messages' }).getByText('Where did we put the tent?').waitFor();
     await page.goBack();
     // The search text is still there.
-    await said.waitFor();
+    await memoryRow.waitFor();
     await page.getByRole('textbox', { name: 'Search memory' }).fill('zyxwvut');
     await page.getByText(/No results in memories, notes or the last month’s chats/).waitFor();
     await page.getByRole('textbox', { name: 'Search memory' }).press('Escape');
@@ -159,25 +159,25 @@ describe('memory in the app', () => {
     await page.keyboard.type('Answer in Portuguese');
     await page.keyboard.press('Enter');
     await language.getByText('Answer in Portuguese').waitFor();
-    await until(async () => (await focused(page)) === 'Edit', 'the keyboard to be back');
-    await shoot(page, 'preferences');
+    await waitFor(async () => (await describeFocus(page)) === 'Edit', 'the keyboard to be back');
+    await takeScreenshots(page, 'preferences');
     // Its row has as much room above the words as below, and on a phone the words have the card's width; so has what is written.
-    const told = language.getByText('Answer in Portuguese');
-    const [row, words] = [await language.boundingBox(), await told.boundingBox()];
+    const languageRule = language.getByText('Answer in Portuguese');
+    const [row, words] = [await language.boundingBox(), await languageRule.boundingBox()];
     if (!row || !words) throw new Error('the row is not there');
     expect(Math.abs(words.y - row.y - (row.y + row.height - words.y - words.height))).toBeLessThan(4);
     await page.setViewportSize({ width: 360, height: 800 });
     const share = async (of: Locator): Promise<number> =>
       ((await of.boundingBox())?.width ?? 0) / ((await language.boundingBox())?.width ?? 1);
-    await until(async () => (await share(language.getByRole('cell').first())) > 0.95, 'the width of the card');
+    await waitFor(async () => (await share(language.getByRole('cell').first())) > 0.95, 'the width of the card');
     await language.getByRole('button', { name: 'Edit' }).click();
     expect(await share(language.getByRole('textbox'))).toBeGreaterThan(0.8);
     await page.keyboard.press('Escape');
     await page.setViewportSize({ width: 1280, height: 800 });
     await language.getByRole('button', { name: 'Forget' }).click();
-    await until(async () => (await client.call('memory.preferences', {})).preferences.length === 0);
+    await waitFor(async () => (await client.call('memory.preferences', {})).preferences.length === 0);
     await language.getByRole('button', { name: 'Undo' }).click();
-    await until(async () => (await client.call('memory.preferences', {})).preferences[0]?.value === 'Answer in Portuguese');
+    await waitFor(async () => (await client.call('memory.preferences', {})).preferences[0]?.value === 'Answer in Portuguese');
 
     await parts.getByRole('link', { name: 'Days' }).click();
     await page.getByRole('img', { name: /^Memories from .*: 5$/ }).waitFor();
@@ -190,7 +190,7 @@ describe('memory in the app', () => {
     await page.getByRole('button', { name: 'Summarise this day' }).click();
     await page.getByText('Summary added to the notes').waitFor();
     expect(await unnamed(page)).toEqual([]);
-    await shoot(page, 'days');
+    await takeScreenshots(page, 'days');
     const today = new Date().toISOString().slice(0, 10);
     expect((await client.call('memory.day', { date: today })).notes).not.toBeNull();
     expect(at.browser.complaints).toEqual([]);
@@ -204,7 +204,7 @@ describe('memory in the app', () => {
     await client.call('memory.add', { agentId: 'scout', text: 'Camp is by the river' });
     const page = await open('/memory?agent=scout');
     // From here on nothing is read anew because of another connection.
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     await rows(page, 'Memories', 'Camp is by the river').waitFor();
     await client.call('memory.add', { agentId: 'scout', text: 'The ford is closed' });
     await rows(page, 'Memories', 'The ford is closed').waitFor();
@@ -253,9 +253,9 @@ describe('memory in the app', () => {
     expect(await list.count()).toBeLessThan(150);
     const before = await list.count();
     await list.last().scrollIntoViewIfNeeded();
-    await until(async () => (await list.count()) > before, 'more of them');
+    await waitFor(async () => (await list.count()) > before, 'more of them');
     // Further than what is loaded at first.
-    await until(async () => {
+    await waitFor(async () => {
       await list.last().scrollIntoViewIfNeeded();
       return (await list.count()) > 250;
     }, 'further pages');
@@ -281,41 +281,41 @@ describe('memory in the app', () => {
       const line = page.getByText('Used 1 memory');
       await line.waitFor();
       await line.click();
-      const told = page.locator('details').filter({ has: line });
-      await told.getByText('under the third flower pot').waitFor();
-      await told.getByText(/Mentions .*“key”/).waitFor();
-      await told.getByText(/remembered, fact/i).waitFor();
+      const details = page.locator('details').filter({ has: line });
+      await details.getByText('under the third flower pot').waitFor();
+      await details.getByText(/Mentions .*“key”/).waitFor();
+      await details.getByText(/remembered, fact/i).waitFor();
       await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy reply' }).waitFor();
       expect(await unnamed(page)).toEqual([]);
-      await shoot(page, 'chat');
+      await takeScreenshots(page, 'chat');
       // From history.
       await page.reload();
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await line.click();
-      await told.getByRole('button', { name: 'Forget this memory' }).focus();
+      await details.getByRole('button', { name: 'Forget this memory' }).focus();
       await page.keyboard.press('Enter');
-      await until(async () => (await focused(page)) === 'Undo', 'the keyboard to be on the way back');
-      await until(async () => !(await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
+      await waitFor(async () => (await describeFocus(page)) === 'Undo', 'the keyboard to be on the way back');
+      await waitFor(async () => !(await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
       await page.keyboard.press('Enter');
-      await told.getByRole('button', { name: 'Forget this memory' }).waitFor();
-      await until(async () => (await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
+      await details.getByRole('button', { name: 'Forget this memory' }).waitFor();
+      await waitFor(async () => (await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
 
-      await told.getByRole('button', { name: 'Don’t use memories in this chat' }).click();
-      await told.getByRole('button', { name: 'Use memories in this chat', exact: true }).waitFor();
+      await details.getByRole('button', { name: 'Don’t use memories in this chat' }).click();
+      await details.getByRole('button', { name: 'Use memories in this chat', exact: true }).waitFor();
       const path = `${new URL(page.url()).pathname.slice('/chat/'.length)}.jsonl`;
       expect(await client.call('sessions.recall', { path })).toMatchObject({ enabled: false, active: false });
       await composer.fill('And where is the spare key of the boathouse now?');
       await composer.press('Enter');
       const replies = page.getByRole('article', { name: 'Reply' });
-      await until(async () => (await replies.count()) === 2 && (await page.getByRole('button', { name: 'Stop' }).count()) === 0);
+      await waitFor(async () => (await replies.count()) === 2 && (await page.getByRole('button', { name: 'Stop' }).count()) === 0);
       expect(await line.count()).toBe(1);
       // The chat's menu has the switch too.
       const [, sessionId = ''] = path.slice(0, -'.jsonl'.length).split('/');
       await page.getByRole('button', { name: /^More actions for Where is the spare key/ }).click();
       await page.getByRole('menuitem', { name: 'Use memories in this chat' }).click();
-      await until(async () => (await client.call('sessions.recall', { path })).enabled);
+      await waitFor(async () => (await client.call('sessions.recall', { path })).enabled);
       await page.getByRole('button', { name: 'Undo' }).click();
-      await until(async () => !(await client.call('sessions.recall', { path })).enabled);
+      await waitFor(async () => !(await client.call('sessions.recall', { path })).enabled);
 
       // The recall is shown while the reply streams.
       await page.getByRole('link', { name: 'New chat' }).first().click();
@@ -336,10 +336,10 @@ describe('memory in the app', () => {
       const entry = rows(page, 'Memories used in replies', 'Where is the spare key').first();
       await entry.getByText('under the third flower pot').waitFor();
       expect(await unnamed(page)).toEqual([]);
-      await shoot(page, 'recalled');
+      await takeScreenshots(page, 'recalled');
       await entry.getByRole('link', { name: 'Where is the spare key of the boathouse?' }).click();
       await page.waitForURL(/#message-/);
-      await until(
+      await waitFor(
         () =>
           page.getByText('Used 1 memory').evaluate((element) => {
             const { top } = element.getBoundingClientRect();
@@ -372,7 +372,7 @@ describe('memory in the app', () => {
     await add(list, async (page) => {
       await page.getByRole('checkbox', { name: /nowhere/ }).uncheck();
       expect(await unnamed(page)).toEqual([]);
-      await shoot(page, 'memory-import');
+      await takeScreenshots(page, 'memory-import');
     });
     const { memories } = await client.call('memory.list', {});
     const added = memories.filter(({ text }) => /rye|Ida|nowhere/.test(text));

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { hubServer } from '../support/hub-server.ts';
-import { chatModel } from '../support/onnx-file.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { focused, lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
-import { LINKED, connected, linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startHubServer } from '../support/hub-server.ts';
+import { createChatModel } from '../support/onnx-file.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../test-upstream.ts';
+import { describeFocus, findLowContrast, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { LINKED_STATUS, waitForConnection, openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const GRAPH = 'onnx/model_quantized.onnx';
 const table = (page: Page) => page.getByRole('table', { name: 'Models' });
@@ -19,7 +19,7 @@ const row = (page: Page, key: string) =>
     .filter({ has: page.getByText(key, { exact: true }) });
 
 describe('models in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   let upstream: Upstream;
   let vendor: Upstream;
   beforeAll(async () => {
@@ -35,14 +35,14 @@ describe('models in the app', () => {
     ['models.app/list', 'models.app/answering', 'models.app/small'],
     'found, set side by side, made the default, with others that take over',
     async () => {
-      const page = await linkedPage(at.browser, at.perch);
+      const page = await openLinkedPage(at.browser, at.perch);
       await page.getByText('Gateway', { exact: true }).click();
       await page.getByRole('link', { name: 'Models' }).click();
       await page.getByText('Built in').waitFor();
       await row(page, 'guide/guide').waitFor();
       await page.getByRole('button', { name: 'Find local servers' }).click();
       await page.getByText('No local models found.').waitFor();
-      await shoot(page, 'empty');
+      await takeScreenshots(page, 'empty');
 
       using outside = await connectOutside(at.perch);
       const { client } = outside;
@@ -60,7 +60,7 @@ describe('models in the app', () => {
 
       const keys = (): Promise<string[]> => table(page).locator('.key').allInnerTexts();
       await page.getByLabel('Search models').fill('VENDOR mini');
-      await until(async () => (await keys()).join() === 'vendor/gpt-4o-mini', 'the one that fits');
+      await waitFor(async () => (await keys()).join() === 'vendor/gpt-4o-mini', 'the one that fits');
       await page.getByLabel('Search models').fill('no such model');
       await page.getByText('No matching models').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -70,27 +70,27 @@ describe('models in the app', () => {
       expect(await line('Vision')).toBe(await line('Tools'));
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByLabel('Vision', { exact: true }).check();
-      await until(async () => (await keys()).toSorted().join() === 'vendor/gpt-4o,vendor/gpt-4o-mini', 'those that see');
+      await waitFor(async () => (await keys()).toSorted().join() === 'vendor/gpt-4o,vendor/gpt-4o-mini', 'those that see');
       await page.getByLabel('Sort by').selectOption({ label: 'Lowest price' });
-      await until(async () => (await keys()).join() === 'vendor/gpt-4o-mini,vendor/gpt-4o', 'the cheapest first');
+      await waitFor(async () => (await keys()).join() === 'vendor/gpt-4o-mini,vendor/gpt-4o', 'the cheapest first');
       await page.getByLabel('Vision', { exact: true }).uncheck();
 
       for (const name of ['gpt-4o', 'normal', 'error-500']) await page.getByLabel(`Compare ${name}`, { exact: true }).check();
-      const beside = page.getByRole('region', { name: 'Comparison' }).last();
-      const fact = (name: string) => beside.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts();
+      const otherComparison = page.getByRole('region', { name: 'Comparison' }).last();
+      const fact = (name: string) => otherComparison.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts();
       expect(await fact('Output price')).toEqual(['$10.00', '–', '–']);
       expect(await fact('Vision')).toEqual(['Yes', 'No', 'No']);
       // The measurement is the time to the first token of that model.
-      await beside.getByRole('button', { name: 'Measure normal' }).click();
-      await beside.getByText(/^[\d,]+ ms$/).waitFor();
+      await otherComparison.getByRole('button', { name: 'Measure normal' }).click();
+      await otherComparison.getByText(/^[\d,]+ ms$/).waitFor();
       expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'normal' });
-      await beside.getByRole('button', { name: 'Measure error-500' }).click();
-      await until(async () => (await fact('Time to first token'))[2]?.includes('Measure again') === true, 'why it does not answer');
+      await otherComparison.getByRole('button', { name: 'Measure error-500' }).click();
+      await waitFor(async () => (await fact('Time to first token'))[2]?.includes('Measure again') === true, 'why it does not answer');
       expect((await fact('Time to first token'))[2]).not.toMatch(/\d ms/);
       await page.getByRole('heading', { name: 'All models' }).scrollIntoViewIfNeeded();
-      await shoot(page, 'compared');
-      await beside.getByRole('button', { name: 'Remove normal' }).click();
-      expect(await beside.getByRole('columnheader').count()).toBe(2);
+      await takeScreenshots(page, 'compared');
+      await otherComparison.getByRole('button', { name: 'Remove normal' }).click();
+      expect(await otherComparison.getByRole('columnheader').count()).toBe(2);
 
       await page.getByRole('button', { name: 'Make default error-500' }).click();
       await row(page, 'local/error-500').getByText('Default', { exact: true }).waitFor();
@@ -98,28 +98,28 @@ describe('models in the app', () => {
       const set = async (): Promise<string> => JSON.stringify(await client.call('config.get', { key: 'chat' }));
       for (const key of ['vendor/gpt-4o', 'local/normal']) {
         await fallback.selectOption(key);
-        await until(async () => (await set()).includes(key), `${key} to be set`);
+        await waitFor(async () => (await set()).includes(key), `${key} to be set`);
       }
       await page.getByRole('button', { name: 'Move normal up' }).click();
-      await until(async () => (await set()).includes('["local/normal","vendor/gpt-4o"]'), 'the other order');
+      await waitFor(async () => (await set()).includes('["local/normal","vendor/gpt-4o"]'), 'the other order');
       await page.getByRole('button', { name: 'Remove gpt-4o' }).last().waitFor();
-      await shoot(page, 'answering');
+      await takeScreenshots(page, 'answering');
 
       const small = page.getByRole('region', { name: 'Small tasks' });
       const model = small.getByLabel('Model for small tasks');
       const named = small.getByLabel('Name new chats with a model');
       expect([await model.inputValue(), await named.isChecked()]).toEqual(['auto', false]);
-      await shoot(page, 'small-tasks');
+      await takeScreenshots(page, 'small-tasks');
       await model.selectOption('vendor/gpt-4o-mini');
-      await until(async () => (await set()).includes('"smallModel":"vendor/gpt-4o-mini"'), 'the small model to be set');
+      await waitFor(async () => (await set()).includes('"smallModel":"vendor/gpt-4o-mini"'), 'the small model to be set');
       await named.check();
-      await until(async () => (await set()).includes('"titles":true'), 'titles to be on');
+      await waitFor(async () => (await set()).includes('"titles":true'), 'titles to be on');
       await named.uncheck();
-      await until(async () => (await set()).includes('"titles":false'), 'titles to be off again');
+      await waitFor(async () => (await set()).includes('"titles":false'), 'titles to be off again');
 
       // The setting applies to the next message: the default fails, and the first fallback answers.
       await page.goto(at.perch.url);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByRole('textbox', { name: 'Message' }).fill('hi there');
       await page.getByRole('textbox', { name: 'Message' }).press('Enter');
       await page.getByRole('article', { name: 'Reply' }).getByText(UPSTREAM_TEXT.join('')).waitFor();
@@ -130,16 +130,16 @@ describe('models in the app', () => {
       await order.getByRole('button', { name: 'Remove normal' }).click();
       await order.getByRole('button', { name: 'Remove gpt-4o' }).click();
       await order.waitFor({ state: 'detached' });
-      await until(async () => !(await set()).includes('fallbacks'), 'none to be set');
+      await waitFor(async () => !(await set()).includes('fallbacks'), 'none to be set');
 
-      expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+      expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+        expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
       }
       for (const width of [320, 768, 1920]) {
         await page.setViewportSize({ width, height: 900 });
-        expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+        expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
       }
       expect(at.browser.complaints).toEqual([]);
       await page.close();
@@ -150,12 +150,12 @@ describe('models in the app', () => {
     ['models.app/local', 'models.app/faults'],
     'a model is downloaded, cancelled, gone on with, used, and deleted',
     async () => {
-      const hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab', { context: 1024 }) }, {});
+      const hub = await startHubServer({ 'perch/words': createChatModel('Hello from this very tab', { context: 1024 }) }, {});
       await using _hub = hub;
       using outside = await connectOutside(at.perch);
       await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
       const page = await at.browser.page(`${at.perch.url}/models#local`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByText('No local models yet').waitFor();
       const begin = async (repo: string): Promise<void> => {
         await page.getByRole('button', { name: 'Download a model…' }).click();
@@ -178,31 +178,31 @@ describe('models in the app', () => {
       await begin(`https://hub.example/perch/words/tree/main`);
       const coming = downloads.getByRole('listitem', { name: 'perch/words' });
       await coming.getByRole('progressbar', { name: 'Downloading perch/words' }).waitFor();
-      await shoot(page, 'downloading');
+      await takeScreenshots(page, 'downloading');
       await coming.getByRole('button', { name: 'Cancel' }).click();
       await coming.getByText(/^Cancelled/).waitFor();
       hub.faults.silent = false;
       await coming.getByRole('button', { name: /^(Retry|Resume)$/ }).click();
-      const here = local.getByRole('listitem').filter({ hasText: 'perch/words' });
-      await here.getByText(/In this browser · [\d.]+ KB · \S+ context/).waitFor();
+      const listedModel = local.getByRole('listitem').filter({ hasText: 'perch/words' });
+      await listedModel.getByText(/In this browser · [\d.]+ KB · \S+ context/).waitFor();
       expect(hub.asked.some(({ path }) => path.includes(GRAPH))).toBe(true);
 
-      await here.getByRole('button', { name: 'Make default' }).click();
-      await here.getByText('Default', { exact: true }).waitFor();
+      await listedModel.getByRole('button', { name: 'Make default' }).click();
+      await listedModel.getByText('Default', { exact: true }).waitFor();
       await row(page, 'browser/perch/words').waitFor();
       await page.goto(at.perch.url);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByRole('textbox', { name: 'Message' }).fill('Hi');
       await page.getByRole('textbox', { name: 'Message' }).press('Enter');
       await page.getByRole('article', { name: 'Reply' }).getByText('Hello from this very tab').waitFor();
 
       await page.goto(`${at.perch.url}/models#local`);
-      await here.getByRole('button', { name: 'Delete…' }).click();
+      await listedModel.getByRole('button', { name: 'Delete…' }).click();
       const sure = page.getByRole('dialog', { name: /^Delete .*\?$/ });
       await sure.getByRole('button', { name: 'Cancel' }).click();
-      await here.getByRole('button', { name: 'Delete…' }).click();
+      await listedModel.getByRole('button', { name: 'Delete…' }).click();
       await sure.getByRole('button', { name: 'Delete', exact: true }).click();
-      await here.waitFor({ state: 'detached' });
+      await listedModel.waitFor({ state: 'detached' });
       expect((await outside.client.call('models.local', {})).models).toEqual([]);
       await page.close();
     },
@@ -218,17 +218,17 @@ describe('models in the app', () => {
         patch: { providers: { moved: { name: 'Moved', kind: 'openai', baseUrl: vendor.url, apiKey: 'sk-moved' } } },
       });
       const page = await at.browser.page(`${at.perch.url}/models#providers`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByRole('listitem').filter({ hasText: 'Moved' }).getByRole('button', { name: 'Edit' }).click();
       const form = page.getByRole('dialog', { name: /Moved/ });
       await form.getByLabel('Base URL').fill(upstream.url);
       await form.getByRole('button', { name: /Save/ }).click();
-      const told = form.getByRole('alert').getByText('Enter the key again');
-      await told.waitFor();
-      await until(async () => (await focused(page)) === 'API key', 'the keyboard to be there');
-      await shoot(page, 'key-again');
+      const keyAlert = form.getByRole('alert').getByText('Enter the key again');
+      await keyAlert.waitFor();
+      await waitFor(async () => (await describeFocus(page)) === 'API key', 'the keyboard to be there');
+      await takeScreenshots(page, 'key-again');
       await form.getByLabel('API key', { exact: true }).fill('sk-new');
-      await told.waitFor({ state: 'detached' });
+      await keyAlert.waitFor({ state: 'detached' });
       await form.getByRole('button', { name: /Save/ }).click();
       await form.getByRole('status').waitFor();
       // The same server at another path is no other one.

@@ -1,18 +1,18 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { OAUTH_CALLBACK } from '#shared/ports/oauth.ts';
+import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
+import { waitFor } from '../support/test-gateway.ts';
 import { startOauthServer } from '../support/oauth-server.ts';
-import { served } from './served.ts';
-import { connected, linkedPage } from './connected.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { waitForConnection, openLinkedPage } from './connection-status.ts';
 
 /** Consent page of the other service; it responds through a form, as most do. */
-const consent = (address: string): string =>
+const startConsentPage = (address: string): string =>
   `<!doctype html><title>Another service</title><form method="post" action="${address.replaceAll('&', '&amp;')}"><button>Allow</button></form>`;
 
 /** The page at the sizes and in the colours that it is looked at, for whoever wants to see. */
-async function shots(page: Page, name: string): Promise<void> {
+async function takeScreenshots(page: Page, name: string): Promise<void> {
   for (const width of [360, 1280])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: 720 });
@@ -23,7 +23,7 @@ async function shots(page: Page, name: string): Promise<void> {
 }
 
 describe('the return from another service', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies(
     ['oauth/callback', 'oauth/page'],
@@ -33,22 +33,22 @@ describe('the return from another service', () => {
       other.metadata = { authorization_endpoint: `${other.issuer}/consent` };
       other.instead.set('/consent', ({ url }) => ({
         headers: { 'content-type': 'text/html' },
-        body: consent((url ?? '').replace('/consent', '/authorize')),
+        body: startConsentPage((url ?? '').replace('/consent', '/authorize')),
       }));
-      const app = await linkedPage(at.browser, at.perch);
+      const app = await openLinkedPage(at.browser, at.perch);
       await app.evaluate(() => navigator.serviceWorker.ready.then(() => true));
       await app.reload();
       expect(await app.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
 
       // Only the host that makes a link knows it, and the tab takes over from the managed Chromium.
-      await connected(app, 'This browser');
+      await waitForConnection(app, 'This browser');
       const client = await at.perch.client();
       await client.call('config.set', { key: 'tools.mcpServers.far', value: { url: other.url } });
       const state = async (): Promise<unknown> => (await client.call('mcp.list', {})).servers.find(({ name }) => name === 'far')?.state;
-      await until(async () => (await state()) === 'unauthorized', 'the server to want permission', 30_000);
+      await waitFor(async () => (await state()) === 'unauthorized', 'the server to want permission', 30_000);
       const { url } = await client.call('mcp.authorize', { name: 'far' });
       const callback = new URL(url).searchParams.get('redirect_uri') ?? '';
-      expect(callback).toBe(`${at.perch.url}${OAUTH_CALLBACK}`);
+      expect(callback).toBe(`${at.perch.url}${OAUTH_CALLBACK_PATH}`);
 
       // Pages that are merely open try the link: another's, and the app itself.
       const link = `${callback}?code=a&state=${new URL(url).searchParams.get('state')}`;
@@ -83,13 +83,13 @@ describe('the return from another service', () => {
       expect([back.status(), back.fromServiceWorker()]).toEqual([200, false]);
       await page.getByRole('heading', { name: 'Connected' }).waitFor();
       await page.getByText('MCP server far is connected. You can close this window.').waitFor();
-      await shots(page, 'done');
-      await until(async () => (await state()) === 'ready', 'the server’s tools', 30_000);
+      await takeScreenshots(page, 'done');
+      await waitFor(async () => (await state()) === 'ready', 'the server’s tools', 30_000);
 
       // Once more, by the browser's own button: good once.
       await page.reload();
       await page.getByRole('heading').waitFor();
-      await shots(page, 'again');
+      await takeScreenshots(page, 'again');
       expect(at.perch.output.stderr).not.toContain('code=');
       client.close();
     },

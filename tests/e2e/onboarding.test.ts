@@ -1,46 +1,46 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { hubServer } from '../support/hub-server.ts';
-import { chatModel } from '../support/onnx-file.ts';
-import { startUpstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { focused, lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
-import { LINKED, connected, linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { startHubServer } from '../support/hub-server.ts';
+import { createChatModel } from '../support/onnx-file.ts';
+import { startUpstream, UPSTREAM_TEXT } from '../test-upstream.ts';
+import { describeFocus, findLowContrast, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { LINKED_STATUS, waitForConnection, openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-const doors = (page: Page) => page.getByRole('list', { name: 'Connect a model' });
+const setupChoices = (page: Page) => page.getByRole('list', { name: 'Connect a model' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 
 describe('the first steps', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('onboarding/skip', 'in nobody’s way, skipped, and back from the settings', async () => {
-    const page = await linkedPage(at.browser, at.perch);
-    await doors(page).getByRole('button').first().waitFor();
+    const page = await openLinkedPage(at.browser, at.perch);
+    await setupChoices(page).getByRole('button').first().waitFor();
     // One writes at once all the same.
-    expect(await focused(page)).toBe('Message');
-    await shoot(page, 'doors');
-    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    expect(await describeFocus(page)).toBe('Message');
+    await takeScreenshots(page, 'doors');
+    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     await page.setViewportSize({ width: 320, height: 900 });
-    expect(await remaining(() => overflowing(page), '320')).toEqual([]);
+    expect(await waitForNoProblems(() => findOverflow(page), '320')).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
 
     await page.getByRole('button', { name: 'Not now' }).click();
-    await doors(page).waitFor({ state: 'detached' });
+    await setupChoices(page).waitFor({ state: 'detached' });
     await page.reload();
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByText('The built-in guide answers').waitFor();
-    expect(await doors(page).count()).toBe(0);
+    expect(await setupChoices(page).count()).toBe(0);
     await page.goto(`${at.perch.url}/settings#first-steps`);
     await page.getByRole('button', { name: 'Show setup' }).click();
-    await doors(page).waitFor();
+    await setupChoices(page).waitFor();
     await message(page).fill('What can you do?');
     await message(page).press('Enter');
     await replies(page).getByText(/\w{3}/).first().waitFor();
@@ -51,8 +51,8 @@ describe('the first steps', () => {
   verifies('onboarding/doors', 'a key: what is wrong is said, and then the chosen model answers', async () => {
     await using upstream = await startUpstream({ models: ['endless', 'normal'], apiKey: 'sk-first' });
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
-    await doors(page).getByRole('button', { name: 'Add an API key' }).click();
+    await waitForConnection(page, LINKED_STATUS);
+    await setupChoices(page).getByRole('button', { name: 'Add an API key' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add an API key' });
     await dialog.getByLabel('Base URL').fill(upstream.url);
     const key = dialog.getByRole('textbox', { name: /^API key/ });
@@ -60,7 +60,7 @@ describe('the first steps', () => {
     await key.fill('sk-first\u200b');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByRole('alert').getByText('This key contains an invalid character.').waitFor();
-    expect(await focused(page)).toMatch(/^API key/);
+    expect(await describeFocus(page)).toMatch(/^API key/);
     expect(upstream.requests).toEqual([]);
     await key.fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
@@ -68,13 +68,13 @@ describe('the first steps', () => {
     // The provider is saved, so closing asks nothing. Opened again, the same one is edited.
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await doors(page).getByRole('button', { name: 'Add an API key' }).click();
+    await setupChoices(page).getByRole('button', { name: 'Add an API key' }).click();
     await key.waitFor();
     expect(await dialog.getByLabel('Base URL').inputValue()).toBe(upstream.url);
     await key.fill('sk-first');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('Connected to OpenAI. 2 models found.').waitFor();
-    await shoot(page, 'key');
+    await takeScreenshots(page, 'key');
     await dialog.getByRole('button', { name: 'Use normal' }).click();
     await page.waitForURL(/\/chat\//);
     await replies(page).getByText(UPSTREAM_TEXT.join('')).waitFor();
@@ -84,11 +84,11 @@ describe('the first steps', () => {
     expect(Object.keys((await outside.client.call('config.get', { key: 'providers' })).value as object)).toEqual(['openai']);
     // There is a model now: they are gone by themselves, at once.
     await page.goto(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByText('Replies come from normal').waitFor();
-    expect(await doors(page).count()).toBe(0);
+    expect(await setupChoices(page).count()).toBe(0);
     await outside.client.call('config.patch', { patch: { providers: { openai: null }, chat: { model: null } } });
-    await doors(page).waitFor();
+    await setupChoices(page).waitFor();
     await page.close();
   });
 
@@ -97,13 +97,13 @@ describe('the first steps', () => {
     using outside = await connectOutside(at.perch);
     await addProvider(outside.client, upstream.url);
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('button', { name: 'Model: Guide (no model)' }).click();
     await page.getByRole('option', { name: 'normal' }).waitFor();
     await page.keyboard.press('Escape');
-    await doors(page).waitFor();
+    await setupChoices(page).waitFor();
     await outside.client.call('config.patch', { patch: { chat: { model: 'local/normal' } } });
-    await doors(page).waitFor({ state: 'detached' });
+    await setupChoices(page).waitFor({ state: 'detached' });
     await outside.client.call('config.patch', { patch: { providers: { local: null }, chat: { model: null } } });
     await page.close();
   });
@@ -112,18 +112,21 @@ describe('the first steps', () => {
     'onboarding/doors',
     'this machine: downloaded into the browser with its progress, and it answers',
     async () => {
-      await using hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab', { context: 1024 }) }, { silent: true });
+      await using hub = await startHubServer(
+        { 'perch/words': createChatModel('Hello from this very tab', { context: 1024 }) },
+        { silent: true },
+      );
       using outside = await connectOutside(at.perch);
       await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
       const page = await at.browser.page(at.perch.url);
-      await connected(page, LINKED);
-      await doors(page).getByRole('button', { name: 'Use a local model' }).click();
+      await waitForConnection(page, LINKED_STATUS);
+      await setupChoices(page).getByRole('button', { name: 'Use a local model' }).click();
       const dialog = page.getByRole('dialog', { name: 'Use a local model' });
       await dialog.getByRole('button', { name: 'Download a model…' }).click();
       await dialog.getByLabel('Repository').fill('perch/words');
       await dialog.getByRole('button', { name: 'Download', exact: true }).click();
       await dialog.getByRole('progressbar', { name: 'Downloading perch/words' }).waitFor();
-      await shoot(page, 'machine');
+      await takeScreenshots(page, 'machine');
       await dialog.getByRole('listitem', { name: 'perch/words' }).getByRole('button', { name: 'Cancel' }).click();
       hub.faults.silent = false;
       await dialog.getByRole('button', { name: 'Retry' }).click();

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import type { OutboxRecord } from '../../web/lib/state/page-db.ts';
 
 /** The messages that this browser keeps for the gateway. */
-export const outboxRows = (page: Page): Promise<OutboxRecord[]> =>
+export const readOutboxRows = (page: Page): Promise<OutboxRecord[]> =>
   page.evaluate(
     () =>
       new Promise<OutboxRecord[]>((resolve, reject) => {

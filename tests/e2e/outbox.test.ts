@@ -1,18 +1,18 @@
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { launchBrowser } from './browser.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { startPerch } from './harness.ts';
-import { holdBack } from './hold-back.ts';
-import { connectOutside } from './outside.ts';
-import { outboxRows } from './outbox-rows.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { startPerch } from './perch-process.ts';
+import { holdGatewayLock } from './hold-gateway-lock.ts';
+import { connectOutside } from './outside-client.ts';
+import { readOutboxRows } from './outbox-rows.ts';
 import { putRows } from './put-rows.ts';
-import { shoot } from './shoot.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** Keeps the page's own store busy from now on, so that what it is asked waits in line; the result lets go. */
-async function occupy(page: Page): Promise<() => Promise<void>> {
+async function blockPageStore(page: Page): Promise<() => Promise<void>> {
   const release = await page.evaluateHandle(
     () =>
       new Promise<{ done: boolean }>((resolve, reject) => {
@@ -37,12 +37,12 @@ async function occupy(page: Page): Promise<() => Promise<void>> {
 }
 
 /** A page to write on, before there is a gateway; `letGo` lets one come. */
-async function beforeGateway() {
+async function openPageBeforeGateway() {
   await using opened = new AsyncDisposableStack();
   const perch = opened.use(await startPerch({ host: 'tab' }));
   const browser = opened.use(await launchBrowser());
-  const { held, letGo } = await holdBack(await browser.page(`${perch.url}/health`));
-  await held;
+  const { acquired, letGo } = await holdGatewayLock(await browser.page(`${perch.url}/health`));
+  await acquired;
   const page = await browser.page(perch.url);
   const composer = page.getByRole('textbox', { name: 'Message' });
   await composer.waitFor();
@@ -51,9 +51,9 @@ async function beforeGateway() {
 }
 
 verifies('app/outbox', 'a message written before the gateway is there, while the page reads what waits, is sent', async () => {
-  await using early = await beforeGateway();
+  await using early = await openPageBeforeGateway();
   const { page, composer } = early;
-  const free = await occupy(page);
+  const free = await blockPageStore(page);
   // As another tab tells of a change: the page reads, and that waits in line.
   await page.evaluate(() => new BroadcastChannel('perch-outbox').postMessage('changed'));
   await composer.fill('What can you do?');
@@ -66,7 +66,7 @@ verifies('app/outbox', 'a message written before the gateway is there, while the
 });
 
 verifies('app/outbox', 'a character that no message may have, and nobody sees, was pasted along: it is sent without', async () => {
-  await using early = await beforeGateway();
+  await using early = await openPageBeforeGateway();
   const { page, composer } = early;
   await early.letGo();
   await composer.fill('What can\0 you do?');
@@ -76,7 +76,7 @@ verifies('app/outbox', 'a character that no message may have, and nobody sees, w
 });
 
 verifies('app/outbox', 'a message that this browser has no room for holds the page until it is sent', async () => {
-  await using early = await beforeGateway();
+  await using early = await openPageBeforeGateway();
   const { page, composer } = early;
   await page.evaluate(() => {
     IDBObjectStore.prototype.put = () => {
@@ -87,9 +87,9 @@ verifies('app/outbox', 'a message that this browser has no room for holds the pa
   await composer.press('Enter');
   const unkept = page.getByRole('alert').getByText('Couldn’t save the message in this browser');
   await unkept.waitFor();
-  const asked = page.waitForEvent('dialog');
+  const dialogOpened = page.waitForEvent('dialog');
   await page.close({ runBeforeUnload: true });
-  const dialog = await asked;
+  const dialog = await dialogOpened;
   expect(dialog.type()).toBe('beforeunload');
   await dialog.dismiss();
   await early.letGo();
@@ -104,7 +104,7 @@ verifies('app/outbox', 'a message that this browser has no room for holds the pa
 verifies('app/outbox', 'a message that neither the page nor the gateway has room for is told of once, and can be given up', async () => {
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
-  await linkedPage(browser, perch);
+  await openLinkedPage(browser, perch);
   // Chromium keeps for a while how much room there was.
   await browser.reopen();
   const page = await browser.page(`${perch.url}/health`);
@@ -112,7 +112,7 @@ verifies('app/outbox', 'a message that neither the page nor the gateway has room
   const cdp = await browser.context.newCDPSession(page);
   await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url, quotaSize: usage + 700_000 });
   await page.goto(perch.url);
-  await connected(page, LINKED);
+  await waitForConnection(page, LINKED_STATUS);
   const composer = page.getByRole('textbox', { name: 'Message' });
   // Nothing that could be packed.
   await composer.fill(Array.from({ length: 200_000 }, () => String.fromCharCode(0x4e00 + Math.random() * 0x5000)).join(''));
@@ -124,7 +124,7 @@ verifies('app/outbox', 'a message that neither the page nor the gateway has room
     .waitFor();
   const retry = page.getByRole('button', { name: 'Retry' });
   await retry.waitFor();
-  await shoot(page, 'no-room');
+  await takeScreenshots(page, 'no-room');
   expect(await page.getByRole('alert').count()).toBe(1);
   await page.getByRole('button', { name: 'Discard' }).click();
   await retry.waitFor({ state: 'detached' });
@@ -134,8 +134,8 @@ verifies('app/outbox', 'a message that neither the page nor the gateway has room
 verifies('app/outbox', 'a message that the gateway has is found there, however large, and not sent again', async () => {
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
-  const page = await linkedPage(browser, perch);
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
+  const page = await openLinkedPage(browser, perch);
+  await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
   using before = await connectOutside(perch);
   const message = 'What can you do? '.repeat(25_000);
   const picture = { id: 'f', filename: 'a.png', mimeType: 'image/png', size: 150_000, content: 'A'.repeat(200_000) };
@@ -151,9 +151,9 @@ verifies('app/outbox', 'a message that the gateway has is found there, however l
   // Its answer was lost with the connection: the page has handed it over, and does not know that it is stored.
   await putRows(page, 'outbox', rows);
   await page.reload();
-  await connected(page, LINKED);
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
-  await until(async () => (await outboxRows(page)).length === 0, 'nothing to wait for the gateway');
+  await waitForConnection(page, LINKED_STATUS);
+  await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
+  await waitFor(async () => (await readOutboxRows(page)).length === 0, 'nothing to wait for the gateway');
   using outside = await connectOutside(perch);
   for (const { sessionId } of rows) {
     const { messages } = await outside.client.call('chat.history', { sessionId });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import type * as Parts from './untrusted-parts.ts';
-import { untrustedSite, type UntrustedSite } from './untrusted-site.ts';
+import type * as Parts from './untrusted-exports.ts';
+import { startUntrustedSite, type UntrustedSite } from './untrusted-site.ts';
 
 /** Text that the page's script has written. */
 declare const parts: typeof Parts;
@@ -13,7 +13,7 @@ declare global {
 
 let at: UntrustedSite;
 beforeAll(async () => {
-  at = await untrustedSite();
+  at = await startUntrustedSite();
 }, 120_000);
 afterAll(() => at?.[Symbol.asyncDispose]());
 
@@ -57,7 +57,7 @@ verifies('app/csp', 'what a page may not load, run or send fails, whatever put i
       ),
     );
     await attempt('worker by text', () => new Worker('/parts.js'));
-    await attempt('worker of another origin', () => new Worker(parts.scriptURL(`${elsewhere}/worker.js`)));
+    await attempt('worker of another origin', () => new Worker(parts.toTrustedScriptUrl(`${elsewhere}/worker.js`)));
     // Addresses of elsewhere.
     await attempt('fetch', () => fetch(elsewhere));
     await attempt('beacon', () => {
@@ -86,14 +86,14 @@ verifies('app/csp', 'what a page may not load, run or send fails, whatever put i
     document.body.append(form);
     form.submit();
     return outcomes;
-  }, at.place.url);
+  }, at.recorder.url);
   expect(Object.entries(failed).filter(([, outcome]) => outcome === 'worked')).toEqual([]);
   expect(Object.keys(failed)).toHaveLength(17);
   // Still allowed.
   expect(
     await page.evaluate(() => {
-      new Worker(parts.scriptURL('/parts.js'), { type: 'module' }).terminate();
-      return parts.render('**bold** <b>x</b>', false).textContent.trim();
+      new Worker(parts.toTrustedScriptUrl('/parts.js'), { type: 'module' }).terminate();
+      return parts.renderMarkdown('**bold** <b>x</b>', false).textContent.trim();
     }),
   ).toBe('bold x');
   expect(await at.findRequests(other)).toEqual([]);

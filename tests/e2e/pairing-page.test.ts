@@ -3,16 +3,16 @@ import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { GatewayClient, socketLink } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
-import { testDevice } from '../support/device.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, overflowing } from './accessibility.ts';
-import { launchBrowser } from './browser.ts';
-import { connected } from './connected.ts';
-import { startPerch } from './harness.ts';
-import { shoot } from './shoot.ts';
+import { createTestDevice } from '../support/test-device.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, findOverflow } from './accessibility.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection } from './connection-status.ts';
+import { startPerch } from './perch-process.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 /** The QR code as a phone's camera reads it: from the picture of the page, not its markup. */
-async function scanned(page: Page): Promise<string> {
+async function readQrCode(page: Page): Promise<string> {
   const png = await page.getByRole('img', { name: 'QR code with the pairing link' }).screenshot();
   const { data, width, height } = await page.evaluate(
     async (bytes) => {
@@ -32,8 +32,8 @@ async function scanned(page: Page): Promise<string> {
 const connect = (address: string, auth: Record<string, string>): Promise<GatewayClient> =>
   GatewayClient.connect(socketLink(new WebSocket(address)), { params: { clientName: 'phone', auth } });
 
-async function opened(page: Page, url: string, name: string): Promise<void> {
-  await connected(page, 'Connected');
+async function openPairingPage(page: Page, url: string, name: string): Promise<void> {
+  await waitForConnection(page, 'Connected');
   await page.goto(`${url}/devices`);
   await page.getByRole('button', { name: 'Pair a device…' }).click();
   await page.getByRole('textbox', { name: 'Device name' }).fill(name);
@@ -47,15 +47,15 @@ verifies(
     await using perch = await startPerch({ host: 'headless', args: ['--bind', '0.0.0.0', '--expose'] });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.linkUrl);
-    await opened(page, perch.url, 'A phone');
-    const link = await scanned(page);
+    await openPairingPage(page, perch.url, 'A phone');
+    const link = await readQrCode(page);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await scanned(page)).toBe(link);
-    await shoot(page, 'pair');
+    expect(await readQrCode(page)).toBe(link);
+    await takeScreenshots(page, 'pair');
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 800 });
-      await until(
-        async () => [...(await overflowing(page)), ...(await lowContrast(page))].length === 0,
+      await waitFor(
+        async () => [...(await findOverflow(page)), ...(await findLowContrast(page))].length === 0,
         `nothing cut off or pale, ${width}`,
       );
     }
@@ -68,7 +68,7 @@ verifies(
     const code = new URLSearchParams(hash.slice(1)).get('pair') ?? '';
     expect(await page.getByLabel('Pairing code', { exact: true }).textContent()).toBe(code);
     const address = link.replace(/#.*/, '');
-    const device = await testDevice('P-256');
+    const device = await createTestDevice('P-256');
     const pairing = await connect(address, { pairingCode: code });
     const { deviceToken } = await pairing.call('device.complete', { code, response: await device.response(code) });
     await page.getByText('A phone is paired.').waitFor();
@@ -96,9 +96,9 @@ verifies(
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Connected');
+    await waitForConnection(page, 'Connected');
     await page.clock.install();
-    await opened(page, perch.url, 'A program');
+    await openPairingPage(page, perch.url, 'A program');
     await page.getByText('Only apps on this computer can use this code').waitFor();
     expect(await page.getByRole('img', { name: 'QR code with the pairing link' }).count()).toBe(0);
     const code = await page.getByLabel('Pairing code', { exact: true }).textContent();

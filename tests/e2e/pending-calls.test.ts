@@ -1,28 +1,28 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { answered, ask, replies } from './answered.ts';
-import { connected, LINKED } from './connected.ts';
-import { shoot } from './shoot.ts';
+import { useReplyFixture, sendMessage, replies } from './reply-fixture.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('a tool call being written', () => {
-  const at = answered();
+  const at = useReplyFixture();
 
   verifies('app/tool-card', 'is in sight from its first piece, and after a reload; then it runs, and what it gave is there', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const card = replies(page).locator('.tool');
-    const answer = at.model.begin();
-    await ask(page, 'What time is it?');
-    await answer.more('Let me look.');
-    await answer.call({ name: 'current_time', arguments: '{"timeZone"' });
+    const answer = at.model.beginReply();
+    await sendMessage(page, 'What time is it?');
+    await answer.sendText('Let me look.');
+    await answer.sendToolCall({ name: 'current_time', arguments: '{"timeZone"' });
     await card.getByText('Queued').waitFor();
     await card.getByText('Get current time').waitFor();
-    await shoot(page, 'pending');
+    await takeScreenshots(page, 'pending');
     await page.reload();
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await card.getByText('Queued').waitFor();
-    await answer.call({ arguments: ':"UTC"}' });
-    at.model.answer('Noon.');
+    await answer.sendToolCall({ arguments: ':"UTC"}' });
+    at.model.queueReply('Noon.');
     await answer.end();
     await replies(page).getByText('Noon.').waitFor();
     expect(await card.count()).toBe(1);
@@ -32,11 +32,11 @@ describe('a tool call being written', () => {
 
   verifies('app/tool-card', 'goes with the reply where that is stopped before it is whole', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
-    const answer = at.model.begin();
-    await ask(page, 'And now?');
-    await answer.more('Again.');
-    await answer.call({ name: 'current_time', arguments: '' });
+    await waitForConnection(page, LINKED_STATUS);
+    const answer = at.model.beginReply();
+    await sendMessage(page, 'And now?');
+    await answer.sendText('Again.');
+    await answer.sendToolCall({ name: 'current_time', arguments: '' });
     const last = replies(page).last();
     await last.getByText('Queued').waitFor();
     await page.keyboard.press('Escape');

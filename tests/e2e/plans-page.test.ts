@@ -2,32 +2,32 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { operable } from './accessibility.ts';
-import { connected, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { listControls } from './accessibility.ts';
+import { waitForConnection, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const SKILL = (name: string, more = ''): string => `---\nname: ${name}\ndescription: How ${name} are made.\n${more}---\n\nSo.\n`;
 
 describe('plans and skills in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('plans.app/list', 'begun from the page, seen step by step, gone on with where it was, and deleted', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await page.getByRole('link', { name: 'Plans', exact: true }).click();
     await page.getByRole('button', { name: 'Write a page about this computer' }).click();
     await page.getByRole('button', { name: 'Send' }).click();
-    await until(async () => (await client.call('plan.list', {})).count === 1, 'the plan');
+    await waitFor(async () => (await client.call('plan.list', {})).count === 1, 'the plan');
     await page.getByRole('link', { name: 'Plans', exact: true }).click();
     const plan = page.getByRole('list', { name: 'Plans' }).getByRole('listitem', { name: 'Write a page about this computer' });
     // The guide only does what it is told, and follows none.
     await plan.getByText('Paused', { exact: true }).waitFor();
     expect(await plan.getByRole('list', { name: 'Steps' }).getByRole('listitem').count()).toBe(3);
-    await shoot(page, 'plans');
+    await takeScreenshots(page, 'plans');
 
     const [{ agentId = '', sessionId = '' } = {}] = (await client.call('plan.list', {})).plans;
     const update = { status: 'skipped', result: 'It is known' };
@@ -36,7 +36,10 @@ describe('plans and skills in the app', () => {
     await plan.getByText('1 of 3', { exact: false }).waitFor();
     const before = (await client.call('chat.history', { agentId, sessionId })).messages.length;
     await plan.getByRole('button', { name: 'Resume' }).click();
-    await until(async () => (await client.call('chat.history', { agentId, sessionId })).messages.length > before, 'the agent to be asked');
+    await waitFor(
+      async () => (await client.call('chat.history', { agentId, sessionId })).messages.length > before,
+      'the agent to be asked',
+    );
 
     // Of many, those with the words looked for: in the goal, in a step or in what came of one.
     await client.call('chat.send', { sessionId: 'trip', message: '/tool plan_create {"goal":"A trip","steps":["Book the train"]}' });
@@ -63,7 +66,7 @@ describe('plans and skills in the app', () => {
     expect(await all.locator('strong').allInnerTexts()).toEqual(['Write a page about this computer']);
     await search.fill('nothing of the kind');
     await page.getByText('No matching plans').waitFor();
-    await shoot(page, 'plans-search');
+    await takeScreenshots(page, 'plans-search');
     await page.keyboard.press('Escape');
     await all.getByRole('listitem', { name: 'A trip' }).waitFor();
     await all.getByRole('listitem', { name: 'A trip' }).getByRole('button', { name: 'Delete…' }).click();
@@ -80,7 +83,7 @@ describe('plans and skills in the app', () => {
 
   verifies('skills.app/list', 'those of workspaces and of the bridge, each with what it lacks; looked at again', async () => {
     const page = await at.browser.page(`${at.perch.url}/skills`);
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     await page.getByText('No skills yet').waitFor();
     const put = (name: string, text: string): void => {
       mkdirSync(join(at.perch.home, 'skills', name), { recursive: true });
@@ -101,7 +104,7 @@ describe('plans and skills in the app', () => {
       .getByRole('listitem', { name: 'minutes' })
       .getByText('How minutes are made.')
       .waitFor();
-    await shoot(page, 'skills');
+    await takeScreenshots(page, 'skills');
     put('broken', SKILL('broken'));
     await page.getByRole('button', { name: 'Refresh' }).click();
     await theirs.getByRole('listitem', { name: 'broken' }).getByText('Ready', { exact: true }).waitFor();
@@ -122,8 +125,8 @@ describe('plans and skills in the app', () => {
     await page.getByRole('list', { name: 'Workspace skills' }).getByRole('listitem', { name: 'minutes' }).waitFor();
     await search.fill('nothing of the kind');
     await page.getByText('No matching skills').waitFor();
-    await shoot(page, 'skills-search');
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'skills-search');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await page.keyboard.press('Escape');
     await theirs.getByRole('listitem', { name: 'letters' }).waitFor();
     expect(at.browser.complaints).toEqual([]);

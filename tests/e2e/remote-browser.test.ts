@@ -6,17 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { browserPort } from '#shared/ports/browser.ts';
-import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
-import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { findDrivenBrowser } from '../../bridge/headless/find.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import type { BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
+import { createDriverProcess } from '../../bridge/capabilities/browser/driver-process.ts';
+import { findDrivenBrowser } from '../../bridge/headless/find-browser.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
 import { verifies } from '../requirements.ts';
-import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'perch-remote-'));
-const browsers = browsersApart({ dir: join(dir, 'profiles'), log: () => {}, keeper: new Keeper(() => {}) });
-const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
+const browsers = createDriverProcess({ dir: join(dir, 'profiles'), log: () => {}, keeper: new ProcessKeeper(() => {}) });
+const bridge = new FakeBridge(createCapability(browserPort, browsers.handlers));
 /** Content of the download, if the cookie was sent. */
 const REPORT = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 251));
 let once404 = false;
@@ -34,7 +34,7 @@ let endpoint = '';
 let place = '';
 
 /** The tabs that the other browser has, as it says itself. */
-const tabsThere = async (): Promise<string[]> => {
+const listRemoteTabs = async (): Promise<string[]> => {
   const list = (await (await fetch(`${endpoint}/json/list`)).json()) as { type: string; url: string }[];
   return list.filter(({ type }) => type === 'page').map(({ url }) => url);
 };
@@ -59,7 +59,7 @@ beforeAll(async () => {
     return first;
   }, 20_000);
   endpoint = `http://127.0.0.1:${port}`;
-  await vi.waitFor(async () => expect(await tabsThere()).toHaveLength(1), 10_000);
+  await vi.waitFor(async () => expect(await listRemoteTabs()).toHaveLength(1), 10_000);
 });
 afterAll(async () => {
   await browsers.close();
@@ -74,7 +74,7 @@ verifies('browser/remote', 'another Chrome is driven over CDP, says so, and keep
   const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
   expect(tabs).toEqual([]);
   expect(await bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile })).toMatchObject({ title: 'A page' });
-  expect(await tabsThere()).toEqual(expect.arrayContaining([`http://${place}/`, `http://${place}/theirs`]));
+  expect(await listRemoteTabs()).toEqual(expect.arrayContaining([`http://${place}/`, `http://${place}/theirs`]));
   expect(await bridge.call(browserPort, 'browser.status', { profile })).toMatchObject({ started: true, remote: true, tabCount: 2 });
   const { accessibility = '' } = await bridge.call(browserPort, 'browser.snapshot', { profile, mode: 'accessibility' });
   const [, ref = ''] = /button "Go" \[ref=(\w+)\]/.exec(accessibility) ?? [];
@@ -83,7 +83,7 @@ verifies('browser/remote', 'another Chrome is driven over CDP, says so, and keep
   // Addresses are checked there too.
   await expect(bridge.call(browserPort, 'browser.open', { url: endpoint, profile })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await bridge.call(browserPort, 'browser.stop', { profile });
-  await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);
+  await vi.waitFor(async () => expect(await listRemoteTabs()).toEqual([`http://${place}/theirs`]), 10_000);
 });
 
 verifies('browser/remote', 'a profile has cookies of its own there, and another setting lets all of them go', async () => {
@@ -98,21 +98,21 @@ verifies('browser/remote', 'a profile has cookies of its own there, and another 
   expect(await cookies('default', 'document.cookie')).toBe('');
   await bridge.call(browserPort, 'browser.allow', { places: [place] });
   expect(await bridge.call(browserPort, 'browser.status', { profile: 'work' })).toMatchObject({ started: false, remote: false });
-  await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);
+  await vi.waitFor(async () => expect(await listRemoteTabs()).toEqual([`http://${place}/theirs`]), 10_000);
 });
 
 verifies('browser/remote', 'downloads of a remote page arrive here, with its cookies; failed ones are reported', async () => {
   await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: endpoint });
   await bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile });
   await bridge.call(browserPort, 'browser.evaluate', { fn: 'document.cookie = "who=me"', profile });
-  const downloaded = async (href: string): Promise<BrowserHappened['downloads'][number] | undefined> => {
+  const downloaded = async (href: string): Promise<BrowserPageEvents['downloads'][number] | undefined> => {
     const fn = `() => { const link = document.createElement('a'); link.href = ${href}; link.download = ''; document.body.append(link); link.click(); }`;
-    const told = [...((await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).happened?.downloads ?? [])];
+    const downloads = [...((await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).happened?.downloads ?? [])];
     await vi.waitFor(async () => {
-      told.push(...((await bridge.call(browserPort, 'browser.snapshot', { profile })).happened?.downloads ?? []));
-      expect(told).toHaveLength(1);
+      downloads.push(...((await bridge.call(browserPort, 'browser.snapshot', { profile })).happened?.downloads ?? []));
+      expect(downloads).toHaveLength(1);
     }, 20_000);
-    return told[0];
+    return downloads[0];
   };
   const report = await downloaded('"/report.bin"');
   expect(report).toEqual({ downloadId: expect.any(String), filename: 'report.bin', sizeBytes: REPORT.length, error: null });
@@ -124,7 +124,7 @@ verifies('browser/remote', 'downloads of a remote page arrive here, with its coo
     error: 'The file was created by the page and stays on the browser’s computer',
   });
   await bridge.call(browserPort, 'browser.stop', { profile });
-  await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);
+  await vi.waitFor(async () => expect(await listRemoteTabs()).toEqual([`http://${place}/theirs`]), 10_000);
 });
 
 verifies(

@@ -4,30 +4,30 @@ import { createServer } from 'node:http';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, overflowing, remaining } from './accessibility.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { shoot } from './shoot.ts';
-import { startToldModel, type ToldModel } from './told-model.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, findOverflow, waitForNoProblems } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { takeScreenshots } from './take-screenshots.ts';
+import { startScriptedModel, type ScriptedModel } from './scripted-model.ts';
 
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
-const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``;
+const toCodeBlock = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``;
 
 describe('a rendered answer', () => {
   let perch: Perch;
   let browser: TestBrowser;
-  let model: ToldModel;
+  let model: ScriptedModel;
   beforeAll(async () => {
-    model = await startToldModel();
+    model = await startScriptedModel();
     perch = await startPerch();
     browser = await launchBrowser();
     using outside = await connectOutside(perch);
     await addProvider(outside.client, model.url);
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/told' });
-    await (await linkedPage(browser, perch)).close();
+    await (await openLinkedPage(browser, perch)).close();
   });
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -36,9 +36,9 @@ describe('a rendered answer', () => {
   });
 
   /** A page with a new chat, which has been asked something. */
-  async function asked(text = 'Show me'): Promise<Page> {
+  async function openWithReply(text = 'Show me'): Promise<Page> {
     const page = await browser.page(perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     browser.complaints.length = 0;
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.fill(text);
@@ -53,10 +53,10 @@ describe('a rendered answer', () => {
 
   verifies('rendering/footnotes', 'a reference leads to the footnote of its own reply, and back', async () => {
     const text = 'Text[^1] more[^2], **「重点」**的\n\n[^1]: note\n\n[^2]: A [longer](https://example.com/) note.';
-    model.answer(text);
-    const page = await asked();
+    model.queueReply(text);
+    const page = await openWithReply();
     await replies(page).getByText('note.').waitFor();
-    model.answer(text);
+    model.queueReply(text);
     await page.getByRole('textbox', { name: 'Message' }).fill('Again');
     await page.getByRole('textbox', { name: 'Message' }).press('Enter');
     const reply = replies(page).nth(1);
@@ -82,17 +82,17 @@ describe('a rendered answer', () => {
   });
 
   verifies('rendering/directions', 'each paragraph, item and cell runs as it begins, code from left to right', async () => {
-    model.answer(
+    model.queueReply(
       [
         'مرحبا، هذه فقرة.',
         'An English one (in brackets).',
         '- First point.\n- نقطة ثانية.',
         '| المدينة | Size |\n| --- | --- |\n| دمشق | Very large. |',
         'وهذا `let a = 1;` في سطر.',
-        fenced('ts', 'const b = 2;'),
+        toCodeBlock('ts', 'const b = 2;'),
       ].join('\n\n'),
     );
-    const page = await asked('سؤال بالعربية.\nAnd in English.');
+    const page = await openWithReply('سؤال بالعربية.\nAnd in English.');
     await replies(page).getByText('const b = 2;').waitFor();
     /** How far the first character of a text stands from the left and the right edge of what it is in. */
     const side = (selector: string, words: string): Promise<'left' | 'right'> =>
@@ -124,8 +124,8 @@ describe('a rendered answer', () => {
         const node = item?.firstChild;
         if (!node?.textContent) throw new Error(`${words} is not there`);
         const range = document.createRange();
-        const rectOf = (at: number): DOMRect => (range.setStart(node, at), range.setEnd(node, at + 1), range.getBoundingClientRect());
-        return rectOf(node.textContent.trimEnd().length - 1).left > rectOf(0).left;
+        const getCharRect = (at: number): DOMRect => (range.setStart(node, at), range.setEnd(node, at + 1), range.getBoundingClientRect());
+        return getCharRect(node.textContent.trimEnd().length - 1).left > getCharRect(0).left;
       }, text);
     expect(await stop('First point.')).toBe(true);
     expect(await stop('نقطة ثانية.')).toBe(false);
@@ -133,22 +133,22 @@ describe('a rendered answer', () => {
     expect(await side(reply, 'const')).toBe('left');
     expect(await side('.mine .bubble', 'سؤال')).toBe('right');
     expect(await side('.mine .bubble', 'And in')).toBe('left');
-    await shoot(page, 'directions');
+    await takeScreenshots(page, 'directions');
     safe();
     await page.close();
   });
 
   verifies('rendering/code', 'code has colours of its language, readable in light and dark', async () => {
-    model.answer(
+    model.queueReply(
       [
-        fenced('ts', 'const a = "x < y"; // why\nfunction go(n: number): Promise<void> { return n > 42; }'),
-        fenced('diff', '+new\n-old'),
-        fenced('html', '<!-- c -->\n<p class="a">&amp;<script>window.hacked=1</script></p>'),
-        fenced('no-such-language', 'const plain = 1;'),
+        toCodeBlock('ts', 'const a = "x < y"; // why\nfunction go(n: number): Promise<void> { return n > 42; }'),
+        toCodeBlock('diff', '+new\n-old'),
+        toCodeBlock('html', '<!-- c -->\n<p class="a">&amp;<script>window.hacked=1</script></p>'),
+        toCodeBlock('no-such-language', 'const plain = 1;'),
         'the end',
       ].join('\n\n'),
     );
-    const page = await asked();
+    const page = await openWithReply();
     await replies(page).getByText('the end').waitFor();
     const code = page.locator('[data-code] code');
     await code.nth(0).locator('.code-keyword').getByText('const', { exact: true }).waitFor();
@@ -158,7 +158,7 @@ describe('a rendered answer', () => {
     expect(await code.nth(3).locator('span').count()).toBe(0);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
     safe();
@@ -168,32 +168,32 @@ describe('a rendered answer', () => {
   verifies('rendering/code', 'code of more than 50,000 characters, also in one line, has no colours and keeps its place', async () => {
     const long = `let a = ${'1+'.repeat(25_000)}1;`;
     const line = 'x'.repeat(60_000);
-    model.answer([fenced('ts', long), fenced('ts', line), fenced('ts', 'let last = 1;')].join('\n\n'));
-    const page = await asked();
+    model.queueReply([toCodeBlock('ts', long), toCodeBlock('ts', line), toCodeBlock('ts', 'let last = 1;')].join('\n\n'));
+    const page = await openWithReply();
     const code = page.locator('[data-code] code');
     await code.nth(2).locator('.code-keyword').waitFor();
     expect(await code.nth(0).textContent()).toBe(long);
     expect(await code.nth(0).locator('span').count()).toBe(0);
     expect(await code.nth(1).evaluate((element) => element.textContent.length)).toBe(line.length);
-    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+    expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
     safe();
     await page.close();
   });
 
   verifies('rendering/streams', 'what is finished stays the same nodes while an answer grows, code in its colours', async () => {
-    const told = model.begin();
-    const page = await asked();
-    await told.more('First **words**.\n\n```ts\nconst a = 1;\nlet');
+    const streamingReply = model.beginReply();
+    const page = await openWithReply();
+    await streamingReply.sendText('First **words**.\n\n```ts\nconst a = 1;\nlet');
     const code = page.locator('[data-code] code');
     await code.locator('.code-number').waitFor();
     await page.evaluate(() => {
-      const kept = [...document.querySelectorAll('.prose strong, [data-code] .code-keyword, [data-code] .code-number')].slice(0, 3);
-      Object.assign(window, { kept });
+      const keptElements = [...document.querySelectorAll('.prose strong, [data-code] .code-keyword, [data-code] .code-number')].slice(0, 3);
+      Object.assign(window, { kept: keptElements });
     });
-    await told.more(' b = 2;\n');
-    await until(async () => (await code.locator('.code-number').count()) === 2, 'the added line to have its colours');
-    await told.more('```\n\nLast.');
-    await told.end();
+    await streamingReply.sendText(' b = 2;\n');
+    await waitFor(async () => (await code.locator('.code-number').count()) === 2, 'the added line to have its colours');
+    await streamingReply.sendText('```\n\nLast.');
+    await streamingReply.end();
     await replies(page).getByRole('button', { name: 'Copy reply' }).waitFor();
     expect(await page.evaluate(() => (window as unknown as { kept: Element[] }).kept.map(({ isConnected }) => isConnected))).toEqual([
       true,
@@ -209,7 +209,7 @@ describe('a rendered answer', () => {
     'rendering/math',
     'formulas are set in each of their forms, by fonts of this origin, and read to assistive technology',
     async () => {
-      model.answer(
+      model.queueReply(
         [
           'Inline $E = mc^2$, \\(\\alpha_1\\) and a price of $5, or $10.',
           '$$\n\\frac{a}{b}\n= \\sqrt{2}\n$$',
@@ -217,7 +217,7 @@ describe('a rendered answer', () => {
           'the end',
         ].join('\n\n'),
       );
-      const page = await asked();
+      const page = await openWithReply();
       await replies(page).getByText('the end').waitFor();
       const math = page.locator('.math');
       await math.nth(3).locator('.katex').waitFor();
@@ -235,7 +235,7 @@ describe('a rendered answer', () => {
         true,
       );
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-      await shoot(page, 'math');
+      await takeScreenshots(page, 'math');
       safe();
       await page.close();
     },
@@ -252,7 +252,7 @@ describe('a rendered answer', () => {
       `$${'x^{'.repeat(300)}y${'}'.repeat(300)}$`,
       `$${'\\frac{1}{'.repeat(300)}y${'}'.repeat(300)}$`,
     ];
-    model.answer(
+    model.queueReply(
       [
         ...sources,
         '$\\href{javascript:window.hacked=1}{l}\\includegraphics{http://203.0.113.1/a.png}\\url{http://203.0.113.1}$',
@@ -260,7 +260,7 @@ describe('a rendered answer', () => {
         'then $x^2$',
       ].join('\n\n'),
     );
-    const page = await asked();
+    const page = await openWithReply();
     const math = page.locator('.math');
     await math
       .nth(sources.length + 2)
@@ -278,10 +278,10 @@ describe('a rendered answer', () => {
   });
 
   verifies('rendering/hostile', 'what would be read in another order than it has is not', async () => {
-    model.answer(
-      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go(`1|2` > 0);')}\n\nLast.`,
+    model.queueReply(
+      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${toCodeBlock('js', 'if (user\u202e\u2066// admin\u2069) go(`1|2` > 0);')}\n\nLast.`,
     );
-    const page = await asked('See \u202egnp.exe');
+    const page = await openWithReply('See \u202egnp.exe');
     await replies(page).getByText('Last.').waitFor();
     expect(await page.locator('article', { hasText: 'See' }).locator('.bubble').textContent()).toBe('See gnp.exe');
     expect(await replies(page).locator('p').first().textContent()).toBe('Open gnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!');
@@ -290,7 +290,7 @@ describe('a rendered answer', () => {
     // Copying yields the model's source text.
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await replies(page).locator('figure').getByRole('button', { name: 'Copy' }).click();
-    await until(
+    await waitFor(
       async () => (await page.evaluate(() => navigator.clipboard.readText())).includes('user\u202e'),
       'the code as it was written',
     );
@@ -300,8 +300,8 @@ describe('a rendered answer', () => {
 
   verifies('rendering/hostile', 'marks that are stacked on letters stay in their message', async () => {
     const stacked = `Z${'\u0301\u0316'.repeat(40)}`.repeat(8);
-    model.answer(`${stacked}\n\nLast.`);
-    const page = await asked(stacked);
+    model.queueReply(`${stacked}\n\nLast.`);
+    const page = await openWithReply(stacked);
     await replies(page).getByText('Last.').waitFor();
     await page.mouse.move(0, 0);
     /** How many colours there are in a strip of so many pixels, so far below the person's message. */
@@ -315,7 +315,7 @@ describe('a rendered answer', () => {
         return new Set(new Uint32Array(context?.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer ?? new ArrayBuffer(0))).size;
       }, picture.toString('base64'));
     };
-    await until(async () => (await colours()) === 1, 'nothing of it below the message');
+    await waitFor(async () => (await colours()) === 1, 'nothing of it below the message');
     await page.close();
   });
 
@@ -331,14 +331,14 @@ describe('a rendered answer', () => {
       `|${'a|'.repeat(5_000)}\n|${'-|'.repeat(5_000)}\n|${'b|'.repeat(5_000)}\n\nThis is`,
     ];
     for (const text of texts) {
-      model.answer(`${text} the end\n\nLast.`);
-      const page = await asked();
+      model.queueReply(`${text} the end\n\nLast.`);
+      const page = await openWithReply();
       await replies(page)
         .getByText(/Last\.\s*$/)
         .waitFor({ timeout: 20_000 });
       await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
       expect(await replies(page).textContent()).toContain('the end');
-      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
       safe();
       await page.close();
     }
@@ -349,10 +349,10 @@ describe('a rendered answer', () => {
     'a line of 400 KB stays when its reply ends, and after a reload; one of 1.5 MB is shown when it is asked for',
     async () => {
       for (const size of [400_000, 1_500_000]) {
-        const answer = model.begin();
-        const page = await asked();
-        for (let sent = 0; sent < size; sent += 60_000) await answer.more('perch '.repeat(10_000));
-        await answer.more('the end');
+        const answer = model.beginReply();
+        const page = await openWithReply();
+        for (let sent = 0; sent < size; sent += 60_000) await answer.sendText('perch '.repeat(10_000));
+        await answer.sendText('the end');
         await answer.end();
         // The larger one is folded as soon as the reply has ended.
         await page.getByRole('button', { name: 'Regenerate' }).waitFor({ timeout: 90_000 });
@@ -370,7 +370,7 @@ describe('a rendered answer', () => {
           .waitFor();
         expect((await replies(page).locator('.prose').innerText()).length).toBeGreaterThan(size - 10);
         await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
-        expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+        expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
         safe();
         await page.close();
       }
@@ -387,10 +387,10 @@ describe('a rendered answer', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
-    const place = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    const siteAddress = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
     using outside = await connectOutside(perch);
-    model.answer(['cat', 'broken', 'gone'].map((name) => `![A ${name}](http://${place}/${name}.png)`).join('\n\n'));
-    const page = await asked();
+    model.queueReply(['cat', 'broken', 'gone'].map((name) => `![A ${name}](http://${siteAddress}/${name}.png)`).join('\n\n'));
+    const page = await openWithReply();
     const link = (name: string) => replies(page).getByRole('link', { name: `A ${name}` });
     await link('gone').waitFor();
     expect(requests).toEqual([]);
@@ -398,17 +398,17 @@ describe('a rendered answer', () => {
     await link('cat').click();
     await replies(page).getByRole('alert').getByText('Couldn’t load the image').waitFor();
     expect(requests).toEqual([]);
-    await outside.client.call('config.set', { key: 'tools.webFetch.allow', value: [place] });
+    await outside.client.call('config.set', { key: 'tools.webFetch.allow', value: [siteAddress] });
     await page.reload();
     await link('cat').press('Enter');
-    const shown = replies(page).getByRole('img', { name: 'A cat' });
-    await until(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth === 192), 'the picture');
+    const catImage = replies(page).getByRole('img', { name: 'A cat' });
+    await waitFor(() => catImage.evaluate((image: HTMLImageElement) => image.naturalWidth === 192), 'the picture');
     await link('broken').click();
     await replies(page).getByRole('alert').getByText('didn’t return an image this browser can show').waitFor();
     await link('gone').click();
     await replies(page).getByRole('alert').getByText('404').waitFor();
     expect(requests).toEqual(['/cat.png', '/broken.png', '/gone.png']);
-    await shoot(page, 'pictures');
+    await takeScreenshots(page, 'pictures');
     expect(browser.complaints).toEqual([]);
     // A picture that could not be fetched can be opened at its address, which logs an error.
     const opened = page.context().waitForEvent('page');
@@ -419,9 +419,9 @@ describe('a rendered answer', () => {
   });
 
   verifies('rendering/composed-links', 'a link of a reply that is still being written shows its address before it opens', async () => {
-    const told = model.begin();
-    const page = await asked();
-    await told.more('See [the report](https://evil.test/?q=secret) and ');
+    const streamingReply = model.beginReply();
+    const page = await openWithReply();
+    await streamingReply.sendText('See [the report](https://evil.test/?q=secret) and ');
     const link = replies(page).getByRole('link', { name: 'the report' });
     await link.waitFor();
     for (const press of [() => link.click(), () => link.press('Enter')]) {
@@ -432,8 +432,8 @@ describe('a rendered answer', () => {
       await dialog.waitFor({ state: 'detached' });
     }
     expect(page.context().pages()).toHaveLength(2);
-    await told.more('more.');
-    await told.end();
+    await streamingReply.sendText('more.');
+    await streamingReply.end();
     await replies(page).locator('a[href="https://evil.test/?q=secret"]').waitFor();
     safe();
     await page.close();
@@ -460,7 +460,7 @@ describe('a rendered answer', () => {
     await outside.client.call('sessions.import', { content: lines.join('\n'), sessionId: 'large-results', title: 'Large results' });
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await browser.page(`${perch.url}/chat/main/large-results`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     browser.complaints.length = 0;
     const card = (tool: string) =>
       replies(page)
@@ -474,7 +474,7 @@ describe('a rendered answer', () => {
     // Under a megabyte it is there once it is looked at, and the rest of it on a press.
     await card('found').locator('summary').click();
     await card('found').getByText('more characters').waitFor();
-    await shoot(page, 'large-result');
+    await takeScreenshots(page, 'large-result');
     await card('found').getByRole('button', { name: 'Show', exact: true }).click();
     await card('found').getByText('4999 of the rows').waitFor();
     expect(await copied('found')).toBe(results.found);
@@ -492,17 +492,17 @@ describe('a rendered answer', () => {
     await card('all').getByRole('button', { name: 'Show', exact: true }).click();
     await card('all').getByText('more characters').waitFor();
     expect(await replies(page).textContent()).not.toContain('left out here');
-    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+    expect(await waitForNoProblems(() => findOverflow(page), 'too wide')).toEqual([]);
     safe();
     await page.close();
   });
 
   verifies('rendering/math', 'nothing of it is loaded before a formula is there', async () => {
-    model.answer('Plain **words** and `code`.');
-    const page = await asked();
+    model.queueReply('Plain **words** and `code`.');
+    const page = await openWithReply();
     await replies(page).getByText('Plain').waitFor();
     expect(await page.evaluate(() => [...document.fonts].filter(({ family }) => /KaTeX/.test(family)).length)).toBe(0);
-    model.answer('$x$');
+    model.queueReply('$x$');
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.fill('And now?');
     await composer.press('Enter');

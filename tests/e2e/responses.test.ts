@@ -2,10 +2,10 @@ import OpenAI from 'openai';
 import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_VECTOR } from '../upstream.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { openaiOf } from './openai.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_VECTOR } from '../test-upstream.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { createOpenai } from './openai-client.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 
 // One gateway in its managed Chromium; the official package calls it from outside.
 let perch: Perch;
@@ -15,7 +15,7 @@ let openai: OpenAI;
 beforeAll(async () => {
   upstream = await startUpstream({ models: ['normal', 'tool', 'cut'] });
   perch = await startPerch();
-  openai = openaiOf(perch);
+  openai = createOpenai(perch);
   using outside = await connectOutside(perch);
   await addProvider(outside.client, upstream.url);
 });
@@ -91,13 +91,13 @@ verifies(['http.responses/openai-client', 'http.responses/tools', 'http.response
 
 verifies(['http.responses/openai-client', 'http.responses/background', 'http.responses/cancel'], 'in the background', async () => {
   for (const model of ['local/normal', 'perch/main']) {
-    let made = await openai.responses.create({ model, input: 'How do I add a model?', background: true });
-    expect(made.status).toBe('queued');
-    while (made.status === 'queued' || made.status === 'in_progress') made = await openai.responses.retrieve(made.id);
-    expect(made.status).toBe('completed');
-    expect((await openai.responses.cancel(made.id)).status).toBe('completed');
+    let created = await openai.responses.create({ model, input: 'How do I add a model?', background: true });
+    expect(created.status).toBe('queued');
+    while (created.status === 'queued' || created.status === 'in_progress') created = await openai.responses.retrieve(created.id);
+    expect(created.status).toBe('completed');
+    expect((await openai.responses.cancel(created.id)).status).toBe('completed');
     const numbers: number[] = [];
-    const again = await openai.responses.retrieve(made.id, { stream: true, starting_after: 1 });
+    const again = await openai.responses.retrieve(created.id, { stream: true, starting_after: 1 });
     for await (const { sequence_number: number } of again) numbers.push(number);
     expect(numbers).toEqual(numbers.map((_, index) => index + 2));
   }
@@ -134,7 +134,7 @@ verifies('http.responses/whose', 'a key’s own are not another’s', async () =
   using outside = await connectOutside(perch);
   const { secret: one } = await outside.client.call('keys.create', { name: 'One' });
   const { secret: two } = await outside.client.call('keys.create', { name: 'Two' });
-  const as = (apiKey: string): OpenAI => openaiOf(perch, apiKey);
+  const as = (apiKey: string): OpenAI => createOpenai(perch, apiKey);
   const { id } = await as(one).responses.create({ model: 'local/normal', input: 'hi' });
   await expect(as(two).responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
   expect(await as(one).responses.retrieve(id)).toMatchObject({ id });

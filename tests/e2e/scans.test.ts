@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { toBase64 } from '#shared/base64.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { readLanguageData, scannedPdf, serveLanguageData } from '../support/scans.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { type Perch, startPerch } from './harness.ts';
-import { connectOutside } from './outside.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { readLanguageData, createScannedPdf, serveLanguageData } from '../support/scanned-documents.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { type Perch, startPerch } from './perch-process.ts';
+import { connectOutside } from './outside-client.ts';
 
 const english = readLanguageData();
 const PAGES = [
@@ -21,7 +21,7 @@ describe.skipIf(!english)('text of scans', () => {
   beforeAll(async () => {
     browser = await launchBrowser();
     const page = await browser.page('about:blank');
-    content = toBase64(await scannedPdf(page, PAGES));
+    content = toBase64(await createScannedPdf(page, PAGES));
     await page.close();
   });
   afterAll(() => browser?.[Symbol.asyncDispose]());
@@ -51,7 +51,7 @@ describe.skipIf(!english)('text of scans', () => {
         for (const words of ['[Text read from the picture of page 1]', ...PAGES.flat()]) expect(answer).toContain(words);
         expect(answer).toContain('Read from pictures by text recognition, which makes mistakes: pages 1-2');
       }
-      expect(server.asked).toEqual(['/eng.traineddata']);
+      expect(server.requestedPaths).toEqual(['/eng.traineddata']);
     },
     120_000,
   );
@@ -62,7 +62,7 @@ describe.skipIf(!english)('text of scans', () => {
     async () => {
       await using perch = await startPerch({ host: 'tab' });
       await browser.page(perch.linkUrl);
-      await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+      await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
       await using server = await serveLanguageData({ 'eng.traineddata': english ?? Buffer.of() });
       expect(await read(perch, `${server.url}/{language}.traineddata`)).toContain(PAGES[1]?.[0]);
       expect(browser.complaints).toEqual([]);

@@ -1,21 +1,21 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, operable, overflowing, remaining } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { findLowContrast, listControls, findOverflow, waitForNoProblems } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const link = (page: Page) => page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: /^Schedules/ });
 const row = (page: Page, name: string) => page.getByRole('list', { name: 'Schedules' }).getByRole('listitem', { name, exact: true });
 const dialog = (page: Page) => page.getByRole('dialog');
 
 describe('the page of schedules', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   beforeAll(async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.close();
   });
 
@@ -23,12 +23,12 @@ describe('the page of schedules', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await link(page).click();
     await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
     const starters = page.getByRole('list', { name: 'Example schedules' }).getByRole('button');
     expect(await starters.count()).toBe(3);
-    await shoot(page, 'empty');
+    await takeScreenshots(page, 'empty');
     await starters.first().click();
     await dialog(page).getByText('Runs Monday to Friday at 08:00').waitFor();
     expect(await dialog(page).getByRole('checkbox', { checked: true }).count()).toBe(5);
@@ -37,8 +37,8 @@ describe('the page of schedules', () => {
     await dialog(page).getByText('Unknown time zone').waitFor();
     expect(await dialog(page).getByRole('button', { name: 'Add' }).isDisabled()).toBe(true);
     await dialog(page).getByLabel('Time zone').fill('Asia/Tokyo');
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'form');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'form');
     await dialog(page).getByRole('button', { name: 'Add' }).click();
     const briefing = row(page, 'Morning briefing');
     await briefing.getByText('Monday to Friday at 08:00 (Asia/Tokyo)').waitFor();
@@ -55,11 +55,11 @@ describe('the page of schedules', () => {
     const runs = briefing.getByRole('list', { name: 'Runs' }).getByRole('listitem');
     await runs.getByText('Completed').waitFor();
     await runs.getByText('just now · manual').waitFor();
-    await shoot(page, 'run');
+    await takeScreenshots(page, 'run');
 
     await briefing.getByRole('switch').uncheck();
     await briefing.getByText('· off').waitFor();
-    await until(async () => (await client.call('cron.list', {})).jobs[0]?.enabled === false, 'it to be off');
+    await waitFor(async () => (await client.call('cron.list', {})).jobs[0]?.enabled === false, 'it to be off');
     await briefing.getByRole('button', { name: 'Edit Morning briefing' }).click();
     await dialog(page).getByLabel('Frequency').selectOption({ label: 'Interval' });
     await dialog(page).getByLabel('Interval').fill('0');
@@ -89,7 +89,7 @@ describe('the page of schedules', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const page = await at.browser.page(`${at.perch.url}/schedules`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await client.call('agents.add', { agent_id: 'passing' });
     await client.call('cron.add', {
       schedule: { kind: 'every', everyMs: 7_200_000 },
@@ -114,7 +114,7 @@ describe('the page of schedules', () => {
       .waitFor();
     // The run never created a chat.
     expect(await orphan.getByRole('link', { name: 'Open chat' }).count()).toBe(0);
-    await shoot(page, 'failed');
+    await takeScreenshots(page, 'failed');
 
     // By name and by what the agent is told.
     const names = (): Promise<string[]> =>
@@ -127,16 +127,16 @@ describe('the page of schedules', () => {
     await page.getByText('3 results', { exact: true }).waitFor();
     await search.fill('nothing of the kind');
     await page.getByText('No matching schedules').waitFor();
-    await shoot(page, 'search');
+    await takeScreenshots(page, 'search');
     await page.keyboard.press('Escape');
     await orphan.waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });
-      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
 

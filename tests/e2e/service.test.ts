@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { processesNaming, until } from '../../bridge/headless/tests/stand-in.ts';
+import { findProcesses, waitUntil } from '../../bridge/headless/tests/stub-host-page.ts';
 import { verifies } from '../requirements.ts';
-import { perch, startPerch } from './harness.ts';
+import { runPerch, startPerch } from './perch-process.ts';
 
 /** A user's manager as systemd has one, as far as the command asks it: it notes what it is told, and runs what a unit says. */
-const SYSTEMCTL = `
+const FAKE_SYSTEMCTL = `
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 const [, verb] = process.argv.slice(2);
@@ -44,7 +44,7 @@ verifies(['service/installs', 'service/no-secrets'], 'the gateway is installed, 
   const home = join(dir, 'home');
   const bin = join(dir, 'bin');
   mkdirSync(bin);
-  writeFileSync(join(bin, 'systemctl.mjs'), SYSTEMCTL);
+  writeFileSync(join(bin, 'systemctl.mjs'), FAKE_SYSTEMCTL);
   writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\nexec "${process.execPath}" "${bin}/systemctl.mjs" "$@"\n`);
   chmodSync(join(bin, 'systemctl'), 0o755);
   const token = 'a-token-that-no-service-is-to-be-given-42';
@@ -55,24 +55,24 @@ verifies(['service/installs', 'service/no-secrets'], 'the gateway is installed, 
   const unit = join(dir, 'config/systemd/user/perch.service');
   const port = String(await freePort());
   try {
-    const shown = await perch(['gateway', 'install', '--port', port, '--host', 'tab', '--dry-run'], env);
+    const shown = await runPerch(['gateway', 'install', '--port', port, '--host', 'tab', '--dry-run'], env);
     expect(existsSync(unit)).toBe(false);
-    const installed = await perch(['gateway', 'install', '--port', port, '--host', 'tab'], env);
+    const installed = await runPerch(['gateway', 'install', '--port', port, '--host', 'tab'], env);
     expect(installed.stdout).toContain(`The gateway is running on port ${port}`);
     expect(readFileSync(unit, 'utf8')).toBe(shown.stdout);
     expect(readFileSync(unit, 'utf8')).not.toContain(token);
     const health: unknown = await (await fetch(`http://127.0.0.1:${port}/health`)).json();
     expect(health).toMatchObject({ mode: 'tab' });
     // The service uses the same home: its link is available.
-    expect((await perch(['open', '--port', port], { PERCH_HOME: home })).stdout).toContain(`:${port}/#link=`);
+    expect((await runPerch(['open', '--port', port], { PERCH_HOME: home })).stdout).toContain(`:${port}/#link=`);
 
-    expect((await perch(['gateway', 'uninstall'], env)).stdout).toContain('Removed the service');
+    expect((await runPerch(['gateway', 'uninstall'], env)).stdout).toContain('Removed the service');
     expect(existsSync(unit)).toBe(false);
-    await until(() => processesNaming(`main.ts`).every(({ args }) => !args.includes(port)));
-    expect((await perch(['gateway', 'uninstall'], env)).stdout).toContain('No service is installed');
+    await waitUntil(() => findProcesses(`main.ts`).every(({ args }) => !args.includes(port)));
+    expect((await runPerch(['gateway', 'uninstall'], env)).stdout).toContain('No service is installed');
     expect(readFileSync(join(dir, 'told'), 'utf8')).toContain('--user enable perch.service\n');
   } finally {
-    await perch(['gateway', 'uninstall'], env).catch(() => {});
+    await runPerch(['gateway', 'uninstall'], env).catch(() => {});
     rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 });
@@ -87,12 +87,12 @@ verifies('service/refused', 'a port that is taken, or no manager of the user’s
   const env = { PATH: `${bin}:${process.env.PATH}`, PERCH_HOME: dir, XDG_CONFIG_HOME: dir };
   try {
     const port = new URL(gateway.url).port;
-    const taken: unknown = await perch(['gateway', 'install', '--port', port], env).catch((error: unknown) => error);
+    const taken: unknown = await runPerch(['gateway', 'install', '--port', port], env).catch((error: unknown) => error);
     expect(taken).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(new RegExp(`^perch: Port ${port} is in use by a running Perch[^\\n]*\\n$`)),
     });
-    const none: unknown = await perch(['gateway', 'install', '--port', String(await freePort())], env).catch((error: unknown) => error);
+    const none: unknown = await runPerch(['gateway', 'install', '--port', String(await freePort())], env).catch((error: unknown) => error);
     expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: systemd is not running for this user[^\n]*\n$/) });
   } finally {
     rmSync(dir, { recursive: true, maxRetries: 20, retryDelay: 50 });

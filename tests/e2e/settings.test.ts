@@ -1,31 +1,32 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const label = 'Search chats';
 const row = (page: Page) => page.getByRole('list', { name: 'Shortcuts' }).getByRole('listitem').filter({ hasText: label });
 const search = (page: Page) => page.getByRole('combobox', { name: 'Search chats' });
-const searched = (page: Page): Promise<boolean> => search(page).evaluate((field) => field === document.activeElement);
+const isSearchFocused = (page: Page): Promise<boolean> => search(page).evaluate((field) => field === document.activeElement);
 /** Waits for the effect of keys, which follows the event. */
-const searches = (page: Page): Promise<unknown> => page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
+const waitForSearchFocus = (page: Page): Promise<unknown> =>
+  page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
 
 describe('settings', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('app/settings-search', 'parts by their words, none, and the one that is addressed', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/settings`);
-    await connected(page, LINKED);
-    const shown = () => page.locator('main section').filter({ visible: true }).getByRole('heading', { level: 2 }).allInnerTexts();
-    const all = await shown();
+    await waitForConnection(page, LINKED_STATUS);
+    const visibleHeadings = () => page.locator('main section').filter({ visible: true }).getByRole('heading', { level: 2 }).allInnerTexts();
+    const all = await visibleHeadings();
     expect(all).toEqual(expect.arrayContaining(['Appearance', 'Keyboard', 'Storage']));
     const field = page.getByRole('textbox', { name: 'Search settings' }).or(page.getByRole('searchbox', { name: 'Search settings' }));
     await field.fill('LIGHT dark');
-    await expect.poll(shown).toEqual(['Appearance']);
+    await expect.poll(visibleHeadings).toEqual(['Appearance']);
     // By what people call it, which stands nowhere on the page, and on other pages.
     const elsewhere = page.getByRole('navigation', { name: 'Other pages' });
     for (const [typed, parts, pages] of [
@@ -39,7 +40,7 @@ describe('settings', () => {
       ['dark mode', ['Appearance'], []],
     ] as const) {
       await field.fill(typed);
-      await expect.poll(async () => (await shown()).toSorted()).toEqual([...parts].sort());
+      await expect.poll(async () => (await visibleHeadings()).toSorted()).toEqual([...parts].sort());
       expect((await elsewhere.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual(pages);
     }
     await field.fill('telegram');
@@ -49,9 +50,9 @@ describe('settings', () => {
     await page.goto(`${at.perch.url}/settings`);
     await field.fill('no such thing');
     await page.getByText('No matching settings').waitFor();
-    expect(await shown()).toEqual([]);
+    expect(await visibleHeadings()).toEqual([]);
     await page.evaluate(() => (location.hash = '#storage'));
-    await expect.poll(shown).toEqual(all);
+    await expect.poll(visibleHeadings).toEqual(all);
     expect(await field.inputValue()).toBe('');
     await expect.poll(() => page.locator('#storage').evaluate((part) => part.getBoundingClientRect().top < innerHeight)).toBe(true);
     await page.close();
@@ -59,7 +60,7 @@ describe('settings', () => {
 
   verifies('app/places', 'every part of the settings, and pages, by their names', async () => {
     const page = await at.browser.page(`${at.perch.url}/settings`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const parts = await page
       .locator('main section[id]')
       .evaluateAll((sections) => sections.map(({ id, firstElementChild }) => [`/settings#${id}`, firstElementChild?.textContent ?? '']));
@@ -71,7 +72,7 @@ describe('settings', () => {
     }
     await search(page).fill('voi');
     await page.getByText('1 page, no chats').waitFor();
-    await shoot(page, 'places');
+    await takeScreenshots(page, 'places');
     await search(page).press('Enter');
     await page.waitForURL(/\/settings#voice$/);
     await page.keyboard.press('ControlOrMeta+k');
@@ -85,7 +86,7 @@ describe('settings', () => {
 
   verifies('app/keys', 'a new chat takes typed text, also if one is on screen already', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('button', { name: /^Connection/ }).focus();
     await page.keyboard.press('Control+Shift+O');
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
@@ -94,29 +95,29 @@ describe('settings', () => {
 
   verifies('app/keys', 'changed, refused, kept over a reload, switched off and back', async () => {
     const page = await at.browser.page(`${at.perch.url}/settings#keyboard`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const change = row(page).getByRole('button', { name: `Change shortcut for ${label}` });
     await change.click();
     await page.keyboard.press('k');
     await row(page).getByRole('alert').getByText('Add Ctrl, Cmd or Alt').waitFor();
     await page.keyboard.press('Control+b');
     await row(page).getByRole('alert').getByText('Already used for: Show or hide sidebar').waitFor();
-    await shoot(page, 'keyboard');
+    await takeScreenshots(page, 'keyboard');
     await page.keyboard.press('Control+Alt+k');
     await row(page).getByText('Alt', { exact: true }).waitFor();
     // Neither was the sidebar hidden, nor is the keyboard lost.
     expect(await change.evaluate((button) => button === document.activeElement)).toBe(true);
     await search(page).waitFor();
     await page.reload();
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await row(page).getByText('Alt', { exact: true }).waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog').getByText(label).waitFor();
-    expect(await searched(page)).toBe(false);
+    expect(await isSearchFocused(page)).toBe(false);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Alt+k');
-    await searches(page);
+    await waitForSearchFocus(page);
 
     await row(page)
       .getByRole('button', { name: `Turn off shortcut for ${label}` })
@@ -126,20 +127,20 @@ describe('settings', () => {
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog').getByText('Settings', { exact: true }).waitFor();
     expect(await page.getByRole('dialog').getByText(label).count()).toBe(0);
-    expect(await searched(page)).toBe(false);
+    expect(await isSearchFocused(page)).toBe(false);
     await page.keyboard.press('Escape');
     await row(page)
       .getByRole('button', { name: `Reset shortcut for ${label}` })
       .click();
     await page.keyboard.press('Control+k');
-    await searches(page);
+    await waitForSearchFocus(page);
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
 
   verifies('app/keys', 'keys of an input method do nothing, and give up nothing that is being written', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const field = page.getByRole('textbox', { name: 'Message', exact: true });
     // As Safari has the key that ends a composition, and as the others have it.
     const composed = [{ keyCode: 229 }, { isComposing: true }];
@@ -164,7 +165,7 @@ describe('settings', () => {
 
   verifies('app/approval-keys', 'allowed and denied in its chat; from another chat nothing', async () => {
     const page = await at.browser.page(at.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const ask = async (word: string): Promise<void> => {
       await page.getByRole('textbox', { name: 'Message' }).fill(`/tool exec {"command": "echo", "args": ["${word}"]}`);
       await page.getByRole('textbox', { name: 'Message' }).press('Enter');
@@ -183,9 +184,9 @@ describe('settings', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     using outside = await connectOutside(at.perch);
-    const asked = async (): Promise<unknown> =>
+    const getStoredValue = async (): Promise<unknown> =>
       (await outside.client.call('exec.list', {})).requests.map(({ args, status }) => [args[0], status]);
-    expect(await asked()).toEqual([
+    expect(await getStoredValue()).toEqual([
       ['no', 'pending'],
       ['yes', 'completed'],
     ]);
@@ -193,7 +194,7 @@ describe('settings', () => {
     await waiting.getByText('another chat').waitFor({ state: 'detached' });
     await page.keyboard.press('Control+Alt+Backspace');
     await waiting.waitFor({ state: 'detached' });
-    expect(await asked()).toEqual([
+    expect(await getStoredValue()).toEqual([
       ['no', 'denied'],
       ['yes', 'completed'],
     ]);

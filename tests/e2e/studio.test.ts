@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { drag } from './canvas-input.ts';
-import { shoot } from './shoot.ts';
-import { last, run, servesStudio, shapes, studio, THREE } from './studio-page.ts';
+import { dragThrough } from './canvas-input.ts';
+import { takeScreenshots } from './take-screenshots.ts';
+import { getLastShape, runInPage, useStudioSite, getShapes, openStudioPage, ADD_THREE_SHAPES } from './studio-page.ts';
 
-servesStudio();
+useStudioSite();
 
 verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async () => {
-  const page = await studio();
+  const page = await openStudioPage();
   const drags: [key: string, expected: object][] = [
     ['p', { kind: 'pen' }],
     ['i', { kind: 'highlighter' }],
@@ -21,8 +21,8 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
   ];
   for (const [key, expected] of drags) {
     await page.keyboard.press(key);
-    await drag(page, [100, 100], [220, 160]);
-    expect(await last(page)).toMatchObject(expected);
+    await dragThrough(page, [100, 100], [220, 160]);
+    expect(await getLastShape(page)).toMatchObject(expected);
     // A press is no shape, but a dot of a pen is.
     if (!'pi'.includes(key)) await page.mouse.click(400, 300);
   }
@@ -33,7 +33,7 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
   await page.getByRole('textbox').fill('a text');
   await page.keyboard.press('Enter');
   await page.keyboard.press('b');
-  await drag(page, [300, 300], [450, 250]);
+  await dragThrough(page, [300, 300], [450, 250]);
   await page.getByRole('textbox').fill('a callout');
   await page.keyboard.press('Enter');
   await page.keyboard.press('y');
@@ -44,7 +44,7 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
     [500, 52],
   ] as const;
   for (const [x, y] of corners) await page.mouse.click(x, y);
-  const list = await shapes(page);
+  const list = await getShapes(page);
   expect(list.slice(drags.length)).toMatchObject([
     { kind: 'marker', x: 300, y: 50, label: '1' },
     { kind: 'marker', label: '2' },
@@ -61,7 +61,7 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
   ] as const)
     await page.mouse.click(x, y);
   await page.keyboard.press('Enter');
-  expect(await last(page)).toMatchObject({
+  expect(await getLastShape(page)).toMatchObject({
     kind: 'polygon',
     points: [
       [400, 50],
@@ -71,34 +71,34 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
   });
   await page.keyboard.press('Control+z');
   await page.keyboard.press('e');
-  await drag(page, [280, 52], [380, 52]);
-  expect((await shapes(page)).map(({ kind }) => kind)).not.toContain('marker');
+  await dragThrough(page, [280, 52], [380, 52]);
+  expect((await getShapes(page)).map(({ kind }) => kind)).not.toContain('marker');
   await page.keyboard.press('Control+z');
-  expect(await shapes(page)).toHaveLength(list.length);
+  expect(await getShapes(page)).toHaveLength(list.length);
   // The hand moves what is seen, and nothing else; so does the space bar while it is held.
   await page.keyboard.press('h');
-  await drag(page, [300, 300], [310, 320]);
-  expect(await run(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 10, y: 20 });
+  await dragThrough(page, [300, 300], [310, 320]);
+  expect(await runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 10, y: 20 });
   await page.keyboard.press('r');
   await page.keyboard.down(' ');
-  await drag(page, [310, 320], [300, 300]);
+  await dragThrough(page, [310, 320], [300, 300]);
   await page.keyboard.up(' ');
-  expect(await run(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 0, y: 0 });
-  expect(await shapes(page)).toHaveLength(list.length);
+  expect(await runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 0, y: 0 });
+  expect(await getShapes(page)).toHaveLength(list.length);
   for (let step = 0; step < list.length; step++) await page.keyboard.press('Control+z');
-  expect(await shapes(page)).toEqual([]);
-  expect(await run(page, 'return shown.canUndo')).toBe(false);
+  expect(await getShapes(page)).toEqual([]);
+  expect(await runInPage(page, 'return shown.canUndo')).toBe(false);
 });
 
 verifies('canvas.studio/tools', 'Shift makes squares and straight lines; Escape leaves nothing behind', async () => {
-  const page = await studio();
+  const page = await openStudioPage();
   await page.keyboard.down('Shift');
   for (const key of ['r', 'l', 'p']) {
-    await run(page, `shown.tool = { r: 'rect', l: 'line', p: 'pen' }['${key}']`);
-    await drag(page, [100, 100], [200, 104]);
+    await runInPage(page, `shown.tool = { r: 'rect', l: 'line', p: 'pen' }['${key}']`);
+    await dragThrough(page, [100, 100], [200, 104]);
   }
   await page.keyboard.up('Shift');
-  expect(await shapes(page)).toMatchObject([
+  expect(await getShapes(page)).toMatchObject([
     { kind: 'rect', width: 100, height: 100 },
     { kind: 'line', y2: 100, x2: expect.closeTo(200, 0) },
     { kind: 'pen', trace: [[100, 100, 0.5], expect.anything()] },
@@ -109,48 +109,48 @@ verifies('canvas.studio/tools', 'Shift makes squares and straight lines; Escape 
   await page.keyboard.press('Escape');
   await page.mouse.move(300, 250);
   await page.mouse.up();
-  expect(await shapes(page)).toHaveLength(3);
-  expect(await run(page, 'return shown.tool')).toBe('pen');
+  expect(await getShapes(page)).toHaveLength(3);
+  expect(await runInPage(page, 'return shown.tool')).toBe('pen');
 });
 
 verifies('canvas.studio/select', 'chosen by press, Shift and rubber band; moved, resized, turned; one step each', async () => {
-  const page = await studio(THREE);
-  const chosen = (): Promise<unknown> => run(page, 'return [...shown.selection]');
+  const page = await openStudioPage(ADD_THREE_SHAPES);
+  const chosen = (): Promise<unknown> => runInPage(page, 'return [...shown.selection]');
   await page.mouse.click(120, 115);
   expect(await chosen()).toEqual(['a']);
   await page.keyboard.down('Shift');
   await page.mouse.click(220, 195);
   await page.keyboard.up('Shift');
   expect(await chosen()).toEqual(['a', 'b']);
-  await drag(page, [120, 115], [130, 145]);
-  expect(await shapes(page)).toMatchObject([{ x: 110, y: 130 }, { x: 213, y: 210 }, { cx: 400 }]);
+  await dragThrough(page, [120, 115], [130, 145]);
+  expect(await getShapes(page)).toMatchObject([{ x: 110, y: 130 }, { x: 213, y: 210 }, { cx: 400 }]);
   await page.keyboard.press('Control+z');
-  expect(await shapes(page)).toMatchObject([{ x: 100 }, { x: 203 }, { cx: 400 }]);
+  expect(await getShapes(page)).toMatchObject([{ x: 100 }, { x: 203 }, { cx: 400 }]);
   await page.mouse.click(20, 20);
   expect(await chosen()).toEqual([]);
   // Selects shapes that are completely inside, not those that are only touched.
-  await drag(page, [90, 90], [300, 300]);
+  await dragThrough(page, [90, 90], [300, 300]);
   expect(await chosen()).toEqual(['a', 'b']);
-  await shoot(page, 'studio-selection');
+  await takeScreenshots(page, 'studio-selection');
   await page.mouse.click(440, 300);
   expect(await chosen()).toEqual(['c']);
   // Its right lower corner, then what turns it.
   await page.keyboard.down('Control');
-  await drag(page, [440, 320], [480, 360]);
+  await dragThrough(page, [440, 320], [480, 360]);
   await page.keyboard.up('Control');
-  expect(await last(page)).toMatchObject({ cx: 420, cy: 320, rx: 60, ry: 40 });
-  await drag(page, [420, 252], [500, 320]);
-  expect(await last(page)).toMatchObject({ rotation: expect.closeTo(90, 1) });
+  expect(await getLastShape(page)).toMatchObject({ cx: 420, cy: 320, rx: 60, ry: 40 });
+  await dragThrough(page, [420, 252], [500, 320]);
+  expect(await getLastShape(page)).toMatchObject({ rotation: expect.closeTo(90, 1) });
   for (let step = 0; step < 2; step++) await page.keyboard.press('Control+z');
-  expect(await last(page)).toMatchObject({ cx: 400, rx: 40, rotation: 0 });
-  expect(await run(page, 'return shown.canUndo')).toBe(false);
+  expect(await getLastShape(page)).toMatchObject({ cx: 400, rx: 40, rotation: 0 });
+  expect(await runInPage(page, 'return shown.canUndo')).toBe(false);
 });
 
 verifies('canvas.studio/select', 'shapes snap to each other, except with Mod held; a line keeps its other end', async () => {
-  const page = await studio(`${THREE} put('arrow', 'd', { x1: 50, y1: 350, x2: 150, y2: 350 });`);
+  const page = await openStudioPage(`${ADD_THREE_SHAPES} put('arrow', 'd', { x1: 50, y1: 350, x2: 150, y2: 350 });`);
   // Four pixels short of the left edge of the one above.
-  await drag(page, [220, 195], [121, 250]);
-  expect(await run(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 100, y: 235 });
+  await dragThrough(page, [220, 195], [121, 250]);
+  expect(await runInPage(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 100, y: 235 });
   await page.keyboard.press('Control+z');
   await page.mouse.move(220, 195);
   await page.mouse.down();
@@ -158,41 +158,44 @@ verifies('canvas.studio/select', 'shapes snap to each other, except with Mod hel
   await page.mouse.move(121, 250, { steps: 4 });
   await page.mouse.up();
   await page.keyboard.up('Control');
-  expect(await run(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 104, y: 235 });
+  expect(await runInPage(page, 'return shown.drawing.shape("b")')).toMatchObject({ x: 104, y: 235 });
   await page.mouse.click(100, 350);
-  await drag(page, [150, 350], [150, 380]);
-  expect(await last(page)).toMatchObject({ x1: 50, y1: 350, x2: 150, y2: 380, rotation: 0 });
+  await dragThrough(page, [150, 350], [150, 380]);
+  expect(await getLastShape(page)).toMatchObject({ x1: 50, y1: 350, x2: 150, y2: 380, rotation: 0 });
 });
 
 verifies(
   'canvas.studio/arrange',
   'keys move the pile, duplicate, nudge, flip and take away; a nudge that is held is one step',
   async () => {
-    const page = await studio(THREE);
+    const page = await openStudioPage(ADD_THREE_SHAPES);
     await page.mouse.click(120, 115);
     await page.keyboard.press('Control+]');
-    expect((await shapes(page)).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
+    expect((await getShapes(page)).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
     await page.keyboard.press('Control+Shift+]');
-    expect((await shapes(page)).map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+    expect((await getShapes(page)).map(({ id }) => id)).toEqual(['b', 'c', 'a']);
     for (const key of ['ArrowRight', 'ArrowRight', 'Shift+ArrowDown']) await page.keyboard.press(key);
-    expect(await last(page)).toMatchObject({ x: 102, y: 110 });
+    expect(await getLastShape(page)).toMatchObject({ x: 102, y: 110 });
     await page.keyboard.press('Alt+Shift+ArrowRight');
-    expect(await last(page)).toMatchObject({ width: 50, height: 30 });
+    expect(await getLastShape(page)).toMatchObject({ width: 50, height: 30 });
     await page.keyboard.press('.');
-    expect(await last(page)).toMatchObject({ rotation: 15 });
+    expect(await getLastShape(page)).toMatchObject({ rotation: 15 });
     await page.keyboard.press('Shift+H');
-    expect(await last(page)).toMatchObject({ rotation: -15 });
+    expect(await getLastShape(page)).toMatchObject({ rotation: -15 });
     await page.keyboard.press('Control+d');
-    expect(await shapes(page)).toHaveLength(4);
-    expect(await last(page)).toMatchObject({ x: 118, y: 126, rotation: -15 });
+    expect(await getShapes(page)).toHaveLength(4);
+    expect(await getLastShape(page)).toMatchObject({ x: 118, y: 126, rotation: -15 });
     await page.keyboard.press('Delete');
-    expect(await shapes(page)).toHaveLength(3);
-    await run(page, "shown.selectAll(); shown.align('left'); shown.distribute('y'); shown.lock(['b'], true); shown.hide(['c'], true)");
-    expect(await run(page, 'return [...shown.selection]')).toEqual(['a']);
-    await run(page, "shown.select(['a', 'b', 'c'])");
+    expect(await getShapes(page)).toHaveLength(3);
+    await runInPage(
+      page,
+      "shown.selectAll(); shown.align('left'); shown.distribute('y'); shown.lock(['b'], true); shown.hide(['c'], true)",
+    );
+    expect(await runInPage(page, 'return [...shown.selection]')).toEqual(['a']);
+    await runInPage(page, "shown.select(['a', 'b', 'c'])");
     await page.keyboard.press('Delete');
-    expect((await shapes(page)).map(({ id }) => id)).toEqual(['b']);
-    expect(await run(page, 'while (shown.undo()); return shown.drawing.shapes.map(({ id, x, cx }) => [id, x ?? cx])')).toEqual([
+    expect((await getShapes(page)).map(({ id }) => id)).toEqual(['b']);
+    expect(await runInPage(page, 'while (shown.undo()); return shown.drawing.shapes.map(({ id, x, cx }) => [id, x ?? cx])')).toEqual([
       ['a', 100],
       ['b', 203],
       ['c', 400],
@@ -201,36 +204,36 @@ verifies(
 );
 
 verifies('canvas.studio/arrange', 'a crop by its frame, by mouse and by keys; the sheet is turned; both are taken back', async () => {
-  const page = await studio(`put('image', 'p', { x: 0, y: 0, width: 600, height: 400, src: await halves(600, 400) });`);
-  const sheet = (): Promise<unknown> => run(page, 'const { x, y, width, height } = shown.drawing.page; return [x, y, width, height]');
+  const page = await openStudioPage(`put('image', 'p', { x: 0, y: 0, width: 600, height: 400, src: await halves(600, 400) });`);
+  const sheet = (): Promise<unknown> => runInPage(page, 'const { x, y, width, height } = shown.drawing.page; return [x, y, width, height]');
   await page.keyboard.press('c');
-  await drag(page, [0, 0], [200, 100]);
-  await drag(page, [600, 400], [500, 300]);
+  await dragThrough(page, [0, 0], [200, 100]);
+  await dragThrough(page, [600, 400], [500, 300]);
   expect(await sheet()).toEqual([0, 0, 600, 400]);
   await page.keyboard.press('Enter');
   expect(await sheet()).toEqual([200, 100, 300, 200]);
-  expect(await run(page, 'return pixels(await ui.exportImage(shown.drawing), [[50, 50], [150, 50]])')).toEqual({
+  expect(await runInPage(page, 'return pixels(await ui.exportImage(shown.drawing), [[50, 50], [150, 50]])')).toEqual({
     size: [300, 200],
     colors: ['#ff0000ff', '#0000ffff'],
   });
   await page.keyboard.press('c');
-  await drag(page, [300, 250], [320, 260]);
+  await dragThrough(page, [300, 250], [320, 260]);
   await page.keyboard.press('Escape');
-  expect([await sheet(), await run(page, 'return shown.tool')]).toEqual([[200, 100, 300, 200], 'select']);
+  expect([await sheet(), await runInPage(page, 'return shown.tool')]).toEqual([[200, 100, 300, 200], 'select']);
   await page.keyboard.press('c');
   for (const key of ['ArrowRight', 'Shift+ArrowRight', 'Alt+Shift+ArrowUp', 'Enter']) await page.keyboard.press(key);
   expect(await sheet()).toEqual([211, 100, 300, 190]);
-  await run(page, 'shown.undo(); shown.undo(); shown.rotate(90)');
-  expect(await run(page, 'return pixels(await ui.exportImage(shown.drawing), [[200, 50], [200, 550]])')).toEqual({
+  await runInPage(page, 'shown.undo(); shown.undo(); shown.rotate(90)');
+  expect(await runInPage(page, 'return pixels(await ui.exportImage(shown.drawing), [[200, 50], [200, 550]])')).toEqual({
     size: [400, 600],
     colors: ['#ff0000ff', '#0000ffff'],
   });
-  await run(page, "shown.undo(); shown.flip('x')");
-  expect(await run(page, 'return (await pixels(await ui.exportImage(shown.drawing), [[50, 50], [550, 50]])).colors')).toEqual([
+  await runInPage(page, "shown.undo(); shown.flip('x')");
+  expect(await runInPage(page, 'return (await pixels(await ui.exportImage(shown.drawing), [[50, 50], [550, 50]])).colors')).toEqual([
     '#0000ffff',
     '#ff0000ff',
   ]);
-  expect(await run(page, 'return (await svgPixels(await ui.exportSvg(shown.drawing), [[50, 50], [550, 50]])).colors')).toEqual([
+  expect(await runInPage(page, 'return (await svgPixels(await ui.exportSvg(shown.drawing), [[50, 50], [550, 50]])).colors')).toEqual([
     '#0000ffff',
     '#ff0000ff',
   ]);

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { byHand, real } from '../support/mcp.ts';
-import { operable } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { toTestServerCommand, toRealServerCommand } from '../support/mcp-fixtures.ts';
+import { listControls } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const FORM = {
   type: 'object',
@@ -20,13 +20,13 @@ const FORM = {
 };
 
 describe('tool servers in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('mcp/app', 'one is added, approved as exactly what is shown, used, asked by, and removed', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/tools#tool-servers`);
     // While another host takes over, what a click asks for may be cut off, and the page says so.
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     const section = page.getByRole('region', { name: 'MCP servers' });
     await section.getByText('No MCP servers yet').waitFor();
     await section.getByRole('button', { name: 'Add MCP server' }).click();
@@ -48,17 +48,17 @@ describe('tool servers in the app', () => {
       await form.getByLabel('Command or URL').fill('"');
       await form.getByText('The command has an unclosed quote.').waitFor();
     }
-    const { command, args } = byHand();
+    const { command, args } = toTestServerCommand();
     await form.getByLabel('Command or URL').fill(`"${command}" ${args.map((arg) => `"${arg}"`).join(' ')}`);
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'add');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'add');
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     const row = section.getByRole('listitem').filter({ hasText: 'hand' });
     await row.getByText('Waiting for approval').waitFor();
     // The exact command, before anything of it runs.
     expect(await row.locator('pre').textContent()).toBe([command, ...args].join(' '));
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'waits');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'waits');
     await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
     await row.getByText('9 tools').waitFor();
@@ -70,30 +70,30 @@ describe('tool servers in the app', () => {
     for (const width of [360, 768, 900, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       // The sidebar collapses shortly after the resize.
-      await until(async () => (await height()) === line, `one line at ${width} px`);
+      await waitFor(async () => (await height()) === line, `one line at ${width} px`);
     }
     await row.getByRole('button', { name: 'Log' }).click();
     await page.getByRole('dialog', { name: 'hand log' }).getByRole('button', { name: 'Close' }).last().click();
 
     await page.getByRole('link', { name: 'New chat' }).first().click();
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.fill(`/tool mcp__hand__ask ${JSON.stringify({ message: 'Who are you?', requestedSchema: FORM })}`);
     await composer.press('Enter');
     await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Allow once' }).click();
-    const ask = page.getByRole('list', { name: 'Questions from MCP servers' }).getByRole('listitem');
-    await ask.getByText('Who are you?').waitFor();
+    const serverRequests = page.getByRole('list', { name: 'Questions from MCP servers' }).getByRole('listitem');
+    await serverRequests.getByText('Who are you?').waitFor();
     // The state survives a reload.
     await page.reload();
-    await connected(page, 'This browser');
-    await ask.getByText('Who are you?').waitFor();
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'asks');
-    await ask.getByLabel('Your name').fill('Ana');
-    await ask.getByLabel('age').fill('41');
-    await ask.getByLabel('Pet').selectOption({ label: 'A dog' });
-    await ask.getByRole('button', { name: 'Send' }).click();
-    await ask.waitFor({ state: 'detached' });
+    await waitForConnection(page, 'This browser');
+    await serverRequests.getByText('Who are you?').waitFor();
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'asks');
+    await serverRequests.getByLabel('Your name').fill('Ana');
+    await serverRequests.getByLabel('age').fill('41');
+    await serverRequests.getByLabel('Pet').selectOption({ label: 'A dog' });
+    await serverRequests.getByRole('button', { name: 'Send' }).click();
+    await serverRequests.waitFor({ state: 'detached' });
     const reply = page.getByRole('article', { name: 'Reply' });
     await reply
       .getByText(/"?name"?.*Ana/)
@@ -103,7 +103,7 @@ describe('tool servers in the app', () => {
     expect(await reply.innerText()).toMatch(/"age\W+41[\s\S]*"pet\W+dog[\s\S]*"news\W+true/);
 
     await page.goto(`${at.perch.url}/tools#tool-servers`);
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     await row.getByRole('button', { name: 'Turn off' }).click();
     await row.getByText('Off', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Remove…' }).click();
@@ -115,9 +115,9 @@ describe('tool servers in the app', () => {
 
   verifies('app/tool-card', 'how far a tool of a tool server has come is in its card', async () => {
     using outside = await connectOutside(at.perch);
-    await outside.client.call('config.set', { key: 'tools.mcpServers.all', value: real('everything', 'stdio') });
+    await outside.client.call('config.set', { key: 'tools.mcpServers.all', value: toRealServerCommand('everything', 'stdio') });
     const page = await at.browser.page(`${at.perch.url}/tools#tool-servers`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     const row = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem').filter({ hasText: 'all' });
     await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
@@ -129,9 +129,9 @@ describe('tool servers in the app', () => {
     const progress = page.getByRole('article', { name: 'Reply' }).getByRole('progressbar');
     const value = (): Promise<number> => progress.evaluate((bar: HTMLProgressElement) => bar.value);
     const before = await value();
-    await until(async () => (await value()) > before, 'its next step');
+    await waitFor(async () => (await value()) > before, 'its next step');
     expect(await progress.evaluate((bar: HTMLProgressElement) => bar.max)).toBe(240);
-    await shoot(page, 'progress');
+    await takeScreenshots(page, 'progress');
     await page.getByRole('button', { name: 'Stop' }).click();
     await progress.waitFor({ state: 'detached' });
     await page.close();

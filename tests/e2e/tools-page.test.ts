@@ -1,17 +1,17 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { real } from '../support/mcp.ts';
-import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { toRealServerCommand } from '../support/mcp-fixtures.ts';
+import { findLowContrast, listControls, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('tools in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('tools/page', 'they are listed by source, with a switch each, and tried from a form', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Tools', exact: true }).click();
     const catalog = page.getByRole('region', { name: 'Available tools' });
@@ -34,19 +34,19 @@ describe('tools in the app', () => {
     await form.getByRole('button', { name: 'Run' }).click();
     const result = docs.getByRole('group', { name: 'Output' });
     await result.waitFor();
-    const said = await client.call('tools.run', { tool: 'docs_search', args: { query: 'offline' } });
-    expect(JSON.parse(await result.innerText())).toEqual(said.result);
-    await shoot(page, 'tried');
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    const toolResult = await client.call('tools.run', { tool: 'docs_search', args: { query: 'offline' } });
+    expect(JSON.parse(await result.innerText())).toEqual(toolResult.result);
+    await takeScreenshots(page, 'tried');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: 'light' });
     for (const width of [320, 768, 1920]) {
       await page.setViewportSize({ width, height: 900 });
-      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
 
@@ -67,7 +67,7 @@ describe('tools in the app', () => {
     await card.getByRole('button', { name: 'Deny' }).click();
     await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor({ state: 'attached' });
     await form.getByRole('button', { name: 'Run' }).click();
-    await shoot(page, 'asked');
+    await takeScreenshots(page, 'asked');
     await card.getByRole('button', { name: 'Allow once' }).click();
     await result.waitFor();
     await policy.selectOption({ label: 'Reset to default' });
@@ -100,17 +100,17 @@ describe('tools in the app', () => {
     await catalog.getByText('No matching tools').waitFor();
     await catalog.getByRole('button', { name: 'Show all tools' }).click();
     await catalog.getByText(`${count} tools`, { exact: true }).waitFor();
-    await shoot(page, 'all');
+    await takeScreenshots(page, 'all');
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
 
   verifies('tools/page', 'tools of an MCP server appear and disappear with it; attachments of a result are shown', async () => {
     const page = await at.browser.page(`${at.perch.url}/tools`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
-    await client.call('config.set', { key: 'tools.mcpServers.all', value: real('everything', 'stdio') });
+    await client.call('config.set', { key: 'tools.mcpServers.all', value: toRealServerCommand('everything', 'stdio') });
     const row = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem').filter({ hasText: 'all' });
     await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
@@ -144,13 +144,13 @@ describe('tools in the app', () => {
     await long.getByRole('button', { name: 'Run', exact: true }).click();
     await long.getByRole('button', { name: 'Allow once' }).click();
     await long.getByText(/^Running for [1-9]\d* seconds?$/).waitFor();
-    await shoot(page, 'running');
+    await takeScreenshots(page, 'running');
     await long.getByRole('button', { name: 'Cancel' }).click();
     await long.getByText(/^Cancelled after/).waitFor();
     const runs = long.getByRole('button', { name: 'Run', exact: true });
     await expect.poll(() => runs.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(await long.getByRole('alert').count()).toBe(0);
-    await shoot(page, 'server');
+    await takeScreenshots(page, 'server');
     await client.call('config.set', { key: 'tools.mcpServers', value: null });
     await group.waitFor({ state: 'detached' });
     expect(at.browser.complaints).toEqual([]);

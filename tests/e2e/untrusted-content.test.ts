@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import type * as Parts from './untrusted-parts.ts';
-import { untrustedSite, type UntrustedSite } from './untrusted-site.ts';
+import type * as Parts from './untrusted-exports.ts';
+import { startUntrustedSite, type UntrustedSite } from './untrusted-site.ts';
 
 /** Text that the page's script has written. */
 declare const parts: typeof Parts;
@@ -66,18 +66,18 @@ const FORBIDDEN =
 
 let at: UntrustedSite;
 beforeAll(async () => {
-  at = await untrustedSite();
+  at = await startUntrustedSite();
 }, 120_000);
 afterAll(() => at?.[Symbol.asyncDispose]());
 
 /** Faults in each of the nodes that `make` builds from an attack, on the page. */
-async function attack(page: Page, texts: readonly string[], make: 'render' | 'sanitize'): Promise<string[]> {
+async function findFaults(page: Page, texts: readonly string[], make: 'render' | 'sanitize'): Promise<string[]> {
   return page.evaluate(
     async ([attacks, forbidden, how]) => {
       const main = document.querySelector('main') ?? document.body;
       const found: string[] = [];
       for (const text of attacks) {
-        main.replaceChildren(how === 'render' ? parts.render(text, false) : parts.sanitize(text));
+        main.replaceChildren(how === 'render' ? parts.renderMarkdown(text, false) : parts.sanitizeHtml(text));
         for (const element of main.querySelectorAll('*')) {
           const bad = [...element.attributes].filter(
             ({ name, value }) => name.startsWith('on') || /^\s*(?:javascript|vbscript):/i.test(value),
@@ -96,16 +96,16 @@ async function attack(page: Page, texts: readonly string[], make: 'render' | 'sa
 }
 
 describe('content of others on a page', () => {
-  const attacks = (): string[] => ATTACKS.map((text) => text.replaceAll('ELSEWHERE', at.place.url));
+  const attacks = (): string[] => ATTACKS.map((text) => text.replaceAll('ELSEWHERE', at.recorder.url));
 
   verifies('rendering/sanitized', 'the sanitizer alone leaves nothing that runs, styles or submits', async () => {
     const page = await at.page('/');
     // Pictures and links are checked after it.
     const texts = attacks().filter((text) => !/<a href="https/.test(text));
     const foreign = texts.filter((text) => !/<img src="http|<(?:base|body)/.test(text));
-    expect(await attack(page, texts, 'sanitize')).toEqual([]);
-    at.place.heard.length = 0;
-    expect(await attack(page, foreign, 'sanitize')).toEqual([]);
+    expect(await findFaults(page, texts, 'sanitize')).toEqual([]);
+    at.recorder.requests.length = 0;
+    expect(await findFaults(page, foreign, 'sanitize')).toEqual([]);
     expect(await at.findRequests(page)).toEqual([]);
     await page.close();
   });
@@ -118,18 +118,18 @@ describe('content of others on a page', () => {
       '[x](JaVaScRiPt&colon;hacked=1)',
       '[x](data:text/html,<script>hacked=1</script>)',
       '<javascript:hacked=1>',
-      `![x](${at.place.url}/markdown.png)`,
-      `![x](//${new URL(at.place.url).host}/relative.png)`,
+      `![x](${at.recorder.url}/markdown.png)`,
+      `![x](//${new URL(at.recorder.url).host}/relative.png)`,
       `![x](data:image/svg+xml,<svg onload="hacked=1"/>)`,
       `![x" onerror="hacked=1](x "y' onerror='hacked=1")`,
       `[x][ref]\n\n[ref]: javascript:hacked=1`,
       '```html" onclick="hacked=1\n<script>hacked=1</script>\n```',
       '$\\href{javascript:hacked=1}{x}$',
     ];
-    expect(await attack(page, [...inline, ...markdown], 'render')).toEqual([]);
+    expect(await findFaults(page, [...inline, ...markdown], 'render')).toEqual([]);
     const shown = await page.evaluate(() => {
       const main = document.createElement('main');
-      main.append(parts.render('Before <img src=x onerror="hacked=1"> after <b>bold</b> <b onclick="hacked=1">not</b>', false));
+      main.append(parts.renderMarkdown('Before <img src=x onerror="hacked=1"> after <b>bold</b> <b onclick="hacked=1">not</b>', false));
       return main.innerHTML.trim();
     });
     expect(shown).toBe('<p>Before &lt;img src=x onerror="hacked=1"&gt; after <b>bold</b> <b>not</b></p>');
@@ -143,10 +143,10 @@ describe('content of others on a page', () => {
       const links = ['https://a.test/', 'mailto:a@a.test', 'ftp://a.test/', 'tel:1', 'sms:1', 'xmpp:a']
         .map((url) => `[x](${url})`)
         .join(' ');
-      const hrefs = [...parts.render(links, false).querySelectorAll('a')].map((link) => link.getAttribute('href'));
+      const hrefs = [...parts.renderMarkdown(links, false).querySelectorAll('a')].map((link) => link.getAttribute('href'));
       const scripts = ['/own.js', 'https://a.test/a.js', 'data:text/javascript,1', 'blob:null/1'].map((url) => {
         try {
-          return String(parts.scriptURL(url)).replace(location.origin, '');
+          return String(parts.toTrustedScriptUrl(url)).replace(location.origin, '');
         } catch (error) {
           return error instanceof Error ? error.name : '';
         }
@@ -167,7 +167,7 @@ describe('content of others on a page', () => {
         const main = document.querySelector('main') ?? document.body;
         if (main.childElementCount === 0)
           main.append(
-            parts.render('[a](https://read.test/) [b](https://evil.test/?q=secret) [c](mailto:evil@evil.test?body=secret)', false),
+            parts.renderMarkdown('[a](https://read.test/) [b](https://evil.test/?q=secret) [c](mailto:evil@evil.test?body=secret)', false),
           );
         parts.guardLinks(main, known === null ? undefined : { sources: ['web:read.test'], quoted: new Set(known) });
         return [...main.querySelectorAll('a')].map((link) => [link.getAttribute('href'), link.dataset['composed'], link.tabIndex]);
@@ -209,10 +209,10 @@ describe('content of others on a page', () => {
       '<filter id="f"><feImage href="ELSEWHERE/n.png"/></filter>',
       '<foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="ELSEWHERE/o.png" onerror="hacked=1"/></foreignObject>',
       '<a href="javascript:hacked=1"><text>Link</text></a>',
-    ].map((piece) => piece.replaceAll('ELSEWHERE', at.place.url));
+    ].map((piece) => piece.replaceAll('ELSEWHERE', at.recorder.url));
     for (const piece of pieces) {
       const saved = await page.evaluate(
-        (source) => parts.svgFile({ svg: source, width: 10, height: 10 }).text(),
+        (source) => parts.toSvgFile({ svg: source, width: 10, height: 10 }).text(),
         `${open}<rect width="5" height="5"/>${piece}<text>Words</text></svg>`,
       );
       expect(saved, piece).toMatch(/^<svg [^]*Words[^]*<\/svg>$/);
@@ -230,7 +230,9 @@ describe('content of others on a page', () => {
     // References within the picture stay.
     const inner =
       '<style>rect { fill: url(#f); content: "\\201c" }</style><rect fill="url(\'#f\')"/><image href="data:image/png;base64,AAAA"/>';
-    expect(await page.evaluate((source) => parts.svgFile({ svg: source, width: 1, height: 1 }).text(), `${open}${inner}</svg>`)).toContain(
+    expect(
+      await page.evaluate((source) => parts.toSvgFile({ svg: source, width: 1, height: 1 }).text(), `${open}${inner}</svg>`),
+    ).toContain(
       '<style>rect { fill: url(#f); content: "\\201c" }</style><rect fill="url(\'#f\')"/><image href="data:image/png;base64,AAAA"/>',
     );
     await page.close();
@@ -244,30 +246,30 @@ describe('content of others on a page', () => {
         window.addEventListener('message', ({ ports: [port] }) => port && channel.resolve(port));
         document.head.append(Object.assign(document.createElement('script'), { textContent: script }));
         const port = await channel.promise;
-        const ask = async (question: unknown): Promise<string> => {
+        const evaluateQuestion = async (question: unknown): Promise<string> => {
           const answer = new Promise<string>((resolve) => (port.onmessage = ({ data }) => resolve(String(data))));
           port.postMessage(question);
           return answer;
         };
         const library = await (await fetch('/mermaid.js')).blob();
         return [
-          await ask({ library }),
-          await ask({ source, look: { background: '#fff', variables: { fontFamily: 'sans-serif' } }, mostPx: 100_000 }),
+          await evaluateQuestion({ library }),
+          await evaluateQuestion({ source, look: { background: '#fff', variables: { fontFamily: 'sans-serif' } }, mostPx: 100_000 }),
         ];
       },
       [
         readFileSync(join(root, 'web/lib/diagrams/draw.js'), 'utf8'),
         [
-          `%%{init: {"themeCSS": ".node rect { fill: url(${at.place.url}/fill.svg#a) } @import url(${at.place.url}/import.css);"}}%%`,
+          `%%{init: {"themeCSS": ".node rect { fill: url(${at.recorder.url}/fill.svg#a) } @import url(${at.recorder.url}/import.css);"}}%%`,
           'flowchart LR',
-          `  A@{ img: "${at.place.url}/node.png", label: "Pictured", w: 60, h: 60 } --> B[Plain]`,
+          `  A@{ img: "${at.recorder.url}/node.png", label: "Pictured", w: 60, h: 60 } --> B[Plain]`,
         ].join('\n'),
       ] as const,
     );
     expect(JSON.parse(drawn[0] ?? '')).toEqual({ kind: 'loaded' });
     expect(drawn[1]).toContain('Pictured');
     expect(await at.findRequests(page)).toEqual([]);
-    expect(drawn[1]).not.toContain(new URL(at.place.url).host);
+    expect(drawn[1]).not.toContain(new URL(at.recorder.url).host);
     await page.close();
   });
 });

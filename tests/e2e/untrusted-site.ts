@@ -6,34 +6,34 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { rolldown } from 'rolldown';
 import { PAGE_POLICY } from '../../web/page-policy.ts';
-import { compileWords } from '../../web/words/compile.ts';
-import { until } from '../support/gateway.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
-import { FINDS_ELSEWHERE, listening, type Listening } from './listening.ts';
+import { compileMessages } from '../../web/words/compile-messages.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { launchBrowser, type TestBrowser } from './test-browser.ts';
+import { ELSEWHERE_ARGS, startRecordingServer, type RecordingServer } from './recording-server.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Sources that a policy has in quotes. */
-const QUOTED = new Set(['self', 'none', 'unsafe-inline', 'script']);
+const QUOTED_SOURCES = new Set(['self', 'none', 'unsafe-inline', 'script']);
 const POLICY = Object.entries(PAGE_POLICY)
-  .map(([name, sources]) => `${name} ${sources.map((each) => (QUOTED.has(each) ? `'${each}'` : each)).join(' ')}`)
+  .map(([name, sources]) => `${name} ${sources.map((each) => (QUOTED_SOURCES.has(each) ? `'${each}'` : each)).join(' ')}`)
   .join('; ');
 const HTML = '<!doctype html><meta charset="utf-8"><title>Parts</title><link rel="icon" href="data:,"><main></main>';
 const PAGE = `${HTML}<script type="module" src="/page.js"></script>`;
 
 /** Pages with the parts of the app that show content of others, and another server, which should hear nothing of it. */
 export interface UntrustedSite extends AsyncDisposable {
-  readonly place: Listening;
+  readonly recorder: RecordingServer;
   /** `/` without a policy, so that nothing else stops what a part lets through; `/guarded` with that of the app; `/diagrams` without the parts. */
   page(path: '/' | '/guarded' | '/diagrams'): Promise<Page>;
   /** Requests that the other server has heard, once one that was begun after them has come. */
   findRequests(page: Page): Promise<string[]>;
 }
 
-async function bundle(): Promise<string> {
-  compileWords();
+async function bundleExports(): Promise<string> {
+  compileMessages();
   const build = await rolldown({
     cwd: root,
-    input: 'tests/e2e/untrusted-parts.ts',
+    input: 'tests/e2e/untrusted-exports.ts',
     external: [/typeset\.ts$/],
     platform: 'browser',
     logLevel: 'warn',
@@ -44,13 +44,13 @@ async function bundle(): Promise<string> {
   return output[0].code;
 }
 
-export async function untrustedSite(): Promise<UntrustedSite> {
+export async function startUntrustedSite(): Promise<UntrustedSite> {
   const files: Record<string, [type: string, body: string]> = {
     '/': ['text/html', PAGE],
     '/guarded': ['text/html', `${PAGE}<script>hacked = "inline script"</script>`],
     '/diagrams': ['text/html', HTML],
     '/page.js': ['text/javascript', "import * as parts from '/parts.js'; Object.assign(globalThis, { parts });"],
-    '/parts.js': ['text/javascript', await bundle()],
+    '/parts.js': ['text/javascript', await bundleExports()],
     '/mermaid.js': ['text/javascript', readFileSync(join(root, 'node_modules/mermaid/dist/mermaid.min.js'), 'utf8')],
   };
   const server = createServer(({ url = '/' }, response) => {
@@ -61,14 +61,14 @@ export async function untrustedSite(): Promise<UntrustedSite> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const place = await listening();
-  const browser: TestBrowser = await launchBrowser({ args: FINDS_ELSEWHERE });
+  const elsewhere = await startRecordingServer();
+  const browser: TestBrowser = await launchBrowser({ args: ELSEWHERE_ARGS });
   return {
-    place,
+    recorder: elsewhere,
     async page(path) {
       const page = await browser.page(url + path);
       if (path !== '/diagrams') await page.waitForFunction(() => 'parts' in globalThis);
-      place.heard.length = 0;
+      elsewhere.requests.length = 0;
       return page;
     },
     async findRequests(page) {
@@ -76,13 +76,13 @@ export async function untrustedSite(): Promise<UntrustedSite> {
         // Two frames, in which what was inserted begins to load.
         for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
         await fetch(last);
-      }, `${place.url}/last`);
-      await until(() => Promise.resolve(place.heard.includes('GET /last')), 'the last request');
-      return place.heard.filter((heard) => heard !== 'GET /last' && heard !== 'a connection');
+      }, `${elsewhere.url}/last`);
+      await waitFor(() => Promise.resolve(elsewhere.requests.includes('GET /last')), 'the last request');
+      return elsewhere.requests.filter((heard) => heard !== 'GET /last' && heard !== 'a connection');
     },
     async [Symbol.asyncDispose]() {
       await browser[Symbol.asyncDispose]();
-      await place[Symbol.asyncDispose]();
+      await elsewhere[Symbol.asyncDispose]();
       server.close();
     },
   };

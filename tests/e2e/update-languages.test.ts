@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
-import { Home } from '../../bridge/home.ts';
-import { openJournal } from '../../bridge/journal/open.ts';
-import { vaultKey } from '../../bridge/journal/vault-key.ts';
-import { startBridge } from '../../bridge/server/server.ts';
+import { Home } from '../../bridge/home-directory.ts';
+import { openJournal } from '../../bridge/journal/open-journal.ts';
+import { loadVaultKey } from '../../bridge/journal/vault-key.ts';
+import { startBridge } from '../../bridge/server/start-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { launchBrowser } from './browser.ts';
+import { launchBrowser } from './test-browser.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = 'web/words/pages/settings/fr.json';
 
 const french = (path: string): Record<string, unknown> => JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Record<string, unknown>;
-const word = (path: string, key: string): string => String(french(path)[key]);
+const readWord = (path: string, key: string): string => String(french(path)[key]);
 
 /** Builds a later version of the app: its French is another. */
 async function buildNext(folder: string): Promise<string> {
@@ -44,7 +44,7 @@ async function buildNext(folder: string): Promise<string> {
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
-const keptLocale = (page: Page): Promise<string | undefined> =>
+const getStoredLocale = (page: Page): Promise<string | undefined> =>
   page.evaluate(async () => (await (await caches.open('perch-locale')).match('/locale'))?.text());
 
 verifies(
@@ -55,7 +55,7 @@ verifies(
     const appDir = join(folder, 'app');
     cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
     const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
-    const key = await vaultKey(home.dir);
+    const key = await loadVaultKey(home.dir);
     await using journal = await openJournal({ dir: home.dir, vaultKey: key, log: () => {} });
     const token = await home.token();
     const log = (): void => {};
@@ -68,24 +68,24 @@ verifies(
     };
     try {
       const page = await browser.page(`${bridge.url}/settings`);
-      const before = word(SETTINGS, 'settings_appearance');
+      const before = readWord(SETTINGS, 'settings_appearance');
       await heading(page, before).waitFor();
       await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
-      await expect.poll(() => keptLocale(page), { timeout: 15_000 }).toBe('fr');
+      await expect.poll(() => getStoredLocale(page), { timeout: 15_000 }).toBe('fr');
 
       const next = await buildNext(folder);
       rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });
       cpSync(next, appDir, { recursive: true });
       await page.reload();
-      const asked = page.getByText(word('web/words/later/shell/fr.json', 'shell_update_ready'));
-      await asked.waitFor();
+      const updateNotice = page.getByText(readWord('web/words/later/shell/fr.json', 'shell_update_ready'));
+      await updateNotice.waitFor();
 
       await stop();
       // The version in use keeps its messages.
       await page.reload();
       await heading(page, before).waitFor();
-      await asked.waitFor();
-      await page.getByRole('button', { name: word('web/words/later/shell/fr.json', 'shell_update_reload') }).click();
+      await updateNotice.waitFor();
+      await page.getByRole('button', { name: readWord('web/words/later/shell/fr.json', 'shell_update_reload') }).click();
       await heading(page, 'Allure').waitFor();
       expect(await page.evaluate(() => document.documentElement.lang)).toBe('fr');
     } finally {

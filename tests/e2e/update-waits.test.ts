@@ -2,16 +2,16 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { linkUrl } from '../../bridge/cli/banner.ts';
-import { Home } from '../../bridge/home.ts';
-import { openJournal } from '../../bridge/journal/open.ts';
-import { vaultKey } from '../../bridge/journal/vault-key.ts';
-import { startBridge } from '../../bridge/server/server.ts';
+import { toLinkUrl } from '../../bridge/cli/banner.ts';
+import { Home } from '../../bridge/home-directory.ts';
+import { openJournal } from '../../bridge/journal/open-journal.ts';
+import { loadVaultKey } from '../../bridge/journal/vault-key.ts';
+import { startBridge } from '../../bridge/server/start-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream } from '../upstream.ts';
-import { launchBrowser } from './browser.ts';
-import { connected, LINKED } from './connected.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream } from '../test-upstream.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -23,7 +23,7 @@ verifies(
     const appDir = join(folder, 'app');
     cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
     const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
-    const key = await vaultKey(home.dir);
+    const key = await loadVaultKey(home.dir);
     await using journal = await openJournal({ dir: home.dir, vaultKey: key, log: () => {} });
     const token = await home.token();
     const log = (): void => {};
@@ -32,10 +32,10 @@ verifies(
     await using browser = await launchBrowser();
     try {
       // Linked, so that models' servers are asked by the bridge.
-      const page = await browser.page(linkUrl(bridge.url, bridge.issueCode(60_000)));
-      await connected(page, LINKED);
+      const page = await browser.page(toLinkUrl(bridge.url, bridge.issueCode(60_000)));
+      await waitForConnection(page, LINKED_STATUS);
       await page.goto(`${bridge.url}/models`);
-      await connected(page, LINKED);
+      await waitForConnection(page, LINKED_STATUS);
       await page.getByRole('button', { name: 'Add provider' }).click();
       await page.getByLabel('Base URL').fill(upstream.url);
       await page.getByRole('textbox', { name: /^Name/ }).fill('Bench');
@@ -54,7 +54,7 @@ verifies(
       appendFileSync(join(appDir, 'service-worker.js'), '\n// next');
       for (const packed of ['br', 'gz']) rmSync(join(appDir, `service-worker.js.${packed}`), { force: true });
       await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
-      await until(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting !== null), 'the new version', 30_000);
+      await waitFor(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting !== null), 'the new version', 30_000);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       const asks = page.getByText('A new version is ready');
       expect(await stop.isVisible()).toBe(true);
@@ -77,7 +77,7 @@ verifies(
         other.waitForEvent('load'),
         other.getByRole('button', { name: 'Delete', exact: true }).click(),
       ]);
-      await until(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting === null), 'the new version to be in');
+      await waitFor(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting === null), 'the new version to be in');
     } finally {
       await bridge.close();
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
-import { Home } from '../../bridge/home.ts';
-import { openJournal } from '../../bridge/journal/open.ts';
-import { vaultKey } from '../../bridge/journal/vault-key.ts';
-import { startBridge } from '../../bridge/server/server.ts';
+import { Home } from '../../bridge/home-directory.ts';
+import { openJournal } from '../../bridge/journal/open-journal.ts';
+import { loadVaultKey } from '../../bridge/journal/vault-key.ts';
+import { startBridge } from '../../bridge/server/start-bridge.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { launchBrowser } from './browser.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { launchBrowser } from './test-browser.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -23,7 +23,7 @@ async function buildNext(into: string): Promise<void> {
   });
 }
 
-const buildOf = (page: Page): Promise<string> =>
+const getBuildId = (page: Page): Promise<string> =>
   page.evaluate(async () => ((await (await fetch('/build.json', { cache: 'no-store' })).json()) as { build: string }).build);
 
 verifies(
@@ -34,7 +34,7 @@ verifies(
     const appDir = join(folder, 'app');
     cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
     const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
-    const key = await vaultKey(home.dir);
+    const key = await loadVaultKey(home.dir);
     await using journal = await openJournal({ dir: home.dir, vaultKey: key, log: () => {} });
     const token = await home.token();
     const bridge = await startBridge({
@@ -55,9 +55,9 @@ verifies(
       await composer(old).fill('What can you do?');
       await composer(old).press('Enter');
       await old.getByRole('article', { name: 'Reply' }).first().waitFor();
-      await until(async () => (await old.getByRole('button', { name: 'Stop' }).count()) === 0);
+      await waitFor(async () => (await old.getByRole('button', { name: 'Stop' }).count()) === 0);
       await old.evaluate(() => navigator.serviceWorker.ready.then(() => true));
-      const before = await buildOf(old);
+      const before = await getBuildId(old);
 
       await buildNext(join(folder, 'next'));
       rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });
@@ -79,13 +79,13 @@ verifies(
       });
       await old.getByRole('button', { name: 'Reload' }).click();
       // All tabs come back on the new build, with one worker that owns the data, and nothing lost.
-      await until(
-        async () => (await workers(browser)).length === 1 && (await workers(browser))[0]?.title.includes('next') === true,
+      await waitFor(
+        async () => (await listWorkers(browser)).length === 1 && (await listWorkers(browser))[0]?.title.includes('next') === true,
         'the new worker alone',
         40_000,
       );
       expect(before).not.toBe('next');
-      expect(await buildOf(second)).toBe('next');
+      expect(await getBuildId(second)).toBe('next');
       await old.getByText('What can you do?').first().waitFor();
       await second.getByText('What can you do?').first().waitFor();
       await composer(second).fill('And where is my data kept?');
@@ -104,7 +104,7 @@ verifies(
   150_000,
 );
 
-async function workers(browser: Awaited<ReturnType<typeof launchBrowser>>): Promise<{ title: string }[]> {
+async function listWorkers(browser: Awaited<ReturnType<typeof launchBrowser>>): Promise<{ title: string }[]> {
   const session = await browser.devtools();
   const { targetInfos } = await session.send('Target.getTargets', { filter: [{ type: 'shared_worker' }] });
   await session.detach();

@@ -3,16 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { connected } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { waitForConnection } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const HELLO = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
 describe('slow and failing servers', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   let server: Server;
   let well = false;
   beforeAll(async () => {
@@ -30,9 +30,9 @@ describe('slow and failing servers', () => {
     await addProvider(outside.client, `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, 'sk-x');
     const set = async (): Promise<unknown> => (await outside.client.call('config.get', { key: 'gateway.upstream' })).value;
     const page = await at.browser.page(at.perch.linkUrl);
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     await page.goto(`${at.perch.url}/settings#upstream`);
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
 
     const failures = page.getByLabel('Failures in a row');
     const save = page.getByRole('region', { name: 'Timeouts and retries' }).getByRole('button', { name: 'Save', exact: true });
@@ -42,28 +42,28 @@ describe('slow and failing servers', () => {
     await failures.fill('2');
     await save.click();
     await page.getByText('Enter a value from 1 s to 3,600 s.').waitFor();
-    await shoot(page, 'bad');
+    await takeScreenshots(page, 'bad');
     await page.getByLabel('First token').fill('90.5');
     await save.click();
     await page.getByText('Saved.').waitFor();
     expect(await set()).toEqual({ firstByteMs: 90_500, failures: 2 });
     await page.getByRole('button', { name: 'Reset to 60 s' }).click();
-    await until(async () => JSON.stringify(await set()) === '{"failures":2}', 'the default');
+    await waitFor(async () => JSON.stringify(await set()) === '{"failures":2}', 'the default');
     // Settings changed elsewhere are shown; unsaved input is kept.
     await page.getByLabel('Idle').fill('7');
     await outside.client.call('config.set', { key: 'gateway.upstream.pauseMs', value: 600_000 });
-    await until(async () => (await page.getByLabel('Cool-down').inputValue()) === '600', 'the new rest');
+    await waitFor(async () => (await page.getByLabel('Cool-down').inputValue()) === '600', 'the new rest');
     expect(await page.getByLabel('Idle').inputValue()).toBe('7');
-    await shoot(page, 'set');
+    await takeScreenshots(page, 'set');
 
-    const ask = async (): Promise<number> => {
+    const measureRequest = async (): Promise<number> => {
       const body = JSON.stringify({ model: 'local/m', messages: [{ role: 'user', content: 'Hi' }] });
       return (await at.perch.fetch('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body }))
         .status;
     };
-    expect([await ask(), await ask(), await ask()]).toEqual([502, 502, 503]);
+    expect([await measureRequest(), await measureRequest(), await measureRequest()]).toEqual([502, 502, 503]);
     await page.goto(`${at.perch.url}/models`);
-    await connected(page, 'This browser');
+    await waitForConnection(page, 'This browser');
     await page.getByRole('button', { name: 'Find local servers' }).click();
     await page.getByText(/^Paused until .* after 2 failures in a row$/).waitFor();
     const wake = page.getByRole('button', { name: 'Retry now' });
@@ -71,7 +71,7 @@ describe('slow and failing servers', () => {
     await page.getByText(/^Paused until .* after 3 failures in a row$/).waitFor();
     await page.getByText(/^Could.* connect to /).waitFor();
     await wake.scrollIntoViewIfNeeded();
-    await shoot(page, 'resting');
+    await takeScreenshots(page, 'resting');
     well = true;
     await wake.click();
     await wake.waitFor({ state: 'detached' });

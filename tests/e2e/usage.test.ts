@@ -2,27 +2,34 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
-import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
-import { LINKED, connected, linkedPage } from './connected.ts';
-import { addProvider, connectOutside } from './outside.ts';
+import { startUpstream, type Upstream } from '../test-upstream.ts';
+import { findLowContrast, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
+import { LINKED_STATUS, waitForConnection, openLinkedPage } from './connection-status.ts';
+import { addProvider, connectOutside } from './outside-client.ts';
 import { putRows } from './put-rows.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const DAY_MS = 86_400_000;
 /** A call of the model that costs, nine tenths of whose input come from the cache. */
-const BIG = { inputTokens: 3_000, outputTokens: 500, totalTokens: 3_500, cacheReadTokens: 2_700, cacheWriteTokens: 250, cost: 0.02 };
+const EXPENSIVE_CALL = {
+  inputTokens: 3_000,
+  outputTokens: 500,
+  totalTokens: 3_500,
+  cacheReadTokens: 2_700,
+  cacheWriteTokens: 250,
+  cost: 0.02,
+};
 
 /** Calls of a month: each day one more than the day before, of two models, one of which costs. */
-function month(now: number): object[] {
+function createMonthOfUsage(now: number): object[] {
   return Array.from({ length: 29 }, (_, at) => {
     const day = now - (29 - at) * DAY_MS;
     const records = Array.from({ length: at + 1 }, (__, call) => ({
       ...{ id: `old-${at}-${call}`, at: day + call, sessionKey: `main/old-${at}`, principal: call % 5 ? 'owner' : 'key:laptop' },
       ...(call % 3
         ? { provider: 'local', model: 'local/small', usage: { inputTokens: 900, outputTokens: 100, totalTokens: 1_000 } }
-        : { provider: 'big', model: 'big/=large', usage: BIG }),
+        : { provider: 'big', model: 'big/=large', usage: EXPENSIVE_CALL }),
     }));
     return { id: `old-${at}-0`, until: day + at, records };
   });
@@ -32,7 +39,7 @@ const chart = (page: Page, name: string) => page.getByRole('figure', { name });
 const total = (page: Page, name: string) => page.locator('dl[aria-label="Totals"] > div').filter({ hasText: name }).locator('dd').first();
 
 describe('usage in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
   let upstream: Upstream;
   beforeAll(async () => {
     upstream = await startUpstream({ models: ['normal'] });
@@ -40,12 +47,12 @@ describe('usage in the app', () => {
   afterAll(() => upstream.close());
 
   verifies('usage.app/charts', 'nothing at first, then a call as it ends, then a month by day, provider, model and hour', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText('No usage in this period').waitFor();
     await page.getByRole('link', { name: 'Start a chat' }).waitFor();
-    await shoot(page, 'empty');
+    await takeScreenshots(page, 'empty');
 
     using outside = await connectOutside(at.perch);
     const { client } = outside;
@@ -54,14 +61,14 @@ describe('usage in the app', () => {
     await total(page, 'Tokens').getByText('18', { exact: true }).waitFor();
     await total(page, 'Calls').getByText('1', { exact: true }).waitFor();
 
-    await putRows(page, 'usage', month(Date.now()));
+    await putRows(page, 'usage', createMonthOfUsage(Date.now()));
     await page.getByLabel('Period').selectOption({ label: 'Last 90 days' });
-    const said = await client.call('usage.get', { days: 90 });
-    expect(said.calls).toBe(436);
+    const usageReport = await client.call('usage.get', { days: 90 });
+    expect(usageReport.calls).toBe(436);
     await total(page, 'Calls').getByText('436', { exact: true }).waitFor();
-    await total(page, 'Tokens').getByText(said.totalTokens.toLocaleString('en'), { exact: true }).waitFor();
+    await total(page, 'Tokens').getByText(usageReport.totalTokens.toLocaleString('en'), { exact: true }).waitFor();
     await total(page, 'Cost')
-      .getByText(`$${said.estimatedCost.toFixed(2)}`, { exact: true })
+      .getByText(`$${usageReport.estimatedCost.toFixed(2)}`, { exact: true })
       .waitFor();
     await total(page, 'Chats').getByText('30', { exact: true }).waitFor();
 
@@ -86,12 +93,12 @@ describe('usage in the app', () => {
       expect.stringMatching(/^local\/small\s+–$/),
     ]);
     await chart(page, 'Cache hit rate by day').getByText('100%', { exact: true }).waitFor();
-    await shoot(page, 'cache');
+    await takeScreenshots(page, 'cache');
     await page.getByLabel('Show').selectOption({ label: 'Tokens' });
     expect((await chart(page, 'Tokens by model').getByRole('listitem').allInnerTexts())[0]).toMatch(/^big\/=large/);
     expect(await chart(page, 'Tokens by provider').getByRole('listitem').count()).toBe(2);
     await chart(page, 'Tokens by API key').getByText('laptop').waitFor();
-    await shoot(page, 'charts');
+    await takeScreenshots(page, 'charts');
 
     // Each as a table.
     for (const name of ['Tokens by day', 'Tokens by model', 'Tokens by provider', 'Calls by hour'])
@@ -116,15 +123,15 @@ describe('usage in the app', () => {
     expect(await chart(page, 'Calls by hour').getByRole('cell').allInnerTexts()).toEqual(
       hourlyDistribution.map((calls) => calls.toLocaleString('en')),
     );
-    await shoot(page, 'tables');
-    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    await takeScreenshots(page, 'tables');
+    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);
     }
     for (const width of [320, 768, 1920]) {
       await page.setViewportSize({ width, height: 900 });
-      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+      expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
     }
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -136,7 +143,7 @@ describe('usage in the app', () => {
     async () => {
       const page = await at.browser.page(`${at.perch.url}/usage`);
       try {
-        await connected(page, LINKED);
+        await waitForConnection(page, LINKED_STATUS);
         await page.evaluate(() => localStorage.setItem('perch.locale', 'ja'));
         await page.setViewportSize({ width: 360, height: 800 });
         await page.reload();
@@ -149,7 +156,7 @@ describe('usage in the app', () => {
             all.map((each, row) => {
               const { style } = each as HTMLElement;
               const text = each.firstChild;
-              const rectOf = (from: number, to: number): DOMRect => {
+              const getRect = (from: number, to: number): DOMRect => {
                 const range = document.createRange();
                 if (text) range.setStart(text, from);
                 if (text) range.setEnd(text, to);
@@ -157,12 +164,12 @@ describe('usage in the app', () => {
               };
               style.cssText = 'inline-size: max-content; white-space: nowrap';
               const found = [...each.textContent.matchAll(new RegExp(parts[row] ?? '', 'g'))];
-              const widths = found.map((part) => rectOf(part.index, part.index + part[0].length).width);
-              const whole = rectOf(0, each.textContent.length).width;
+              const widths = found.map((part) => getRect(part.index, part.index + part[0].length).width);
+              const fullWidth = getRect(0, each.textContent.length).width;
               const broken: string[] = [];
-              for (let width = Math.ceil(Math.max(...widths)) + 1; width <= whole + 2; width++) {
+              for (let width = Math.ceil(Math.max(...widths)) + 1; width <= fullWidth + 2; width++) {
                 style.cssText = `inline-size: ${width}px; max-inline-size: none`;
-                const tops = Array.from(each.textContent, (_, at) => rectOf(at, at + 1).top);
+                const tops = Array.from(each.textContent, (_, at) => getRect(at, at + 1).top);
                 broken.push(
                   Array.from(each.textContent, (letter, at) => (at > 0 && tops[at] !== tops[at - 1] ? `|${letter}` : letter)).join(''),
                 );
@@ -187,7 +194,7 @@ describe('usage in the app', () => {
 
   verifies('usage.app/csv', 'the file has what is shown', async () => {
     const page = await at.browser.page(`${at.perch.url}/usage`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
     const button = page.getByRole('button', { name: 'CSV' });
     await page.getByRole('img', { name: 'Tokens, last 7 days' }).waitFor();

@@ -1,27 +1,28 @@
 import type { Page } from 'playwright';
 import { afterAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { standInEngine } from '../support/stand-in-engine.ts';
-import { answered, ask, replies } from './answered.ts';
-import { axe } from './axe.ts';
-import { launchBrowser } from './browser.ts';
-import { connected, LINKED } from './connected.ts';
-import { type FakeHearing, type FakeVoices, withHearing, withVoices } from './fake-speech.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { createFakeSpeechEngine } from '../support/fake-speech-engine.ts';
+import { useReplyFixture, sendMessage, replies } from './reply-fixture.ts';
+import { runAxe } from './axe.ts';
+import { launchBrowser } from './test-browser.ts';
+import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { type FakeRecognition, type FakeVoices, installFakeRecognition, installFakeVoices } from './fake-speech.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-type Faked = Window & { fakeVoices: FakeVoices; fakeHearing: FakeHearing };
-const said = (page: Page): Promise<FakeVoices['said']> => page.evaluate(() => (window as unknown as Faked).fakeVoices.said);
-const silenced = (page: Page): Promise<number> => page.evaluate(() => (window as unknown as Faked).fakeVoices.silenced);
-const endPiece = (page: Page, error?: string): Promise<void> =>
-  page.evaluate((why) => (window as unknown as Faked).fakeVoices.end(why), error);
-const hears = (page: Page, words: string, isFinal: boolean): Promise<void> =>
-  page.evaluate(([text, settled]) => (window as unknown as Faked).fakeHearing.hears(text, settled), [words, isFinal] as const);
+type FakeWindow = Window & { fakeVoices: FakeVoices; fakeHearing: FakeRecognition };
+const getSpokenTexts = (page: Page): Promise<FakeVoices['spokenTexts']> =>
+  page.evaluate(() => (window as unknown as FakeWindow).fakeVoices.spokenTexts);
+const getSilencedCount = (page: Page): Promise<number> => page.evaluate(() => (window as unknown as FakeWindow).fakeVoices.silenced);
+const endUtterance = (page: Page, error?: string): Promise<void> =>
+  page.evaluate((why) => (window as unknown as FakeWindow).fakeVoices.end(why), error);
+const emitSpeech = (page: Page, words: string, isFinal: boolean): Promise<void> =>
+  page.evaluate(([text, settled]) => (window as unknown as FakeWindow).fakeHearing.emitResult(text, settled), [words, isFinal] as const);
 
 describe('voices', () => {
-  const engine = standInEngine();
+  const engine = createFakeSpeechEngine();
   afterAll(() => engine[Symbol.dispose]());
-  const chat = answered([], {}, { env: { PATH: engine.path } });
+  const chat = useReplyFixture([], {}, { env: { PATH: engine.path } });
   const read = (page: Page, index: number) => replies(page).nth(index).getByRole('button', { name: 'Read aloud' });
   const stop = (page: Page) => page.getByRole('button', { name: 'Stop reading' });
 
@@ -29,58 +30,61 @@ describe('voices', () => {
     const page = await chat.browser.page();
     await prepare(page);
     await page.goto(chat.perch.url);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     return page;
   }
 
   async function answers(page: Page, text: string): Promise<void> {
-    chat.model.answer(text);
+    chat.model.queueReply(text);
     const before = await replies(page).count();
-    await ask(page);
+    await sendMessage(page);
     await replies(page).nth(before).getByRole('button', { name: 'Read aloud' }).waitFor();
   }
 
   verifies('voice/read-aloud', 'a reply is read without its mark-up and code, one at a time, until it is stopped or left', async () => {
-    const page = await opened(withVoices);
+    const page = await opened(installFakeVoices);
     await answers(page, '# Title\n\nSome **bold** words.\n\n```ts\nconst a = 1;\n```\n\nThe last.');
     await answers(page, 'Another answer.');
     await read(page, 0).click();
-    await until(async () => (await said(page)).length === 1, 'the first piece to be said');
-    await endPiece(page);
-    await until(async () => (await said(page)).length === 2, 'the second piece to be said');
-    expect((await said(page)).map(({ text }) => text)).toEqual(['Title', 'Some bold words.']);
-    await shoot(page, 'reading');
+    await waitFor(async () => (await getSpokenTexts(page)).length === 1, 'the first piece to be said');
+    await endUtterance(page);
+    await waitFor(async () => (await getSpokenTexts(page)).length === 2, 'the second piece to be said');
+    expect((await getSpokenTexts(page)).map(({ text }) => text)).toEqual(['Title', 'Some bold words.']);
+    await takeScreenshots(page, 'reading');
 
     await read(page, 1).click();
-    await until(async () => (await said(page)).length === 3, 'the other reply to be said');
-    expect({ text: (await said(page)).at(-1)?.text, silenced: await silenced(page) }).toEqual({ text: 'Another answer.', silenced: 1 });
+    await waitFor(async () => (await getSpokenTexts(page)).length === 3, 'the other reply to be said');
+    expect({ text: (await getSpokenTexts(page)).at(-1)?.text, silenced: await getSilencedCount(page) }).toEqual({
+      text: 'Another answer.',
+      silenced: 1,
+    });
     expect(await stop(page).count()).toBe(1);
     await stop(page).click();
-    expect(await silenced(page)).toBe(2);
+    expect(await getSilencedCount(page)).toBe(2);
     expect(await stop(page).count()).toBe(0);
 
     await read(page, 1).click();
-    await until(async () => (await said(page)).length === 4, 'it to be said anew');
-    await endPiece(page);
+    await waitFor(async () => (await getSpokenTexts(page)).length === 4, 'it to be said anew');
+    await endUtterance(page);
     await stop(page).waitFor({ state: 'detached' });
 
     await read(page, 1).click();
-    await until(async () => (await said(page)).length === 5, 'it to be said again');
+    await waitFor(async () => (await getSpokenTexts(page)).length === 5, 'it to be said again');
     await page
       .getByRole('link', { name: 'New chat' })
       .or(page.getByRole('button', { name: 'New chat' }))
       .first()
       .click();
-    await until(async () => (await silenced(page)) === 3, 'it to end with the chat');
+    await waitFor(async () => (await getSilencedCount(page)) === 3, 'it to end with the chat');
     await page.close();
   });
 
   verifies('voice/read-aloud', 'a voice that fails is said to, with what to do', async () => {
-    const page = await opened(withVoices);
+    const page = await opened(installFakeVoices);
     await answers(page, 'An answer.');
     await read(page, 0).click();
-    await until(async () => (await said(page)).length === 1, 'it to be said');
-    await endPiece(page, 'synthesis-failed');
+    await waitFor(async () => (await getSpokenTexts(page)).length === 1, 'it to be said');
+    await endUtterance(page, 'synthesis-failed');
     await page
       .getByRole('alert')
       .getByText('the browser’s voice failed (synthesis-failed). Choose another voice in the settings.')
@@ -113,17 +117,17 @@ describe('voices', () => {
   });
 
   verifies('voice/choice', 'voice and speed are chosen and tried in the settings, and kept in this browser', async () => {
-    const page = await opened(withVoices);
+    const page = await opened(installFakeVoices);
     await page.goto(new URL('/settings#voice', chat.perch.url).href);
     const part = page.getByRole('region', { name: 'Voice' });
     const voices = part.getByRole('combobox', { name: /^Voice/ });
     await voices.selectOption({ label: 'Second (de-DE)' });
     await part.getByLabel('Speed').selectOption({ label: '1.5×' });
     await part.getByRole('button', { name: 'Try' }).click();
-    await until(async () => (await said(page)).length === 1, 'it to be tried');
-    expect((await said(page))[0]).toMatchObject({ rate: 1.5, voice: 'Second' });
-    await shoot(page, 'settings');
-    expect(await axe(page)).toEqual([]);
+    await waitFor(async () => (await getSpokenTexts(page)).length === 1, 'it to be tried');
+    expect((await getSpokenTexts(page))[0]).toMatchObject({ rate: 1.5, voice: 'Second' });
+    await takeScreenshots(page, 'settings');
+    expect(await runAxe(page)).toEqual([]);
     await part.getByRole('button', { name: 'Stop' }).click();
     await part.getByRole('button', { name: 'Try' }).waitFor();
     await page.reload();
@@ -142,8 +146,8 @@ describe('voices', () => {
     await part.getByText('This browser has no voices. Start Perch on your computer to use its voices.').waitFor();
     expect(await part.getByRole('alert').count()).toBe(0);
     expect(await part.getByRole('link', { name: 'Pair this browser' }).getAttribute('href')).toBe('#connection');
-    await shoot(page, 'no-bridge');
-    expect(await axe(page)).toEqual([]);
+    await takeScreenshots(page, 'no-bridge');
+    expect(await runAxe(page)).toEqual([]);
   });
 
   const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
@@ -151,22 +155,22 @@ describe('voices', () => {
   const ends = (page: Page) => page.getByRole('button', { name: 'Stop dictating' });
 
   verifies('voice/dictation', 'dictated text appears at the caret as it is recognized, until Esc or the button ends it', async () => {
-    const page = await opened((fresh) => withHearing(fresh, true));
+    const page = await opened((fresh) => installFakeRecognition(fresh, true));
     await field(page).fill('Dear Ana, bye');
     await field(page).evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(9, 9));
     await dictate(page).click();
     await ends(page).waitFor();
-    await hears(page, 'how', false);
-    await until(async () => (await field(page).inputValue()) === 'Dear Ana, how bye', 'words that may change');
-    await hears(page, 'how are you', true);
-    await hears(page, 'see', false);
-    await until(async () => (await field(page).inputValue()) === 'Dear Ana, how are you see bye', 'words of both kinds');
-    await shoot(page, 'dictating');
-    await hears(page, 'See you.', true);
+    await emitSpeech(page, 'how', false);
+    await waitFor(async () => (await field(page).inputValue()) === 'Dear Ana, how bye', 'words that may change');
+    await emitSpeech(page, 'how are you', true);
+    await emitSpeech(page, 'see', false);
+    await waitFor(async () => (await field(page).inputValue()) === 'Dear Ana, how are you see bye', 'words of both kinds');
+    await takeScreenshots(page, 'dictating');
+    await emitSpeech(page, 'See you.', true);
     await page.keyboard.press('Escape');
     await dictate(page).waitFor();
     expect(await field(page).inputValue()).toBe('Dear Ana, how are you See you. bye');
-    expect(await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun)).toEqual([
+    expect(await page.evaluate(() => (window as unknown as FakeWindow).fakeHearing.startCount)).toEqual([
       { lang: await page.evaluate(() => navigator.language), local: true },
     ]);
     await field(page).fill('');
@@ -183,9 +187,9 @@ describe('voices', () => {
     const pointedAt = await look();
     await page.mouse.move(0, 0);
     expect(await look()).toBe(pointedAt);
-    for (let line = 0; line < 30; line++) await hears(page, `The line ${line} of a long letter to Ana, who is far away.`, true);
-    await until(async () => (await field(page).inputValue()).includes('line 29'), 'the whole letter');
-    await until(
+    for (let line = 0; line < 30; line++) await emitSpeech(page, `The line ${line} of a long letter to Ana, who is far away.`, true);
+    await waitFor(async () => (await field(page).inputValue()).includes('line 29'), 'the whole letter');
+    await waitFor(
       () =>
         field(page).evaluate(
           (area) => area.scrollHeight > area.clientHeight && area.scrollTop + area.clientHeight >= area.scrollHeight - 1,
@@ -198,13 +202,16 @@ describe('voices', () => {
   });
 
   verifies('voice/dictation', 'the language is the one that was chosen for the app', async () => {
-    const page = await opened((fresh) => withHearing(fresh, true));
+    const page = await opened((fresh) => installFakeRecognition(fresh, true));
     try {
       await page.evaluate(() => localStorage.setItem('perch.locale', 'de'));
       await page.reload();
       await page.getByRole('button', { name: 'Diktieren' }).click();
-      await until(async () => (await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun.length)) === 1, 'it to begin');
-      expect((await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun))[0]?.lang).toBe('de');
+      await waitFor(
+        async () => (await page.evaluate(() => (window as unknown as FakeWindow).fakeHearing.startCount.length)) === 1,
+        'it to begin',
+      );
+      expect((await page.evaluate(() => (window as unknown as FakeWindow).fakeHearing.startCount))[0]?.lang).toBe('de');
     } finally {
       await page.evaluate(() => localStorage.removeItem('perch.locale'));
       await page.close();
@@ -212,18 +219,18 @@ describe('voices', () => {
   });
 
   verifies('voice/dictation', 'typing and sending end it, and nothing comes after', async () => {
-    const page = await opened((fresh) => withHearing(fresh, true));
+    const page = await opened((fresh) => installFakeRecognition(fresh, true));
     await field(page).fill('');
     await dictate(page).click();
     await ends(page).waitFor();
-    await hears(page, 'hello', true);
-    await until(async () => (await field(page).inputValue()) === 'hello', 'the words');
+    await emitSpeech(page, 'hello', true);
+    await waitFor(async () => (await field(page).inputValue()) === 'hello', 'the words');
     await field(page).press('!');
     await dictate(page).waitFor();
     expect(await field(page).inputValue()).toBe('hello!');
     await dictate(page).click();
     await ends(page).waitFor();
-    chat.model.answer('Hello to you.');
+    chat.model.queueReply('Hello to you.');
     await field(page).press('Enter');
     await replies(page).getByText('Hello to you.').waitFor();
     await dictate(page).waitFor();
@@ -232,12 +239,12 @@ describe('voices', () => {
   });
 
   verifies('voice/dictation', 'a browser that sends the sound away is asked about first, once', async () => {
-    const page = await opened((fresh) => withHearing(fresh, false));
-    const begun = (): Promise<number> => page.evaluate(() => (window as unknown as Faked).fakeHearing.begun.length);
+    const page = await opened((fresh) => installFakeRecognition(fresh, false));
+    const begun = (): Promise<number> => page.evaluate(() => (window as unknown as FakeWindow).fakeHearing.startCount.length);
     await dictate(page).click();
     const dialog = page.getByRole('dialog', { name: 'Use browser dictation?' });
     await dialog.getByText('sends the microphone audio to a speech service').waitFor();
-    await shoot(page, 'consent');
+    await takeScreenshots(page, 'consent');
     await dialog.getByRole('button', { name: 'Not now' }).click();
     expect(await begun()).toBe(0);
     await dictate(page).click();
@@ -247,16 +254,16 @@ describe('voices', () => {
     await dictate(page).click();
     await ends(page).waitFor();
     expect(await begun()).toBe(2);
-    await page.evaluate(() => (window as unknown as Faked).fakeHearing.fails('not-allowed'));
+    await page.evaluate(() => (window as unknown as FakeWindow).fakeHearing.emitError('not-allowed'));
     await page.getByRole('alert').getByText('The microphone is blocked. Allow it in the site settings next to the address bar.').waitFor();
     await dictate(page).waitFor();
     await dictate(page).click();
     await ends(page).waitFor();
 
-    const settings = await opened((fresh) => withHearing(fresh, false));
+    const settings = await opened((fresh) => installFakeRecognition(fresh, false));
     await settings.goto(`${chat.perch.url}/settings#voice`);
     await settings.getByText('this browser may send audio to its vendor').waitFor();
-    await shoot(settings, 'agreed');
+    await takeScreenshots(settings, 'agreed');
     await settings.getByRole('button', { name: 'Withdraw consent' }).click();
     await settings.getByText('before this browser sends audio').waitFor();
     // Also what is being heard in another tab ends.

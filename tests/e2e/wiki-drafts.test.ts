@@ -1,43 +1,43 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { operable } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { listControls } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
-const textOf = (page: Page) => page.getByRole('textbox', { name: /^Text/ });
-const kept = (page: Page) => page.getByRole('status').filter({ hasText: 'Draft saved in this browser' }).waitFor();
+const getTextField = (page: Page) => page.getByRole('textbox', { name: /^Text/ });
+const getStoredDraft = (page: Page) => page.getByRole('status').filter({ hasText: 'Draft saved in this browser' }).waitFor();
 const newer = (page: Page) => page.getByRole('group', { name: 'Current version' });
 
 describe('drafts of the wiki', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('wiki.app/drafts', 'a draft outlives a reload, and tells that the page was changed meanwhile', async () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const save = (content: string) => client.call('wiki.savePage', { path: 'entities/Miso', content });
     await save('A black cat.\n');
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
-    await textOf(page).fill('A black cat with white paws.\n');
-    await kept(page);
+    await getTextField(page).fill('A black cat with white paws.\n');
+    await getStoredDraft(page);
     await page.reload();
-    await connected(page, LINKED);
-    await until(async () => (await textOf(page).inputValue()) === 'A black cat with white paws.\n', 'the draft to be back');
+    await waitForConnection(page, LINKED_STATUS);
+    await waitFor(async () => (await getTextField(page).inputValue()) === 'A black cat with white paws.\n', 'the draft to be back');
     expect(await newer(page).count()).toBe(0);
 
     // While one looks, and by an address that is opened later.
     await save('A grey cat.\n');
     await newer(page).getByText('A grey cat.').waitFor();
     await page.reload();
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await newer(page).getByText('A grey cat.').waitFor();
-    expect(await textOf(page).inputValue()).toBe('A black cat with white paws.\n');
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'changed');
+    expect(await getTextField(page).inputValue()).toBe('A black cat with white paws.\n');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'changed');
     // Nothing is written over unasked.
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('alert').getByText('ABORTED').waitFor({ state: 'attached' });
@@ -46,11 +46,11 @@ describe('drafts of the wiki', () => {
     await page.getByRole('article', { name: 'Miso' }).getByText('white paws').waitFor();
     // The draft is gone, also after a reload.
     await page.goto(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
-    await until(async () => (await textOf(page).inputValue()).includes('white paws'), 'the page');
+    await waitFor(async () => (await getTextField(page).inputValue()).includes('white paws'), 'the page');
     expect(await page.getByRole('list', { name: 'Drafts' }).count()).toBe(0);
     // A field without edits follows the page.
     await save('A cat of another colour.\n');
-    await until(async () => (await textOf(page).inputValue()) === 'A cat of another colour.\n', 'the page as it is now');
+    await waitFor(async () => (await getTextField(page).inputValue()) === 'A cat of another colour.\n', 'the page as it is now');
     await page.close();
   });
 
@@ -59,22 +59,22 @@ describe('drafts of the wiki', () => {
     const { client } = outside;
     await client.call('wiki.savePage', { path: 'Ana', content: 'Ana.\n' });
     const first = await at.browser.page(`${at.perch.url}/wiki?page&edit`);
-    await connected(first, LINKED);
+    await waitForConnection(first, LINKED_STATUS);
     await first.getByLabel('Path').fill('concepts/Tea');
-    await textOf(first).fill('Green, at 70 degrees.\n');
-    await kept(first);
+    await getTextField(first).fill('Green, at 70 degrees.\n');
+    await getStoredDraft(first);
     await first.close();
 
     const page = await at.browser.page(`${at.perch.url}/wiki`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('list', { name: 'Drafts' }).getByRole('link', { name: 'concepts/Tea' }).click();
     await page.getByRole('group', { name: 'Draft from another tab' }).getByRole('button', { name: 'Use this draft' }).click();
-    expect(await textOf(page).inputValue()).toBe('Green, at 70 degrees.\n');
+    expect(await getTextField(page).inputValue()).toBe('Green, at 70 degrees.\n');
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByText('Draft discarded').waitFor();
     expect(await page.getByRole('list', { name: 'Drafts' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await until(async () => (await textOf(page).inputValue()) === 'Green, at 70 degrees.\n', 'the draft to be back');
+    await waitFor(async () => (await getTextField(page).inputValue()) === 'Green, at 70 degrees.\n', 'the draft to be back');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('article', { name: 'Tea' }).getByText('70 degrees').waitFor();
     expect(at.browser.complaints).toEqual([]);

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { operable } from './accessibility.ts';
-import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
-import { whitePng } from './pictures.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { listControls } from './accessibility.ts';
+import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { connectOutside } from './outside-client.ts';
+import { createWhitePng } from './test-pictures.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 const CLAIM = { text: 'Miso is ten years old.', page_path: 'entities/Miso.md', confidence: 0.9, status: 'ACTIVE', tags: [], evidence: [] };
 
@@ -21,13 +21,13 @@ const FILES = {
   'vault/.obsidian/app.md': 'Hidden.\n',
   'vault/plan.canvas': '{}',
   'vault/no.png': 'no picture',
-  'vault/img/miso.png': whitePng(40, 30),
+  'vault/img/miso.png': createWhitePng(40, 30),
   // As some editors on Windows save.
   'vault/windows.md': Buffer.from('\ufeffThe harbour.\n', 'utf16le'),
 };
 
 describe('import into the wiki', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('wiki.app/import', 'a folder is previewed, imported, and undone; existing pages stay unless chosen', async () => {
     using outside = await connectOutside(at.perch);
@@ -43,7 +43,7 @@ describe('import into the wiki', () => {
     const paths = async (): Promise<string[]> => (await client.call('wiki.pages', {})).pages.map(({ path }) => path);
     const before = await paths();
 
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/wiki`);
     await page.getByRole('button', { name: 'Import pages or claims' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
@@ -54,8 +54,8 @@ describe('import into the wiki', () => {
     await row('Ana.md').getByText('Different').waitFor();
     await row('entities/Miso.md').getByText('New').waitFor();
     await row('windows.md').getByText('Not UTF-8 text').waitFor();
-    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    await shoot(page, 'chosen');
+    expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await takeScreenshots(page, 'chosen');
     // So far nothing is written.
     expect(await paths()).toEqual(before);
 
@@ -65,7 +65,7 @@ describe('import into the wiki', () => {
     await done.getByText('1 page not overwritten').waitFor();
     await done.getByText('Pictures: 1').waitFor();
     await dialog.getByRole('list', { name: 'Problems' }).getByText('con.md').waitFor();
-    await shoot(page, 'done');
+    await takeScreenshots(page, 'done');
     expect((await client.call('wiki.page', { path: 'entities/Miso' })).page).toMatchObject({
       tags: ['cat'],
       content: 'A black cat of [[Ana]].\n',
@@ -95,9 +95,9 @@ describe('import into the wiki', () => {
     const zip = new ZipWriter(new Uint8ArrayWriter());
     await zip.add('vault/A.md', new TextReader('# A\n\n[to b](B%20page.md) and [[../vault/B page]]\n\n![[miso.png]]\n'));
     await zip.add('vault/B page.md', new TextReader('# B\n'));
-    await zip.add('vault/img/miso.png', new Uint8ArrayReader(new Uint8Array(whitePng(40, 30))));
+    await zip.add('vault/img/miso.png', new Uint8ArrayReader(new Uint8Array(createWhitePng(40, 30))));
     const page = await at.browser.page(`${at.perch.url}/wiki`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('button', { name: 'Import pages or claims' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
     const buffer = Buffer.from(await zip.close());
@@ -112,7 +112,7 @@ describe('import into the wiki', () => {
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
     await page.goto(`${at.perch.url}/wiki?page=A.md`);
     await page.locator('.text img').waitFor();
-    await shoot(page, 'picture');
+    await takeScreenshots(page, 'picture');
     await page.getByRole('link', { name: 'to b' }).click();
     await page.getByRole('heading', { name: 'B', exact: true }).first().waitFor();
     await page.locator('aside').getByRole('link', { name: 'A', exact: true }).waitFor();
@@ -124,7 +124,7 @@ describe('import into the wiki', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const page = await at.browser.page(`${at.perch.url}/wiki?view=claims`);
-    await connected(page, LINKED);
+    await waitForConnection(page, LINKED_STATUS);
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
     const buffer = Buffer.from(`${JSON.stringify({ id: 'claim-ten', ...CLAIM })}\n{"broken\n`);

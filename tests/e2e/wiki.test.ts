@@ -1,21 +1,21 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { operable } from './accessibility.ts';
-import { linkedPage } from './connected.ts';
-import { served } from './served.ts';
-import { shoot } from './shoot.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { listControls } from './accessibility.ts';
+import { openLinkedPage } from './connection-status.ts';
+import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { takeScreenshots } from './take-screenshots.ts';
 
 describe('the wiki in the app', () => {
-  const at = served();
+  const at = useGatewayAndBrowser();
 
   verifies('wiki.app/page', 'pages are written, linked, claimed on, disputed, mended and taken back', async () => {
-    const page = await linkedPage(at.browser, at.perch);
-    const unnamed = async () => (await operable(page)).filter((each) => each.endsWith(' ""'));
+    const page = await openLinkedPage(at.browser, at.perch);
+    const unnamed = async () => (await listControls(page)).filter((each) => each.endsWith(' ""'));
     await page.getByRole('link', { name: 'Wiki' }).click();
     await page.getByText('No wiki pages yet').waitFor();
     expect(await unnamed()).toEqual([]);
-    await shoot(page, 'empty');
+    await takeScreenshots(page, 'empty');
     await page.getByRole('link', { name: 'Create first page' }).click();
     await page.getByLabel('Path').fill('entities/Miso');
     await page.getByLabel('Title').fill('Miso');
@@ -25,13 +25,13 @@ describe('the wiki in the app', () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('region', { name: 'Preview' }).getByRole('link', { name: 'Ana' }).waitFor();
     expect(await unnamed()).toEqual([]);
-    await shoot(page, 'editor');
+    await takeScreenshots(page, 'editor');
     await page.getByRole('button', { name: 'Save' }).click();
 
     const article = page.getByRole('article', { name: 'Miso' });
     await article.getByText('black').waitFor();
     await page.getByRole('navigation', { name: 'Outline' }).getByRole('button', { name: 'Food' }).click();
-    await until(async () => (await page.evaluate(() => document.activeElement?.textContent)) === 'Food', 'the heading to be reached');
+    await waitFor(async () => (await page.evaluate(() => document.activeElement?.textContent)) === 'Food', 'the heading to be reached');
     // A page that is not there yet is made by its link.
     const missing = article.getByRole('link', { name: 'Ana' });
     expect(await missing.evaluate((link) => getComputedStyle(link).textDecorationStyle)).toBe('dashed');
@@ -50,34 +50,34 @@ describe('the wiki in the app', () => {
     await page.getByRole('link', { name: 'Choose a page' }).click();
     await page.getByRole('link', { name: 'Miso' }).click();
 
-    for (const [said, excerpt] of [
+    for (const [claimText, excerpt] of [
       ['Miso is 10 years old.', 'Miso is ten.'],
       ['Miso is 11 years old.', ''],
     ] as const) {
       await page.getByRole('button', { name: 'Add claim' }).click();
       const form = page.getByRole('dialog', { name: 'Add claim' });
-      await form.getByLabel('Claim, in one sentence').fill(said);
+      await form.getByLabel('Claim, in one sentence').fill(claimText);
       await form.getByLabel('Source').fill('Diary');
       await form.getByLabel('Lines').fill('3-4');
       await form.getByLabel('Exact quote').fill(excerpt);
-      if (excerpt !== '') await shoot(page, 'form');
+      if (excerpt !== '') await takeScreenshots(page, 'form');
       await form.getByRole('button', { name: 'Save' }).click();
-      await article.getByText(said).waitFor();
+      await article.getByText(claimText).waitFor();
     }
     expect(await unnamed()).toEqual([]);
-    await shoot(page, 'page');
+    await takeScreenshots(page, 'page');
 
     await parts.getByRole('link', { name: 'Contradictions' }).click();
     const pair = page.getByRole('region', { name: /^Conflicting values for Miso/ });
     const older = pair.getByRole('group', { name: 'Miso is 10 years old.' });
     await older.waitFor();
     expect(await unnamed()).toEqual([]);
-    await shoot(page, 'contradictions');
+    await takeScreenshots(page, 'contradictions');
     await parts.getByRole('link', { name: 'Graph' }).click();
     await page.getByRole('link', { name: 'Miso Contradicted' }).waitFor();
     await page.getByRole('application', { name: /^Graph of 3 pages/ }).press('+');
     expect(await unnamed()).toEqual([]);
-    await shoot(page, 'graph');
+    await takeScreenshots(page, 'graph');
     await parts.getByRole('link', { name: 'Contradictions' }).click();
     await older.getByRole('button', { name: 'Replace…' }).click();
     const form = page.getByRole('dialog', { name: 'Replace claim' });
@@ -86,14 +86,14 @@ describe('the wiki in the app', () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('No contradictions found').waitFor();
     // The pair is gone, and the keyboard is where it was.
-    await until(() => page.evaluate(() => document.activeElement?.classList.contains('column') ?? false), 'the focus to stay there');
+    await waitFor(() => page.evaluate(() => document.activeElement?.classList.contains('column') ?? false), 'the focus to stay there');
 
     await parts.getByRole('link', { name: 'Claims' }).click();
     const old = page.getByRole('listitem').filter({ hasText: 'Miso is 10 years old.' });
     await old.getByRole('button', { name: 'History' }).click();
     await old.getByRole('list', { name: 'Claim history' }).getByText('A birthday.').waitFor();
     expect(await unnamed()).toEqual([]);
-    await shoot(page, 'claims');
+    await takeScreenshots(page, 'claims');
     await old.getByRole('button', { name: 'Delete' }).click();
     await old.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo' }).last().click();
@@ -103,14 +103,14 @@ describe('the wiki in the app', () => {
       .getByText(/No problems found|Stale|Low confidence|Orphaned/)
       .first()
       .waitFor();
-    await shoot(page, 'health');
+    await takeScreenshots(page, 'health');
 
     // Somebody else changes the page meanwhile: neither text is lost.
     await page.goto(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
     await text.fill('Mine.\n');
     const other = await at.browser.page(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
     const theirs = other.getByRole('textbox', { name: /^Text/ });
-    await until(async () => (await theirs.inputValue()).includes('black'), 'the page in the other tab');
+    await waitFor(async () => (await theirs.inputValue()).includes('black'), 'the page in the other tab');
     await theirs.fill('Theirs.\n');
     await other.getByRole('button', { name: 'Save' }).click();
     await other.getByRole('article', { name: 'Miso' }).getByText('Theirs.').waitFor();
@@ -119,7 +119,7 @@ describe('the wiki in the app', () => {
     const newer = page.getByRole('group', { name: 'Current version' });
     await newer.getByText('Theirs.').waitFor();
     expect(await text.inputValue()).toBe('Mine.\n');
-    await shoot(page, 'conflict');
+    await takeScreenshots(page, 'conflict');
     await newer.getByRole('button', { name: 'Save my version' }).click();
     await article.getByText('Mine.').waitFor();
 

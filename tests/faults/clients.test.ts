@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { EventFrame } from '#shared/rpc/frames.ts';
-import { type Frame, TestClient } from '../../bridge/server/tests/client.ts';
-import { closeOf, connectFrame, rawFrame, rawSocket } from '../../bridge/server/tests/raw-socket.ts';
-import { type Perch, startPerch } from '../e2e/harness.ts';
-import { addProvider, connectOutside, type Outside } from '../e2e/outside.ts';
+import { type TestFrame, TestSocketClient } from '../../bridge/server/tests/test-client.ts';
+import { awaitClose, connectFrame, createRawFrame, createRawSocket } from '../../bridge/server/tests/raw-socket.ts';
+import { type Perch, startPerch } from '../e2e/perch-process.ts';
+import { addProvider, connectOutside, type OutsideClient } from '../e2e/outside-client.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, type Upstream } from '../test-upstream.ts';
 
 // Clumsy or hostile programs against the real gateway: bridge, managed Chromium, worker.
 
 let upstream: Upstream;
 let perch: Perch;
-let other: Outside;
+let other: OutsideClient;
 beforeAll(async () => {
   upstream = await startUpstream();
   perch = await startPerch();
@@ -30,16 +30,19 @@ afterAll(async () => {
 const request = (id: string, method: string, params: object): string => JSON.stringify({ type: 'req', id, method, params });
 
 /** A connected client and its TCP socket: data sent while it is corked arrives in one piece. */
-async function corkable(): Promise<{ client: TestClient; tcp: Socket }> {
+async function connectCorkable(): Promise<{ client: TestSocketClient; tcp: Socket }> {
   const { hostname, port } = new URL(perch.url);
   const tcp = connectTcp(Number(port), hostname);
-  return { client: await TestClient.connect(perch.url, perch.token, { createConnection: () => tcp }), tcp };
+  return { client: await TestSocketClient.connect(perch.url, perch.token, { createConnection: () => tcp }), tcp };
 }
 
 /** Frames until these ids are answered. */
-async function answers(client: TestClient, ids: readonly string[]): Promise<{ frames: Frame[]; of: Map<string, Frame> }> {
-  const frames: Frame[] = [];
-  const of = new Map<string, Frame>();
+async function waitForResponses(
+  client: TestSocketClient,
+  ids: readonly string[],
+): Promise<{ frames: TestFrame[]; of: Map<string, TestFrame> }> {
+  const frames: TestFrame[] = [];
+  const of = new Map<string, TestFrame>();
   while (of.size < ids.length) {
     const frame = await client.next();
     frames.push(frame);
@@ -48,26 +51,26 @@ async function answers(client: TestClient, ids: readonly string[]): Promise<{ fr
   return { frames, of };
 }
 
-const ofSession = (events: readonly EventFrame[], sessionId: string): EventFrame[] =>
+const isOfSession = (events: readonly EventFrame[], sessionId: string): EventFrame[] =>
   events.filter(
     ({ payload }) => typeof payload === 'object' && payload !== null && 'sessionId' in payload && payload.sessionId === sessionId,
   );
 
 verifies('connect/no-overlap', 'also through the bridge, where the frame is there before the worker listens', async () => {
-  const client = await TestClient.open(perch.url);
+  const client = await TestSocketClient.open(perch.url);
   const auth = { token: perch.token };
   const answer = await client.call('connect', { minProtocol: 9, maxProtocol: 9, clientName: 'late', auth });
   expect(answer).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS', details: { expectedProtocol: 3 } } });
   expect((await client.closed).code).toBe(1002);
-  const odd = await TestClient.open(perch.url);
-  expect(await odd.call('connect', { minProtocol: -1, maxProtocol: 1e300, clientName: 'odd', auth })).toMatchObject({
+  const oddClient = await TestSocketClient.open(perch.url);
+  expect(await oddClient.call('connect', { minProtocol: -1, maxProtocol: 1e300, clientName: 'odd', auth })).toMatchObject({
     error: { code: 'INVALID_PARAMS' },
   });
-  expect((await odd.closed).code).toBe(1008);
+  expect((await oddClient.closed).code).toBe(1008);
 });
 
 verifies(['chat.abort/aborts', 'runs/one-terminal-event'], 'a Stop in the same packet as its message', async () => {
-  const { client, tcp } = await corkable();
+  const { client, tcp } = await connectCorkable();
   // The last one has to be looked for with every provider before it is known.
   for (const [i, model] of ['guide/guide', 'local/endless', 'endless'].entries()) {
     if (model === 'endless') {
@@ -80,7 +83,7 @@ verifies(['chat.abort/aborts', 'runs/one-terminal-event'], 'a Stop in the same p
     client.send(request('send', 'chat.send', { sessionId, message: 'never mind', model }));
     client.send(request('stop', 'chat.abort', { sessionId }));
     tcp.uncork();
-    const { frames, of } = await answers(client, ['send', 'stop']);
+    const { frames, of } = await waitForResponses(client, ['send', 'stop']);
     expect(of.get('stop')).toMatchObject({ ok: true, payload: { aborted: true, runIds: [expect.any(String)] } });
     expect(of.get('send')).toMatchObject({ ok: false, error: { code: 'ABORTED' } });
     expect(frames.filter(({ event }) => event === 'chat.error' || event === 'chat.done')).toHaveLength(1);
@@ -104,7 +107,7 @@ verifies('sessions.delete/deletes', 'during a run, with a message right behind i
   const cut = other.client
     .call('chat.send', { sessionId: 'gone', message: 'old', model: 'local/endless' })
     .catch((error: unknown) => error);
-  await until(() => ofSession(other.events, 'gone').some(({ event }) => event === 'chat.delta'), 'the run to be under way');
+  await waitFor(() => isOfSession(other.events, 'gone').some(({ event }) => event === 'chat.delta'), 'the run to be under way');
   const [deleted, sent] = await Promise.all([
     other.client.call('sessions.delete', { path: 'main/gone.jsonl' }),
     other.client.call('chat.send', { sessionId: 'gone', message: 'new', model: 'local/normal' }),
@@ -136,8 +139,8 @@ verifies('providers/not-itself', 'as the default model, and in the list of model
 
 verifies('egress/guard', 'errors of the rate limiter reach the person at once', async () => {
   await other.client.call('config.patch', { patch: { providers: { meta: { name: 'Meta', baseUrl: 'http://0xa9fea9fe/v1' } } } });
-  const sent = other.client.call('chat.send', { sessionId: 'meta', message: 'hi', model: 'meta/x' });
-  await expect(sent).rejects.toThrow(/^Couldn’t send the request to Meta: 169\.254\.169\.254 .*\(linkLocal\)$/);
+  const pendingSend = other.client.call('chat.send', { sessionId: 'meta', message: 'hi', model: 'meta/x' });
+  await expect(pendingSend).rejects.toThrow(/^Couldn’t send the request to Meta: 169\.254\.169\.254 .*\(linkLocal\)$/);
   const named = { patch: { providers: { meta: { baseUrl: 'http://me:secret@127.0.0.1:9/v1' } } } };
   await expect(other.client.call('config.patch', named)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   for (const baseUrl of ['javascript:alert(1)', 'file:///etc/passwd', 'data:,x']) {
@@ -148,27 +151,27 @@ verifies('egress/guard', 'errors of the rate limiter reach the person at once', 
 });
 
 verifies('errors/invalid-params', 'a configuration 50,000 levels deep', async () => {
-  const client = await TestClient.connect(perch.url, perch.token);
+  const client = await TestSocketClient.connect(perch.url, perch.token);
   const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
   client.send(`{"type":"req","id":"deep","method":"config.patch","params":{"patch":${deep}}}`);
-  expect((await answers(client, ['deep'])).of.get('deep')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
+  expect((await waitForResponses(client, ['deep'])).of.get('deep')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
   client.socket.close();
 });
 
 verifies(['limits/slow-consumer', 'bridge/stalled-reader'], 'a client that never reads, beside one that does', async () => {
-  const stalled = await rawSocket(perch.url);
-  stalled.write(rawFrame(1, Buffer.from(connectFrame({ auth: { token: perch.token }, clientName: 'stalled', events: 'all' }))));
+  const stalled = await createRawSocket(perch.url);
+  stalled.write(createRawFrame(1, Buffer.from(connectFrame({ auth: { token: perch.token }, clientName: 'stalled', events: 'all' }))));
   await once(stalled, 'data');
   stalled.pause();
-  const sent = await other.client.call('chat.send', { sessionId: 'large', message: 'all of it', model: 'local/large-1200' });
-  expect(sent.completed).toBe(true);
-  const text = ofSession(other.events, 'large').map(({ payload }) => (payload as { delta?: string }).delta ?? '');
+  const pendingSend = await other.client.call('chat.send', { sessionId: 'large', message: 'all of it', model: 'local/large-1200' });
+  expect(pendingSend.completed).toBe(true);
+  const text = isOfSession(other.events, 'large').map(({ payload }) => (payload as { delta?: string }).delta ?? '');
   expect(text.join('')).toHaveLength(12_000_000);
   // The server had dropped it, and it learns so when it finally reads.
-  await until(async () => (await other.client.call('health', {})).connections === 1, 'the stalled client to be given up');
+  await waitFor(async () => (await other.client.call('health', {})).connections === 1, 'the stalled client to be given up');
   let tail = Buffer.alloc(0);
   stalled.on('data', (data: Buffer) => (tail = Buffer.concat([tail, data]).subarray(-64)));
-  const closed = closeOf(stalled);
+  const closed = awaitClose(stalled);
   stalled.resume();
   await closed;
   expect(tail.toString('latin1')).toContain('\x03\xf0slow consumer');

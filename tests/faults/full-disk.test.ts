@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { RpcError } from '../../shared/rpc/errors.ts';
-import { startPerch } from '../e2e/harness.ts';
+import { RpcError } from '../../shared/rpc/rpc-error.ts';
+import { startPerch } from '../e2e/perch-process.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
+import { waitFor } from '../support/test-gateway.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
 const ROUNDS = 2;
@@ -16,7 +16,7 @@ verifies(
     using disk = mountSmallDisk(192);
     if (!disk) return skip('no file system can be mounted here');
     await using perch = await startPerch({ host: 'headless', home: join(disk.dir, 'home') });
-    await until(async () => (await perch.fetch('/ready')).ok, 'the gateway to serve', 30_000);
+    await waitFor(async () => (await perch.fetch('/ready')).ok, 'the gateway to serve', 30_000);
     const client = await perch.client();
     const acknowledged: string[] = [];
     const write = async (text: string): Promise<unknown> => {
@@ -63,7 +63,7 @@ verifies(
       expect(found['vault']).toMatch(/^critical: .*disk is full/);
       expect(found['disk']).toMatch(/^error: Only \d+ MB free/);
       disk.free();
-      await until(
+      await waitFor(
         async () => (await write(`Round ${round}, after: ${crypto.randomUUID()}`)) === undefined,
         'writing to work again',
         20_000,
@@ -79,7 +79,7 @@ verifies(
     client.close();
     await perch.kill('SIGKILL');
     await perch.restart();
-    await until(async () => (await perch.fetch('/ready')).ok, 'the next gateway to serve', 30_000);
+    await waitFor(async () => (await perch.fetch('/ready')).ok, 'the next gateway to serve', 30_000);
     const next = await perch.client();
     await expect.poll(() => missing(next), { timeout: 30_000 }).toEqual([]);
     next.close();

@@ -6,21 +6,21 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { type Perch, startPerch } from '../e2e/harness.ts';
-import { connectOutside } from '../e2e/outside.ts';
+import { type Perch, startPerch } from '../e2e/perch-process.ts';
+import { connectOutside } from '../e2e/outside-client.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { extrasHome, sharedExtra } from '../support/gguf-extra.ts';
-import { ggufFile } from '../support/gguf-file.ts';
-import { Offspring } from '../support/left-running.ts';
-import { byHand, start } from '../support/mcp.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { EXTRAS_HOME, installSharedExtra } from '../support/gguf-extra.ts';
+import { createGgufFile } from '../support/gguf-file.ts';
+import { OffspringProcesses } from '../support/offspring-processes.ts';
+import { toTestServerCommand, startMcpServer } from '../support/mcp-fixtures.ts';
 
 // Everything that a bridge can start runs at once, and hangs; then the bridge dies.
 
-const { missing } = await sharedExtra();
+const { missing } = await installSharedExtra();
 const MODEL = 'perch/tiny/tiny.gguf';
 /** Two seconds are promised; the machine may be busy. */
-const GONE_MS = 6_000;
+const MAX_EXIT_MS = 6_000;
 
 const site = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<title>A page</title>Hello'));
 let place = '';
@@ -32,17 +32,17 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 /** Hangs and ignores SIGTERM, as does a child in its own session. */
-const HANGS = `trap '' TERM\nsetsid sleep 600 &\nsleep 600\n`;
+const HANGING_PROGRAM = `trap '' TERM\nsetsid sleep 600 &\nsleep 600\n`;
 
-interface Lot extends AsyncDisposable {
+interface ProcessGroup extends AsyncDisposable {
   perch: Perch;
-  offspring: Offspring;
+  offspring: OffspringProcesses;
   /** Everything, at once; what of it is called never answers. */
   begin(): Promise<void>;
 }
 
 /** A gateway whose programs for speech, screenshots and the registry hang. */
-async function gateway(): Promise<Lot> {
+async function startHangingGateway(): Promise<ProcessGroup> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'perch-kill-')));
   const [home, bin] = ['home', 'bin'].map((name) => join(folder, name)) as [string, string];
   for (const dir of [home, bin, dirname(join(home, 'models', MODEL)), join(home, 'extras')]) mkdirSync(dir, { recursive: true });
@@ -50,12 +50,12 @@ async function gateway(): Promise<Lot> {
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}`);
     chmodSync(join(bin, name), 0o755);
   };
-  for (const name of ['npm', 'command', 'espeak-ng']) program(name, HANGS);
+  for (const name of ['npm', 'command', 'espeak-ng']) program(name, HANGING_PROGRAM);
   // As if gdbus listened, without ever getting an answer.
-  program('gdbus', `echo 'The name org.freedesktop.portal.Desktop is owned by :1.7'\n${HANGS}`);
+  program('gdbus', `echo 'The name org.freedesktop.portal.Desktop is owned by :1.7'\n${HANGING_PROGRAM}`);
   if (missing === undefined) {
-    writeFileSync(join(home, 'models', MODEL), ggufFile());
-    symlinkSync(join(extrasHome, 'extras', 'gguf'), join(home, 'extras', 'gguf'));
+    writeFileSync(join(home, 'models', MODEL), createGgufFile());
+    symlinkSync(join(EXTRAS_HOME, 'extras', 'gguf'), join(home, 'extras', 'gguf'));
   }
   const perch = await startPerch({
     home,
@@ -68,7 +68,7 @@ async function gateway(): Promise<Lot> {
   });
   return {
     perch,
-    offspring: new Offspring(folder),
+    offspring: new OffspringProcesses(folder),
     async begin() {
       const { client } = await connectOutside(perch);
       const hanging = (call: Promise<unknown>): void => void call.catch(() => {});
@@ -86,9 +86,10 @@ async function gateway(): Promise<Lot> {
             body: JSON.stringify({ model: `gguf/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }),
           }),
         );
-      await Promise.all([client.call('browser.open', { url: `http://${place}/` }), start(client, 'forks', byHand('forks'))]).catch(
-        () => {},
-      );
+      await Promise.all([
+        client.call('browser.open', { url: `http://${place}/` }),
+        startMcpServer(client, 'forks', toTestServerCommand('forks')),
+      ]).catch(() => {});
     },
     async [Symbol.asyncDispose]() {
       await perch[Symbol.asyncDispose]();
@@ -98,13 +99,13 @@ async function gateway(): Promise<Lot> {
 }
 
 /** Processes that must exist: part of a command line of each. */
-const PARTS = [
+const EXPECTED_PROCESSES = [
   ...['chromium', 'driver.ts', 'bin/command', 'home/running/', 'bin/espeak-ng', 'bin/gdbus', 'bin/npm', 'keeper.ts'],
   ...(missing === undefined ? ['gguf/runner.ts'] : []),
 ];
 
-const nothingLeft = async ({ offspring }: Pick<Lot, 'offspring'>): Promise<void> => {
-  await until(() => offspring.running().length === 0, 'the end of all', GONE_MS).catch(() => {});
+const expectNoProcesses = async ({ offspring }: Pick<ProcessGroup, 'offspring'>): Promise<void> => {
+  await waitFor(() => offspring.running().length === 0, 'the end of all', MAX_EXIT_MS).catch(() => {});
   const left = offspring.running();
   for (const { pid } of left) process.kill(pid, 'SIGKILL');
   expect(left).toEqual([]);
@@ -116,17 +117,17 @@ describe.skipIf(process.platform !== 'linux')('processes of a bridge', () => {
       'bridge/nothing-outlives-it',
       `${signal} while everything runs that it can start${missing === undefined ? '' : ` (without models: ${missing})`}`,
       async () => {
-        await using lot = await gateway();
+        await using lot = await startHangingGateway();
         await lot.begin();
         const commands = (): string =>
           lot.offspring
             .running()
             .map(({ command }) => command)
             .join('\n');
-        await until(() => PARTS.every((part) => commands().includes(part)), 'everything', 20_000).catch(() => {});
-        for (const part of PARTS) expect(commands()).toContain(part);
+        await waitFor(() => EXPECTED_PROCESSES.every((part) => commands().includes(part)), 'everything', 20_000).catch(() => {});
+        for (const part of EXPECTED_PROCESSES) expect(commands()).toContain(part);
         await lot.perch.kill(signal);
-        await nothingLeft(lot);
+        await expectNoProcesses(lot);
       },
     );
 
@@ -135,19 +136,19 @@ describe.skipIf(process.platform !== 'linux')('processes of a bridge', () => {
     'SIGKILL while it starts them',
     async () => {
       for (const more of [1, 6, 12]) {
-        await using lot = await gateway();
+        await using lot = await startHangingGateway();
         const before = lot.offspring.running().length;
         void lot.begin().catch(() => {});
-        await until(() => lot.offspring.running().length >= before + more, `${more} processes more`, 20_000);
+        await waitFor(() => lot.offspring.running().length >= before + more, `${more} processes more`, 20_000);
         await lot.perch.kill('SIGKILL');
-        await nothingLeft(lot);
+        await expectNoProcesses(lot);
       }
     },
     120_000,
   );
 
   verifies('bridge/nothing-outlives-it', 'SIGKILL while what drives its browsers hangs', async () => {
-    await using lot = await gateway();
+    await using lot = await startHangingGateway();
     using outside = await connectOutside(lot.perch);
     await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
     await outside.client.call('browser.open', { url: `http://${place}/` });
@@ -155,19 +156,19 @@ describe.skipIf(process.platform !== 'linux')('processes of a bridge', () => {
     if (!driver) expect.fail('no driver runs');
     process.kill(driver.pid, 'SIGSTOP');
     await lot.perch.kill('SIGKILL');
-    await nothingLeft(lot);
+    await expectNoProcesses(lot);
   });
 
   verifies('bridge/nothing-outlives-it', 'SIGKILL while it starts itself', async () => {
     for (const many of [1, 2, 4, 6]) {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'perch-kill-')));
-      const offspring = new Offspring(folder);
+      const offspring = new OffspringProcesses(folder);
       const args = [join(import.meta.dirname, '../../bridge/cli/main.ts'), 'gateway', 'run', '--port', '0'];
       const env = { ...process.env, TMPDIR: folder, PERCH_HOME: join(folder, 'home') };
       const bridge = spawn(process.execPath, args, { env, stdio: 'ignore' });
-      await until(() => offspring.running().length >= many, `${many} processes`, 20_000);
+      await waitFor(() => offspring.running().length >= many, `${many} processes`, 20_000);
       bridge.kill('SIGKILL');
-      await nothingLeft({ offspring });
+      await expectNoProcesses({ offspring });
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     }
   });

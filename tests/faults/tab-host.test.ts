@@ -1,11 +1,11 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { launchBrowser, type TestBrowser } from '../e2e/browser.ts';
-import { type Perch, startPerch } from '../e2e/harness.ts';
-import { addProvider, connectOutside } from '../e2e/outside.ts';
+import { launchBrowser, type TestBrowser } from '../e2e/test-browser.ts';
+import { type Perch, startPerch } from '../e2e/perch-process.ts';
+import { addProvider, connectOutside } from '../e2e/outside-client.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../test-upstream.ts';
 
 // Faults of the gateway in a tab: reloads, a full disk, lost data, misleading links, a dying bridge.
 
@@ -25,12 +25,12 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const hosted = (): Promise<void> =>
-  until(async () => {
+const waitForTabHost = (): Promise<void> =>
+  waitFor(async () => {
     const health = await fetch(`${perch.url}/health`).catch(() => null);
     return health !== null && ((await health.json()) as { host: unknown }).host === 'tab';
   }, 'the tab to host');
-const shown = (words: string): Promise<void> => page.getByText(words, { exact: true }).first().waitFor();
+const waitForText = (words: string): Promise<void> => page.getByText(words, { exact: true }).first().waitFor();
 
 verifies('app/crafted-link', 'paths, queries and fragments of strangers', async () => {
   const sockets: string[] = [];
@@ -51,7 +51,7 @@ verifies('app/crafted-link', 'paths, queries and fragments of strangers', async 
     // Changing only the fragment does not navigate.
     await page.goto('about:blank');
     await page.goto(perch.url + link);
-    await shown('This browser');
+    await waitForText('This browser');
   }
   expect(dialogs).toEqual([]);
   expect(sockets.filter((url) => !url.startsWith(perch.wsUrl.replace(/\/ws$/, '/')))).toEqual([]);
@@ -73,28 +73,30 @@ verifies('storage/quota', 'a first start without room goes on by itself once the
 
 verifies(['host/uplink', 'runs/belongs-to-session', 'events/seq'], 'the only tab reloads, and again, while it hosts a run', async () => {
   await page.goto(await perch.open());
-  await hosted();
+  await waitForTabHost();
   using outside = await connectOutside(perch, 'all');
   await addProvider(outside.client, upstream.url);
-  const sent = outside.client.call('chat.send', { sessionId: 'storm', message: 'hold on', model: 'local/slow-200' });
-  await until(() => outside.events.some(({ event }) => event === 'chat.delta'), 'the run to be under way');
+  const pendingSend = outside.client.call('chat.send', { sessionId: 'storm', message: 'hold on', model: 'local/slow-200' });
+  await waitFor(() => outside.events.some(({ event }) => event === 'chat.delta'), 'the run to be under way');
   await page.goto(`${perch.url}/chat/main/storm`);
   for (let i = 0; i < 5; i++) await page.reload({ waitUntil: 'domcontentloaded' });
-  expect((await sent).completed).toBe(true);
+  expect((await pendingSend).completed).toBe(true);
   await page.getByRole('article', { name: 'Reply' }).getByText(UPSTREAM_TEXT.join('')).waitFor();
   expect(outside.events.map(({ seq }) => seq)).toEqual(outside.events.map((_, i) => (outside.events[0]?.seq ?? 0) + i));
   expect(outside.events.filter(({ event }) => event === 'chat.done')).toHaveLength(1);
 });
 
 verifies('storage/heals', 'the site’s data is cleared in the middle of a run', async () => {
-  await hosted();
+  await waitForTabHost();
   using outside = await connectOutside(perch, 'all');
   await addProvider(outside.client, upstream.url);
-  const sent = outside.client.call('chat.send', { sessionId: 'cleared', message: 'soon gone', model: 'local/slow-100' }).catch(() => {});
-  await until(() => outside.events.some(({ event }) => event === 'chat.delta'), 'the run to be under way');
+  const pendingSend = outside.client
+    .call('chat.send', { sessionId: 'cleared', message: 'soon gone', model: 'local/slow-100' })
+    .catch(() => {});
+  await waitFor(() => outside.events.some(({ event }) => event === 'chat.delta'), 'the run to be under way');
   const cdp = await browser.context.newCDPSession(page);
   await cdp.send('Storage.clearDataForOrigin', { origin: perch.url, storageTypes: 'indexeddb' });
-  await sent;
+  await pendingSend;
   expect(outside.events.filter(({ event }) => event === 'chat.done' || event === 'chat.error')).toHaveLength(1);
   await outside.client.call('chat.send', { sessionId: 'after', message: 'kept', model: 'local/normal' });
   const { messages } = await outside.client.call('chat.history', { sessionId: 'after' });
@@ -104,20 +106,20 @@ verifies('storage/heals', 'the site’s data is cleared in the middle of a run',
 verifies(['bridge/killed', 'host/uplink'], 'SIGKILL of the bridge: the tab keeps its run’s text and serves the next bridge', async () => {
   // The last test took the browser's link with the rest of its data; the worker from before may still be attached for a moment.
   await page.goto(await perch.open());
-  await shown('This browser');
-  await hosted();
+  await waitForText('This browser');
+  await waitForTabHost();
   const outside = await connectOutside(perch, 'all');
   await outside.client.call('chat.send', { sessionId: 'kept', message: 'before', model: 'local/normal' });
   const sent = outside.client
     .call('chat.send', { sessionId: 'kept', message: 'cut', model: 'local/endless' })
     .catch((error: unknown) => error);
-  await until(() => outside.events.filter(({ event }) => event === 'chat.delta').length > 20, 'the run to be under way');
+  await waitFor(() => outside.events.filter(({ event }) => event === 'chat.delta').length > 20, 'the run to be under way');
   await perch.kill('SIGKILL');
   expect(await sent).toMatchObject({ name: 'ConnectionClosed' });
   await perch.restart();
-  await hosted();
+  await waitForTabHost();
   using again = await connectOutside(perch);
-  await until(async () => (await again.client.call('chat.history', { sessionId: 'kept' })).messages.length === 4, 'the cut reply');
+  await waitFor(async () => (await again.client.call('chat.history', { sessionId: 'kept' })).messages.length === 4, 'the cut reply');
   const { messages } = await again.client.call('chat.history', { sessionId: 'kept' });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   expect(messages[3]).toMatchObject({ interrupted: true, content: expect.stringMatching(/^w0 w1 /) });

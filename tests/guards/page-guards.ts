@@ -7,7 +7,7 @@ const POLICY = { file: 'web/page-policy.ts', test: 'tests/e2e/page-policy.test.t
 export const PAGE_GUARDS: readonly Guard[] = [
   {
     name: 'HTML of replies: sanitizer',
-    file: 'web/lib/markdown/sanitize.ts',
+    file: 'web/lib/markdown/sanitize-html.ts',
     find: '  DOMPurify.sanitize(html, {',
     replace: '  ((text: string, _settings: object) => document.createRange().createContextualFragment(text))(html, {',
     test: UNTRUSTED,
@@ -15,23 +15,23 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'HTML of replies: shown as text',
-    file: 'web/lib/markdown/render.ts',
-    find: 'html: ({ text }) => bare(text),',
+    file: 'web/lib/markdown/render-markdown.ts',
+    find: 'html: ({ text }) => toBareHtml(text),',
     replace: 'html: ({ text }) => text,',
     test: UNTRUSTED,
     only: 'HTML in Markdown',
   },
   {
     name: 'Pictures from elsewhere are not loaded',
-    file: 'web/lib/markdown/render.ts',
-    find: "if (!OWN_PICTURE.test(image.getAttribute('src') ?? '')) image.replaceWith",
+    file: 'web/lib/markdown/render-markdown.ts',
+    find: "if (!DATA_IMAGE.test(image.getAttribute('src') ?? '')) image.replaceWith",
     replace: 'if (false) image.replaceWith',
     test: UNTRUSTED,
     only: 'HTML in Markdown',
   },
   {
     name: 'Schemes of links',
-    file: 'web/lib/markdown/render.ts',
+    file: 'web/lib/markdown/render-markdown.ts',
     find: "if (!url || !['http:', 'https:', 'mailto:'].includes(url.protocol)) return",
     replace: 'if (!url) return',
     test: UNTRUSTED,
@@ -39,7 +39,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Scripts are of the app’s own origin',
-    file: 'web/lib/trusted.ts',
+    file: 'web/lib/trusted-script-url.ts',
     find: 'if (origin !== location.origin) throw',
     replace: 'if (false) throw',
     test: UNTRUSTED,
@@ -71,7 +71,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Saved pictures: sanitizer',
-    file: 'web/lib/diagrams/picture.ts',
+    file: 'web/lib/diagrams/svg-picture.ts',
     find: '  const root = DOMPurify.sanitize(svg, {',
     replace: '  const root = ((text: string, _settings: object) => document.createRange().createContextualFragment(text))(svg, {',
     test: UNTRUSTED,
@@ -79,7 +79,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Saved pictures: addresses of elsewhere',
-    file: 'web/lib/diagrams/picture.ts',
+    file: 'web/lib/diagrams/svg-picture.ts',
     find: '  removeOutsideReferences(root);',
     replace: '',
     test: UNTRUSTED,
@@ -87,9 +87,9 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Saved pictures: addresses written with escapes',
-    file: 'web/lib/diagrams/picture.ts',
-    find: 'const plain = undoEscapes(style);',
-    replace: 'const plain = undoEscapes ? style : style;',
+    file: 'web/lib/diagrams/svg-picture.ts',
+    find: 'const plain = unescapeCss(style);',
+    replace: 'const plain = unescapeCss ? style : style;',
     test: UNTRUSTED,
     only: 'a picture that is saved',
   },
@@ -111,14 +111,14 @@ export const PAGE_GUARDS: readonly Guard[] = [
   {
     name: 'Look-alikes in the name of a command',
     file: 'web/lib/approvals/look-alikes.ts',
-    find: 'return [...found];',
+    find: 'return [...names];',
     replace: 'return [];',
     test: 'web/lib/approvals/look-alikes.test.ts',
   },
   {
     name: 'Links that the model composed: the question',
     file: 'web/lib/ui/chat/MarkdownBlock.svelte',
-    find: '\n  {@attach guarded(shown, open, links)}',
+    find: '\n  {@attach attachLinkGuard(stableSource, isIncomplete, links)}',
     replace: '',
     test: 'tests/e2e/rendering.test.ts',
     only: 'shows its address before it opens',
@@ -136,7 +136,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   {
     name: 'The end of a command is seen before it is allowed',
     file: 'web/lib/ui/chat/CommandDetails.svelte',
-    find: 'isSeen = isLineSeen && request !== null && scripts.every((_, index) => seenScripts[index]);',
+    find: 'isSeen = isCommandViewed && request !== null && scripts.every((_, index) => viewedScripts[index]);',
     replace: 'isSeen = true;',
     test: 'tests/e2e/approvals-page.test.ts',
     only: 'look-alikes are marked',

@@ -1,8 +1,8 @@
 import type { Guard } from './guard.ts';
 
 const APPROVED_BYTES = 'bridge/capabilities/exec/approved-bytes.test.ts';
-const PROGRAMS = { test: 'tests/core/injected.test.ts', only: 'nor over any API' };
-const LAUNDERINGS = { test: 'tests/core/injected.test.ts', only: 'not lost on the way' };
+const PROGRAMS = { test: 'tests/core/injection-attacks.test.ts', only: 'nor over any API' };
+const LAUNDERINGS = { test: 'tests/core/injection-attacks.test.ts', only: 'not lost on the way' };
 
 /** Guards against ways around an approval, and ways to lose a label. */
 export const TRUST_GUARDS: readonly Guard[] = [
@@ -16,7 +16,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Summaries in the Responses API',
-    file: 'web/gateway/core/http/responses/input.ts',
+    file: 'web/gateway/core/http/responses/responses-input.ts',
     find: 'isSummary(content) ?',
     replace: 'isSummary([]) ?',
     test: 'tests/core/http-taint.test.ts',
@@ -32,7 +32,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Documents and search results in the Messages API',
-    file: 'web/gateway/core/http/messages/input.ts',
+    file: 'web/gateway/core/http/messages/messages-input.ts',
     find: 'content.flatMap(getQuotedSources)',
     replace: '[] as string[]',
     ...PROGRAMS,
@@ -54,7 +54,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   {
     name: 'Always: files that stand inside an argument',
     file: 'bridge/capabilities/exec/data-files.ts',
-    find: 'if (!whole.includes(word)) add(word, isOnlyReader);',
+    find: 'if (!wholeWords.includes(word)) add(word, isOnlyReader);',
     replace: '{}',
     test: APPROVED_BYTES,
     only: 'has the program run',
@@ -77,7 +77,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Commands hidden in one argument of env',
-    file: 'bridge/capabilities/exec/expand.ts',
+    file: 'bridge/capabilities/exec/expand-command.ts',
     find: "throw new Error('env splits a text into a command. Pass each argument separately');",
     replace: '{}',
     test: APPROVED_BYTES,
@@ -85,7 +85,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Unreviewed files that a command could load',
-    file: 'web/gateway/core/exec/requests.ts',
+    file: 'web/gateway/core/exec/exec-requests.ts',
     find: 'const isAccepted = sources.length === 0 || isGranted(sources);',
     replace: 'const isAccepted = true;',
     test: 'tests/core/exec-approved.test.ts',
@@ -93,15 +93,15 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Unreviewed files that come after the request',
-    file: 'web/gateway/core/exec/requests.ts',
-    find: 'await this.#requireSeenFiles(record);',
+    file: 'web/gateway/core/exec/exec-requests.ts',
+    find: 'await this.#requireReviewedFiles(record);',
     replace: '',
     test: 'tests/core/exec-approved.test.ts',
     only: 'exec/planted',
   },
   {
     name: 'Labels of skills',
-    file: 'web/gateway/core/skills/skills.ts',
+    file: 'web/gateway/core/skills/skill-library.ts',
     find: 'const outside = mergeSources(',
     replace: 'const outside = [] ?? mergeSources(',
     ...LAUNDERINGS,
@@ -117,14 +117,13 @@ export const TRUST_GUARDS: readonly Guard[] = [
     name: 'The browser’s page is asked for its address',
     file: 'web/gateway/core/tools/browser-tools.ts',
     find: 'const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];',
-    replace: "const found = [toWebSource(seen.get(which)?.host ?? 'the browser')];",
+    replace: "const found = [toWebSource(lastSnapshots.get(which)?.host ?? 'the browserContracts')];",
     ...LAUNDERINGS,
   },
   {
     name: 'Names of labelled wiki pages',
     file: 'web/gateway/core/wiki/wiki-tools.ts',
-    find: `const backlinks = await reviewedPages(await vault.backlinks(page.path), context);
-        await taintBy(`,
+    find: 'const backlinks = await filterReviewed(await vault.backlinks(page.path), context);\n        await addTaint(',
     replace: `const backlinks = await vault.backlinks(page.path);
         await (async (..._: unknown[]) => {})(`,
     ...LAUNDERINGS,
@@ -139,7 +138,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Forwarded messages are not the owner’s',
-    file: 'web/gateway/core/channels/answering.ts',
+    file: 'web/gateway/core/channels/channel-responder.ts',
     find: 'message.isForwarded !== true && ',
     replace: '',
     test: 'tests/core/telegram.test.ts',
@@ -147,7 +146,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Replies to others on a channel wait for approval',
-    file: 'web/gateway/core/channels/answering.ts',
+    file: 'web/gateway/core/channels/channel-responder.ts',
     find: 'if (outside.length === 0) return await inbox.update(',
     replace: 'if (outside.length >= 0) return await inbox.update(',
     test: 'tests/core/telegram.test.ts',
@@ -155,7 +154,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'A grant for all tools covers no replies',
-    file: 'web/gateway/core/tools/policy.ts',
+    file: 'web/gateway/core/tools/tool-policy.ts',
     find: 'matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool)',
     replace: 'matchesWildcard(pattern, tool)',
     test: 'tests/core/telegram.test.ts',
@@ -163,7 +162,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Composed links of labelled pages',
-    file: 'web/gateway/core/trust/labels.ts',
+    file: 'web/gateway/core/trust/content-labels.ts',
     find: 'return label ? {',
     replace: 'return label && Date.now() < 0 ? {',
     test: 'tests/core/taint.test.ts',
@@ -171,7 +170,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Sources of a reply that another host ends',
-    file: 'web/gateway/core/runs/interrupted.ts',
+    file: 'web/gateway/core/runs/interrupted-run.ts',
     find: 'sources: () => progress?.outside ?? [] }',
     replace: 'sources: () => [] }',
     test: 'tests/core/interrupted-replies.test.ts',

@@ -4,20 +4,20 @@ import ts from 'typescript';
 import type { FieldDocs } from '#shared/rpc/json-type.ts';
 
 /** An expression and the file it is in. */
-interface Located {
+interface LocatedNode {
   node: ts.Expression;
   file: ts.SourceFile;
 }
 
-interface Member extends Located {
+interface DocMember extends LocatedNode {
   text: string | undefined;
 }
 
-type Members = Map<string, Member>;
+type DocMembers = Map<string, DocMember>;
 
-const NONE: Members = new Map();
+const NONE: DocMembers = new Map();
 /** Methods of Zod whose arguments name fields without declaring them. */
-const SELECTS = new Set(['omit', 'pick', 'partial', 'required']);
+const SELECTING_METHODS = new Set(['omit', 'pick', 'partial', 'required']);
 
 const files = new Map<string, ts.SourceFile>();
 
@@ -28,14 +28,14 @@ function parse(path: string): ts.SourceFile {
 }
 
 /** The doc comments of an exported constant that is made of object literals and Zod schemas, by property name. Nothing is evaluated: what is neither has no members. */
-export function docComments(path: string, name: string): FieldDocs {
+export function readDocComments(path: string, name: string): FieldDocs {
   const found = findDeclaration(parse(path), name);
   if (!found) throw new Error(`${path} declares no ${name}`);
   return toDocs(found);
 }
 
-const toDocs = ({ text, ...located }: Member): FieldDocs => {
-  let members: Members | undefined;
+const toDocs = ({ text, ...located }: DocMember): FieldDocs => {
+  let members: DocMembers | undefined;
   return {
     text,
     field: (name) => {
@@ -46,7 +46,7 @@ const toDocs = ({ text, ...located }: Member): FieldDocs => {
 };
 
 /** The initializer of a constant of a file, or of one that the file imports from another. */
-function findDeclaration(file: ts.SourceFile, name: string): Member | undefined {
+function findDeclaration(file: ts.SourceFile, name: string): DocMember | undefined {
   for (const statement of file.statements) {
     if (ts.isVariableStatement(statement)) {
       for (const { name: declared, initializer } of statement.declarationList.declarations) {
@@ -64,8 +64,8 @@ function findDeclaration(file: ts.SourceFile, name: string): Member | undefined 
   return undefined;
 }
 
-function getMembers({ node, file }: Located): Members {
-  const of = (inner: ts.Expression): Members => getMembers({ node: inner, file });
+function getMembers({ node, file }: LocatedNode): DocMembers {
+  const of = (inner: ts.Expression): DocMembers => getMembers({ node: inner, file });
   if (ts.isObjectLiteralExpression(node)) return new Map(node.properties.flatMap((property) => [...getProperty(property, file)]));
   if (ts.isIdentifier(node)) {
     const declared = findDeclaration(file, node.text);
@@ -74,7 +74,7 @@ function getMembers({ node, file }: Located): Members {
   if (ts.isCallExpression(node)) {
     const { expression: callee } = node;
     const method = ts.isPropertyAccessExpression(callee) ? callee : undefined;
-    const declares = !SELECTS.has(method?.name.text ?? '');
+    const declares = !SELECTING_METHODS.has(method?.name.text ?? '');
     return merge([...(method ? [of(method.expression)] : []), ...(declares ? node.arguments.map(of) : [])]);
   }
   if (ts.isPropertyAccessExpression(node)) {
@@ -87,25 +87,25 @@ function getMembers({ node, file }: Located): Members {
   return NONE;
 }
 
-const merge = (members: readonly Members[]): Members => new Map(members.flatMap((some) => [...some]));
+const merge = (members: readonly DocMembers[]): DocMembers => new Map(members.flatMap((some) => [...some]));
 
-function getProperty(property: ts.ObjectLiteralElementLike, file: ts.SourceFile): Members {
+function getProperty(property: ts.ObjectLiteralElementLike, file: ts.SourceFile): DocMembers {
   if (ts.isSpreadAssignment(property)) return getMembers({ node: property.expression, file });
   if (!ts.isPropertyAssignment(property) && !ts.isShorthandPropertyAssignment(property)) return NONE;
   const { name } = property;
   if (!ts.isIdentifier(name) && !ts.isStringLiteral(name)) return NONE;
   const node = ts.isPropertyAssignment(property) ? property.initializer : property.name;
-  return new Map([[name.text, { node, file, text: getComment(property, file) ?? schemaComment(node, file) }]]);
+  return new Map([[name.text, { node, file, text: getComment(property, file) ?? getSchemaComment(node, file) }]]);
 }
 
 /** The comment of the constant that a schema is made from: of `tag` for `z.array(tag).max(50)`. */
-function schemaComment(node: ts.Expression, file: ts.SourceFile): string | undefined {
+function getSchemaComment(node: ts.Expression, file: ts.SourceFile): string | undefined {
   if (ts.isIdentifier(node)) return findDeclaration(file, node.text)?.text;
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
   const { expression: receiver, name } = node.expression;
   const [item] = node.arguments;
   const isArray = ts.isIdentifier(receiver) && receiver.text === 'z' && name.text === 'array';
-  return isArray && item ? schemaComment(item, file) : schemaComment(receiver, file);
+  return isArray && item ? getSchemaComment(item, file) : getSchemaComment(receiver, file);
 }
 
 /** The doc comment right before a node, as one line. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { named } from './streamed.ts';
+import { toNamedEvents } from './fake-provider-server.ts';
 
 export interface AnthropicServer extends AsyncDisposable {
   /** Base URL with `/v1`. */
@@ -8,9 +8,9 @@ export interface AnthropicServer extends AsyncDisposable {
 }
 
 /** A local server of the Messages API for callers with this key, including browsers; it replies `text`. */
-export async function startAnthropic(apiKey: string, text: string): Promise<AnthropicServer> {
+export async function startAnthropicServer(apiKey: string, text: string): Promise<AnthropicServer> {
   const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
-  const message = named(
+  const message = toNamedEvents(
     { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },

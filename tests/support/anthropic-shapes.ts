@@ -29,7 +29,7 @@ const end = { stop_reason: stopReason, stop_sequence: z.string().nullable() };
 export const message = z.object({ ...head, ...end, content: z.array(block), usage });
 export const tokenCount = z.strictObject({ input_tokens: tokens });
 
-export const messagesErrorAnswer = z.strictObject({
+export const messagesErrorResponse = z.strictObject({
   type: z.literal('error'),
   error: z.strictObject({
     type: z.enum([
@@ -74,27 +74,28 @@ const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('content_block_stop'), index }),
   z.object({ type: z.literal('message_delta'), delta: z.object(end), usage: z.object({ output_tokens: tokens }) }),
   z.object({ type: z.literal('message_stop') }),
-  messagesErrorAnswer,
+  messagesErrorResponse,
 ]);
 
 /** Looks at the events of one stream, one after the other: blocks begin, go on and end in turn, and nothing follows the end or an error. */
-export function messageEventsLook(): (given: { event?: string | undefined; data: string }) => string | undefined {
+export function createMessageEventsChecker(): (sseEvent: { event?: string | undefined; data: string }) => string | undefined {
   let open: number | undefined;
   let next = 0;
   let over = false;
   return ({ event: name, data }) => {
     const parsed = event.safeParse(JSON.parse(data));
     if (!parsed.success) return `${z.prettifyError(parsed.error)}\n${data.slice(0, 500)}`;
-    const given = parsed.data;
-    if (given.type !== name) return `${given.type} is named ${name}`;
-    if (over) return `${given.type} follows the end`;
-    over = given.type === 'message_stop' || given.type === 'error';
-    if (given.type === 'content_block_start') {
-      if (open !== undefined || given.index !== next) return `block ${given.index} starts out of turn`;
+    const parsedEvent = parsed.data;
+    if (parsedEvent.type !== name) return `${parsedEvent.type} is named ${name}`;
+    if (over) return `${parsedEvent.type} follows the end`;
+    over = parsedEvent.type === 'message_stop' || parsedEvent.type === 'error';
+    if (parsedEvent.type === 'content_block_start') {
+      if (open !== undefined || parsedEvent.index !== next) return `block ${parsedEvent.index} starts out of turn`;
       open = next++;
-    } else if ('index' in given && given.index !== open) return `${given.type} of block ${given.index}, but ${open} is open`;
-    else if (given.type === 'content_block_stop') open = undefined;
-    else if (given.type === 'message_delta' && open !== undefined) return `block ${open} has no end`;
+    } else if ('index' in parsedEvent && parsedEvent.index !== open)
+      return `${parsedEvent.type} of block ${parsedEvent.index}, but ${open} is open`;
+    else if (parsedEvent.type === 'content_block_stop') open = undefined;
+    else if (parsedEvent.type === 'message_delta' && open !== undefined) return `block ${open} has no end`;
     return undefined;
   };
 }

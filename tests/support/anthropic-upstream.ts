@@ -11,14 +11,15 @@ export interface AnthropicRequest {
   body: Record<string, unknown> & { messages: { role: string; content: unknown }[] };
 }
 
-export type Turn = { text: string } | { thinking: string; text: string } | { tool: string; input: Record<string, unknown>; id?: string };
+export type AnthropicTurn =
+  { text: string } | { thinking: string; text: string } | { tool: string; input: Record<string, unknown>; id?: string };
 
 export interface AnthropicUpstream extends AsyncDisposable {
   /** Base URL with `/v1`. */
   url: string;
   requests: AnthropicRequest[];
   /** The model's next answer; it says hello if there is no script. */
-  script(request: AnthropicRequest): Turn[];
+  script(request: AnthropicRequest): AnthropicTurn[];
   /** Answers in place of the script. */
   respond: ((request: AnthropicRequest, response: ServerResponse) => boolean) | undefined;
 }
@@ -26,17 +27,17 @@ export interface AnthropicUpstream extends AsyncDisposable {
 export const ANTHROPIC_USAGE = { input_tokens: 12, cache_read_input_tokens: 30, cache_creation_input_tokens: 5, output_tokens: 9 };
 export const ANTHROPIC_KEY = 'sk-ant-upstream';
 
-const toBlock = (turn: Turn, index: number): Record<string, unknown>[] => [
+const toBlock = (turn: AnthropicTurn, index: number): Record<string, unknown>[] => [
   ...('thinking' in turn ? [{ type: 'thinking', thinking: turn.thinking, signature: 'signed' }] : []),
   'tool' in turn
     ? { type: 'tool_use', id: turn.id ?? `toolu_${index}`, name: turn.tool, input: turn.input }
     : { type: 'text', text: turn.text },
 ];
 
-const stopOf = (turns: Turn[]): string => (turns.some((turn) => 'tool' in turn) ? 'tool_use' : 'end_turn');
+const toStopReason = (turns: AnthropicTurn[]): string => (turns.some((turn) => 'tool' in turn) ? 'tool_use' : 'end_turn');
 
 /** The message as Anthropic's API streams it. */
-export function messageEvents(model: string, turns: Turn[]): string[] {
+export function messageEvents(model: string, turns: AnthropicTurn[]): string[] {
   const blocks = turns.flatMap(toBlock);
   const message = { id: 'msg_up', type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null };
   const events: Parameters<typeof writeEvent>[0][] = [
@@ -44,17 +45,17 @@ export function messageEvents(model: string, turns: Turn[]): string[] {
     { type: 'ping' },
   ];
   for (const [index, block] of blocks.entries()) {
-    const [empty, deltas] = inPieces(block);
+    const [empty, deltas] = toDeltas(block);
     events.push({ type: 'content_block_start', index, content_block: empty });
     for (const delta of deltas) events.push({ type: 'content_block_delta', index, delta });
     events.push({ type: 'content_block_stop', index });
   }
-  const delta = { stop_reason: stopOf(turns), stop_sequence: null };
+  const delta = { stop_reason: toStopReason(turns), stop_sequence: null };
   events.push({ type: 'message_delta', delta, usage: ANTHROPIC_USAGE }, { type: 'message_stop' });
   return events.map((event) => writeEvent(event));
 }
 
-function inPieces(block: Record<string, unknown>): [Record<string, unknown>, Record<string, unknown>[]] {
+function toDeltas(block: Record<string, unknown>): [Record<string, unknown>, Record<string, unknown>[]] {
   const pieces = (text: string): string[] => text.match(/[\s\S]{1,4}/g) ?? [''];
   if (block['type'] === 'text')
     return [{ ...block, text: '' }, pieces(String(block['text'])).map((text) => ({ type: 'text_delta', text }))];
@@ -71,7 +72,7 @@ function inPieces(block: Record<string, unknown>): [Record<string, unknown>, Rec
 }
 
 /** A scripted server of Anthropic's Messages API. */
-export async function startAnthropic(): Promise<AnthropicUpstream> {
+export async function startAnthropicUpstream(): Promise<AnthropicUpstream> {
   const requests: AnthropicRequest[] = [];
   const upstream: AnthropicUpstream = {
     url: '',
@@ -110,7 +111,7 @@ export async function startAnthropic(): Promise<AnthropicUpstream> {
     const turns = upstream.script(request);
     if (request.body['stream'] !== true) {
       const message = { id: 'msg_up', type: 'message', role: 'assistant', model, content: turns.flatMap(toBlock) };
-      const whole = { ...message, stop_reason: stopOf(turns), stop_sequence: null, usage: ANTHROPIC_USAGE };
+      const whole = { ...message, stop_reason: toStopReason(turns), stop_sequence: null, usage: ANTHROPIC_USAGE };
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole));
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -1,7 +1,7 @@
-import type { FileCaches } from '../../web/gateway/browser-models/kept-models.ts';
+import type { CacheOpener } from '../../web/gateway/browser-models/model-store.ts';
 
 /** A browser's Cache storage in memory, empty. */
-export function cacheStorage(): FileCaches {
+export function createCacheStorage(): CacheOpener {
   const caches = new Map<string, Map<string, ArrayBuffer>>();
   return {
     async open(name) {

@@ -6,42 +6,42 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
-import { until } from './gateway.ts';
+import { waitFor } from './test-gateway.ts';
 
 /** A grid of browsers: an address of DevTools that starts a browser for each connection, and ends it with that. */
 export interface CdpGrid extends AsyncDisposable {
   /** `ws://127.0.0.1:port/?token=…` */
   url: string;
   /** Browsers that run. */
-  readonly running: number;
+  readonly runningCount: number;
   /** Connections that were refused. */
-  readonly refused: number;
+  readonly refusedCount: number;
   /** Kills all browsers, like the loss of a machine of the grid. */
-  lose(): void;
+  dropConnections(): void;
 }
 
 interface GridOptions {
   executable: string;
   token: string;
   /** Browsers at once; more are refused with 429. */
-  most: number;
+  maxSessions: number;
 }
 
-export async function cdpGrid({ executable, token, most }: GridOptions): Promise<CdpGrid> {
+export async function startCdpGrid({ executable, token, maxSessions }: GridOptions): Promise<CdpGrid> {
   const children = new Set<ChildProcess>();
   let refused = 0;
-  let taken = 0;
+  let sessionCount = 0;
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const server = createServer((_, response) => response.writeHead(404).end());
   server.on('upgrade', (request, socket, head) => {
-    const isKnown = new URL(request.url ?? '/', 'http://grid').searchParams.get('token') === token;
-    if (!isKnown || taken >= most) {
+    const isAuthorized = new URL(request.url ?? '/', 'http://grid').searchParams.get('token') === token;
+    if (!isAuthorized || sessionCount >= maxSessions) {
       refused++;
-      socket.end(`HTTP/1.1 ${isKnown ? '429 Too Many Requests' : '401 Unauthorized'}\r\nConnection: close\r\n\r\n`);
+      socket.end(`HTTP/1.1 ${isAuthorized ? '429 Too Many Requests' : '401 Unauthorized'}\r\nConnection: close\r\n\r\n`);
       return;
     }
-    taken++;
-    sockets.handleUpgrade(request, socket, head, (near) => void serve(near).finally(() => taken--));
+    sessionCount++;
+    sockets.handleUpgrade(request, socket, head, (near) => void serve(near).finally(() => sessionCount--));
   });
 
   /** Resolves when the browser is gone. */
@@ -59,7 +59,7 @@ export async function cdpGrid({ executable, token, most }: GridOptions): Promise
     near.once('close', end);
     void exited.then(() => near.close(1011, 'the browser has ended'));
     try {
-      const [port, path] = await devTools(folder);
+      const [port, path] = await readDevToolsPort(folder);
       const far = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false, maxPayload: 256 * 1024 * 1024 });
       far.on('error', end).once('close', end);
       await once(far, 'open');
@@ -80,36 +80,36 @@ export async function cdpGrid({ executable, token, most }: GridOptions): Promise
   const lose = (): void => children.forEach((child) => child.kill('SIGKILL'));
   return {
     url: `ws://127.0.0.1:${port}/?token=${token}`,
-    get running() {
+    get runningCount() {
       return children.size;
     },
-    get refused() {
+    get refusedCount() {
       return refused;
     },
-    lose,
+    dropConnections: lose,
     async [Symbol.asyncDispose]() {
       server.close();
       lose();
-      await until(() => children.size === 0, 'the grid’s browsers, ended');
+      await waitFor(() => children.size === 0, 'the grid’s browsers, ended');
     },
   };
 }
 
 /** Port and path, as the browser writes them into its folder. */
-async function devTools(folder: string): Promise<[port: string, path: string]> {
-  let said: string[] = [];
-  await until(
+async function readDevToolsPort(folder: string): Promise<[port: string, path: string]> {
+  let output: string[] = [];
+  await waitFor(
     () => {
       try {
-        said = readFileSync(join(folder, 'DevToolsActivePort'), 'utf8').split('\n');
+        output = readFileSync(join(folder, 'DevToolsActivePort'), 'utf8').split('\n');
       } catch {
         return false;
       }
-      return said.length >= 2;
+      return output.length >= 2;
     },
     'a browser of the grid',
     30_000,
   );
-  const [port = '', path = ''] = said;
+  const [port = '', path = ''] = output;
   return [port, path];
 }

@@ -4,7 +4,7 @@ import type { Workspace } from '../../web/gateway/core/memory/workspace.ts';
  * A workspace whose process dies at write number `at`, counted from 1. `half`: the write is applied without a response. Afterwards all
  * writes fail.
  */
-export function failingWorkspace(real: Workspace, at: number, half: boolean): Workspace & { readonly writes: number } {
+export function createFailingWorkspace(real: Workspace, at: number, half: boolean): Workspace & { readonly writes: number } {
   let writes = 0;
   const write = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     writes++;

@@ -1,22 +1,22 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Extra } from '../../bridge/extras/extra.ts';
-import { ggufExtra } from '../../bridge/extras/gguf.ts';
-import { Keeper } from '../../bridge/processes/keep.ts';
+import { OptionalPackage } from '../../bridge/extras/extra.ts';
+import { createGgufExtra } from '../../bridge/extras/gguf-extra.ts';
+import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
 
 /** A home of which tests use only the extras: one installation serves all runs of this checkout. */
-export const extrasHome = join(import.meta.dirname, '../../.cache');
-const LOCK = join(extrasHome, 'extras.lock');
+export const EXTRAS_HOME = join(import.meta.dirname, '../../.cache');
+const LOCK = join(EXTRAS_HOME, 'extras.lock');
 const INSTALL_MS = 240_000;
 
 /** The package that runs GGUF models, fetched once; else why it cannot be. */
-export async function sharedExtra(): Promise<{ extra: Extra; missing?: string }> {
-  const extra = new Extra(ggufExtra(), { home: extrasHome, keeper: new Keeper(() => {}) });
+export async function installSharedExtra(): Promise<{ extra: OptionalPackage; missing?: string }> {
+  const extra = new OptionalPackage(createGgufExtra(), { home: EXTRAS_HOME, keeper: new ProcessKeeper(() => {}) });
   try {
     while ((await extra.state()).state !== 'ready') {
       // Of several test files one installs, and the others wait for it.
-      if (await took())
+      if (await acquireLock())
         await extra
           .install({ signal: AbortSignal.timeout(INSTALL_MS) })
           .finally(() => rm(LOCK, { recursive: true, maxRetries: 20, retryDelay: 50 }));
@@ -28,8 +28,8 @@ export async function sharedExtra(): Promise<{ extra: Extra; missing?: string }>
   }
 }
 
-async function took(): Promise<boolean> {
-  await mkdir(extrasHome, { recursive: true });
+async function acquireLock(): Promise<boolean> {
+  await mkdir(EXTRAS_HOME, { recursive: true });
   try {
     await mkdir(LOCK);
     return true;

@@ -23,16 +23,17 @@ const ARRAY = 9;
 /** Types of tokens. */
 const [NORMAL, UNKNOWN, CONTROL, BYTE] = [1, 2, 3, 6];
 
-type Value = { uint: number } | { float: number } | { text: string } | { texts: string[] } | { ints: number[] } | { floats: number[] };
+type MetadataValue =
+  { uint: number } | { float: number } | { text: string } | { texts: string[] } | { ints: number[] } | { floats: number[] };
 
 /**
  * A GGUF file (version 3) of a llama with random weights: two layers, a vocabulary of bytes, letters and a few words, half a megabyte. It loads and runs like any
  * other, and says nothing sensible.
  */
-export function ggufFile({ seed = 1, contextSize = 2048, chatTemplate, name = 'tiny' }: GgufOptions = {}): Uint8Array {
-  const tokens = vocabulary();
-  const random = seeded(seed);
-  const metadata: [string, Value][] = [
+export function createGgufFile({ seed = 1, contextSize = 2048, chatTemplate, name = 'tiny' }: GgufOptions = {}): Uint8Array {
+  const tokens = createVocabulary();
+  const random = createRandom(seed);
+  const metadata: [string, MetadataValue][] = [
     ['general.architecture', { text: 'llama' }],
     ['general.name', { text: name }],
     ['general.alignment', { uint: ALIGNMENT }],
@@ -52,34 +53,40 @@ export function ggufFile({ seed = 1, contextSize = 2048, chatTemplate, name = 't
     ['tokenizer.ggml.unknown_token_id', { uint: 0 }],
     ['tokenizer.ggml.bos_token_id', { uint: 1 }],
     ['tokenizer.ggml.eos_token_id', { uint: 2 }],
-    ...(chatTemplate === undefined ? [] : [['tokenizer.chat_template', { text: chatTemplate }] satisfies [string, Value]]),
+    ...(chatTemplate === undefined ? [] : [['tokenizer.chat_template', { text: chatTemplate }] satisfies [string, MetadataValue]]),
   ];
-  const tensors = tensorsOf(tokens.length);
+  const tensors = createTensors(tokens.length);
   let offset = 0;
   const placed = tensors.map((tensor) => {
     const at = offset;
-    offset += padded(sizeOf(tensor.shape) * 4);
+    offset += padToAlignment(countElements(tensor.shape) * 4);
     return { ...tensor, at };
   });
   const head = Buffer.concat([
     Buffer.from('GGUF'),
-    uint32(3),
-    uint64(tensors.length),
-    uint64(metadata.length),
-    ...metadata.flatMap(([key, value]) => [text(key), ...encoded(value)]),
-    ...placed.flatMap(({ name: tensor, shape, at }) => [text(tensor), uint32(shape.length), ...shape.map(uint64), uint32(0), uint64(at)]),
+    encodeUint32(3),
+    encodeUint64(tensors.length),
+    encodeUint64(metadata.length),
+    ...metadata.flatMap(([key, value]) => [encodeText(key), ...encodeValue(value)]),
+    ...placed.flatMap(({ name: tensor, shape, at }) => [
+      encodeText(tensor),
+      encodeUint32(shape.length),
+      ...shape.map(encodeUint64),
+      encodeUint32(0),
+      encodeUint64(at),
+    ]),
   ]);
-  const start = padded(head.length);
+  const start = padToAlignment(head.length);
   const file = new Uint8Array(start + offset);
   file.set(head);
   const data = new DataView(file.buffer, start);
   for (const { shape, at, norm } of placed) {
-    for (let index = 0; index < sizeOf(shape); index++) data.setFloat32(at + index * 4, norm ? 1 : (random() - 0.5) * 0.4, true);
+    for (let index = 0; index < countElements(shape); index++) data.setFloat32(at + index * 4, norm ? 1 : (random() - 0.5) * 0.4, true);
   }
   return file;
 }
 
-function vocabulary(): { text: string; type: number }[] {
+function createVocabulary(): { text: string; type: number }[] {
   const normal = (each: string): { text: string; type: number } => ({ text: each, type: NORMAL });
   return [
     { text: '<unk>', type: UNKNOWN },
@@ -90,7 +97,7 @@ function vocabulary(): { text: string; type: number }[] {
   ];
 }
 
-function tensorsOf(words: number): { name: string; shape: number[]; norm: boolean }[] {
+function createTensors(words: number): { name: string; shape: number[]; norm: boolean }[] {
   const matrix = (name: string, ...shape: number[]) => ({ name: `${name}.weight`, shape, norm: false });
   const norm = (name: string) => ({ name: `${name}.weight`, shape: [WIDTH], norm: true });
   return [
@@ -108,44 +115,44 @@ function tensorsOf(words: number): { name: string; shape: number[]; norm: boolea
   ];
 }
 
-function encoded(value: Value): Buffer[] {
-  if ('uint' in value) return [uint32(UINT32), uint32(value.uint)];
-  if ('float' in value) return [uint32(FLOAT32), float32(value.float)];
-  if ('text' in value) return [uint32(STRING), text(value.text)];
-  if ('texts' in value) return [...array(STRING, value.texts.length), ...value.texts.map(text)];
-  if ('ints' in value) return [...array(INT32, value.ints.length), ...value.ints.map(uint32)];
-  return [...array(FLOAT32, value.floats.length), ...value.floats.map(float32)];
+function encodeValue(value: MetadataValue): Buffer[] {
+  if ('uint' in value) return [encodeUint32(UINT32), encodeUint32(value.uint)];
+  if ('float' in value) return [encodeUint32(FLOAT32), encodeFloat32(value.float)];
+  if ('text' in value) return [encodeUint32(STRING), encodeText(value.text)];
+  if ('texts' in value) return [...encodeArray(STRING, value.texts.length), ...value.texts.map(encodeText)];
+  if ('ints' in value) return [...encodeArray(INT32, value.ints.length), ...value.ints.map(encodeUint32)];
+  return [...encodeArray(FLOAT32, value.floats.length), ...value.floats.map(encodeFloat32)];
 }
 
-const array = (type: number, length: number): Buffer[] => [uint32(ARRAY), uint32(type), uint64(length)];
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
-const padded = (size: number): number => Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+const encodeArray = (type: number, length: number): Buffer[] => [encodeUint32(ARRAY), encodeUint32(type), encodeUint64(length)];
+const countElements = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
+const padToAlignment = (size: number): number => Math.ceil(size / ALIGNMENT) * ALIGNMENT;
 
-function uint32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 }
 
-function uint64(value: number): Buffer {
+function encodeUint64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 }
 
-function float32(value: number): Buffer {
+function encodeFloat32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeFloatLE(value);
   return bytes;
 }
 
-function text(value: string): Buffer {
+function encodeText(value: string): Buffer {
   const bytes = Buffer.from(value);
-  return Buffer.concat([uint64(bytes.length), bytes]);
+  return Buffer.concat([encodeUint64(bytes.length), bytes]);
 }
 
 /** Numbers from 0 to 1 (mulberry32). */
-export function seeded(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -22,10 +22,10 @@ export interface HubFaults {
 }
 
 /** A local model hub that responds like the two real ones; like theirs, its files are on a separate server. */
-export async function hubServer(repos: Record<string, Record<string, Uint8Array>>, faults: HubFaults = {}) {
-  const asked: { path: string; range: string | undefined; token: string | undefined; store: boolean }[] = [];
+export async function startHubServer(repos: Record<string, Record<string, Uint8Array>>, faults: HubFaults = {}) {
+  const requests: { path: string; range: string | undefined; token: string | undefined; store: boolean }[] = [];
   const note = ({ url = '', headers }: IncomingMessage, store: boolean): URL => {
-    asked.push({ path: url, range: headers.range, token: headers.authorization, store });
+    requests.push({ path: url, range: headers.range, token: headers.authorization, store });
     return new URL(url, 'http://hub');
   };
   const store = createServer((request, response) => {
@@ -49,16 +49,16 @@ export async function hubServer(repos: Record<string, Record<string, Uint8Array>
       );
     }
     const [, repo = '', file = ''] = /^\/(?:models\/)?([^/]+\/[^/]+)\/resolve\/\w+\/(.+)$/.exec(url.pathname) ?? [];
-    response.writeHead(302, { location: `${addressOf(store)}/?repo=${encodeURIComponent(repo)}&file=${file}` }).end();
+    response.writeHead(302, { location: `${toUrl(store)}/?repo=${encodeURIComponent(repo)}&file=${file}` }).end();
   });
   for (const server of [store, hub]) {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   }
   return {
-    asked,
+    asked: requests,
     faults,
-    env: { HF_ENDPOINT: addressOf(hub), MODELSCOPE_DOMAIN: addressOf(hub) },
+    env: { HF_ENDPOINT: toUrl(hub), MODELSCOPE_DOMAIN: toUrl(hub) },
     async [Symbol.asyncDispose]() {
       for (const server of [store, hub]) {
         server.closeAllConnections();
@@ -69,8 +69,8 @@ export async function hubServer(repos: Record<string, Record<string, Uint8Array>
   };
 }
 
-const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const hashOf = (bytes: Uint8Array, { wrongHash }: HubFaults): string =>
+const toUrl = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const computeHash = (bytes: Uint8Array, { wrongHash }: HubFaults): string =>
   createHash('sha256')
     .update(wrongHash ? 'another' : bytes)
     .digest('hex');
@@ -81,14 +81,14 @@ const huggingface = (files: Record<string, Uint8Array>, faults: HubFaults): obje
     type: 'file',
     path,
     size: bytes.length,
-    lfs: { oid: hashOf(bytes, faults), size: bytes.length, pointerSize: 134 },
+    lfs: { oid: computeHash(bytes, faults), size: bytes.length, pointerSize: 134 },
   })),
 ];
 
 const modelscope = (files: Record<string, Uint8Array>, faults: HubFaults): object => ({
   Code: 200,
   Data: {
-    Files: Object.entries(files).map(([Path, bytes]) => ({ Type: 'blob', Path, Size: bytes.length, Sha256: hashOf(bytes, faults) })),
+    Files: Object.entries(files).map(([Path, bytes]) => ({ Type: 'blob', Path, Size: bytes.length, Sha256: computeHash(bytes, faults) })),
   },
 });
 

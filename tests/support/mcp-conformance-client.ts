@@ -1,63 +1,68 @@
 // The gateway as a client of tool servers, for the official suite: it is started with the address of a scenario's server, and does what the scenario wants.
 import type { GatewayClient } from '#shared/client/client.ts';
 import { navigate } from '../../bridge/server/tests/navigate.ts';
-import { until } from './gateway.ts';
-import { egressing } from './egressing.ts';
-import { resultsOf, standing, stateOf } from './mcp.ts';
+import { waitFor } from './test-gateway.ts';
+import { createEgressGateway } from './egress-gateway.ts';
+import { getToolResults, waitForServerState, getServerState } from './mcp-fixtures.ts';
 
 const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
-const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { client_id?: string; client_secret?: string };
+const scenarioContext = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { client_id?: string; client_secret?: string };
 /** Links that a person follows before giving up. */
-const LINKS = 3;
+const MAX_REDIRECTS = 3;
 
 /** The call that each scenario wants of its server's tools. */
-const CALLS: Readonly<Record<string, [tool: string, args: object]>> = {
+const SCENARIO_CALLS: Readonly<Record<string, [tool: string, args: object]>> = {
   tools_call: ['add_numbers', { a: 5, b: 3 }],
   'elicitation-sep1034-client-defaults': ['test_client_elicitation_defaults', {}],
   'sse-retry': ['test_reconnection', {}],
 };
-const [tool, args] = scenario.startsWith('auth/') ? (['test-tool', {}] as const) : (CALLS[scenario] ?? []);
+const [tool, args] = scenario.startsWith('auth/') ? (['test-tool', {}] as const) : (SCENARIO_CALLS[scenario] ?? []);
 
 /** Accepts every form as it is. */
-async function answerForms(client: GatewayClient): Promise<void> {
+async function acceptForms(client: GatewayClient): Promise<void> {
   for (const { id } of (await client.call('mcp.list', {})).asks) await client.call('mcp.answer', { id, action: 'accept', content: {} });
 }
 
 /** As a person does: opens the link, and is sent back. */
-async function permit(client: GatewayClient): Promise<void> {
+async function followConsentLink(client: GatewayClient): Promise<void> {
   const away = await navigate((await client.call('mcp.authorize', { name: 'suite' })).url);
   const page = await navigate(away.headers.get('location') ?? '');
   process.stdout.write(`${page.status} ${(await page.text()).replace(/<[^>]*>/g, ' ')}\n`);
 }
 
 /** Has the tool used; whether it wants more permission. */
-async function use(): Promise<boolean> {
+async function callScenarioTool(): Promise<boolean> {
   let done = false;
-  const before = resultsOf(events).length;
-  const sent = client.call('chat.send', { message: `/tool mcp__suite__${tool} ${JSON.stringify(args)}` }).finally(() => (done = true));
-  await until(async () => done || (await answerForms(client), done), 'the result', 30_000);
-  await sent;
-  process.stdout.write(`${JSON.stringify(resultsOf(events)[before])}\n`);
-  return (await stateOf(client, 'suite'))?.wants !== undefined;
+  const before = getToolResults(events).length;
+  const pendingSend = client
+    .call('chat.send', { message: `/tool mcp__suite__${tool} ${JSON.stringify(args)}` })
+    .finally(() => (done = true));
+  await waitFor(async () => done || (await acceptForms(client), done), 'the result', 30_000);
+  await pendingSend;
+  process.stdout.write(`${JSON.stringify(getToolResults(events)[before])}\n`);
+  return (await getServerState(client, 'suite'))?.wants !== undefined;
 }
 
-const { client, events, bridge, gw } = await egressing();
-const oauth = given.client_id === undefined ? {} : { oauth: { clientId: given.client_id, clientSecret: given.client_secret ?? '' } };
+const { client, events, bridge, gw } = await createEgressGateway();
+const oauth =
+  scenarioContext.client_id === undefined
+    ? {}
+    : { oauth: { clientId: scenarioContext.client_id, clientSecret: scenarioContext.client_secret ?? '' } };
 await client.call('config.patch', {
   patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] }, mcpServers: { suite: { url, ...oauth } } } },
 });
 const settled = async (): Promise<string> => {
   let state = 'starting';
-  await until(async () => (state = (await stateOf(client, 'suite'))?.state ?? '') !== 'starting', 'the server', 20_000);
+  await waitFor(async () => (state = (await getServerState(client, 'suite'))?.state ?? '') !== 'starting', 'the server', 20_000);
   return state;
 };
-for (let links = 0; links < LINKS; links++) {
-  if ((await settled()) === 'unauthorized') await permit(client);
+for (let links = 0; links < MAX_REDIRECTS; links++) {
+  if ((await settled()) === 'unauthorized') await followConsentLink(client);
   else {
-    await standing(client, 'suite', 'ready');
-    if (tool === undefined || !(await use())) break;
-    await permit(client);
+    await waitForServerState(client, 'suite', 'ready');
+    if (tool === undefined || !(await callScenarioTool())) break;
+    await followConsentLink(client);
   }
 }
 await gw[Symbol.asyncDispose]();

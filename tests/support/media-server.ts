@@ -9,13 +9,13 @@ export interface MediaRequest {
   json: Record<string, unknown> | undefined;
   form: FormData | undefined;
   /** Resolves with whether the caller left before the answer was whole. */
-  left: Promise<boolean>;
+  isAborted: Promise<boolean>;
 }
 
-export type MediaAnswer = (request: MediaRequest, response: ServerResponse) => void | Promise<void>;
+export type MediaHandler = (request: MediaRequest, response: ServerResponse) => void | Promise<void>;
 
 /** A local server of OpenAI's format: `answers` says what each path does. Other paths are a 404. */
-export async function startMediaServer(answers: Record<string, MediaAnswer>) {
+export async function startMediaServer(answers: Record<string, MediaHandler>) {
   const requests: MediaRequest[] = [];
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = incoming.url ?? '';
@@ -27,7 +27,7 @@ export async function startMediaServer(answers: Record<string, MediaAnswer>) {
     const bytes = Buffer.concat(parts);
     const isForm = type.startsWith('multipart/form-data');
     const request: MediaRequest = {
-      ...{ path, authorization: incoming.headers.authorization, left },
+      ...{ path, authorization: incoming.headers.authorization, isAborted: left },
       json: isForm ? undefined : (JSON.parse(bytes.toString()) as Record<string, unknown>),
       form: isForm ? await new Response(bytes, { headers: { 'content-type': type } }).formData() : undefined,
     };

@@ -1,7 +1,7 @@
-import type { Collection } from '../../web/gateway/core/vault.ts';
+import type { Collection } from '../../web/gateway/core/vault-interface.ts';
 
 /** A collection in memory; `records` is its content. */
-export function memoryCollection<T extends { id: string }>(): Collection<T> & { records: Map<string, T> } {
+export function createMemoryCollection<T extends { id: string }>(): Collection<T> & { records: Map<string, T> } {
   const records = new Map<string, T>();
   return {
     records,

@@ -1,33 +1,33 @@
-import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
-import type { Vault } from '../../web/gateway/core/vault.ts';
-import { entryOf } from '../../web/gateway/core/workspace/workspaces.ts';
+import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { Vault } from '../../web/gateway/core/vault-interface.ts';
+import { toFileEntry } from '../../web/gateway/core/workspace/workspaces.ts';
 
 /**
  * The vault's files in memory, for large numbers: fake-indexeddb, whose cursors walk from the beginning at each step, would take minutes.
  */
-export function memoryFiles(): Vault['files'] {
+export function createMemoryFiles(): Vault['files'] {
   const files = new Map<string, FileRecord>();
   const listeners = new Set<Parameters<Vault['files']['watch']>[0]>();
-  const tell = ({ workspace, path }: Pick<FileRecord, 'workspace' | 'path'>, removed: boolean): void => {
+  const notifyWatchers = ({ workspace, path }: Pick<FileRecord, 'workspace' | 'path'>, removed: boolean): void => {
     for (const listener of listeners) listener({ workspace, path, removed });
   };
   const of = (workspace: string): FileRecord[] => [...files.values()].filter((file) => file.workspace === workspace);
   const later = (file: FileRecord): FileRecord => {
     const stored = { ...file, modifiedAt: Math.max(file.modifiedAt, (files.get(file.key)?.modifiedAt ?? 0) + 1) };
     files.set(file.key, stored);
-    tell(file, false);
+    notifyWatchers(file, false);
     return stored;
   };
   return {
     list: async (workspace, prefix) =>
       of(workspace)
         .filter(({ path }) => path.startsWith(prefix))
-        .map(entryOf),
+        .map(toFileEntry),
     get: async (workspace, path) => files.get(`${workspace}/${path}`),
     workspaces: async () => [...new Set([...files.values()].map(({ workspace }) => workspace))],
     put: async (file) => later(file),
     remove: async (workspace, path) => {
-      tell({ workspace, path }, true);
+      notifyWatchers({ workspace, path }, true);
       return files.delete(`${workspace}/${path}`);
     },
     watch(listener) {
@@ -36,10 +36,10 @@ export function memoryFiles(): Vault['files'] {
     },
     replace: async (workspace, changes, limits) => {
       let count = of(workspace).length;
-      return changes.map(({ path, seen, file }) => {
+      return changes.map(({ path, base, file }) => {
         const key = `${workspace}/${path}`;
         const before = files.get(key);
-        if (before?.modifiedAt !== seen?.modifiedAt) return { outcome: 'changed', file: null };
+        if (before?.modifiedAt !== base?.modifiedAt) return { outcome: 'changed', file: null };
         if (file && !before && count >= limits.files) return { outcome: 'full', file: null };
         count += (file ? 1 : 0) - (before ? 1 : 0);
         if (file) return { outcome: 'done', file: later(file) };

@@ -1,21 +1,21 @@
-import { answer, type Answerer, type CallHandlers, caller } from '#shared/link/calls.ts';
+import { serveCalls, type PortServer, type CallHandlers, createPortClient } from '#shared/link/port-calls.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import {
   type AttachedHost,
-  journalCalls,
-  type JournalCalls,
+  journalContracts,
+  type JournalContracts,
   journalEvents,
   type JournalEvents,
   type JournalInfo,
   type SequencedRecord,
-} from '#shared/ports/journal.ts';
-import type { RpcError } from '#shared/rpc/errors.ts';
-import { mergeInto } from '#shared/sync/conflict.ts';
-import { RESERVE_MIN_FREE } from '#shared/sync/disk-space.ts';
+} from '#shared/ports/journal-port.ts';
+import type { RpcError } from '#shared/rpc/rpc-error.ts';
+import { mergeRecord } from '#shared/sync/conflict.ts';
+import { MIN_RESERVE_FREE_BYTES } from '#shared/sync/disk-space.ts';
 import { type SyncRecord, wins } from '#shared/sync/record.ts';
-import type { JournalLine } from '../../web/gateway/sync/journal-line.ts';
+import type { JournalConnection } from '../../web/gateway/sync/journal-connection.ts';
 
-type Row = SequencedRecord & { pusher: string | null };
+type JournalRow = SequencedRecord & { pusher: string | null };
 
 /** The journal's port over a plain map, for tests of hosts in Node: what the embedded engine does, without a disk. */
 export class MemoryJournal {
@@ -23,32 +23,32 @@ export class MemoryJournal {
   seq = 0;
   schema = 1;
   /** Error that pushes throw, if any. */
-  refusal: RpcError | undefined;
+  pushError: RpcError | undefined;
   /** Free bytes on its disk; with fewer than the reserve needs, pushes answer `low`. */
-  free: number | null = null;
+  freeBytes: number | null = null;
   /** Gate that pushes wait for. */
-  gate: Promise<void> | undefined;
+  pushGate: Promise<void> | undefined;
   /** Gate that pulls wait for. */
   pullGate: Promise<void> | undefined;
-  readonly rows = new Map<string, Row>();
+  readonly rows = new Map<string, JournalRow>();
   readonly blobs = new Map<string, Uint8Array<ArrayBuffer>>();
   readonly fences = new Map<string, { fence: number; holder: string | undefined }>();
-  readonly #ports = new Set<{ answerer: Answerer<JournalEvents>; origin: string; close(): void }>();
+  readonly #ports = new Set<{ answerer: PortServer<JournalEvents>; origin: string; close(): void }>();
 
   /** A host's line to it; `close` cuts it. */
-  line(): JournalLine & { cut(): void } {
+  connect(): JournalConnection & { cut(): void } {
     const [ours, theirs] = memoryPair<string>();
     const port = { origin: '', schema: 1, own: 0, close: () => ours.close(1001, 'cut') };
-    const handlers: CallHandlers<JournalCalls> = {
+    const handlers: CallHandlers<JournalContracts> = {
       'journal.open': async ({ origin, schema, position }) => {
-        const known = position?.journal === this.id;
+        const isSameJournal = position?.journal === this.id;
         // A host that reads from the start also gets its own records.
-        Object.assign(port, { origin, schema, own: known ? 0 : this.seq });
+        Object.assign(port, { origin, schema, own: isSameJournal ? 0 : this.seq });
         return {
-          position: { journal: this.id, era: 'one', seq: known ? position.seq : 0 },
+          position: { journal: this.id, era: 'one', seq: isSameJournal ? position.seq : 0 },
           head: this.seq,
           schema: this.schema,
-          wantsAll: !known,
+          wantsAll: !isSameJournal,
           stale: false,
           vaultKey: 'A'.repeat(43),
           shared: false,
@@ -66,32 +66,37 @@ export class MemoryJournal {
         };
       },
       'journal.push': async ({ records }) => {
-        await this.gate;
-        if (this.refusal) throw this.refusal;
+        await this.pushGate;
+        if (this.pushError) throw this.pushError;
         this.schema = Math.max(this.schema, port.schema);
         const before = this.seq;
         let conflicts = 0;
         for (const record of records) conflicts += this.#merge(record, port.origin);
         for (const other of this.#ports) if (other.origin !== port.origin) other.answerer.send('journal.changed', { head: this.seq });
-        return { before, last: this.seq, conflicts, ...(this.free !== null && this.free < RESERVE_MIN_FREE && { low: true }) };
+        return {
+          before,
+          last: this.seq,
+          conflicts,
+          ...(this.freeBytes !== null && this.freeBytes < MIN_RESERVE_FREE_BYTES && { low: true }),
+        };
       },
       'journal.ready': async () => ({}),
       'host.leave': async () => ({}),
-      'journal.info': async () => ({ journal: this.info(), hosts: [...this.#ports].map(({ origin }) => attached(origin)) }),
+      'journal.info': async () => ({ journal: this.info(), hosts: [...this.#ports].map(({ origin }) => attachedPorts(origin)) }),
       'journal.cluster': async () => ({ cluster: null }),
       'lease.take': async ({ name, presumed }) => {
-        const held = this.fences.get(name);
-        const holder = held?.holder ?? presumed;
+        const lease = this.fences.get(name);
+        const holder = lease?.holder ?? presumed;
         if (holder !== undefined && holder !== port.origin && [...this.#ports].some(({ origin }) => origin === holder))
           return { fence: null };
-        const own = held?.holder === port.origin ? held.fence : undefined;
-        const fence = own ?? (held?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
+        const own = lease?.holder === port.origin ? lease.fence : undefined;
+        const fence = own ?? (lease?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
         this.fences.set(name, { fence, holder: port.origin });
         return { fence };
       },
       'lease.release': async ({ name, fence }) => {
-        const held = this.fences.get(name);
-        if (held?.holder === port.origin && held.fence === fence) this.fences.set(name, { fence, holder: undefined });
+        const lease = this.fences.get(name);
+        if (lease?.holder === port.origin && lease.fence === fence) this.fences.set(name, { fence, holder: undefined });
         return {};
       },
       'host.signal': async ({ to, payload }) => {
@@ -101,14 +106,14 @@ export class MemoryJournal {
       },
     };
     const entry = Object.assign(port, {
-      answerer: answer<JournalCalls, JournalEvents>(theirs, journalCalls, handlers, {
+      answerer: serveCalls<JournalContracts, JournalEvents>(theirs, journalContracts, handlers, {
         fault: (error) => console.error(error),
         onclose: () => this.#ports.delete(entry),
       }),
     });
     this.#ports.add(entry);
     return {
-      ...caller(ours, journalCalls, journalEvents),
+      ...createPortClient(ours, journalContracts, journalEvents),
       cut: port.close,
       putBlob: async (hash, bytes) => void this.blobs.set(hash, bytes),
       getBlob: async (hash) => this.blobs.get(hash),
@@ -116,12 +121,12 @@ export class MemoryJournal {
   }
 
   info(): JournalInfo {
-    const nothing = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: this.free };
+    const nothing = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: this.freeBytes };
     return { ...nothing, id: this.id, head: this.seq, schema: this.schema, records: this.rows.size };
   }
 
   /** Another journal, empty. */
-  replace(): void {
+  replaceJournal(): void {
     this.id = `${this.id}'`;
     this.seq = 0;
     this.rows.clear();
@@ -130,7 +135,7 @@ export class MemoryJournal {
 
   #merge(record: SyncRecord, pusher: string | null): number {
     const key = `${record.store}/${record.key}`;
-    const { stored, copy } = mergeInto(this.rows.get(key), record);
+    const { stored, copy } = mergeRecord(this.rows.get(key), record);
     if (stored) this.rows.set(key, { ...stored, seq: ++this.seq, pusher });
     const before = copy && this.rows.get(`conflicts/${copy.key}`);
     if (copy && (!before || wins(copy, before))) this.rows.set(`conflicts/${copy.key}`, { ...copy, seq: ++this.seq, pusher: null });
@@ -138,4 +143,12 @@ export class MemoryJournal {
   }
 }
 
-const attached = (origin: string): AttachedHost => ({ origin, kind: 'tab', build: '', name: origin, since: 0, ready: true, holder: false });
+const attachedPorts = (origin: string): AttachedHost => ({
+  origin,
+  kind: 'tab',
+  build: '',
+  name: origin,
+  since: 0,
+  ready: true,
+  holder: false,
+});

@@ -38,7 +38,7 @@ createServer((request, response) => {
 `;
 
 /** A folder with the program, to prepend to PATH. */
-export function mlxProgram() {
+export function createMlxProgram() {
   const dir = mkdtempSync(join(tmpdir(), 'perch-mlx-'));
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'mlx_lm.server'), PROGRAM);

@@ -1,20 +1,20 @@
 /** A context block as a model is given it, at either end of a message's text. */
 const CONTEXT = /(?:\n\n)?\[context (\w+): [^\n]*\n([^]*?)\n\[end of context \1\](?:\n\n)?/;
 
-interface Message {
+interface ModelMessage {
   content: unknown;
 }
 
 /** The text between the lines of the newest context block of a request; empty if there is none. */
-export function readContext(messages: readonly Message[]): string {
+export function readContext(messages: readonly ModelMessage[]): string {
   const texts = messages.flatMap(({ content }) => toTexts(content));
   return CONTEXT.exec(texts.findLast((text) => CONTEXT.test(text)) ?? '')?.[2] ?? '';
 }
 
 /** The messages of a request without context blocks, and without messages that are nothing else: the users' own words. */
-export const withoutContext = <M extends Message>(messages: readonly M[]): M[] =>
+export const removeContext = <M extends ModelMessage>(messages: readonly M[]): M[] =>
   messages.flatMap((message) => {
-    const content = strip(message.content);
+    const content = stripContext(message.content);
     return content === '' && message.content !== '' ? [] : [{ ...message, content }];
   });
 
@@ -25,7 +25,7 @@ const toTexts = (content: unknown): string[] =>
       ? content.map((part: { text?: unknown }) => String(part.text ?? ''))
       : [];
 
-function strip(content: unknown): unknown {
+function stripContext(content: unknown): unknown {
   if (typeof content === 'string') return content.replace(CONTEXT, '');
   return Array.isArray(content) ? content.filter((part: { text?: unknown }) => !CONTEXT.test(String(part.text))) : content;
 }

@@ -4,14 +4,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-interface Answer {
+interface OauthResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
 }
-type Answering = (request: IncomingMessage, body: string) => Answer | Promise<Answer>;
+type OauthHandler = (request: IncomingMessage, body: string) => OauthResponse | Promise<OauthResponse>;
 
-async function listen(answer: Answering): Promise<{ server: Server; origin: string }> {
+async function listen(answer: OauthHandler): Promise<{ server: Server; origin: string }> {
   const server = createServer((request, response) => {
     void (async () => {
       const { status = 200, headers = {}, body } = await answer(request, await text(request));
@@ -34,7 +34,7 @@ export async function startOauthServer() {
     metadata: {} as Record<string, unknown>,
     resource: {} as Record<string, unknown>,
     /** Overrides responses of the authorization server by path. */
-    instead: new Map<string, Answering>(),
+    instead: new Map<string, OauthHandler>(),
     /** The scope that the tool needs. */
     toolScope: 'tools:read',
     /** Issuer in the callback; undefined to omit it. */
@@ -46,21 +46,21 @@ export async function startOauthServer() {
     revoke: () => refresh.clear(),
     lines: (where: 'issuer' | 'server') => at.seen.filter((each) => each.at === where).map(({ line }) => line),
   };
-  const grant = (scope: string): Answer => {
+  const grant = (scope: string): OauthResponse => {
     const [token, renewing] = [`at-${randomUUID()}`, `rt-${randomUUID()}`];
     access.set(token, scope);
     refresh.set(renewing, scope);
     return { body: { access_token: token, token_type: 'Bearer', expires_in: 3600, refresh_token: renewing, scope } };
   };
-  const refused = (error: string): Answer => ({ status: 400, body: { error, error_description: `no: ${error}` } });
+  const refused = (error: string): OauthResponse => ({ status: 400, body: { error, error_description: `no: ${error}` } });
 
-  const issuerSays: Answering = (request, body) => {
+  const handleIssuerRequest: OauthHandler = (request, body) => {
     const url = new URL(request.url ?? '', issuer.origin);
     at.seen.push({ at: 'issuer', line: `${request.method} ${url.pathname}`, headers: request.headers, body });
     const instead = at.instead.get(url.pathname);
     if (instead) return instead(request, body);
     if (url.pathname === '/.well-known/oauth-authorization-server') {
-      const said = {
+      const tokenResponse = {
         issuer: issuer.origin,
         authorization_endpoint: `${issuer.origin}/authorize`,
         token_endpoint: `${issuer.origin}/token`,
@@ -70,19 +70,24 @@ export async function startOauthServer() {
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
       };
-      return { body: { ...said, ...more, token_endpoint_auth_methods_supported: ['none'], ...at.metadata } };
+      return { body: { ...tokenResponse, ...more, token_endpoint_auth_methods_supported: ['none'], ...at.metadata } };
     }
     if (url.pathname === '/register' && at.registers)
       return { status: 201, body: { ...(JSON.parse(body) as object), client_id: 'client-1' } };
     if (url.pathname === '/authorize') {
-      const ask = (name: string): string => url.searchParams.get(name) ?? '';
+      const getParam = (name: string): string => url.searchParams.get(name) ?? '';
       const code = randomUUID();
       codes.set(code, {
-        ...{ challenge: ask('code_challenge'), redirectUri: ask('redirect_uri'), clientId: ask('client_id'), scope: ask('scope') },
+        ...{
+          challenge: getParam('code_challenge'),
+          redirectUri: getParam('redirect_uri'),
+          clientId: getParam('client_id'),
+          scope: getParam('scope'),
+        },
         resource: url.searchParams.get('resource'),
       });
-      const back = new URL(ask('redirect_uri'));
-      back.search = new URLSearchParams({ code, state: ask('state'), ...(at.iss === undefined ? {} : { iss: at.iss }) }).toString();
+      const back = new URL(getParam('redirect_uri'));
+      back.search = new URLSearchParams({ code, state: getParam('state'), ...(at.iss === undefined ? {} : { iss: at.iss }) }).toString();
       return { status: 302, headers: { location: back.href } };
     }
     if (url.pathname === '/token') {
@@ -104,7 +109,7 @@ export async function startOauthServer() {
     return { status: 404, body: 'nothing here' };
   };
 
-  const serverSays: Answering = (request, body) => {
+  const handleServerRequest: OauthHandler = (request, body) => {
     at.seen.push({ at: 'server', line: `${request.method} ${request.url}`, headers: request.headers, body });
     const metadata = `${server.origin}/.well-known/oauth-protected-resource/mcp`;
     if (request.url?.startsWith('/.well-known/')) {
@@ -112,7 +117,7 @@ export async function startOauthServer() {
       return { body: { resource: `${server.origin}/mcp`, authorization_servers: [issuer.origin], ...at.resource } };
     }
     const scope = access.get(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '');
-    const challenge = (status: number, more: string): Answer => ({
+    const challenge = (status: number, more: string): OauthResponse => ({
       status,
       headers: { 'www-authenticate': `Bearer resource_metadata="${metadata}", ${more}` },
       body: 'not you',
@@ -121,15 +126,15 @@ export async function startOauthServer() {
     if (request.method !== 'POST') return { status: 405 };
     const { id, method } = JSON.parse(body) as { id?: number; method: string };
     if (id === undefined) return { status: 202 };
-    const result = (value: unknown): Answer => ({ body: { jsonrpc: '2.0', id, result: value } });
+    const result = (value: unknown): OauthResponse => ({ body: { jsonrpc: '2.0', id, result: value } });
     if (method === 'initialize')
       return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'guarded', version: '1' } });
     if (method === 'tools/list') return result({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] });
     if (!scope.split(' ').includes(at.toolScope)) return challenge(403, `error="insufficient_scope", scope="${at.toolScope}"`);
     return result({ content: [{ type: 'text', text: `seen with ${scope}` }] });
   };
-  const issuer = await listen(issuerSays);
-  const server = await listen(serverSays);
+  const issuer = await listen(handleIssuerRequest);
+  const server = await listen(handleServerRequest);
   return Object.assign(at, {
     issuer: issuer.origin,
     origin: server.origin,

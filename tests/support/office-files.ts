@@ -4,7 +4,7 @@ import { Uint8ArrayWriter, ZipWriter } from '@zip.js/zip.js';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A zip with these parts; texts are written as UTF-8. */
-export async function zipOf(parts: Record<string, string | Uint8Array>, options: { password?: string } = {}): Promise<Bytes> {
+export async function createZip(parts: Record<string, string | Uint8Array>, options: { password?: string } = {}): Promise<Bytes> {
   const zip = new ZipWriter(new Uint8ArrayWriter(), { useWebWorkers: false, ...options });
   for (const [name, content] of Object.entries(parts)) {
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
@@ -19,7 +19,7 @@ const W = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main
 const P = `xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="${R}"`;
 const S = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${R}"`;
 
-export const relationships = (entries: readonly [id: string, type: string, target: string, mode?: 'External'][]): string =>
+export const toRelationshipsXml = (entries: readonly [id: string, type: string, target: string, mode?: 'External'][]): string =>
   `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${entries
     .map(
       ([id, type, target, mode]) =>
@@ -27,34 +27,37 @@ export const relationships = (entries: readonly [id: string, type: string, targe
     )
     .join('')}</Relationships>`;
 
-const root = (target: string): Record<string, string> => ({ '_rels/.rels': relationships([['rId1', 'officeDocument', target]]) });
+const root = (target: string): Record<string, string> => ({ '_rels/.rels': toRelationshipsXml([['rId1', 'officeDocument', target]]) });
 
-const run = (text: string): string => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+const toRunXml = (text: string): string => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
 /** A paragraph; `style` and `list` (numbering, level) where given. */
-export const paragraph = (inner: string, { style, list }: { style?: string; list?: [number, number] } = {}): string =>
-  `<w:p><w:pPr>${style ? `<w:pStyle w:val="${style}"/>` : ''}${list ? `<w:numPr><w:ilvl w:val="${list[1]}"/><w:numId w:val="${list[0]}"/></w:numPr>` : ''}</w:pPr>${inner.startsWith('<') ? inner : run(inner)}</w:p>`;
+export const toParagraphXml = (inner: string, { style, list }: { style?: string; list?: [number, number] } = {}): string =>
+  `<w:p><w:pPr>${style ? `<w:pStyle w:val="${style}"/>` : ''}${list ? `<w:numPr><w:ilvl w:val="${list[1]}"/><w:numId w:val="${list[0]}"/></w:numPr>` : ''}</w:pPr>${inner.startsWith('<') ? inner : toRunXml(inner)}</w:p>`;
 
-const BODY = [
-  paragraph('Annual report', { style: 'Title' }),
-  paragraph('Summary', { style: 'Kop1' }),
-  paragraph(
-    `${run('See ')}<w:hyperlink r:id="rId9">${run('our site')}</w:hyperlink>${run(' for more')}<w:r><w:footnoteReference w:id="2"/></w:r><w:del>${run('gone')}</w:del><w:ins>${run('.')}</w:ins>`,
+const DOCX_BODY = [
+  toParagraphXml('Annual report', { style: 'Title' }),
+  toParagraphXml('Summary', { style: 'Kop1' }),
+  toParagraphXml(
+    `${toRunXml('See ')}<w:hyperlink r:id="rId9">${toRunXml('our site')}</w:hyperlink>${toRunXml(' for more')}<w:r><w:footnoteReference w:id="2"/></w:r><w:del>${toRunXml('gone')}</w:del><w:ins>${toRunXml('.')}</w:ins>`,
   ),
-  paragraph('First', { list: [1, 0] }),
-  paragraph('Inner', { list: [1, 1] }),
-  paragraph('Second', { list: [1, 0] }),
-  paragraph('Bullet', { list: [2, 0] }),
-  `<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>${paragraph('Both | columns')}</w:tc></w:tr><w:tr><w:tc>${paragraph('a')}${paragraph('b')}</w:tc><w:tc>${paragraph('2')}</w:tc></w:tr></w:tbl>`,
-  `<w:sdt><w:sdtContent>${paragraph('In a control')}</w:sdtContent></w:sdt>`,
-  `<w:p><mc:AlternateContent><mc:Choice><w:drawing><wp:docPr descr="A chart"/><w:txbxContent>${paragraph('In a box')}</w:txbxContent></w:drawing></mc:Choice><mc:Fallback>${run('twice')}</mc:Fallback></mc:AlternateContent></w:p>`,
+  toParagraphXml('First', { list: [1, 0] }),
+  toParagraphXml('Inner', { list: [1, 1] }),
+  toParagraphXml('Second', { list: [1, 0] }),
+  toParagraphXml('Bullet', { list: [2, 0] }),
+  `<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>${toParagraphXml('Both | columns')}</w:tc></w:tr><w:tr><w:tc>${toParagraphXml('a')}${toParagraphXml('b')}</w:tc><w:tc>${toParagraphXml('2')}</w:tc></w:tr></w:tbl>`,
+  `<w:sdt><w:sdtContent>${toParagraphXml('In a control')}</w:sdtContent></w:sdt>`,
+  `<w:p><mc:AlternateContent><mc:Choice><w:drawing><wp:docPr descr="A chart"/><w:txbxContent>${toParagraphXml('In a box')}</w:txbxContent></w:drawing></mc:Choice><mc:Fallback>${toRunXml('twice')}</mc:Fallback></mc:AlternateContent></w:p>`,
 ].join('');
 
 /** A word-processor file; `body` in place of the one with everything in it, and more parts that it refers to. */
-export const docx = (body = BODY, more: readonly { id: string; type: string; path: string; xml: string }[] = []): Promise<Bytes> =>
-  zipOf({
+export const createDocx = (
+  body = DOCX_BODY,
+  more: readonly { id: string; type: string; path: string; xml: string }[] = [],
+): Promise<Bytes> =>
+  createZip({
     ...root('word/document.xml'),
     'word/document.xml': `${XML}<w:document ${W}><w:body>${body}</w:body></w:document>`,
-    'word/_rels/document.xml.rels': relationships([
+    'word/_rels/document.xml.rels': toRelationshipsXml([
       ['rId1', 'styles', 'styles.xml'],
       ['rId2', 'numbering', 'numbering.xml'],
       ['rId3', 'footnotes', 'footnotes.xml'],
@@ -64,34 +67,34 @@ export const docx = (body = BODY, more: readonly { id: string; type: string; pat
     ...Object.fromEntries(more.map(({ path, xml }) => [path, `${XML}${xml}`])),
     'word/styles.xml': `${XML}<w:styles ${W}><w:style w:styleId="Title"><w:name w:val="Title"/></w:style><w:style w:styleId="Kop1"><w:name w:val="heading 1"/></w:style></w:styles>`,
     'word/numbering.xml': `${XML}<w:numbering ${W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num></w:numbering>`,
-    'word/footnotes.xml': `${XML}<w:footnotes ${W}><w:footnote w:id="0" w:type="separator">${paragraph('line')}</w:footnote><w:footnote w:id="2">${paragraph('Said in May.')}</w:footnote></w:footnotes>`,
+    'word/footnotes.xml': `${XML}<w:footnotes ${W}><w:footnote w:id="0" w:type="separator">${toParagraphXml('line')}</w:footnote><w:footnote w:id="2">${toParagraphXml('Said in May.')}</w:footnote></w:footnotes>`,
     'docProps/core.xml': `${XML}<cp:coreProperties xmlns:cp="c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The report</dc:title></cp:coreProperties>`,
   });
 
 /** A sheet's XML from its rows, each a list of `<c …>` elements. */
-export const sheetXml = (rows: readonly string[]): string =>
+export const toSheetXml = (rows: readonly string[]): string =>
   `${XML}<worksheet ${S}><sheetData>${rows.map((cells, index) => `<row r="${index + 1}">${cells}</row>`).join('')}</sheetData></worksheet>`;
 
 /** A workbook; `sheets` in place of the three with everything in them. */
-export const xlsx = (
+export const createXlsx = (
   sheets: Record<string, { xml: string; hidden?: boolean }> = {
     'Sales & co': {
-      xml: sheetXml([
+      xml: toSheetXml([
         '<c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="inlineStr"><is><t>Paid</t></is></c>',
         '<c r="A2" s="1"><v>45000</v></c><c r="B2" s="2"><v>1234.5</v></c><c r="C2" t="b"><v>1</v></c>',
         '<c r="A3" s="4"><v>45000.75</v></c><c r="B3"><f>SUM(B2:B2)*2</f><v>2469</v></c><c r="C3" t="e"><v>#DIV/0!</v></c>',
         '<c r="A4" s="3"><v>0.256</v></c><c r="B4"><f>NOW()</f></c><c r="E4" t="str"><f>A1&amp;"x"</f><v>Datex</v></c>',
       ]),
     },
-    Empty: { xml: sheetXml([]) },
-    Secret: { xml: sheetXml(['<c r="A1"><v>7</v></c>']), hidden: true },
+    Empty: { xml: toSheetXml([]) },
+    Secret: { xml: toSheetXml(['<c r="A1"><v>7</v></c>']), hidden: true },
   },
 ): Promise<Bytes> => {
   const entries = Object.entries(sheets);
-  return zipOf({
+  return createZip({
     ...root('xl/workbook.xml'),
     'xl/workbook.xml': `${XML}<workbook ${S}><sheets>${entries.map(([name, { hidden }], index) => `<sheet name="${name.replaceAll('&', '&amp;')}" sheetId="${index + 1}" r:id="rId${index + 1}"${hidden ? ' state="hidden"' : ''}/>`).join('')}</sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': relationships([
+    'xl/_rels/workbook.xml.rels': toRelationshipsXml([
       ...entries.map((_, index): [string, string, string] => [`rId${index + 1}`, 'worksheet', `worksheets/sheet${index + 1}.xml`]),
       ['rIdA', 'styles', 'styles.xml'],
       ['rIdB', 'sharedStrings', '/xl/sharedStrings.xml'],
@@ -102,42 +105,42 @@ export const xlsx = (
   });
 };
 
-const shape = (type: string, text: string): string =>
+const toShapeXml = (type: string, text: string): string =>
   `<p:sp><p:nvSpPr><p:nvPr><p:ph${type ? ` type="${type}"` : ''}/></p:nvPr></p:nvSpPr><p:txBody>${text}</p:txBody></p:sp>`;
-const line = (text: string, level = 0): string => `<a:p><a:pPr lvl="${level}"/><a:r><a:t>${text}</a:t></a:r></a:p>`;
-const slideXml = (shapes: string, attributes = ''): string =>
+const toLineXml = (text: string, level = 0): string => `<a:p><a:pPr lvl="${level}"/><a:r><a:t>${text}</a:t></a:r></a:p>`;
+const toSlideXml = (shapes: string, attributes = ''): string =>
   `${XML}<p:sld ${P}${attributes}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`;
 
 /** A presentation of two slides, the first with a table and notes; the order of the files is not the order of the slides. */
-export const pptx = (): Promise<Bytes> =>
-  zipOf({
+export const createPptx = (): Promise<Bytes> =>
+  createZip({
     ...root('ppt/presentation.xml'),
     'ppt/presentation.xml': `${XML}<p:presentation ${P}><p:sldIdLst><p:sldId id="256" r:id="rId2"/><p:sldId id="257" r:id="rId1"/></p:sldIdLst></p:presentation>`,
-    'ppt/_rels/presentation.xml.rels': relationships([
+    'ppt/_rels/presentation.xml.rels': toRelationshipsXml([
       ['rId1', 'slide', 'slides/slide1.xml'],
       ['rId2', 'slide', 'slides/slide2.xml'],
     ]),
-    'ppt/slides/slide1.xml': slideXml(shape('title', line('The end')), ' show="0"'),
-    'ppt/slides/slide2.xml': slideXml(
-      `${shape('', line('Points') + line('deeper', 1))}${shape('title', line('Plan'))}${shape('sldNum', line('1'))}<p:grpSp><p:sp><p:txBody>${line('Grouped')}</p:txBody></p:sp></p:grpSp><p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr><a:tc><a:txBody>${line('Q1')}</a:txBody></a:tc><a:tc><a:txBody>${line('Q2')}</a:txBody></a:tc></a:tr><a:tr><a:tc><a:txBody>${line('1')}</a:txBody></a:tc><a:tc><a:txBody>${line('2')}</a:txBody></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame><p:pic><p:nvPicPr><p:cNvPr descr="A map"/></p:nvPicPr></p:pic>`,
+    'ppt/slides/slide1.xml': toSlideXml(toShapeXml('title', toLineXml('The end')), ' show="0"'),
+    'ppt/slides/slide2.xml': toSlideXml(
+      `${toShapeXml('', toLineXml('Points') + toLineXml('deeper', 1))}${toShapeXml('title', toLineXml('Plan'))}${toShapeXml('sldNum', toLineXml('1'))}<p:grpSp><p:sp><p:txBody>${toLineXml('Grouped')}</p:txBody></p:sp></p:grpSp><p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr><a:tc><a:txBody>${toLineXml('Q1')}</a:txBody></a:tc><a:tc><a:txBody>${toLineXml('Q2')}</a:txBody></a:tc></a:tr><a:tr><a:tc><a:txBody>${toLineXml('1')}</a:txBody></a:tc><a:tc><a:txBody>${toLineXml('2')}</a:txBody></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame><p:pic><p:nvPicPr><p:cNvPr descr="A map"/></p:nvPicPr></p:pic>`,
     ),
-    'ppt/slides/_rels/slide2.xml.rels': relationships([['rId1', 'notesSlide', '../notesSlides/notesSlide1.xml']]),
-    'ppt/notesSlides/notesSlide1.xml': `${XML}<p:notes ${P}><p:cSld><p:spTree>${shape('sldNum', line('1'))}${shape('body', line('Say hello'))}</p:spTree></p:cSld></p:notes>`,
+    'ppt/slides/_rels/slide2.xml.rels': toRelationshipsXml([['rId1', 'notesSlide', '../notesSlides/notesSlide1.xml']]),
+    'ppt/notesSlides/notesSlide1.xml': `${XML}<p:notes ${P}><p:cSld><p:spTree>${toShapeXml('sldNum', toLineXml('1'))}${toShapeXml('body', toLineXml('Say hello'))}</p:spTree></p:cSld></p:notes>`,
   });
 
 /** A presentation of one slide with these shapes, which refers to these parts. */
-export const slideOf = (shapes: string, parts: readonly { id: string; type: string; path: string; xml: string }[]): Promise<Bytes> =>
-  zipOf({
+export const createSlide = (shapes: string, parts: readonly { id: string; type: string; path: string; xml: string }[]): Promise<Bytes> =>
+  createZip({
     ...root('ppt/presentation.xml'),
     'ppt/presentation.xml': `${XML}<p:presentation ${P}><p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>`,
-    'ppt/_rels/presentation.xml.rels': relationships([['rId1', 'slide', 'slides/slide1.xml']]),
-    'ppt/slides/slide1.xml': slideXml(shapes),
-    'ppt/slides/_rels/slide1.xml.rels': relationships(parts.map(({ id, type, path }) => [id, type, `/${path}`])),
+    'ppt/_rels/presentation.xml.rels': toRelationshipsXml([['rId1', 'slide', 'slides/slide1.xml']]),
+    'ppt/slides/slide1.xml': toSlideXml(shapes),
+    'ppt/slides/_rels/slide1.xml.rels': toRelationshipsXml(parts.map(({ id, type, path }) => [id, type, `/${path}`])),
     ...Object.fromEntries(parts.map(({ path, xml }) => [path, `${XML}${xml}`])),
   });
 
 /** A PDF with a page for each list; entries are drawn in this order at their positions, in points from the bottom left. */
-export async function pdf(
+export async function createPdf(
   pages: readonly (readonly { text: string; x: number; y: number }[])[],
   { title, password }: { title?: string; password?: string } = {},
 ): Promise<Bytes> {
@@ -153,7 +156,7 @@ export async function pdf(
 }
 
 /** Pages with a heading and lines of text. */
-export const lines = (page: number, count: number): { text: string; x: number; y: number }[] =>
+export const toPdfLines = (page: number, count: number): { text: string; x: number; y: number }[] =>
   Array.from({ length: count }, (_, index) => ({
     text: `Page ${page}, line ${index + 1}: the quick brown fox jumps over the lazy dog.`,
     x: 50,
@@ -161,7 +164,7 @@ export const lines = (page: number, count: number): { text: string; x: number; y
   }));
 
 /** The start of a compound file, as Office writes it around an encrypted one, or with `text` in its directory. */
-export function compoundFile(text = 'EncryptedPackage'): Bytes {
+export function createCompoundFile(text = 'EncryptedPackage'): Bytes {
   const bytes = new Uint8Array(2048);
   bytes.set([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
   for (const [index, char] of [...text].entries()) bytes[1024 + index * 2] = char.charCodeAt(0);
@@ -169,7 +172,7 @@ export function compoundFile(text = 'EncryptedPackage'): Bytes {
 }
 
 /** A zip whose directory lists `count` empty files, all of them the same one on disk. */
-export function zipListing(count: number): Bytes {
+export function createZipListing(count: number): Bytes {
   const [local, entry, end] = [Buffer.alloc(30), Buffer.alloc(46), Buffer.alloc(22)];
   local.writeUInt32LE(0x04034b50);
   entry.writeUInt32LE(0x02014b50);

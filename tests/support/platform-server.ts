@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** A fault of a platform for one request. */
-export type Fault =
+export type PlatformFault =
   | { status: number; body: string; headers?: Record<string, string> }
   /** Closes the connection before or after (`done`) carrying out the request. */
   | { cut: 'before' | 'done' }
   /** A body without end. */
   | { endless: true };
 
-export interface Asked {
+export interface PlatformRequest {
   method: string;
   /** Without the query. */
   path: string;
@@ -20,29 +20,31 @@ export interface Asked {
   body: Buffer;
 }
 
-export interface Answer {
+export interface PlatformResponse {
   status?: number;
   json: unknown;
   headers?: Record<string, string>;
 }
 
 /** An HTTP server that responds like a platform, with faults on demand. `fault`: the fault of a request; undefined for none. */
-export async function platformServer(answer: (asked: Asked, gone: AbortSignal) => Promise<Answer> | Answer) {
-  const asked: Asked[] = [];
-  const here: { fault: (asked: Asked) => Fault | undefined } = { fault: () => undefined };
+export async function startPlatformServer(
+  answer: (asked: PlatformRequest, signal: AbortSignal) => Promise<PlatformResponse> | PlatformResponse,
+) {
+  const requests: PlatformRequest[] = [];
+  const state: { fault: (asked: PlatformRequest) => PlatformFault | undefined } = { fault: () => undefined };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://platform');
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    const each: Asked = {
+    const closed = new AbortController();
+    response.on('close', () => closed.abort());
+    const each: PlatformRequest = {
       method: request.method ?? '',
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
       body: await buffer(request),
     };
-    asked.push(each);
-    const fault = here.fault(each);
+    requests.push(each);
+    const fault = state.fault(each);
     if (fault && 'status' in fault) return void response.writeHead(fault.status, fault.headers).end(fault.body);
     if (fault && 'endless' in fault) {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -53,15 +55,15 @@ export async function platformServer(answer: (asked: Asked, gone: AbortSignal) =
       return more();
     }
     if (fault?.cut === 'before') return void request.socket.destroy();
-    const { status = 200, json, headers } = await answer(each, gone.signal);
+    const { status = 200, json, headers } = await answer(each, closed.signal);
     if (fault) return void request.socket.destroy();
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json));
   };
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return Object.assign(here, {
-    asked,
+  return Object.assign(state, {
+    asked: requests,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -72,7 +74,11 @@ export async function platformServer(answer: (asked: Asked, gone: AbortSignal) =
 }
 
 /** Applies the fault to the first `count` matching requests. */
-export function first(count: number, fault: Fault, fits: (asked: Asked) => boolean): (asked: Asked) => Fault | undefined {
-  let left = count;
-  return (asked) => (left > 0 && fits(asked) ? (left--, fault) : undefined);
+export function failFirst(
+  count: number,
+  fault: PlatformFault,
+  matches: (asked: PlatformRequest) => boolean,
+): (asked: PlatformRequest) => PlatformFault | undefined {
+  let remaining = count;
+  return (asked) => (remaining > 0 && matches(asked) ? (remaining--, fault) : undefined);
 }

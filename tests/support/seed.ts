@@ -4,13 +4,13 @@
  */
 export const SEED = Number(process.env['PERCH_SEED']) || (process.env['PERCH_LONG'] ? Math.trunc(Math.random() * 2 ** 31) : 1);
 
-/** Whole numbers below `most`, the same ones for one seed (mulberry32). */
-export function seeded(seed: number): (most: number) => number {
+/** Whole numbers below `max`, the same ones for one seed (mulberry32). */
+export function createRandom(seed: number): (max: number) => number {
   let state = seed;
-  return (most) => {
+  return (max) => {
     state = (state + 0x6d2b79f5) | 0;
     let t = Math.imul(state ^ (state >>> 15), 1 | state);
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % most;
+    return ((t ^ (t >>> 14)) >>> 0) % max;
   };
 }

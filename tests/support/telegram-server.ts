@@ -1,11 +1,11 @@
 import type { Clock } from '../../web/gateway/core/clock.ts';
-import { type Asked, platformServer } from './platform-server.ts';
+import { type PlatformRequest, startPlatformServer } from './platform-server.ts';
 
-export const TOKEN = '123456:AAbb-ccDDeeFFggHHiiJJkkLLmmNNooPPqq';
-const BOT = { id: 123456, is_bot: true, username: 'perch_test_bot', first_name: 'Perch' };
+export const TELEGRAM_TOKEN = '123456:AAbb-ccDDeeFFggHHiiJJkkLLmmNNooPPqq';
+const BOT_USER = { id: 123456, is_bot: true, username: 'perch_test_bot', first_name: 'Perch' };
 
 /** A server on this machine that answers as Telegram's Bot API does (https://core.telegram.org/bots/api). */
-export async function telegramServer(clock: Pick<Clock, 'after'>) {
+export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   const updates: { update_id: number; message: Record<string, unknown> }[] = [];
   /** Updates that are sent repeatedly, even if confirmed. */
   const repeats: typeof updates = [];
@@ -16,9 +16,9 @@ export async function telegramServer(clock: Pick<Clock, 'after'>) {
   let wake = (): void => {};
   const refuse = (error_code: number, description: string) => ({ status: error_code, json: { ok: false, error_code, description } });
   const ok = (result: unknown) => ({ json: { ok: true, result } });
-  const server = await platformServer(async ({ path, body }, gone) => {
+  const server = await startPlatformServer(async ({ path, body }, gone) => {
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
-    if (token !== TOKEN) return refuse(401, 'Unauthorized');
+    if (token !== TELEGRAM_TOKEN) return refuse(401, 'Unauthorized');
     if (method === 'sendDocument') {
       files.push(body.toString('latin1'));
       return ok({ message_id: ++lastMessage });
@@ -26,7 +26,7 @@ export async function telegramServer(clock: Pick<Clock, 'after'>) {
     const params = JSON.parse(body.toString() || '{}') as Record<string, never>;
     switch (method) {
       case 'getMe':
-        return ok(BOT);
+        return ok(BOT_USER);
       case 'getUpdates': {
         const { offset = 0, timeout = 0, limit = 100 } = params;
         // Updates before the offset are confirmed and removed.
@@ -84,5 +84,5 @@ export async function telegramServer(clock: Pick<Clock, 'after'>) {
 
 export const isCall =
   (method: string) =>
-  ({ path }: Asked): boolean =>
+  ({ path }: PlatformRequest): boolean =>
     path.endsWith(`/${method}`);

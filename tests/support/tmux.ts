@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Why terminal tests cannot run here; undefined where they can. */
-export const noTmux: string | undefined = (() => {
+export const missingTmux: string | undefined = (() => {
   try {
     execFileSync('tmux', ['-V'], { stdio: 'ignore' });
     return undefined;
@@ -16,7 +16,7 @@ export const noTmux: string | undefined = (() => {
 
 /** tmux 3.3 now and then loses how a program ended: the shell says it, which Ctrl+C is not to end. */
 const SHELL = `trap : INT; "$@"; echo "[ended $?]"; read _`;
-const ENDED = /\n?\[ended (\d+)\]\n?/;
+const EXIT_MARKER = /\n?\[ended (\d+)\]\n?/;
 
 export interface TerminalOptions {
   command: readonly [string, ...string[]];
@@ -36,11 +36,11 @@ export interface Terminal extends AsyncDisposable {
   /** The same as the terminal has wrapped it. */
   lines(): Promise<string[]>;
   /** All that was shown, with its colours as escape sequences. */
-  painted(): Promise<string>;
+  readStyled(): Promise<string>;
   /** Resolves when the text matches; rejects with the visible text after ten seconds. */
-  shows(what: string | RegExp): Promise<void>;
+  waitForText(what: string | RegExp): Promise<void>;
   /** Resolves with the exit code. */
-  ended(): Promise<number>;
+  waitForExit(): Promise<number>;
 }
 
 /** Starts a program in a terminal of its own tmux server, which ends with it. */
@@ -61,7 +61,7 @@ export async function openTerminal({ command, env = {}, columns = 80, rows = 24 
     ...['new-session', '-d', '-x', String(columns), '-y', String(rows), '--', 'sh', '-c', SHELL, 'sh', ...command],
   );
   const all = (...how: string[]): Promise<string> => tmux('capture-pane', '-p', '-S', '-', ...how);
-  const captured = async (...how: string[]): Promise<string> => (await all(...how)).replace(ENDED, '').replace(/ +$/gm, '');
+  const captured = async (...how: string[]): Promise<string> => (await all(...how)).replace(EXIT_MARKER, '').replace(/ +$/gm, '');
   const text = (): Promise<string> => captured('-J');
   const waitFor = async <T>(find: () => Promise<T | undefined>, what: string): Promise<T> => {
     const end = Date.now() + 10_000;
@@ -77,15 +77,15 @@ export async function openTerminal({ command, env = {}, columns = 80, rows = 24 
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
     text,
     lines: async () => (await captured()).trimEnd().split('\n'),
-    painted: () => captured('-e', '-J'),
-    shows: (what) =>
+    readStyled: () => captured('-e', '-J'),
+    waitForText: (what) =>
       waitFor(async () => {
-        const shown = await text();
-        return (typeof what === 'string' ? shown.includes(what) : what.test(shown)) ? true : undefined;
+        const screenText = await text();
+        return (typeof what === 'string' ? screenText.includes(what) : what.test(screenText)) ? true : undefined;
       }, String(what)).then(() => {}),
-    ended: () =>
+    waitForExit: () =>
       waitFor(async () => {
-        const found = ENDED.exec(await all('-J'));
+        const found = EXIT_MARKER.exec(await all('-J'));
         return found ? Number(found[1]) : undefined;
       }, 'the end'),
     async [Symbol.asyncDispose]() {

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
-import { testGateway } from './gateway.ts';
-import { type Asked, named, standIn, streamed, unnamed } from './streamed.ts';
+import { createTestGateway } from './test-gateway.ts';
+import { type ProviderRequest, toNamedEvents, createFakeServer, createStreamResponse, toUnnamedEvents } from './fake-provider-server.ts';
 
 /** A Messages API server: thinks, then says `text` or calls tools. */
-export function claude(answer: { text?: string; calls?: string[]; thought?: string } = {}): Response {
+export function createClaudeResponse(answer: { text?: string; calls?: string[]; thought?: string } = {}): Response {
   const { text = 'Hello', calls = [], thought } = answer;
   const blocks = [
     ...(thought
@@ -23,8 +23,8 @@ export function claude(answer: { text?: string; calls?: string[]; thought?: stri
       deltas: [{ type: 'input_json_delta', partial_json: '{"a":1}' }],
     })),
   ];
-  return streamed(
-    named(
+  return createStreamResponse(
+    toNamedEvents(
       { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
       ...blocks.flatMap(({ start, deltas }, index) => [
         { type: 'content_block_start', index, content_block: start },
@@ -42,18 +42,22 @@ export function claude(answer: { text?: string; calls?: string[]; thought?: stri
 }
 
 /** A Gemini server that says hello, and how many of its tokens were thoughts. */
-function gemini(): Response {
+function createGeminiResponse(): Response {
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 2, thoughtsTokenCount: 3 };
-  return streamed(unnamed({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }], usageMetadata }));
+  return createStreamResponse(
+    toUnnamedEvents({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }], usageMetadata }),
+  );
 }
 
 /** A gateway with a provider of each vendor, asked over `/v1` by the openai package; `bodies` are what their servers got. */
-export async function vendors(
-  answer: (asked: Asked, count: number) => Response | Promise<Response> = ({ url }) =>
-    url.includes('google') ? gemini() : claude({ thought: 'Let me see' }),
+export async function createVendorGateway(
+  answer: (asked: ProviderRequest, count: number) => Response | Promise<Response> = ({ url }) =>
+    url.includes('google') ? createGeminiResponse() : createClaudeResponse({ thought: 'Let me see' }),
 ) {
-  const { fetch, asked } = standIn((one, count) => (one.method === 'GET' ? Response.json({ data: [], models: [] }) : answer(one, count)));
-  const gw = await testGateway({ fetch, useGuide: true });
+  const { fetch, asked } = createFakeServer((one, count) =>
+    one.method === 'GET' ? Response.json({ data: [], models: [] }) : answer(one, count),
+  );
+  const gw = await createTestGateway({ fetch, useGuide: true });
   const { client } = await gw.client();
   await client.call('config.patch', {
     patch: {

@@ -9,7 +9,7 @@ interface WallTime {
 }
 
 /** Wall-clock time of a zone between two instants, computed only with `Intl`: the reference for schedules. */
-export function wallClock(zone: string, from: number, to: number) {
+export function createWallClock(zone: string, from: number, to: number) {
   const format = new Intl.DateTimeFormat('en', {
     timeZone: zone,
     calendar: 'gregory',
@@ -22,21 +22,21 @@ export function wallClock(zone: string, from: number, to: number) {
     minute: '2-digit',
   });
   /** The wall-clock time as if it were UTC. */
-  const shown = (at: number): number => {
+  const toWallMs = (at: number): number => {
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (format.format(at).match(/\d+/g) ?? []).map(Number);
     return Date.UTC(year, month - 1, day, hour, minute);
   };
   // No zone changes twice in a day: if the offset from UTC differs between start and end of a day, the minute of the change is searched.
   const changes: number[] = [];
-  const offsets: { since: number; offset: number }[] = [{ since: -Infinity, offset: shown(from) - from }];
+  const offsets: { since: number; offset: number }[] = [{ since: -Infinity, offset: toWallMs(from) - from }];
   for (let day = from; day < to; day += DAY) {
     const before = offsets.at(-1)?.offset ?? 0;
-    if (shown(day + DAY) - (day + DAY) === before) continue;
+    if (toWallMs(day + DAY) - (day + DAY) === before) continue;
     let at = day;
-    for (const step of [HOUR, MINUTE]) while (shown(at + step) - (at + step) === before) at += step;
+    for (const step of [HOUR, MINUTE]) while (toWallMs(at + step) - (at + step) === before) at += step;
     at += MINUTE;
     changes.push(at);
-    offsets.push({ since: at, offset: shown(at) - at });
+    offsets.push({ since: at, offset: toWallMs(at) - at });
   }
   const offsetAt = (at: number): number => offsets.findLast(({ since }) => since <= at)?.offset ?? 0;
 
@@ -48,7 +48,7 @@ export function wallClock(zone: string, from: number, to: number) {
     minutes(start: number, end: number): WallTime[] {
       const found: WallTime[] = [];
       for (let at = start; at < end; at += MINUTE) {
-        const wall = new Date(shown(at));
+        const wall = new Date(toWallMs(at));
         found.push({ at, hour: wall.getUTCHours(), minute: wall.getUTCMinutes() });
       }
       return found;

@@ -8,7 +8,7 @@ export interface Citation {
 }
 
 /** Every call of `verifies(…)` in a test's source, by its literal ids. */
-export function citationsIn(source: string, file: string): Citation[] {
+export function findCitations(source: string, file: string): Citation[] {
   const citations: Citation[] = [];
   for (const [, argument] of source.matchAll(/(?<![\w.$'"`])verifies\(\s*(\[[^\]]*\]|'[^']*'|"[^"]*"|[^,)]*)/g)) {
     const ids = [...(argument ?? '').matchAll(/['"]([^'"]+)['"]/g)].map(([, id]) => id ?? '');
@@ -19,11 +19,11 @@ export function citationsIn(source: string, file: string): Citation[] {
 }
 
 /** The citations of every test file under the given folders. */
-export function citationsUnder(root: string, folders: readonly string[]): Citation[] {
+export function findCitationsUnder(root: string, folders: readonly string[]): Citation[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
       .map((entry) => join(entry.parentPath, entry.name))
-      .flatMap((file) => citationsIn(readFileSync(file, 'utf8'), file.slice(root.length + 1))),
+      .flatMap((file) => findCitations(readFileSync(file, 'utf8'), file.slice(root.length + 1))),
   );
 }

@@ -7,14 +7,14 @@ import { parse } from 'yaml';
 import { z } from '#shared/rpc/zod.ts';
 import { DEFAULT_PORT } from '#shared/link/default-port.ts';
 import { temporaryFolder } from '../../bridge/journal/fixture.ts';
-import { makeProgram } from '../../bridge/cli/program.ts';
-import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
-import { natsConfiguration } from '../../bridge/sync/permissions.ts';
+import { createProgram } from '../../bridge/cli/program.ts';
+import { startTestBridge } from '../../bridge/server/tests/test-bridge.ts';
+import { createNatsConfiguration } from '../../bridge/sync/permissions.ts';
 import { hasNats, NATS_PROGRAM } from '../../bridge/sync/tests/nats-server.ts';
 import { verifies } from '../requirements.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
-const read = (name: string): string => readFileSync(join(deploy, name), 'utf8');
+const readDeployFile = (name: string): string => readFileSync(join(deploy, name), 'utf8');
 
 const healthcheck = z.object({ test: z.array(z.string()).min(2) });
 const service = z.object({
@@ -29,21 +29,22 @@ const service = z.object({
   security_opt: z.array(z.string()).default([]),
 });
 const compose = z.object({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.null()) });
-type Service = z.infer<typeof service>;
+type ComposeService = z.infer<typeof service>;
 
-const composed = compose.parse(parse(read('compose.yaml'), { merge: true }));
-const those = (prefix: string): [string, Service][] => Object.entries(composed.services).filter(([name]) => name.startsWith(prefix));
+const composeFile = compose.parse(parse(readDeployFile('compose.yaml'), { merge: true }));
+const getServices = (prefix: string): [string, ComposeService][] =>
+  Object.entries(composeFile.services).filter(([name]) => name.startsWith(prefix));
 
 /** The words of an instruction of a Dockerfile that is written as JSON. */
-const instruction = (name: string): string[] =>
-  z.array(z.string()).parse(JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, 'm').exec(read('Dockerfile'))?.[1] ?? '[]'));
+const readInstruction = (name: string): string[] =>
+  z.array(z.string()).parse(JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, 'm').exec(readDeployFile('Dockerfile'))?.[1] ?? '[]'));
 
 /** The image's own health check. */
-const imageCheck = (): string[] => ['CMD', ...instruction('  CMD')];
+const getImageCheck = (): string[] => ['CMD', ...readInstruction('  CMD')];
 
 /** Throws where `perch` does not take these words. */
-function isCommand(words: readonly string[]): void {
-  let at: Command = makeProgram();
+function expectCommand(words: readonly string[]): void {
+  let at: Command = createProgram();
   for (const [index, word] of words.entries()) {
     if (word.startsWith('--')) {
       const option = at.options.find(({ long }) => long === word);
@@ -59,7 +60,7 @@ function isCommand(words: readonly string[]): void {
 }
 
 /** Runs a health check of a bridge against a local one. */
-async function checks(words: readonly string[], port: number): Promise<void> {
+async function runHealthCheck(words: readonly string[], port: number): Promise<void> {
   const [kind, program, ...args] = words[0] === 'CMD' ? words : ['CMD', ...words];
   expect([kind, program]).toEqual(['CMD', 'node']);
   await using gateway = await startTestBridge();
@@ -76,10 +77,10 @@ async function checks(words: readonly string[], port: number): Promise<void> {
 }
 
 verifies('operations/compose', 'bridges: commands, ports, folders and health checks are those of the program', async () => {
-  const bridges = those('bridge-');
+  const bridges = getServices('bridge-');
   expect(bridges).toHaveLength(2);
-  const { dataDir, image } = { dataDir: /PERCH_HOME=(\S+)/.exec(read('Dockerfile'))?.[1], image: read('Dockerfile') };
-  expect(instruction('ENTRYPOINT')).toEqual(['perch']);
+  const { dataDir, image } = { dataDir: /PERCH_HOME=(\S+)/.exec(readDeployFile('Dockerfile'))?.[1], image: readDeployFile('Dockerfile') };
+  expect(readInstruction('ENTRYPOINT')).toEqual(['perch']);
   expect(image).toMatch(/^USER perch$/m);
   expect(image).toContain(`VOLUME ${dataDir}`);
   expect(image).toContain(`EXPOSE ${DEFAULT_PORT}`);
@@ -87,7 +88,7 @@ verifies('operations/compose', 'bridges: commands, ports, folders and health che
   for (const [
     name,
     {
-      command = instruction('CMD'),
+      command = readInstruction('CMD'),
       ports: [published = ''],
       volumes,
       healthcheck: own,
@@ -95,7 +96,7 @@ verifies('operations/compose', 'bridges: commands, ports, folders and health che
       security_opt: options,
     },
   ] of bridges) {
-    isCommand(command);
+    expectCommand(command);
     const at = command.indexOf('--port');
     const port = at < 0 ? DEFAULT_PORT : Number(command[at + 1]);
     expect(published).toBe(`127.0.0.1:${port}:${port}`);
@@ -103,17 +104,17 @@ verifies('operations/compose', 'bridges: commands, ports, folders and health che
     // To be reachable from outside the container it binds a non-loopback address, which requires both options.
     expect(command).toEqual(expect.arrayContaining(['--bind', '0.0.0.0', '--expose']));
     expect(volumes).toEqual([`${name}:${dataDir}`]);
-    expect(composed.volumes).toHaveProperty(name);
+    expect(composeFile.volumes).toHaveProperty(name);
     expect(build).toEqual({ context: '..', dockerfile: 'deploy/Dockerfile' });
     expect(options).toContain('no-new-privileges:true');
-    await checks(own?.test ?? imageCheck(), port);
+    await runHealthCheck(own?.test ?? getImageCheck(), port);
   }
   expect(ports.size).toBe(2);
 });
 
 verifies('operations/compose', 'servers: each has its name and place, and the health check asks where the configuration listens', () => {
-  const config = read('nats.conf');
-  const servers = those('nats-');
+  const config = readDeployFile('nats.conf');
+  const servers = getServices('nats-');
   expect(servers).toHaveLength(3);
   for (const [name, { command, volumes, environment, env_file: variables, healthcheck: check }] of servers) {
     expect(environment).toEqual({ SERVER_NAME: name });
@@ -132,11 +133,11 @@ verifies(
   'operations/service',
   'starts a command that there is, with variables that are read, and leaves Chromium what its sandbox wants',
   () => {
-    const unit = read('perch.service');
+    const unit = readDeployFile('perch.service');
     const values = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
     const [env, perch, ...words] = values('ExecStart').split(' ');
     expect([env, perch]).toEqual(['/usr/bin/env', 'perch']);
-    isCommand(words);
+    expectCommand(words);
     expect(
       values('Environment')
         .split(' ')
@@ -163,7 +164,9 @@ else
     using folder = temporaryFolder();
     copyFileSync(join(deploy, 'nats.conf'), join(folder.dir, 'nats.conf'));
     const wanted = { user: 'u', ownAccount: true, forCluster: true, storage: '4GB' };
-    const vaults = ['0123456789abcdef', 'fedcba9876543210'].map((vault) => natsConfiguration({ ...wanted, vault, user: `u${vault}` }));
+    const vaults = ['0123456789abcdef', 'fedcba9876543210'].map((vault) =>
+      createNatsConfiguration({ ...wanted, vault, user: `u${vault}` }),
+    );
     writeFileSync(join(folder.dir, 'vault.conf'), vaults.join('\n'));
     const env = { SERVER_NAME: 'nats-1', PERCH_0123456789ABCDEF_PASSWORD: 'pa', PERCH_FEDCBA9876543210_PASSWORD: 'pb' };
     const looked = (given: NodeJS.ProcessEnv) =>

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { applyPatch } from '../guards/guard.ts';
-import { GUARDS } from '../guards/list.ts';
+import { GUARDS } from '../guards/guard-list.ts';
 
 const root = join(import.meta.dirname, '../..');
 

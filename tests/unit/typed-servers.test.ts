@@ -1,26 +1,32 @@
 import { expect } from 'vitest';
-import { threeWay } from '../../web/gateway/core/config-file/three-way.ts';
-import { typedServers } from '../../web/gateway/core/config-file/typed-servers.ts';
-import type { Json } from '../../web/gateway/core/merge.ts';
+import { mergeThreeWay } from '../../web/gateway/core/config-file/merge-config.ts';
+import { findTypedServers } from '../../web/gateway/core/config-file/typed-servers.ts';
+import type { Json } from '../../web/gateway/core/merge-patch.ts';
 import { verifies } from '../requirements.ts';
 
 const withServer = (server?: Json): Json => ({ tools: { mcpServers: server ? { mine: server } : {} } });
-const typed = (synced: Json, own: Json, file: Json): string[] =>
-  typedServers({ file, synced, own, document: threeWay(synced, own, file).document });
+const getTypedServers = (synced: Json, own: Json, file: Json): string[] =>
+  findTypedServers({ file, synced, own, document: mergeThreeWay(synced, own, file).document });
 const [one, two] = [
   { command: 'one', args: ['a'] },
   { command: 'two', args: ['a'] },
 ];
 
 verifies('mcp/approved-command', 'distinguishes typed settings from those that the gateway wrote or merged', () => {
-  expect(typed({}, {}, withServer(one)), 'a new one').toEqual(['mine']);
-  expect(typed(withServer(one), withServer(one), withServer(two)), 'a changed one').toEqual(['mine']);
-  expect(typed(withServer(one), withServer(one), withServer(one)), 'nothing is new').toEqual([]);
-  expect(typed(withServer(), withServer(one), withServer(one)), 'written by the gateway, which was cut off before it noted that').toEqual(
+  expect(getTypedServers({}, {}, withServer(one)), 'a new one').toEqual(['mine']);
+  expect(getTypedServers(withServer(one), withServer(one), withServer(two)), 'a changed one').toEqual(['mine']);
+  expect(getTypedServers(withServer(one), withServer(one), withServer(one)), 'nothing is new').toEqual([]);
+  expect(
+    getTypedServers(withServer(), withServer(one), withServer(one)),
+    'written by the gateway, which was cut off before it noted that',
+  ).toEqual([]);
+  expect(getTypedServers(withServer(one), withServer(), withServer(one)), 'in the file alone since it was restored from before').toEqual(
     [],
   );
-  expect(typed(withServer(one), withServer(), withServer(one)), 'in the file alone since it was restored from before').toEqual([]);
   const called = withServer({ command: 'one', args: ['evil'] });
-  expect(typed(withServer(one), called, withServer({ ...one, cwd: '/there' })), 'arguments by a call, the directory by hand').toEqual([]);
-  expect(typed(withServer(one), withServer(two), withServer()), 'taken out').toEqual([]);
+  expect(
+    getTypedServers(withServer(one), called, withServer({ ...one, cwd: '/there' })),
+    'arguments by a call, the directory by hand',
+  ).toEqual([]);
+  expect(getTypedServers(withServer(one), withServer(two), withServer()), 'taken out').toEqual([]);
 });

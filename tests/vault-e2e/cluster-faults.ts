@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { profileHolder } from '../../bridge/headless/profile.ts';
-import { Offspring } from '../support/left-running.ts';
+import { getProfileHolder } from '../../bridge/headless/browser-profile.ts';
+import { OffspringProcesses } from '../support/offspring-processes.ts';
 import type { NodeIndex, ThreeNodes } from '../../bridge/sync/tests/three-nodes.ts';
-import type { Perch } from '../e2e/harness.ts';
+import type { Perch } from '../e2e/perch-process.ts';
 
 /** Faults of one of three gateways or of three NATS nodes, with their relative frequency. */
 export const CLUSTER_FAULTS = {
@@ -12,13 +12,13 @@ export const CLUSTER_FAULTS = {
 };
 export type ClusterFault = keyof typeof CLUSTER_FAULTS;
 
-const profilesOf = (perch: Perch): string => join(perch.home, 'profiles');
+const getProfilesDir = (perch: Perch): string => join(perch.home, 'profiles');
 
 /** Whether a managed Chromium runs there: in a cluster one gateway has it. */
-export const hasWorker = (perch: Perch): boolean => profileHolder(join(profilesOf(perch), 'gateway')) !== null;
+export const hasManagedBrowser = (perch: Perch): boolean => getProfileHolder(join(getProfilesDir(perch), 'gateway')) !== null;
 
 /** Does it, and undoes it after `ms`; a partition lasts until all is healed. */
-export async function strikeCluster(
+export async function injectClusterFault(
   fault: ClusterFault,
   { perch, nats, at, ms }: { perch: Perch; nats: ThreeNodes; at: NodeIndex; ms: number },
 ): Promise<void> {
@@ -26,8 +26,8 @@ export async function strikeCluster(
   switch (fault) {
     case 'worker': {
       // Its bridge starts it again.
-      const holder = profileHolder(join(profilesOf(perch), 'gateway'));
-      return signal(holder ? [holder.pid] : [], 'SIGKILL');
+      const holder = getProfileHolder(join(getProfilesDir(perch), 'gateway'));
+      return signalProcesses(holder ? [holder.pid] : [], 'SIGKILL');
     }
     case 'bridge':
       await perch.kill('SIGKILL');
@@ -39,15 +39,15 @@ export async function strikeCluster(
       await sleep(ms);
       return node.start();
     case 'pause worker': {
-      const paused = new Offspring(profilesOf(perch)).running().map(({ pid }) => pid);
-      signal(paused, 'SIGSTOP');
+      const paused = new OffspringProcesses(getProfilesDir(perch)).running().map(({ pid }) => pid);
+      signalProcesses(paused, 'SIGSTOP');
       await sleep(2 * ms);
-      return signal(paused, 'SIGCONT');
+      return signalProcesses(paused, 'SIGCONT');
     }
     case 'pause bridge':
-      signal([perch.pid], 'SIGSTOP');
+      signalProcesses([perch.pid], 'SIGSTOP');
       await sleep(2 * ms);
-      return signal([perch.pid], 'SIGCONT');
+      return signalProcesses([perch.pid], 'SIGCONT');
     case 'pause node':
       node.pause();
       await sleep(2 * ms);
@@ -59,7 +59,7 @@ export async function strikeCluster(
   }
 }
 
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
+function signalProcesses(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       if (pid > 0) process.kill(pid, name);

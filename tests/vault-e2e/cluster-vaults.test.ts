@@ -2,30 +2,30 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runPerch } from '../../bridge/cli/tests/gateway.ts';
-import { hasNats, natsServer } from '../../bridge/sync/tests/nats-server.ts';
-import type { BridgeHealth } from '../../shared/link/proof.ts';
-import { type Perch, startPerch } from '../e2e/harness.ts';
+import { runPerch } from '../../bridge/cli/tests/cli-gateway.ts';
+import { hasNats, createNatsServer } from '../../bridge/sync/tests/nats-server.ts';
+import type { BridgeHealth } from '../../shared/link/link-credentials.ts';
+import { type Perch, startPerch } from '../e2e/perch-process.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { GUIDE } from './cluster-gateways.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { GUIDE_MODEL } from './cluster-gateways.ts';
 
-const VAULTS = ['', 'work'];
-const option = (vault: string): string[] => (vault === '' ? [] : ['--vault', vault]);
-const tokenOf = (home: string, vault: string): string =>
+const VAULT_NAMES = ['', 'work'];
+const toVaultOption = (vault: string): string[] => (vault === '' ? [] : ['--vault', vault]);
+const readToken = (home: string, vault: string): string =>
   readFileSync(join(home, ...(vault ? ['vaults', vault] : []), 'token'), 'utf8').trim();
 
-async function run(home: string, args: string[], input = ''): Promise<string> {
+async function runVaultCommand(home: string, args: string[], input = ''): Promise<string> {
   const { code, stdout, stderr } = await runPerch(args, { PERCH_HOME: home }, input);
   expect(code, stderr).toBe(0);
   return stdout;
 }
 
 /** Sends a message in a vault at a gateway; resolves with all messages there once the guide has replied. */
-async function say({ home, ...perch }: Pick<Perch, 'client' | 'home'>, vault: string, message: string): Promise<string[]> {
-  const client = await perch.client({ clientName: 'tests', auth: { token: tokenOf(home, vault) } });
+async function sendAndWait({ home, ...perch }: Pick<Perch, 'client' | 'home'>, vault: string, message: string): Promise<string[]> {
+  const client = await perch.client({ clientName: 'tests', auth: { token: readToken(home, vault) } });
   try {
-    await client.call('chat.send', { sessionId: 'main', message, model: GUIDE });
+    await client.call('chat.send', { sessionId: 'main', message, model: GUIDE_MODEL });
     const { messages } = await client.call('chat.history', { sessionId: 'main' });
     return messages.flatMap(({ role, content }) => (role === 'user' ? String(content) : []));
   } finally {
@@ -34,9 +34,11 @@ async function say({ home, ...perch }: Pick<Perch, 'client' | 'home'>, vault: st
 }
 
 /** Kind of the active host of each vault at a gateway. */
-const hostsOf = (perch: Perch): Promise<(string | null)[]> =>
+const getActiveHosts = (perch: Perch): Promise<(string | null)[]> =>
   Promise.all(
-    VAULTS.map(async (vault) => ((await (await fetch(`${perch.url}/health${vault && `?vault=${vault}`}`)).json()) as BridgeHealth).host),
+    VAULT_NAMES.map(
+      async (vault) => ((await (await fetch(`${perch.url}/health${vault && `?vault=${vault}`}`)).json()) as BridgeHealth).host,
+    ),
   );
 
 if (!hasNats) test.skip('cluster.serving/vaults: nats-server is not installed here', () => {});
@@ -45,7 +47,7 @@ describe.runIf(hasNats)('two gateways of a cluster with two vaults each, and one
     'cluster.serving/vaults',
     'share the vaults among them: any of them answers for both, and none starts more than it may',
     async () => {
-      await using nats = await natsServer();
+      await using nats = await createNatsServer();
       await using stack = new AsyncDisposableStack();
       const homes = ['one', 'two'].map((name) => {
         const home = mkdtempSync(join(tmpdir(), `perch-vaults-${name}-`));
@@ -55,17 +57,21 @@ describe.runIf(hasNats)('two gateways of a cluster with two vaults each, and one
       const [one = '', two = ''] = homes;
       const start = async (home: string): Promise<Perch> =>
         stack.use(await startPerch({ host: 'headless', home, args: ['--cluster', '--max-browsers', '1'] }));
-      for (const home of homes) await run(home, ['vault', 'create', 'work']);
-      for (const vault of VAULTS) await run(one, ['sync', 'nats', nats.url, ...option(vault)]);
+      for (const home of homes) await runVaultCommand(home, ['vault', 'create', 'work']);
+      for (const vault of VAULT_NAMES) await runVaultCommand(one, ['sync', 'nats', nats.url, ...toVaultOption(vault)]);
       const a = await start(one);
-      for (const vault of VAULTS) {
-        await run(two, ['sync', 'join', ...option(vault)], await run(one, ['sync', 'phrase', ...option(vault)]));
-        await run(two, ['sync', 'nats', nats.url, ...option(vault)]);
+      for (const vault of VAULT_NAMES) {
+        await runVaultCommand(
+          two,
+          ['sync', 'join', ...toVaultOption(vault)],
+          await runVaultCommand(one, ['sync', 'phrase', ...toVaultOption(vault)]),
+        );
+        await runVaultCommand(two, ['sync', 'nats', nats.url, ...toVaultOption(vault)]);
       }
       const b = await start(two);
-      await until(
+      await waitFor(
         async () =>
-          JSON.stringify([await hostsOf(a), await hostsOf(b)]) ===
+          JSON.stringify([await getActiveHosts(a), await getActiveHosts(b)]) ===
           JSON.stringify([
             ['headless', 'remote'],
             ['remote', 'headless'],
@@ -73,23 +79,23 @@ describe.runIf(hasNats)('two gateways of a cluster with two vaults each, and one
         'each gateway to have one of the vaults',
         60_000,
       );
-      expect(await say(a, '', 'Of the first, at one')).toEqual(['Of the first, at one']);
-      expect(await say(a, 'work', 'Of work, at one')).toEqual(['Of work, at one']);
-      expect(await say(b, '', 'Of the first, at two')).toEqual(['Of the first, at one', 'Of the first, at two']);
-      expect(await say(b, 'work', 'Of work, at two')).toEqual(['Of work, at one', 'Of work, at two']);
+      expect(await sendAndWait(a, '', 'Of the first, at one')).toEqual(['Of the first, at one']);
+      expect(await sendAndWait(a, 'work', 'Of work, at one')).toEqual(['Of work, at one']);
+      expect(await sendAndWait(b, '', 'Of the first, at two')).toEqual(['Of the first, at one', 'Of the first, at two']);
+      expect(await sendAndWait(b, 'work', 'Of work, at two')).toEqual(['Of work, at one', 'Of work, at two']);
 
       // The remaining gateway has no capacity for both.
       await b.kill('SIGKILL');
-      const authorization = `Bearer ${tokenOf(one, 'work')}`;
+      const authorization = `Bearer ${readToken(one, 'work')}`;
       const models = (): Promise<Response> => fetch(`${a.url}/v1/models`, { headers: { authorization } });
-      await until(async () => (await hostsOf(a))[1] === null, 'the loss to show', 30_000);
+      await waitFor(async () => (await getActiveHosts(a))[1] === null, 'the loss to show', 30_000);
       const refused = await models();
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
-      expect(await say(a, '', 'Still there')).toHaveLength(3);
+      expect(await sendAndWait(a, '', 'Still there')).toHaveLength(3);
       // Once there is another gateway, it has it again.
       await b.restart();
-      await until(async () => (await models()).status === 200, 'work to be served', 60_000);
-      expect(await say(a, 'work', 'Again')).toEqual(['Of work, at one', 'Of work, at two', 'Again']);
+      await waitFor(async () => (await models()).status === 200, 'work to be served', 60_000);
+      expect(await sendAndWait(a, 'work', 'Again')).toEqual(['Of work, at one', 'Of work, at two', 'Again']);
     },
     240_000,
   );

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright';
-import { processesNaming } from '../../bridge/headless/tests/stand-in.ts';
+import { findProcesses } from '../../bridge/headless/tests/stub-host-page.ts';
 import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
-import { launchBrowser, type TestBrowser } from '../e2e/browser.ts';
-import type { Perch } from '../e2e/harness.ts';
-import { until } from '../support/gateway.ts';
-import { callIn, type PageStanding, standingOf } from './page-gateway.ts';
+import { launchBrowser, type TestBrowser } from '../e2e/test-browser.ts';
+import type { Perch } from '../e2e/perch-process.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { callFromPage, type PageConnectionState, getConnectionState } from './page-gateway.ts';
 
 /** One person's browser with the app open in a tab, and what may happen to it. */
-export class Member implements AsyncDisposable {
+export class ChaosMember implements AsyncDisposable {
   readonly name: string;
   readonly perch: Perch;
   readonly browser: TestBrowser;
@@ -20,8 +20,8 @@ export class Member implements AsyncDisposable {
   }
 
   /** A browser with a new profile, linked to the bridge by `url` or by what `perch open` says. */
-  static async link(name: string, perch: Perch, url?: string): Promise<Member> {
-    const member = new Member(name, perch, await launchBrowser());
+  static async link(name: string, perch: Perch, url?: string): Promise<ChaosMember> {
+    const member = new ChaosMember(name, perch, await launchBrowser());
     await member.openTab(url ?? (await perch.open()));
     return member;
   }
@@ -39,20 +39,20 @@ export class Member implements AsyncDisposable {
   }
 
   call<M extends MethodName>(method: M, params: MethodParams<M>): Promise<MethodResult<M>> {
-    return callIn(this.page, method, params);
+    return callFromPage(this.page, method, params);
   }
 
   /** Null while the page cannot say. */
-  standing(): Promise<PageStanding | null> {
-    return standingOf(this.page).catch(() => null);
+  getConnectionState(): Promise<PageConnectionState | null> {
+    return getConnectionState(this.page).catch(() => null);
   }
 
   /** Waits until all that is here is in the journal, and the other way round. */
-  async synced(): Promise<PageStanding> {
-    let last: PageStanding | null = null;
+  async waitForSync(): Promise<PageConnectionState> {
+    let last: PageConnectionState | null = null;
     try {
-      await until(async () => {
-        last = await this.standing();
+      await waitFor(async () => {
+        last = await this.getConnectionState();
         return last?.host?.uplink === 'attached' && last.host.sync.state === 'synced' && last.host.sync.pending === 0;
       }, `${this.name} in step`);
     } catch (error) {
@@ -63,21 +63,21 @@ export class Member implements AsyncDisposable {
   }
 
   /** Waits until its worker has loaded all of its code, so that it no longer needs the bridge. */
-  async whole(): Promise<void> {
-    await until(async () => (await this.synced()).host?.complete === true, `the worker of ${this.name} to have all of its parts`);
+  async isIntact(): Promise<void> {
+    await waitFor(async () => (await this.waitForSync()).host?.complete === true, `the worker of ${this.name} to have all of its parts`);
   }
 
   /** As a crash of the whole browser; its profile stays. */
   async kill(): Promise<void> {
-    const gone = new Promise((resolve) => this.browser.context.once('close', resolve));
+    const contextClosed = new Promise((resolve) => this.browser.context.once('close', resolve));
     this.signal('SIGKILL');
-    await gone;
+    await contextClosed;
   }
 
   signal(signal: NodeJS.Signals): void {
     // Not by the profile's lock, which a headless shell does not write.
     const started = `--user-data-dir=${this.browser.profile}`;
-    const browser = processesNaming(this.browser.profile).find(
+    const browser = findProcesses(this.browser.profile).find(
       ({ args }) => args.includes(started) && !args.some((arg) => arg.startsWith('--type=')),
     );
     if (!browser) throw new Error(`no browser runs on the profile of ${this.name}`);
@@ -90,7 +90,7 @@ export class Member implements AsyncDisposable {
     // A browser whose data was just cleared has no cached app: it is opened once the bridge is reachable.
     await this.openTab().catch(async (error: unknown) => {
       if (!/ERR_CONNECTION_REFUSED/.test(String(error))) throw error;
-      await until(
+      await waitFor(
         () =>
           fetch(`${this.perch.url}/health`).then(
             ({ ok }) => ok,
@@ -116,7 +116,7 @@ export class Member implements AsyncDisposable {
     this.page = await this.browser.context.newPage();
     await this.page.goto(await this.perch.open());
     await before.close();
-    await until(async () => (await this.standing())?.linked === true, `${this.name} to be linked`, 20_000);
+    await waitFor(async () => (await this.getConnectionState())?.linked === true, `${this.name} to be linked`, 20_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

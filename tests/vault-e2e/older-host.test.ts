@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
 import { dialHost } from '../../bridge/server/tests/fake-host.ts';
-import { journalOf } from '../../bridge/server/tests/journal-client.ts';
+import { createJournalClient } from '../../bridge/server/tests/journal-client.ts';
 import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
-import { JOURNAL_PORT } from '../../shared/ports/journal.ts';
-import { startPerch } from '../e2e/harness.ts';
-import { connectOutside } from '../e2e/outside.ts';
+import { JOURNAL_KIND } from '../../shared/ports/journal-port.ts';
+import { startPerch } from '../e2e/perch-process.ts';
+import { connectOutside } from '../e2e/outside-client.ts';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { allReady, healthOf, linkProgram } from './bridge.ts';
-import { copyIn, differences } from './copies.ts';
-import { Member } from './member.ts';
+import { waitFor } from '../support/test-gateway.ts';
+import { waitForHosts, fetchHealth, linkProgramAsDevice } from './bridge-health.ts';
+import { readPageCopy, findDifferences } from './vault-copies.ts';
+import { ChaosMember } from './member.ts';
 
 const GUIDE = 'guide/guide';
 
@@ -18,15 +18,15 @@ verifies(
   'a newer build writes: the tab says that it only reads, keeps what it has, refuses writes in words, and shows its chats',
   async () => {
     await using perch = await startPerch();
-    await using member = await Member.link('older', perch);
-    await allReady(perch, 2);
+    await using member = await ChaosMember.link('older', perch);
+    await waitForHosts(perch, 2);
     await member.call('chat.send', { sessionId: 'mine', message: 'Here before', model: GUIDE });
-    await member.synced();
-    const before = await copyIn(member.page);
+    await member.waitForSync();
+    const before = await readPageCopy(member.page);
 
-    const { host } = await linkProgram(perch);
-    const newer = await dialHost({ url: perch.url, credential: host, capabilities: [JOURNAL_PORT] });
-    const journal = journalOf(newer);
+    const { host } = await linkProgramAsDevice(perch);
+    const newer = await dialHost({ url: perch.url, credential: host, capabilities: [JOURNAL_KIND] });
+    const journal = createJournalClient(newer);
     await journal.call('journal.open', { origin: 'newer', schema: SCHEMA_VERSION + 1, position: null, name: 'A newer Perch' });
     const clock = `${String(Date.now()).padStart(15, '0')}-0000-newer`;
     const payload = JSON.stringify({ id: 'm-new', text: 'written by a newer build', category: 'fact', createdAt: Date.now() });
@@ -35,9 +35,9 @@ verifies(
 
     await member.page.waitForURL(/\/outdated$/);
     await member.page.getByRole('heading', { name: 'Update Perch in this browser' }).waitFor();
-    await until(async () => (await member.standing())?.host?.sync.state === 'outdated', 'the tab to know');
+    await waitFor(async () => (await member.getConnectionState())?.host?.sync.state === 'outdated', 'the tab to know');
     // No host is eligible, and programs get that error at once.
-    await until(async () => (await healthOf(perch))?.host === null, 'nobody to serve');
+    await waitFor(async () => (await fetchHealth(perch))?.host === null, 'nobody to serve');
     const refused = connectOutside(perch).catch((error: unknown) => error);
     expect(await refused).toMatchObject({ code: 1013 });
 
@@ -51,7 +51,7 @@ verifies(
     );
     await expect(member.call('sessions.rename', { path: 'main/mine.jsonl', title: 'No' })).rejects.toThrow(/nothing was saved/);
 
-    const after = await copyIn(member.page);
-    expect(differences(before?.records ?? new Map(), after?.records ?? new Map())).toEqual([]);
+    const after = await readPageCopy(member.page);
+    expect(findDifferences(before?.records ?? new Map(), after?.records ?? new Map())).toEqual([]);
   },
 );

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright';
-import type { HostStatus } from '../../shared/ports/host.ts';
+import type { HostStatus } from '../../shared/ports/host-api.ts';
 import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
 
 /** Connection state of a page. */
-export interface PageStanding {
+export interface PageConnectionState {
   state: 'connecting' | 'online' | 'waiting';
   via: 'bridge' | 'browser' | null;
   bridge: 'unknown' | 'reachable' | 'stopped';
@@ -13,7 +13,7 @@ export interface PageStanding {
 }
 
 // As text, for the test runner would rewrite `import` in a function. A module that is loaded already is not run again.
-const FIND = `(async () => {
+const FIND_GATEWAY = `(async () => {
   if (globalThis.perchTest) return;
   const links = [...document.querySelectorAll('link[rel=modulepreload]')].map(({ href }) => href);
   const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
@@ -26,16 +26,16 @@ const FIND = `(async () => {
 })()`;
 
 /** Calls a method over the page's own connection. Rejects as that does, or because the page is gone. */
-export async function callIn<M extends MethodName>(page: Page, method: M, params: MethodParams<M>): Promise<MethodResult<M>> {
-  await page.evaluate(FIND);
+export async function callFromPage<M extends MethodName>(page: Page, method: M, params: MethodParams<M>): Promise<MethodResult<M>> {
+  await page.evaluate(FIND_GATEWAY);
   const answer = await page.evaluate(`perchTest.call(${JSON.stringify(method)}, ${JSON.stringify(params)})`);
   return answer as MethodResult<M>;
 }
 
-export async function standingOf(page: Page): Promise<PageStanding> {
-  await page.evaluate(FIND);
-  const standing = await page.evaluate(
+export async function getConnectionState(page: Page): Promise<PageConnectionState> {
+  await page.evaluate(FIND_GATEWAY);
+  const connectionState = await page.evaluate(
     `(({ state, via, bridge, problem, host }) => ({ state, via, bridge: bridge.state, linked: bridge.linked, problem, host }))(perchTest)`,
   );
-  return standing as PageStanding;
+  return connectionState as PageConnectionState;
 }

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { newMessage, newRun, newSession, newUsage } from '../../web/gateway/storage/fixture.ts';
-import { VaultClosed } from '../../web/gateway/storage/vault.ts';
-import { sessionKey, type MessageRecord } from '../../web/gateway/core/vault.ts';
+import { VaultClosedError } from '../../web/gateway/storage/open-vault.ts';
+import { toSessionKey, type MessageRecord } from '../../web/gateway/core/vault-interface.ts';
 import { verifies } from '../requirements.ts';
 import { MemoryJournal } from '../support/memory-journal.ts';
-import { TestReplica } from './replicas.ts';
+import { TestReplica } from './test-replica.ts';
 
 const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 200 : 20);
 const DAY = 24 * 3_600_000;
 
 const who = fc.nat({ max: 2 });
-const chat = fc.constantFrom('one', 'two').map((id) => sessionKey('main', id));
-const step = fc.oneof(
+const chat = fc.constantFrom('one', 'two').map((id) => toSessionKey('main', id));
+const arbitraryStep = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), who, chat, picture: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('rename' as const), who, chat, title: fc.constantFrom('a', 'b', 'c') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const), who, chat }) },
@@ -32,16 +32,16 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('time' as const), who, ms: fc.nat({ max: 2_000 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose-journal' as const), who }) },
 );
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+type ReplicaStep = typeof arbitraryStep extends fc.Arbitrary<infer S> ? S : never;
 
 /** Acknowledged writes: ids of messages, and the sessions that were deleted or cleared since. */
-class Ledger {
-  readonly sent = new Map<string, string>();
-  readonly emptied = new Set<string>();
+class AcknowledgedWrites {
+  readonly sentMessages = new Map<string, string>();
+  readonly emptiedSessions = new Set<string>();
   next = 0;
 }
 
-async function act(replica: TestReplica, it: Step, journal: MemoryJournal, ledger: Ledger): Promise<void> {
+async function applyStep(replica: TestReplica, it: ReplicaStep, journal: MemoryJournal, ledger: AcknowledgedWrites): Promise<void> {
   const { vault } = replica;
   switch (it.do) {
     case 'send': {
@@ -60,17 +60,17 @@ async function act(replica: TestReplica, it: Step, journal: MemoryJournal, ledge
         message: question,
         run: newRun(`run-${id}`, id, { sessionKey: it.chat, startedAt: replica.clock.now() }),
       });
-      ledger.sent.set(id, it.chat);
+      ledger.sentMessages.set(id, it.chat);
       const reply = newMessage(`re-${id}`, question, { role: 'assistant', sessionKey: it.chat });
       await vault.runs.finish({ runId: `run-${id}`, status: 'done', endedAt: replica.clock.now(), messages: [reply] });
-      ledger.sent.set(reply.id, it.chat);
+      ledger.sentMessages.set(reply.id, it.chat);
       return;
     }
     case 'rename':
       return void (await vault.sessions.update(it.chat, { title: it.title }));
     case 'clear':
     case 'remove':
-      if (await vault.sessions[it.do](it.chat)) ledger.emptied.add(it.chat);
+      if (await vault.sessions[it.do](it.chat)) ledger.emptiedSessions.add(it.chat);
       return;
     case 'config':
       return vault.config.write({ ...(await vault.config.read()), [it.name]: { value: it.value } });
@@ -80,9 +80,9 @@ async function act(replica: TestReplica, it: Step, journal: MemoryJournal, ledge
       vault.usage.add(newUsage(`usage-${ledger.next++}`));
       return void (await vault.usage.since(0));
     case 'cut':
-      return replica.cut();
+      return replica.disconnect();
     case 'join':
-      if (!replica.line) await replica.join(journal);
+      if (!replica.connection) await replica.join(journal);
       return;
     case 'crash':
       await replica.crash();
@@ -90,7 +90,7 @@ async function act(replica: TestReplica, it: Step, journal: MemoryJournal, ledge
     case 'time':
       return replica.clock.advance(it.ms);
     case 'lose-journal':
-      journal.replace();
+      journal.replaceJournal();
   }
 }
 
@@ -99,24 +99,24 @@ verifies(
   'three hosts, one of them a day ahead, do anything in any order',
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(arbitraryStep, { minLength: 5, maxLength: 40 }), async (steps) => {
         const journal = new MemoryJournal();
         const replicas = [
           await TestReplica.open('a'),
           await TestReplica.open('b', { skew: DAY }),
           await TestReplica.open('c', { skew: -1_000 }),
         ];
-        const ledger = new Ledger();
+        const ledger = new AcknowledgedWrites();
         for (const it of steps) {
           const replica = replicas[it.who];
-          if (replica) await act(replica, it, journal, ledger);
+          if (replica) await applyStep(replica, it, journal, ledger);
         }
-        await heal(replicas, journal);
-        const [first, ...others] = await Promise.all(replicas.map((replica) => replica.content()));
+        await healReplicas(replicas, journal);
+        const [first, ...others] = await Promise.all(replicas.map((replica) => replica.readContent()));
         for (const other of others) expect(other).toEqual(first);
         const messages = first?.messages as Record<string, unknown>;
-        for (const [id, chatKey] of ledger.sent) if (!ledger.emptied.has(chatKey)) expect(messages, id).toHaveProperty(id);
-        for (const { faults } of replicas) expect(faults.filter((fault) => !(fault instanceof VaultClosed))).toEqual([]);
+        for (const [id, chatKey] of ledger.sentMessages) if (!ledger.emptiedSessions.has(chatKey)) expect(messages, id).toHaveProperty(id);
+        for (const { faults } of replicas) expect(faults.filter((fault) => !(fault instanceof VaultClosedError))).toEqual([]);
         for (const replica of replicas) await replica.crash();
       }),
       { numRuns: ROUNDS },
@@ -126,12 +126,12 @@ verifies(
 );
 
 /** All attach; time passes until each has told and heard everything. */
-async function heal(replicas: readonly TestReplica[], journal: MemoryJournal): Promise<void> {
+async function healReplicas(replicas: readonly TestReplica[], journal: MemoryJournal): Promise<void> {
   for (let round = 0; round < 2; round++) {
     for (const replica of replicas) {
-      if (!replica.line) replica.attach(journal);
+      if (!replica.connection) replica.attach(journal);
       replica.clock.advance(10_000);
-      await replica.synced(journal);
+      await replica.waitForSync(journal);
     }
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { mergeInto } from '../../shared/sync/conflict.ts';
+import { mergeRecord } from '../../shared/sync/conflict.ts';
 import { type SyncRecord, SYNC_STORES, type SyncStore, wins } from '../../shared/sync/record.ts';
 import { verifies } from '../requirements.ts';
 
@@ -10,19 +10,22 @@ const clock = fc
 const version = fc.record({ clock, fence: fc.nat({ max: 2 }), gone: fc.boolean() });
 
 /** A version's content is derived from its clock reading, since a reading is never issued twice. */
-const recordOf = (store: SyncStore, { clock, fence, gone }: { clock: string; fence: number; gone: boolean }): SyncRecord => ({
+const createRecord = (
+  store: SyncStore,
+  { clock, fence, gone: isDeleted }: { clock: string; fence: number; gone: boolean },
+): SyncRecord => ({
   store,
   key: 'k',
   clock,
   seal: 'none',
   ...(store === 'runs' ? { fence } : {}),
-  ...(gone ? { deleted: true, payload: null } : { payload: JSON.stringify({ of: clock }) }),
+  ...(isDeleted ? { deleted: true, payload: null } : { payload: JSON.stringify({ of: clock }) }),
 });
 
 /** The record of a replica after it received these versions in this order. */
-function heard(records: readonly SyncRecord[]): SyncRecord | undefined {
+function mergeAll(records: readonly SyncRecord[]): SyncRecord | undefined {
   let current: SyncRecord | undefined;
-  for (const record of records) current = mergeInto(current, record).stored ?? current;
+  for (const record of records) current = mergeRecord(current, record).stored ?? current;
   return current;
 }
 
@@ -33,17 +36,17 @@ verifies('vault.merge/laws', 'whatever the order, the grouping and the repetitio
       fc.uniqueArray(version, { selector: (v) => v.clock, minLength: 1, maxLength: 6 }),
       fc.infiniteStream(fc.nat()),
       (store, versions, dice) => {
-        const records = versions.map((v) => recordOf(store, v));
+        const records = versions.map((v) => createRecord(store, v));
         const roll = (): number => dice.next().value ?? 0;
         const shuffled = [...records, ...records].map((record) => ({ record, at: roll() })).sort((a, b) => a.at - b.at);
-        const straight = heard(records);
-        expect(heard(shuffled.map(({ record }) => record))).toEqual(straight);
+        const straight = mergeAll(records);
+        expect(mergeAll(shuffled.map(({ record }) => record))).toEqual(straight);
         // Two replicas that heard a part each, and then of each other.
         const cut = roll() % (records.length + 1);
-        const [left, right] = [heard(records.slice(0, cut)), heard(records.slice(cut))];
+        const [left, right] = [mergeAll(records.slice(0, cut)), mergeAll(records.slice(cut))];
         const both = [left, right].filter((record) => record !== undefined);
-        expect(heard(both)).toEqual(straight);
-        expect(heard(both.toReversed())).toEqual(straight);
+        expect(mergeAll(both)).toEqual(straight);
+        expect(mergeAll(both.toReversed())).toEqual(straight);
         expect(records.every((record) => record === straight || wins(straight as SyncRecord, record))).toBe(true);
       },
     ),
@@ -69,19 +72,19 @@ verifies(
     const first = text(at(1, 'a'), null);
     const ours = text(at(2, 'a'), first.clock);
     const theirs = text(at(3, 'b'), first.clock);
-    expect(mergeInto(first, ours)).toEqual({ stored: ours, copy: null });
-    const { stored, copy } = mergeInto(ours, theirs);
+    expect(mergeRecord(first, ours)).toEqual({ stored: ours, copy: null });
+    const { stored, copy } = mergeRecord(ours, theirs);
     expect(stored).toEqual(theirs);
     expect(copy).toMatchObject({ store: 'conflicts', key: `memories/m/${ours.clock}`, clock: ours.clock });
     expect(JSON.parse(copy?.payload ?? '')).toMatchObject({ store: 'memories', key: 'm', payload: ours.payload });
-    expect(mergeInto(theirs, ours)).toEqual({ stored: null, copy });
+    expect(mergeRecord(theirs, ours)).toEqual({ stored: null, copy });
     // One writer's versions follow one another, also where only the last of them was sent.
-    expect(mergeInto(ours, text(at(9, 'a'), first.clock)).copy).toBeNull();
+    expect(mergeRecord(ours, text(at(9, 'a'), first.clock)).copy).toBeNull();
     // The same text is no conflict, a deletion leaves nothing to keep, and a text that was deleted elsewhere is kept.
-    expect(mergeInto(ours, text(at(4, 'b'), null, ours.payload)).copy).toBeNull();
-    const gone = text(at(5, 'b'), first.clock, null);
-    expect(mergeInto(gone, text(at(6, 'c'), first.clock)).copy).toBeNull();
-    expect(mergeInto(ours, gone).copy).toMatchObject({ key: `memories/m/${ours.clock}` });
+    expect(mergeRecord(ours, text(at(4, 'b'), null, ours.payload)).copy).toBeNull();
+    const deletedVersion = text(at(5, 'b'), first.clock, null);
+    expect(mergeRecord(deletedVersion, text(at(6, 'c'), first.clock)).copy).toBeNull();
+    expect(mergeRecord(ours, deletedVersion).copy).toMatchObject({ key: `memories/m/${ours.clock}` });
   },
 );
 
@@ -91,6 +94,6 @@ verifies('vault.merge/copies', 'two hosts that end a branch at the same message,
     payload: JSON.stringify({ headId, updatedAt }),
   });
   const ours = head(at(2, 'a'), 'reply', 2);
-  expect(mergeInto(ours, head(at(3, 'b'), 'reply', 3)).copy).toBeNull();
-  expect(mergeInto(ours, head(at(3, 'b'), 'other', 3)).copy).not.toBeNull();
+  expect(mergeRecord(ours, head(at(3, 'b'), 'reply', 3)).copy).toBeNull();
+  expect(mergeRecord(ours, head(at(3, 'b'), 'other', 3)).copy).not.toBeNull();
 });

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 
 type Tokens = Map<string, { light: string; dark: string }>;
 
-async function tokensOf(file: string): Promise<Tokens> {
+async function readTokens(file: string): Promise<Tokens> {
   const css = await readFile(join(import.meta.dirname, '..', file), 'utf8');
-  const found = css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/gu);
-  return new Map([...found].map(([, name = '', light = '', dark = '']) => [name, { light, dark }]));
+  const matches = css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/gu);
+  return new Map([...matches].map(([, name = '', light = '', dark = '']) => [name, { light, dark }]));
 }
-const [usual, more] = [await tokensOf('app.css'), await tokensOf('contrast.css')];
+const [normalContrast, more] = [await readTokens('app.css'), await readTokens('contrast.css')];
 
 const GROUNDS = ['ground', 'panel', 'raised', 'sunken', 'hover'];
 const CODE = ['code-purple', 'code-green', 'code-orange', 'code-blue', 'code-brown'];
@@ -25,7 +25,7 @@ const TEXTS: readonly [text: string, grounds: readonly string[]][] = [
 ];
 
 /** Relative luminance, by WCAG 2.2. */
-function luminance(colour: string): number {
+function computeLuminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -33,26 +33,26 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function ratio(tokens: Tokens, one: string, other: string, theme: 'light' | 'dark'): number {
-  const [dim = 0, bright = 0] = [one, other].map((name) => luminance(tokens.get(name)?.[theme] ?? name)).sort((a, b) => a - b);
+function computeRatio(tokens: Tokens, one: string, other: string, theme: 'light' | 'dark'): number {
+  const [dim = 0, bright = 0] = [one, other].map((name) => computeLuminance(tokens.get(name)?.[theme] ?? name)).sort((a, b) => a - b);
   return (bright + 0.05) / (dim + 0.05);
 }
 
 /** Pairs of text and background with a contrast below `least`. */
-const weak = (tokens: Tokens, theme: 'light' | 'dark', least: number): (readonly [string, number])[] =>
-  TEXTS.flatMap(([text, grounds]) => grounds.map((ground) => [`${text} on ${ground}`, ratio(tokens, text, ground, theme)] as const)).filter(
-    ([, found]) => !(found >= least),
-  );
+const findWeakPairs = (tokens: Tokens, theme: 'light' | 'dark', least: number): (readonly [string, number])[] =>
+  TEXTS.flatMap(([text, grounds]) =>
+    grounds.map((ground) => [`${text} on ${ground}`, computeRatio(tokens, text, ground, theme)] as const),
+  ).filter(([, found]) => !(found >= least));
 
 test.each(['light', 'dark'] as const)('text has 4.5:1 on every ground that it stands on, %s', (theme) =>
-  expect(weak(usual, theme, 4.5)).toEqual([]),
+  expect(findWeakPairs(normalContrast, theme, 4.5)).toEqual([]),
 );
 
 describe.each(['light', 'dark'] as const)('more contrast, %s', (theme) => {
-  test('text has 7:1 on every ground that it stands on', () => expect(weak(more, theme, 7)).toEqual([]));
+  test('text has 7:1 on every ground that it stands on', () => expect(findWeakPairs(more, theme, 7)).toEqual([]));
 
   test('lines and what is operated have 3:1', () => {
     const pairs = ['line', 'line-strong', 'accent'].flatMap((line) => [...GROUNDS, 'accent-soft'].map((ground) => [line, ground] as const));
-    expect(pairs.filter(([line, ground]) => !(ratio(more, line, ground, theme) >= 3))).toEqual([]);
+    expect(pairs.filter(([line, ground]) => !(computeRatio(more, line, ground, theme) >= 3))).toEqual([]);
   });
 });

@@ -1,2 +1,2 @@
 /** Whether the page runs from right to left. */
-export const inRtl = (): boolean => document.documentElement.dir === 'rtl';
+export const isRtl = (): boolean => document.documentElement.dir === 'rtl';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentOf, fieldsOf } from './form-fields.ts';
+import { toFormContent, toFormFields } from './form-fields.ts';
 
 describe('fieldsOf', () => {
   it('reads texts, numbers, switches and choices of every form', () => {
-    const fields = fieldsOf({
+    const fields = toFormFields({
       type: 'object',
       required: ['name', 'pet'],
       properties: {
@@ -37,14 +37,14 @@ describe('fieldsOf', () => {
   });
 
   it('takes any schema, and shows no characters that turn text around', () => {
-    fc.assert(fc.property(fc.object(), (schema) => void fieldsOf(schema)));
-    expect(fieldsOf({ properties: { x: { type: 'string', title: 'a\u202eb' } } })[0]?.label).not.toContain('\u202e');
+    fc.assert(fc.property(fc.object(), (schema) => void toFormFields(schema)));
+    expect(toFormFields({ properties: { x: { type: 'string', title: 'a\u202eb' } } })[0]?.label).not.toContain('\u202e');
   });
 });
 
 describe('contentOf', () => {
   it('leaves out what was left empty', () => {
-    const fields = fieldsOf({
+    const fields = toFormFields({
       required: ['a'],
       properties: {
         a: { type: 'string' },
@@ -55,8 +55,8 @@ describe('contentOf', () => {
         t: { type: 'string', format: 'date-time' },
       },
     });
-    expect(contentOf(fields, { a: '', b: '', n: null, s: false, c: '', t: '' })).toEqual({ a: '', s: false });
-    expect(contentOf(fields, { a: 'A', b: 'B', n: 0, s: true, c: 'x', t: '2026-11-22T10:00' })).toEqual({
+    expect(toFormContent(fields, { a: '', b: '', n: null, s: false, c: '', t: '' })).toEqual({ a: '', s: false });
+    expect(toFormContent(fields, { a: 'A', b: 'B', n: 0, s: true, c: 'x', t: '2026-11-22T10:00' })).toEqual({
       ...{ a: 'A', b: 'B', n: 0, s: true, c: 'x' },
       t: new Date('2026-11-22T10:00').toISOString(),
     });

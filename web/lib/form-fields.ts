@@ -1,4 +1,4 @@
-import { legible } from '#shared/legible.ts';
+import { toPrintable } from '#shared/printable.ts';
 
 /** One thing to be filled in, as a tool server's schema describes it. */
 export interface FormField {
@@ -19,26 +19,26 @@ export interface FormField {
 
 export type FieldValue = string | number | boolean | string[] | null;
 
-const INPUTS: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };
+const INPUT_TYPES: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const text = (value: unknown): string => (typeof value === 'string' ? legible(value) : '');
+const text = (value: unknown): string => (typeof value === 'string' ? toPrintable(value) : '');
 const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
 /** The fields for a JSON Schema of an object of strings, numbers, booleans and enums; other properties are omitted. */
-export function fieldsOf(schema: Json): FormField[] {
+export function toFormFields(schema: Json): FormField[] {
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   return Object.entries(properties).flatMap(([name, property]) =>
-    isObject(property) ? (fieldOf(name, property, required.has(name)) ?? []) : [],
+    isObject(property) ? (toFormField(name, property, required.has(name)) ?? []) : [],
   );
 }
 
-function fieldOf(name: string, property: Json, required: boolean): FormField | undefined {
+function toFormField(name: string, property: Json, required: boolean): FormField | undefined {
   const common = {
     name,
-    label: text(property['title']) || legible(name),
+    label: text(property['title']) || toPrintable(name),
     about: text(property['description']),
     required,
     input: 'text',
@@ -46,60 +46,60 @@ function fieldOf(name: string, property: Json, required: boolean): FormField | u
     whole: false,
   };
   const initial = property['default'];
-  const options = optionsOf(property);
+  const options = toOptions(property);
   if (options.length > 0) return { ...common, kind: 'choice', options, initial: typeof initial === 'string' ? initial : '' };
   switch (property['type']) {
     case 'string': {
-      const bounds = boundsOf(property['minLength'], property['maxLength']);
+      const bounds = toBounds(property['minLength'], property['maxLength']);
       return {
         ...common,
         kind: 'text',
-        input: INPUTS[text(property['format'])] ?? 'text',
+        input: INPUT_TYPES[text(property['format'])] ?? 'text',
         initial: typeof initial === 'string' ? initial : '',
         ...bounds,
       };
     }
     case 'number':
     case 'integer': {
-      const bounds = boundsOf(property['minimum'], property['maximum']);
+      const bounds = toBounds(property['minimum'], property['maximum']);
       return { ...common, kind: 'number', whole: property['type'] === 'integer', initial: number(initial) ?? null, ...bounds };
     }
     case 'boolean':
       return { ...common, kind: 'switch', initial: initial === true };
     case 'array': {
-      const several = isObject(property['items']) ? optionsOf(property['items']) : [];
-      const chosen = Array.isArray(initial) ? initial.filter((each) => typeof each === 'string') : [];
-      return several.length > 0 ? { ...common, kind: 'choices', options: several, initial: chosen } : undefined;
+      const several = isObject(property['items']) ? toOptions(property['items']) : [];
+      const initialValues = Array.isArray(initial) ? initial.filter((each) => typeof each === 'string') : [];
+      return several.length > 0 ? { ...common, kind: 'choices', options: several, initial: initialValues } : undefined;
     }
     default:
       return undefined;
   }
 }
 
-function boundsOf(least: unknown, most: unknown): { least?: number; most?: number } {
+function toBounds(least: unknown, most: unknown): { least?: number; most?: number } {
   const [from, to] = [number(least), number(most)];
   return { ...(from === undefined ? {} : { least: from }), ...(to === undefined ? {} : { most: to }) };
 }
 
 /** Choices are a list of values with optional names, or a list of constants with titles. */
-function optionsOf(property: Json): FormField['options'] {
+function toOptions(property: Json): FormField['options'] {
   const titled = property['oneOf'] ?? property['anyOf'];
   if (Array.isArray(titled)) {
     return titled.flatMap((each) => {
       const value = isObject(each) ? each['const'] : undefined;
-      return isObject(each) && typeof value === 'string' ? { value, label: text(each['title']) || legible(value) } : [];
+      return isObject(each) && typeof value === 'string' ? { value, label: text(each['title']) || toPrintable(value) } : [];
     });
   }
   const values = property['enum'];
   const names = property['enumNames'];
   if (!Array.isArray(values)) return [];
   return values.flatMap((value, at) =>
-    typeof value === 'string' ? { value, label: (Array.isArray(names) ? text(names[at]) : '') || legible(value) } : [],
+    typeof value === 'string' ? { value, label: (Array.isArray(names) ? text(names[at]) : '') || toPrintable(value) } : [],
   );
 }
 
 /** The content of the form as the server expects it, without empty fields. */
-export function contentOf(
+export function toFormContent(
   fields: readonly FormField[],
   values: Readonly<Record<string, FieldValue>>,
 ): Record<string, Exclude<FieldValue, null>> {

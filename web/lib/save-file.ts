@@ -6,7 +6,7 @@ export function saveFile(name: string, content: Blob): void {
 }
 
 /** Converts a title to a file name that is valid on every system, without an extension. `other`: the name if no valid character is left. */
-export const fileName = (title: string, other: string): string =>
+export const toFileName = (title: string, other: string): string =>
   title
     .replace(/[^\p{L}\p{N} _.-]+/gu, ' ')
     .replace(/\s+/g, ' ')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundKeys, pressedKeys, shortcutOf, whyNot, writtenKeys } from './shortcuts.ts';
+import { getBoundKeys, toKeyNotation, findShortcut, getBindingError, formatKeys } from './shortcuts.ts';
 
 const press = (key: string, held: string = '', code = '') => ({
   key,
@@ -34,22 +34,22 @@ test.each([
   [press('b', 'meta'), null],
   [press('r', 'ctrl'), null],
 ])('%o is %s', (event, name) => {
-  expect(shortcutOf(event, false)).toBe(name);
+  expect(findShortcut(event, false)).toBe(name);
 });
 
 test('on machines of Apple Mod is Cmd', () => {
-  expect(shortcutOf(press('b', 'meta'), true)).toBe('sidebar');
-  expect(shortcutOf(press('b', 'ctrl'), true)).toBeNull();
-  expect(writtenKeys('Mod+Shift+O', true)).toEqual(['⌘', '⇧', 'O']);
+  expect(findShortcut(press('b', 'meta'), true)).toBe('sidebar');
+  expect(findShortcut(press('b', 'ctrl'), true)).toBeNull();
+  expect(formatKeys('Mod+Shift+O', true)).toEqual(['⌘', '⇧', 'O']);
 });
 
 test('keys of a person’s own, and none', () => {
   const own = { search: 'Mod+Alt+K', sidebar: null };
-  expect(shortcutOf(press('˚', 'ctrl alt', 'KeyK'), false, own)).toBe('search');
-  expect(shortcutOf(press('k', 'ctrl'), false, own)).toBeNull();
-  expect(shortcutOf(press('b', 'ctrl'), false, own)).toBeNull();
-  expect([boundKeys('search', own), boundKeys('sidebar', own), boundKeys('help', own)]).toEqual(['Mod+Alt+K', null, 'Mod+/']);
-  expect(pressedKeys(press('Control', 'ctrl'), false)).toBeNull();
+  expect(findShortcut(press('˚', 'ctrl alt', 'KeyK'), false, own)).toBe('search');
+  expect(findShortcut(press('k', 'ctrl'), false, own)).toBeNull();
+  expect(findShortcut(press('b', 'ctrl'), false, own)).toBeNull();
+  expect([getBoundKeys('search', own), getBoundKeys('sidebar', own), getBoundKeys('help', own)]).toEqual(['Mod+Alt+K', null, 'Mod+/']);
+  expect(toKeyNotation(press('Control', 'ctrl'), false)).toBeNull();
 });
 
 test.each([
@@ -61,7 +61,7 @@ test.each([
   ['Mod+Alt+K', null],
   ['F2', null],
 ])('%s for the search: %s', (keys, why) => {
-  const said = whyNot(keys, 'search', {});
-  if (why === null) expect(said).toBeNull();
-  else expect(said).toContain(why);
+  const error = getBindingError(keys, 'search', {});
+  if (why === null) expect(error).toBeNull();
+  else expect(error).toContain(why);
 });

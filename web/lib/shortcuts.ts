@@ -1,7 +1,7 @@
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
 
 /** Default keys of the shortcuts. Mod is Cmd on Apple devices and Ctrl elsewhere. */
-export const SHORTCUTS = {
+export const DEFAULT_SHORTCUTS = {
   newChat: { keys: 'Mod+Shift+O', label: () => m.shell_new_chat() },
   search: { keys: 'Mod+K', label: () => m.shell_shortcut_search() },
   sidebar: { keys: 'Mod+B', label: () => m.shell_shortcut_sidebar() },
@@ -15,12 +15,12 @@ export const SHORTCUTS = {
   allowTool: { keys: 'Mod+Alt+Enter', label: () => m.shell_shortcut_allow_tool() },
   denyTool: { keys: 'Mod+Alt+Backspace', label: () => m.shell_shortcut_deny_tool() },
 } as const;
-export type ShortcutName = keyof typeof SHORTCUTS;
+export type ShortcutName = keyof typeof DEFAULT_SHORTCUTS;
 
 /** Keys of a person's own, in the place of those above; null: none. */
-export type Bindings = Readonly<Partial<Record<ShortcutName, string | null>>>;
+export type KeyBindingOverrides = Readonly<Partial<Record<ShortcutName, string | null>>>;
 
-export interface Pressed {
+export interface KeyPress {
   key: string;
   code?: string;
   ctrlKey: boolean;
@@ -29,51 +29,51 @@ export interface Pressed {
   altKey: boolean;
 }
 
-const NAMES = Object.keys(SHORTCUTS) as ShortcutName[];
+const KEY_NAMES = Object.keys(DEFAULT_SHORTCUTS) as ShortcutName[];
 const MODIFIERS = ['Control', 'Meta', 'Shift', 'Alt', 'AltGraph', 'CapsLock', 'Fn'];
-const MARKS: Readonly<Record<string, string>> = { Comma: ',', Period: '.', Slash: '/' };
+const MODIFIER_SYMBOLS: Readonly<Record<string, string>> = { Comma: ',', Period: '.', Slash: '/' };
 /** Letters reserved by browsers and text fields. */
-const TAKEN = ['R', 'W', 'T', 'N', 'Q', 'A', 'C', 'V', 'X', 'Z'];
+const RESERVED_KEYS = ['R', 'W', 'T', 'N', 'Q', 'A', 'C', 'V', 'X', 'Z'];
 
 /** The keys that do it; null where it is switched off. */
-export const boundKeys = (name: ShortcutName, bindings: Bindings): string | null =>
-  bindings[name] === undefined ? SHORTCUTS[name].keys : bindings[name];
+export const getBoundKeys = (name: ShortcutName, bindings: KeyBindingOverrides): string | null =>
+  bindings[name] === undefined ? DEFAULT_SHORTCUTS[name].keys : bindings[name];
 
 /** A key press in our notation, `Mod+Alt+Shift+K`; null if only modifiers are held, or others than ours. `apple`: Mod is Cmd. */
-export function pressedKeys({ key, code = '', ctrlKey, metaKey, shiftKey, altKey }: Pressed, apple: boolean): string | null {
+export function toKeyNotation({ key, code = '', ctrlKey, metaKey, shiftKey, altKey }: KeyPress, apple: boolean): string | null {
   if (MODIFIERS.includes(key) || (apple ? ctrlKey : metaKey)) return null;
   // Latin letters are matched by character, whatever the keyboard layout.
-  const plain = /^[a-z]$/i.test(key) ? undefined : plainKey(key, code, altKey || shiftKey);
-  const held = [(apple ? metaKey : ctrlKey) && 'Mod', altKey && 'Alt', shiftKey && 'Shift'].filter((each) => each !== false);
-  return [...held, plain ?? (key.length === 1 ? key.toUpperCase() : key)].join('+');
+  const plain = /^[a-z]$/i.test(key) ? undefined : getPhysicalKey(key, code, altKey || shiftKey);
+  const modifiers = [(apple ? metaKey : ctrlKey) && 'Mod', altKey && 'Alt', shiftKey && 'Shift'].filter((each) => each !== false);
+  return [...modifiers, plain ?? (key.length === 1 ? key.toUpperCase() : key)].join('+');
 }
 
 /** The character on the physical key, if the key press produces another one: with Shift or Alt, or on a keyboard without Latin letters. */
-function plainKey(key: string, code: string, changed: boolean): string | undefined {
+function getPhysicalKey(key: string, code: string, isChanged: boolean): string | undefined {
   if (code === 'Semicolon') return ';';
   const foreign = !/^[ -~]*$/.test(key);
-  return (foreign ? MARKS[code] : undefined) ?? (foreign || changed ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined);
+  return (foreign ? MODIFIER_SYMBOLS[code] : undefined) ?? (foreign || isChanged ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined);
 }
 
 /** The shortcut of a key press; null if there is none. */
-export function shortcutOf(event: Pressed, apple: boolean, bindings: Bindings = {}): ShortcutName | null {
-  const keys = pressedKeys(event, apple);
-  return keys === null ? null : (NAMES.find((name) => boundKeys(name, bindings) === keys) ?? null);
+export function findShortcut(event: KeyPress, apple: boolean, bindings: KeyBindingOverrides = {}): ShortcutName | null {
+  const keys = toKeyNotation(event, apple);
+  return keys === null ? null : (KEY_NAMES.find((name) => getBoundKeys(name, bindings) === keys) ?? null);
 }
 
 /** Why keys cannot do it, in a sentence; null where they can. */
-export function whyNot(keys: string, name: ShortcutName, bindings: Bindings): string | null {
+export function getBindingError(keys: string, name: ShortcutName, bindings: KeyBindingOverrides): string | null {
   const parts = keys.split('+');
   const last = parts.at(-1) ?? '';
   if (!/^F\d+$/.test(last) && last !== 'Escape' && !parts.includes('Mod') && !parts.includes('Alt'))
     return m.shell_shortcut_needs_modifier();
-  if (parts.length === 2 && parts[0] === 'Mod' && TAKEN.includes(last)) return m.shell_shortcut_browsers();
-  const other = NAMES.find((each) => each !== name && boundKeys(each, bindings) === keys);
-  return other ? m.shell_shortcut_taken({ shortcut: SHORTCUTS[other].label() }) : null;
+  if (parts.length === 2 && parts[0] === 'Mod' && RESERVED_KEYS.includes(last)) return m.shell_shortcut_browsers();
+  const other = KEY_NAMES.find((each) => each !== name && getBoundKeys(each, bindings) === keys);
+  return other ? m.shell_shortcut_taken({ shortcut: DEFAULT_SHORTCUTS[other].label() }) : null;
 }
 
 /** Keys as they are written on this machine's keyboard. */
-export function writtenKeys(keys: string, apple: boolean): string[] {
+export function formatKeys(keys: string, apple: boolean): string[] {
   const names: Record<string, string> = apple ? { Mod: '⌘', Alt: '⌥', Shift: '⇧', Escape: 'esc' } : { Mod: 'Ctrl', Escape: 'Esc' };
   return keys.split('+').map((part) => names[part] ?? part);
 }

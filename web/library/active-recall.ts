@@ -1,21 +1,21 @@
 // `perch/memory/active-recall`: finds memories relevant to a message before it is answered (docs/decisions/0040).
-import { isMemoryId } from '../gateway/core/memory/index/entry.ts';
+import { isMemoryId } from '../gateway/core/memory/index/index-entry.ts';
 import type { MemoryManager } from '../gateway/core/memory/memory-manager.ts';
-import type { ActiveRecallConfigFields } from '../gateway/core/recall/config.ts';
+import type { ActiveRecallConfigFields } from '../gateway/core/recall/recall-config.ts';
 import { buildContextMessage, type ContextMessage } from '../gateway/core/recall/context-message.ts';
 import { ActiveMemoryRecaller as Recaller, type RecallerParts, type RecallSearch } from '../gateway/core/recall/recaller.ts';
-import type { ActiveRecallResult } from '../gateway/core/recall/result.ts';
+import type { ActiveRecallResult } from '../gateway/core/recall/recall-result.ts';
 
-export { ActiveRecallConfig, type ActiveRecallConfigFields } from '../gateway/core/recall/config.ts';
+export { ActiveRecallConfig, type ActiveRecallConfigFields } from '../gateway/core/recall/recall-config.ts';
 export type { ContextMessage } from '../gateway/core/recall/context-message.ts';
-export type { Turn } from '../gateway/core/recall/questions.ts';
+export type { Turn } from '../gateway/core/recall/recall-queries.ts';
 export type { RecallerParts } from '../gateway/core/recall/recaller.ts';
-export { ActiveRecallResult, type RecalledMemory, type SearchDebug } from '../gateway/core/recall/result.ts';
-export { PromptStyle, QueryMode } from '../gateway/core/recall/settings.ts';
+export { ActiveRecallResult, type RecalledMemory, type SearchDebug } from '../gateway/core/recall/recall-result.ts';
+export { PromptStyle, QueryMode } from '../gateway/core/recall/recall-settings.ts';
 export { buildContextMessage };
 
 /** A memory, or whatever searches as one. */
-type Searched = Pick<MemoryManager, 'searchMemory'> & Partial<Pick<MemoryManager, 'getMemories'>>;
+type SearchableMemory = Pick<MemoryManager, 'searchMemory'> & Partial<Pick<MemoryManager, 'getMemories'>>;
 
 /** Asks a memory about each message. */
 export class ActiveMemoryRecaller extends Recaller {
@@ -24,12 +24,12 @@ export class ActiveMemoryRecaller extends Recaller {
    * Throws an Error that names an invalid setting.
    */
   constructor(
-    memoryManager: Searched | null,
+    memoryManager: SearchableMemory | null,
     config: Partial<ActiveRecallConfigFields> | Record<string, unknown> = {},
     _workspaceDir?: string,
     parts: RecallerParts = {},
   ) {
-    super(memoryManager && searchOf(memoryManager), config, parts);
+    super(memoryManager && createRecallSearch(memoryManager), config, parts);
   }
 
   /** The message for the front of the message list; null unless the result `isSuccess`. */
@@ -38,7 +38,7 @@ export class ActiveMemoryRecaller extends Recaller {
   }
 }
 
-const searchOf = (manager: Searched): RecallSearch => ({
+const createRecallSearch = (manager: SearchableMemory): RecallSearch => ({
   backend: 'memory',
   search: async (query, limit) =>
     (await manager.searchMemory(query, limit)).map(({ id, text, category, coverage, why, at, path, lines }) => ({

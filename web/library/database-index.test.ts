@@ -1,50 +1,53 @@
 import 'fake-indexeddb/auto';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import type { Entry } from '../gateway/core/memory/index/entry.ts';
-import type { ReadFile } from '../gateway/core/memory/index/index-store.ts';
+import type { IndexEntry } from '../gateway/core/memory/index/index-entry.ts';
+import type { IndexedFile } from '../gateway/core/memory/index/index-store.ts';
 import { DatabaseIndex } from './database-index.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { MemoryManager } from './memory.ts';
 
-const file = (path: string): ReadFile => ({ path, size: 1, modifiedAt: 1, hash: null, lines: 1, isCut: false, broken: 0 });
-const passage = (path: string, line: number, id = `${path}#${line}`, text = id): Entry => ({
+const createFile = (path: string): IndexedFile => ({ path, size: 1, modifiedAt: 1, hash: null, lines: 1, isCut: false, broken: 0 });
+const createPassage = (path: string, line: number, id = `${path}#${line}`, text = id): IndexEntry => ({
   ...{ id, kind: 'day', thread: path, text, category: null, path, line, end: line, at: 1, speaker: null, key: null },
 });
-const nothing = { removed: [], written: [] };
+const NO_CHANGES = { removed: [], written: [] };
 
 verifies('memory.browser/index', 'passages are given in their order, and what another tab wrote is put right', async () => {
   const index = new DatabaseIndex('index-rows');
   const [day, other] = ['memory/2026-11-22.md', 'memory/2026-11-2.md'];
-  const entries = [passage(day, 2), ...[1, 2, 10].map((nth) => passage(day, 2, `${day}#2.${nth}`)), passage(day, 10)];
-  await index.put(file(day), entries, { removed: [], written: entries });
-  await index.put(file(other), [passage(other, 1)], { removed: [], written: [passage(other, 1)] });
+  const entries = [createPassage(day, 2), ...[1, 2, 10].map((nth) => createPassage(day, 2, `${day}#2.${nth}`)), createPassage(day, 10)];
+  await index.put(createFile(day), entries, { removed: [], written: entries });
+  await index.put(createFile(other), [createPassage(other, 1)], { removed: [], written: [createPassage(other, 1)] });
   expect(await index.entries(day)).toEqual(entries);
   expect((await index.files()).map(({ path }) => path)).toEqual([other, day]);
 
   const fewer = entries.slice(0, 2).map((entry) => ({ ...entry, text: 'changed' }));
-  await index.put({ ...file(day), size: 2 }, fewer, { removed: entries.slice(2).map(({ id }) => id), written: fewer });
+  await index.put({ ...createFile(day), size: 2 }, fewer, { removed: entries.slice(2).map(({ id }) => id), written: fewer });
   expect(await index.entries(day)).toEqual(fewer);
-  const replaced = [fewer[0] ?? expect.fail(), passage(day, 3)];
+  const replaced = [fewer[0] ?? expect.fail(), createPassage(day, 3)];
   const puts = vi.spyOn(IDBObjectStore.prototype, 'put');
-  await index.put(file(day), replaced, { removed: [fewer[1]?.id ?? ''], written: replaced.slice(1) });
+  await index.put(createFile(day), replaced, { removed: [fewer[1]?.id ?? ''], written: replaced.slice(1) });
   // Unchanged files are not written again.
   expect(puts).toHaveBeenCalledTimes(2);
   puts.mockRestore();
   expect(await index.entries(day)).toEqual(replaced);
   // Another tab, which has read none of that, has it right all the same; and then the first, which does not know of it.
   const tab = new DatabaseIndex('index-rows');
-  await tab.put(file(day), entries.slice(0, 1), nothing);
+  await tab.put(createFile(day), entries.slice(0, 1), NO_CHANGES);
   expect(await index.entries(day)).toEqual(entries.slice(0, 1));
-  await index.put(file(day), [...replaced, passage(day, 4)], { removed: [], written: [passage(day, 4)] });
-  expect(await tab.entries(day)).toEqual([...replaced, passage(day, 4)]);
+  await index.put(createFile(day), [...replaced, createPassage(day, 4)], { removed: [], written: [createPassage(day, 4)] });
+  expect(await tab.entries(day)).toEqual([...replaced, createPassage(day, 4)]);
   // A second tab writes only the changes.
   await tab.files();
   const again = vi.spyOn(IDBObjectStore.prototype, 'put');
-  await tab.put(file(day), [...replaced, passage(day, 4), passage(day, 5)], { removed: [], written: [passage(day, 5)] });
+  await tab.put(createFile(day), [...replaced, createPassage(day, 4), createPassage(day, 5)], {
+    removed: [],
+    written: [createPassage(day, 5)],
+  });
   expect(again).toHaveBeenCalledTimes(2);
   again.mockRestore();
-  expect(await index.entries(day)).toEqual([...replaced, passage(day, 4), passage(day, 5)]);
+  expect(await index.entries(day)).toEqual([...replaced, createPassage(day, 4), createPassage(day, 5)]);
   await index.remove(day);
   expect([await index.entries(day), (await index.files()).map(({ path }) => path)]).toEqual([[], [other]]);
   expect(await index.entries(other)).toHaveLength(1);

@@ -1,18 +1,18 @@
-import type { Entry } from '../gateway/core/memory/index/entry.ts';
-import type { IndexStore, ReadFile } from '../gateway/core/memory/index/index-store.ts';
-import type { KeptVector } from '../gateway/core/memory/vectors/vector-rows.ts';
-import type { VectorStore } from '../gateway/core/memory/vectors/vectors.ts';
+import type { IndexEntry } from '../gateway/core/memory/index/index-entry.ts';
+import type { IndexStore, IndexedFile } from '../gateway/core/memory/index/index-store.ts';
+import type { QuantizedVector } from '../gateway/core/memory/vectors/vector-rows.ts';
+import type { VectorStore } from '../gateway/core/memory/vectors/passage-vectors.ts';
 import type { Transaction } from '../gateway/storage/database.ts';
-import { plain } from './plain-store.ts';
-import type { IndexRow, WorkspaceSchema } from './schema.ts';
-import { told, type WorkspaceDatabase, workspaceDatabase } from './workspace-database.ts';
+import { getStore } from './get-store.ts';
+import type { IndexRow, WorkspaceSchema } from './workspace-schema.ts';
+import { withDatabaseErrors, type WorkspaceDatabase, getWorkspaceDatabase } from './workspace-database.ts';
 
-const STORE = 'memory.db';
-const SNAPSHOT: ['snapshot', string, string] = ['snapshot', '', ''];
+const STORE_NAME = 'memory.db';
+const SNAPSHOT_KEY: ['snapshot', string, string] = ['snapshot', '', ''];
 /** Passages of one line have a number behind it. */
-const byNumber = new Intl.Collator('en', { numeric: true });
+const numericCollator = new Intl.Collator('en', { numeric: true });
 
-type Writing = Transaction<WorkspaceSchema, 'readwrite'>;
+type WriteTx = Transaction<WorkspaceSchema, 'readwrite'>;
 
 /**
  * The memory index in a browser: the store `memory.db` of the workspace's database, with a row for each file that was read and for each
@@ -27,11 +27,11 @@ export class DatabaseIndex implements IndexStore, VectorStore {
   /** Opens nothing yet: that is done when it is first used. */
   constructor(name: string) {
     this.#name = name;
-    this.#database = workspaceDatabase(name);
+    this.#database = getWorkspaceDatabase(name);
   }
 
-  async files(): Promise<ReadFile[]> {
-    const rows = await this.#read((tx) => tx.objectStore(STORE).getAll(IDBKeyRange.bound(['file'], ['file', []])));
+  async files(): Promise<IndexedFile[]> {
+    const rows = await this.#read((tx) => tx.objectStore(STORE_NAME).getAll(IDBKeyRange.bound(['file'], ['file', []])));
     return rows.flatMap((row) => {
       if (row.kind !== 'file') return [];
       this.#tokens.set(row.file.path, row.token);
@@ -39,28 +39,28 @@ export class DatabaseIndex implements IndexStore, VectorStore {
     });
   }
 
-  entries(path: string): Promise<Entry[]> {
+  entries(path: string): Promise<IndexEntry[]> {
     return this.#read(async (tx) => {
-      const rows = await tx.objectStore(STORE).getAll(passagesOf(path));
+      const rows = await tx.objectStore(STORE_NAME).getAll(getPassageRange(path));
       const passages = rows.flatMap((row) => (row.kind === 'passage' ? row.passage : []));
-      return passages.sort((a, b) => a.line - b.line || byNumber.compare(a.id, b.id));
+      return passages.sort((a, b) => a.line - b.line || numericCollator.compare(a.id, b.id));
     });
   }
 
   async put(
-    file: ReadFile,
-    entries: readonly Entry[],
-    { removed, written }: { removed: readonly string[]; written: readonly Entry[] },
+    file: IndexedFile,
+    entries: readonly IndexEntry[],
+    { removed, written }: { removed: readonly string[]; written: readonly IndexEntry[] },
   ): Promise<void> {
     const { path } = file;
     const token = crypto.randomUUID();
     await this.#write(async (tx) => {
-      const before = await tx.objectStore(STORE).get(['file', path, '']);
+      const before = await tx.objectStore(STORE_NAME).get(['file', path, '']);
       // Another tab has written the file too, so the change does not apply to the stored version.
       const isOurs = (before?.kind === 'file' ? before.token : undefined) === this.#tokens.get(path);
-      const store = plain(tx, STORE);
+      const store = getStore(tx, STORE_NAME);
       if (isOurs) for (const id of removed) store.delete(['passage', path, id]);
-      else store.delete(passagesOf(path));
+      else store.delete(getPassageRange(path));
       putPassages(store, path, isOurs ? written : entries);
       const row: IndexRow = { kind: 'file', file, token };
       store.put(row, ['file', path, '']);
@@ -70,8 +70,8 @@ export class DatabaseIndex implements IndexStore, VectorStore {
 
   async remove(path: string): Promise<void> {
     await this.#write(async (tx) => {
-      plain(tx, STORE).delete(passagesOf(path));
-      plain(tx, STORE).delete(['file', path, '']);
+      getStore(tx, STORE_NAME).delete(getPassageRange(path));
+      getStore(tx, STORE_NAME).delete(['file', path, '']);
     });
     this.#tokens.delete(path);
   }
@@ -79,7 +79,7 @@ export class DatabaseIndex implements IndexStore, VectorStore {
   /** The last saved bytes; undefined if there are none. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.#read(async (tx) => {
-      const row = await tx.objectStore(STORE).get(SNAPSHOT);
+      const row = await tx.objectStore(STORE_NAME).get(SNAPSHOT_KEY);
       return row?.kind === 'snapshot' ? row.bytes : undefined;
     });
   }
@@ -87,36 +87,36 @@ export class DatabaseIndex implements IndexStore, VectorStore {
   /** Keeps bytes, in place of those before. */
   putSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const row: IndexRow = { kind: 'snapshot', bytes };
-    return this.#write(async (tx) => void plain(tx, STORE).put(row, SNAPSHOT));
+    return this.#write(async (tx) => void getStore(tx, STORE_NAME).put(row, SNAPSHOT_KEY));
   }
 
   /** By model and hash of the text. */
-  async kept(model: string, hashes: readonly string[]): Promise<Map<string, KeptVector>> {
-    const rows = await this.#read((tx) => Promise.all(hashes.map((hash) => tx.objectStore(STORE).get(['vector', model, hash]))));
+  async kept(model: string, hashes: readonly string[]): Promise<Map<string, QuantizedVector>> {
+    const rows = await this.#read((tx) => Promise.all(hashes.map((hash) => tx.objectStore(STORE_NAME).get(['vector', model, hash]))));
     return new Map(rows.flatMap((row, at) => (row?.kind === 'vector' ? [[hashes[at] ?? '', row.vector] as const] : [])));
   }
 
-  keep(model: string, vectors: ReadonlyMap<string, KeptVector>): Promise<void> {
+  keep(model: string, vectors: ReadonlyMap<string, QuantizedVector>): Promise<void> {
     return this.#write(async (tx) => {
       for (const [hash, vector] of vectors) {
         const row: IndexRow = { kind: 'vector', vector };
-        plain(tx, STORE).put(row, ['vector', model, hash]);
+        getStore(tx, STORE_NAME).put(row, ['vector', model, hash]);
       }
     });
   }
 
   #read<T>(body: (tx: Transaction<WorkspaceSchema, 'readonly'>) => Promise<T>): Promise<T> {
-    return told(this.#name, 'Couldn’t read the memory index', () => this.#database.read([STORE], body));
+    return withDatabaseErrors(this.#name, 'Couldn’t read the memory index', () => this.#database.read([STORE_NAME], body));
   }
 
-  #write(body: (tx: Writing) => Promise<void>): Promise<void> {
-    return told(this.#name, 'Couldn’t write the memory index', () => this.#database.write([STORE], 'relaxed', body));
+  #write(body: (tx: WriteTx) => Promise<void>): Promise<void> {
+    return withDatabaseErrors(this.#name, 'Couldn’t write the memory index', () => this.#database.write([STORE_NAME], 'relaxed', body));
   }
 }
 
-const passagesOf = (path: string): IDBKeyRange => IDBKeyRange.bound(['passage', path], ['passage', path, []]);
+const getPassageRange = (path: string): IDBKeyRange => IDBKeyRange.bound(['passage', path], ['passage', path, []]);
 
-function putPassages(store: IDBObjectStore, path: string, passages: readonly Entry[]): void {
+function putPassages(store: IDBObjectStore, path: string, passages: readonly IndexEntry[]): void {
   for (const passage of passages) {
     const row: IndexRow = { kind: 'passage', passage };
     store.put(row, ['passage', path, passage.id]);

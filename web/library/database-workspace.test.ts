@@ -4,20 +4,20 @@ import { deleteDB, openDB } from 'idb';
 import { afterEach, expect, vi } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { databaseWorkspace } from './database-workspace.ts';
-import { steps } from './schema.ts';
+import { migrations } from './workspace-schema.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
 let databases = 0;
-const named = (): string => `notes-${++databases}`;
+const createName = (): string => `notes-${++databases}`;
 
 /** The workspace in another tab: with its own modules and connection. */
-async function inAnotherTab(name: string) {
+async function openInOtherTab(name: string) {
   vi.resetModules();
   return (await import('./database-workspace.ts')).databaseWorkspace(name);
 }
 
-const partsOf = async (name: string): Promise<string[]> => {
+const readParts = async (name: string): Promise<string[]> => {
   const db = await openDB(name);
   const parts: string[] = await db.getAll('texts');
   db.close();
@@ -25,24 +25,24 @@ const partsOf = async (name: string): Promise<string[]> => {
 };
 
 verifies('memory.browser/workspace', 'what is added joins the last part while that is short, and is read as one', async () => {
-  const name = named();
+  const name = createName();
   const at = databaseWorkspace(name);
   await at.write('dialog/2026-11-22.jsonl', `${'x'.repeat(100_000)}\n`);
   for (const line of ['ä\n', 'b\n', `${'y'.repeat(65_000)}\n`, `${'z'.repeat(600)}\n`]) await at.append('dialog/2026-11-22.jsonl', line);
-  expect((await partsOf(name)).map(({ length }) => length)).toEqual([100_001, 65_005, 601]);
+  expect((await readParts(name)).map(({ length }) => length)).toEqual([100_001, 65_005, 601]);
   const text = `${'x'.repeat(100_000)}\nä\nb\n${'y'.repeat(65_000)}\n${'z'.repeat(600)}\n`;
   expect(await at.read('dialog/2026-11-22.jsonl')).toBe(text);
   expect((await at.stat('dialog/2026-11-22.jsonl'))?.size).toBe(new TextEncoder().encode(text).length);
   await at.write('dialog/2026-11-22.jsonl', 'short');
-  expect(await partsOf(name)).toEqual(['short']);
+  expect(await readParts(name)).toEqual(['short']);
   await at.append('dialog/2026-11-22.jsonl', ' \ud800');
   expect(await at.read('dialog/2026-11-22.jsonl')).toBe('short \ufffd');
   await at.remove('dialog/2026-11-22.jsonl');
-  expect(await partsOf(name)).toEqual([]);
+  expect(await readParts(name)).toEqual([]);
 });
 
 verifies('memory.browser/workspace', 'versions of a file differ in time while the clock stands; a folder has what is in it', async () => {
-  const at = databaseWorkspace(named());
+  const at = databaseWorkspace(createName());
   vi.spyOn(Date, 'now').mockReturnValue(1000);
   const times = [];
   for (const work of [at.write, at.append, at.write]) {
@@ -55,7 +55,7 @@ verifies('memory.browser/workspace', 'versions of a file differ in time while th
 });
 
 verifies('memory.browser/workspace', 'looking and listing read no text', async () => {
-  const at = databaseWorkspace(named());
+  const at = databaseWorkspace(createName());
   await at.write('MEMORY.md', 'x');
   const get = vi.spyOn(IDBObjectStore.prototype, 'getAll');
   await at.list();
@@ -64,7 +64,7 @@ verifies('memory.browser/workspace', 'looking and listing read no text', async (
 });
 
 verifies('memory.browser/workspace', 'each change is forced onto the disk, in one transaction', async () => {
-  const at = databaseWorkspace(named());
+  const at = databaseWorkspace(createName());
   await at.write('a.md', 'A');
   const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
   await at.write('a.md', 'B');
@@ -75,7 +75,7 @@ verifies('memory.browser/workspace', 'each change is forced onto the disk, in on
 });
 
 verifies('memory.browser/workspace', 'invalid paths are refused, and hidden names are listed on request', async () => {
-  const name = named();
+  const name = createName();
   const [at, dreams] = [databaseWorkspace(`${name}/`), databaseWorkspace(name, { hidden: ['.dreams'] })];
   for (const path of ['../x', 'a/../../x', '/etc/passwd', '', 'a//b', '.dreams/x', 'a\\b', 'C:x', 'a\0b', './a', '..']) {
     await expect(at.write(path, 'x'), path).rejects.toThrow('Invalid workspace path');
@@ -90,7 +90,7 @@ verifies('memory.browser/workspace', 'invalid paths are refused, and hidden name
 });
 
 verifies('memory.browser/workspace', 'without room nothing is stored, and that is said', async () => {
-  const at = databaseWorkspace(named());
+  const at = databaseWorkspace(createName());
   await at.write('MEMORY.md', 'before\n');
   const full = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
     throw new DOMException('Full', 'QuotaExceededError');
@@ -103,7 +103,7 @@ verifies('memory.browser/workspace', 'without room nothing is stored, and that i
 });
 
 verifies('memory.browser/workspace', 'who changes their mind in a change gets their own error back', async () => {
-  const at = databaseWorkspace(named());
+  const at = databaseWorkspace(createName());
   await at.write('MEMORY.md', 'before\n');
   const reason = new RangeError('Not this');
   await expect(
@@ -115,8 +115,8 @@ verifies('memory.browser/workspace', 'who changes their mind in a change gets th
 });
 
 verifies('memory.browser/tabs', 'two tabs that change one file at once lose nothing', async () => {
-  const name = named();
-  const tabs = [databaseWorkspace(name), await inAnotherTab(name)];
+  const name = createName();
+  const tabs = [databaseWorkspace(name), await openInOtherTab(name)];
   const lines = tabs.flatMap((tab, which) =>
     Array.from({ length: 20 }, async (_, nth) => {
       await tab.update('MEMORY.md', (text = '') => `${text}${which}-${nth}\n`);
@@ -132,7 +132,7 @@ verifies(
   'memory.browser/tabs',
   'a database that is deleted or closed under it is opened again; a newer build’s and another program’s are left alone',
   async () => {
-    const name = named();
+    const name = createName();
     const at = databaseWorkspace(name);
     await at.write('MEMORY.md', 'x');
     await deleteDB(name);
@@ -146,7 +146,7 @@ verifies(
       request.addEventListener('success', () => opened.push(request.result));
       return request;
     });
-    const other = await inAnotherTab(name);
+    const other = await openInOtherTab(name);
     expect(await other.read('MEMORY.md')).toBe('y');
     forceCloseDatabase(opened[0] as unknown as typeof IDBDatabase);
     expect(await other.read('MEMORY.md')).toBe('y');
@@ -158,7 +158,7 @@ verifies(
     expect(await newer.getAll('texts')).toEqual(['y']);
     newer.close();
 
-    const foreign = named();
+    const foreign = createName();
     (await openDB(foreign, 1, { upgrade: (db) => void db.createObjectStore('theirs') })).close();
     await expect(databaseWorkspace(foreign).write('MEMORY.md', 'x')).rejects.toThrow('belongs to another program. Choose another name.');
     expect([...(await openDB(foreign)).objectStoreNames]).toEqual(['theirs']);
@@ -166,20 +166,22 @@ verifies(
 );
 
 verifies('memory.browser/tabs', 'a build that waits for an older one says so, and goes on when that closes', async () => {
-  const name = named();
+  const name = createName();
   await databaseWorkspace(name).write('MEMORY.md', 'x');
   const older = await openDB(name, 1);
   const warned = vi.spyOn(console, 'warn').mockImplementation(() => older.close());
   vi.resetModules();
-  vi.doMock('./schema.ts', () => ({ steps: [...steps, () => {}] }));
+  vi.doMock('./workspace-schema.ts', () => ({ migrations: [...migrations, () => {}] }));
   const newer = (await import('./database-workspace.ts')).databaseWorkspace(name);
-  vi.doUnmock('./schema.ts');
+  vi.doUnmock('./workspace-schema.ts');
   expect(await newer.read('MEMORY.md')).toBe('x');
   expect(warned.mock.calls).toEqual([[expect.stringContaining(`"${name}" is open in an older version of Perch in another tab`)]]);
 });
 
 verifies('memory.browser/workspace', 'reports that IndexedDB is missing', async () => {
   vi.stubGlobal('indexedDB', undefined);
-  await expect(databaseWorkspace(named()).read('MEMORY.md')).rejects.toThrow('Couldn’t read MEMORY.md: IndexedDB is not available here');
+  await expect(databaseWorkspace(createName()).read('MEMORY.md')).rejects.toThrow(
+    'Couldn’t read MEMORY.md: IndexedDB is not available here',
+  );
   vi.unstubAllGlobals();
 });

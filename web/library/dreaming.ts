@@ -1,52 +1,52 @@
 // `perch/memory/dreaming` for browsers: consolidation of a memory in IndexedDB (docs/decisions/0038).
-import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/core/dreaming/config.ts';
+import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/core/dreaming/dreaming-config.ts';
 import { type DreamingOptions, DreamingPhases as Phases } from '../gateway/core/dreaming/dreaming-phases.ts';
 import { SIGNALS_FILE, SignalsStore as Signals } from '../gateway/core/dreaming/signals-store.ts';
 import type { Workspace } from '../gateway/core/memory/workspace.ts';
 import { databaseWorkspace } from './database-workspace.ts';
-import { fetchedText } from './fetched-text.ts';
-import { settingsAt } from './settings-at.ts';
-import { databaseName } from './workspace-database.ts';
+import { fetchText } from './fetch-text.ts';
+import { loadSettings } from './load-settings.ts';
+import { toDatabaseName } from './workspace-database.ts';
 
-export { type DreamingConfigInput, StorageMode } from '../gateway/core/dreaming/config.ts';
+export { type DreamingConfigInput, StorageMode } from '../gateway/core/dreaming/dreaming-config.ts';
 export type { DreamingOptions } from '../gateway/core/dreaming/dreaming-phases.ts';
 export { type Candidate, PromotionScorer } from '../gateway/core/dreaming/promotion-scorer.ts';
 export type { Promotion } from '../gateway/core/dreaming/promotion-log.ts';
-export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../gateway/core/dreaming/report.ts';
+export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../gateway/core/dreaming/phase-report.ts';
 export type { ScoreComponents } from '../gateway/core/dreaming/score-components.ts';
 export type { ShortTermSignal } from '../gateway/core/dreaming/signal.ts';
 export type { SignalStats } from '../gateway/core/dreaming/signals-store.ts';
 
-const [HIDDEN = ''] = SIGNALS_FILE.split('/');
+const [HIDDEN_DIR = ''] = SIGNALS_FILE.split('/');
 
 /** By name: all classes that work on the same database share one workspace object to take turns. */
 const workspaces = new Map<string, Workspace>();
 
-function workspaceIn(storeDir: string): Workspace {
-  const name = databaseName(storeDir);
-  const known = workspaces.get(name) ?? databaseWorkspace(name, { hidden: [HIDDEN] });
-  workspaces.set(name, known);
-  return known;
+function getWorkspace(storeDir: string): Workspace {
+  const name = toDatabaseName(storeDir);
+  const workspace = workspaces.get(name) ?? databaseWorkspace(name, { hidden: [HIDDEN_DIR] });
+  workspaces.set(name, workspace);
+  return workspace;
 }
 
 /** Settings of dreaming, in either spelling. */
 export class DreamingConfig extends Config {
   /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
-  static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchedText): Promise<DreamingConfig> {
-    return settingsAt(path, read, (text) => new DreamingConfig({ ...Config.parseYaml(text) }));
+  static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchText): Promise<DreamingConfig> {
+    return loadSettings(path, read, (text) => new DreamingConfig({ ...Config.parseYaml(text) }));
   }
 }
 
 /** The short-term signals of the memory in a database: they lie in its `.dreams`. */
 export class SignalsStore extends Signals {
   constructor(storeDir: string, options: { now?: () => number; timeZone?: string } = {}) {
-    super(workspaceIn(storeDir), options);
+    super(getWorkspace(storeDir), options);
   }
 }
 
 /** Consolidates the memory in a database. */
 export class DreamingPhases extends Phases {
   constructor(workspaceDir: string, config: Config | DreamingConfigInput | Record<string, unknown> = {}, options: DreamingOptions = {}) {
-    super(workspaceIn(workspaceDir), config instanceof Config ? config : new Config(config), options);
+    super(getWorkspace(workspaceDir), config instanceof Config ? config : new Config(config), options);
   }
 }

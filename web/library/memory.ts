@@ -1,24 +1,24 @@
 // `perch/memory` for browsers: a memory in IndexedDB (docs/decisions/0039). The version for Node, over a folder, is
 // bridge/library/memory.ts.
-import { estimateFor } from '#shared/tokens/estimate.ts';
-import { familyOf } from '#shared/tokens/family.ts';
-import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/core/memory/config.ts';
-import { unlessFailing } from '../gateway/core/memory/index/unless-failing.ts';
+import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
+import { getTokenFamily } from '#shared/tokens/token-family.ts';
+import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/core/memory/memory-config.ts';
+import { createFaultTolerantStore } from '../gateway/core/memory/index/fault-tolerant-store.ts';
 import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../gateway/core/memory/memory-aware-runner.ts';
 import { MemoryManager as Manager } from '../gateway/core/memory/memory-manager.ts';
 import type { CountText } from '../gateway/core/memory/summary/transcript.ts';
-import type { Embedder } from '../gateway/core/memory/vectors/vectors.ts';
+import type { Embedder } from '../gateway/core/memory/vectors/passage-vectors.ts';
 import type { MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
-import type { DreamingConfig } from '../gateway/core/dreaming/config.ts';
+import type { DreamingConfig } from '../gateway/core/dreaming/dreaming-config.ts';
 import { createSearchSignals } from '../gateway/core/dreaming/search-signals.ts';
 import { DatabaseIndex } from './database-index.ts';
 import { SignalsStore } from './dreaming.ts';
 import { databaseWorkspace } from './database-workspace.ts';
-import { fetchedText } from './fetched-text.ts';
-import { completeBy, modelOf, type ModelConfigInput, summaryModel } from './model.ts';
-import { noteClosed, noteOpen } from '../gateway/core/memory/open-managers.ts';
-import { settingsAt } from './settings-at.ts';
-import { databaseName } from './workspace-database.ts';
+import { fetchText } from './fetch-text.ts';
+import { createComplete, parseModelConfig, type ModelConfigInput, selectSummaryModel } from './model-config.ts';
+import { unregisterManager, registerManager } from '../gateway/core/memory/open-managers.ts';
+import { loadSettings } from './load-settings.ts';
+import { toDatabaseName } from './workspace-database.ts';
 
 export { applyCompaction, checkContext, type ContextCheckResult } from '../gateway/core/memory/compaction/check-context.ts';
 export { StructuredSummary, type SummaryFields } from '../gateway/core/memory/compaction/structured-summary.ts';
@@ -33,10 +33,10 @@ export {
 export type { FoundMemory } from '../gateway/core/memory/found-memory.ts';
 export type { Memory } from '../gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../gateway/core/memory/long-term.ts';
-export type { MemoryMessage } from '../gateway/core/memory/message.ts';
+export type { MemoryMessage } from '../gateway/core/memory/memory-message.ts';
 export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../gateway/core/memory/openai-message.ts';
-export type { Embedder } from '../gateway/core/memory/vectors/vectors.ts';
-export type { MemoryStats } from '../gateway/core/memory/stats.ts';
+export type { Embedder } from '../gateway/core/memory/vectors/passage-vectors.ts';
+export type { MemoryStats } from '../gateway/core/memory/memory-stats.ts';
 export { createMemoryTools, type MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
 export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../gateway/core/memory/workspace.ts';
 export type { MemoryConfigInput, ModelConfigInput };
@@ -45,8 +45,8 @@ export { databaseWorkspace };
 /** Settings of a memory, in either spelling. */
 export class MemoryConfig extends Config {
   /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
-  static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchedText): Promise<MemoryConfig> {
-    return settingsAt(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
+  static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchText): Promise<MemoryConfig> {
+    return loadSettings(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
   }
 }
 
@@ -73,21 +73,21 @@ export class MemoryManager extends Manager {
     model?: ModelConfigInput,
     { countTokens, embedder, dreaming, warn = (message) => console.warn(message) }: MemoryOptions = {},
   ) {
-    const name = databaseName(workspaceDir);
+    const name = toDatabaseName(workspaceDir);
     const settings = config instanceof Config ? config : new MemoryConfig(config);
-    const own = model && modelOf(model);
-    const asked = summaryModel(own, settings.summary.model);
+    const ownModel = model && parseModelConfig(model);
+    const summaryConfig = selectSummaryModel(ownModel, settings.summary.model);
     // The tables of tokenizers are larger than all the rest: a page counts by the measures of its model's family.
-    const family = own && familyOf(`${own.provider}/${own.modelId}`);
+    const family = ownModel && getTokenFamily(`${ownModel.provider}/${ownModel.modelId}`);
     const index = new DatabaseIndex(name);
     const workspace = databaseWorkspace(name);
     super({
       workspace,
       config: settings,
       clock: { now: Date.now },
-      complete: asked && completeBy(asked),
-      countTokens: countTokens ?? (family && ((text) => estimateFor(text, family))),
-      index: unlessFailing(index, warn),
+      complete: summaryConfig && createComplete(summaryConfig),
+      countTokens: countTokens ?? (family && ((text) => estimateForFamily(text, family))),
+      index: createFaultTolerantStore(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
       onSearched:
         dreaming && createSearchSignals(dreaming, { workspace, signals: new SignalsStore(name, { timeZone: dreaming.timezone }) }),
@@ -98,7 +98,7 @@ export class MemoryManager extends Manager {
 
   /** Warns if another manager of this page has the database open. */
   override async open(): Promise<this> {
-    noteOpen(this.workspaceDir, this, (message) => this.warn(message));
+    registerManager(this.workspaceDir, this, (message) => this.warn(message));
     return super.open();
   }
 
@@ -106,7 +106,7 @@ export class MemoryManager extends Manager {
     try {
       await super.close();
     } finally {
-      noteClosed(this.workspaceDir, this);
+      unregisterManager(this.workspaceDir, this);
     }
   }
 }

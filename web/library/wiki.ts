@@ -1,18 +1,18 @@
 // `perch/memory/wiki` for browsers: a wiki of claims in IndexedDB (docs/decisions/0037).
 import { ClaimsManager as Claims, type ClaimsOptions } from '../gateway/core/wiki/claims-manager.ts';
-import type { WikiConfig, WikiConfigInput } from '../gateway/core/wiki/config.ts';
-import { HIDDEN, WikiVault as Vault } from '../gateway/core/wiki/vault.ts';
+import type { WikiConfig, WikiConfigInput } from '../gateway/core/wiki/wiki-config.ts';
+import { HIDDEN_NAMES, WikiVault as Vault } from '../gateway/core/wiki/wiki-vault.ts';
 import { databaseWorkspace } from './database-workspace.ts';
-import { databaseName } from './workspace-database.ts';
+import { toDatabaseName } from './workspace-database.ts';
 
 export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../gateway/core/wiki/claim.ts';
 export type { ClaimChange, LineProblem } from '../gateway/core/wiki/claim-lines.ts';
 export type { ImportReport } from '../gateway/core/wiki/claims-transfer.ts';
-export { WikiConfig, type WikiConfigInput } from '../gateway/core/wiki/config.ts';
+export { WikiConfig, type WikiConfigInput } from '../gateway/core/wiki/wiki-config.ts';
 export type { Contradiction } from '../gateway/core/wiki/contradiction/contradiction.ts';
-export type { Finding, HealthReport } from '../gateway/core/wiki/health.ts';
-export type { Backlink } from '../gateway/core/wiki/links.ts';
-export { WikiPage, type WikiPageInput } from '../gateway/core/wiki/page.ts';
+export type { Finding, HealthReport } from '../gateway/core/wiki/wiki-health.ts';
+export type { Backlink } from '../gateway/core/wiki/wiki-links.ts';
+export { WikiPage, type WikiPageInput } from '../gateway/core/wiki/wiki-page.ts';
 
 /** A wiki in a database of the browser. */
 export class WikiVault extends Vault {
@@ -21,8 +21,8 @@ export class WikiVault extends Vault {
 
   /** Nothing is read or made before it is asked for. */
   constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
-    const name = databaseName(vaultPath);
-    super(databaseWorkspace(name, { hidden: HIDDEN }), config, options);
+    const name = toDatabaseName(vaultPath);
+    super(databaseWorkspace(name, { hidden: HIDDEN_NAMES }), config, options);
     this.vaultPath = name;
   }
 }
@@ -31,7 +31,7 @@ export class WikiVault extends Vault {
 export class ClaimsManager extends Claims {
   /** `claimsDir`: the vault's name and the folder of the claims in it, `<vault>/.perch-wiki/claims`. Exports are written into the vault. */
   constructor(claimsDir: string, options: ClaimsOptions = {}) {
-    const names = databaseName(claimsDir).split('/');
+    const names = toDatabaseName(claimsDir).split('/');
     const [folder = '', claims = ''] = names.splice(-2);
     super(databaseWorkspace(names.join('/'), { hidden: [folder] }), `${folder}/${claims}`, options);
   }

@@ -1,5 +1,5 @@
 import { Database } from '../gateway/storage/database.ts';
-import { steps, type WorkspaceSchema } from './schema.ts';
+import { migrations, type WorkspaceSchema } from './workspace-schema.ts';
 
 export type WorkspaceDatabase = Database<WorkspaceSchema>;
 
@@ -10,40 +10,41 @@ export type WorkspaceDatabase = Database<WorkspaceSchema>;
 const databases = new Map<string, WorkspaceDatabase>();
 
 /** The name of a workspace's database. Throws an Error if it is empty. */
-export function databaseName(workspaceDir: string): string {
+export function toDatabaseName(workspaceDir: string): string {
   const name = workspaceDir.replace(/\/+$/, '');
   if (name.trim() === '') throw new Error('The workspace must be the name of a database. It must not be empty.');
   return name;
 }
 
 /** The database of this name in IndexedDB. It is opened, or made, with the first operation. */
-export function workspaceDatabase(name: string): WorkspaceDatabase {
-  const known = databases.get(name);
-  if (known) return known;
+export function getWorkspaceDatabase(name: string): WorkspaceDatabase {
+  const existing = databases.get(name);
+  if (existing) return existing;
   const database = new Database({
     name,
-    steps,
-    onblocked: () => console.warn(`${named(name)} is open in an older version of Perch in another tab. Close that tab to continue.`),
+    migrations,
+    onblocked: () =>
+      console.warn(`${describeDatabase(name)} is open in an older version of Perch in another tab. Close that tab to continue.`),
   });
   databases.set(name, database);
   return database;
 }
 
 /** Does work over a database, and says in a sentence why that cannot be done. */
-export async function told<T>(name: string, doing: string, work: () => Promise<T>): Promise<T> {
+export async function withDatabaseErrors<T>(name: string, failure: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${doing}: ${reasonOf(name, error)}`, { cause: error });
+    throw new Error(`${failure}: ${toReason(name, error)}`, { cause: error });
   }
 }
 
-function reasonOf(name: string, error: unknown): string {
+function toReason(name: string, error: unknown): string {
   if (typeof indexedDB === 'undefined') return 'IndexedDB is not available here';
   // Its stores are not there: somebody else has made it.
   if (error instanceof DOMException && error.name === 'NotFoundError')
-    return `${named(name)} belongs to another program. Choose another name.`;
+    return `${describeDatabase(name)} belongs to another program. Choose another name.`;
   return error instanceof Error || error instanceof DOMException ? error.message : String(error);
 }
 
-const named = (name: string): string => `Database ${JSON.stringify(name)}`;
+const describeDatabase = (name: string): string => `Database ${JSON.stringify(name)}`;

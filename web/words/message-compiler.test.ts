@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { compileLocale, declareMessages, type Message, type Messages, REGISTRY } from './message-compiler.ts';
+import { compileLocale, declareMessages, type Message, type Messages, REGISTRY_SOURCE } from './message-compiler.ts';
 
-type Compiled = Record<string, (inputs?: Record<string, string | number>) => string>;
+type CompiledMessages = Record<string, (inputs?: Record<string, string | number>) => string>;
 
 const toUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 
-async function compile(english: Messages, locale = 'en', messages = english): Promise<Compiled> {
-  const code = compileLocale(locale, messages, english).replace('"../registry.js"', JSON.stringify(toUrl(REGISTRY)));
-  const { default: compiled } = (await import(toUrl(code))) as { default: Compiled };
+async function compile(english: Messages, locale = 'en', messages = english): Promise<CompiledMessages> {
+  const code = compileLocale(locale, messages, english).replace('"../registry.js"', JSON.stringify(toUrl(REGISTRY_SOURCE)));
+  const { default: compiled } = (await import(toUrl(code))) as { default: CompiledMessages };
   return compiled;
 }
 
-const COUNT: Message = [
+const COUNT_MESSAGE: Message = [
   {
     declarations: ['input count', 'input name', 'local n = count: plural', 'local shown = count: number'],
     match: { 'count=0, n=*': '{name} has no chats', 'n=one': '{name} has one chat', 'n=other': '{name} has {shown} chats' },
@@ -34,9 +34,9 @@ describe('a compiled message', () => {
   });
 
   it('has a form for each count, and the key if no form fits', async () => {
-    const { count } = await compile({ count: COUNT });
-    const say = (number: number | string): string | undefined => count?.({ count: number, name: 'Ana' });
-    expect([say(0), say('0'), say(1), say(2), say(1234)]).toEqual([
+    const { count } = await compile({ count: COUNT_MESSAGE });
+    const format = (number: number | string): string | undefined => count?.({ count: number, name: 'Ana' });
+    expect([format(0), format('0'), format(1), format(2), format(1234)]).toEqual([
       'Ana has no chats',
       'Ana has no chats',
       'Ana has one chat',
@@ -62,7 +62,7 @@ describe('a compiled message', () => {
         },
       ],
     };
-    const { files, count } = await compile({ files: '{count} files', count: COUNT }, 'pl', polish);
+    const { files, count } = await compile({ files: '{count} files', count: COUNT_MESSAGE }, 'pl', polish);
     expect([1, 3, 5, 1.5].map((number) => files?.({ count: number }))).toEqual(['1 plik', '3 pliki', '5 plików', '1,5 pliku']);
     expect(count?.({ count: 1, name: 'Ana' })).toBe('Ana has one chat');
   });
@@ -79,7 +79,7 @@ describe('a compiled message', () => {
 });
 
 it('declares what each message takes', () => {
-  expect(declareMessages({ plain: 'New chat', inputs: '{name} sent {size} to {name}', count: COUNT })).toBe(
+  expect(declareMessages({ plain: 'New chat', inputs: '{name} sent {size} to {name}', count: COUNT_MESSAGE })).toBe(
     [
       'declare const messages: {',
       '  plain: (inputs: { }) => string;',

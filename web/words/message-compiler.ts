@@ -6,7 +6,7 @@ export type Message = string | readonly [{ declarations: readonly string[]; matc
 export type Messages = Readonly<Record<string, Message>>;
 
 /** The source of `registry.js`, which the modules of messages import. */
-export const REGISTRY = `export const plural = (locale, input, options) => new Intl.PluralRules(locale, options).select(Number(input));
+export const REGISTRY_SOURCE = `export const plural = (locale, input, options) => new Intl.PluralRules(locale, options).select(Number(input));
 export const number = (locale, input, options) => new Intl.NumberFormat(locale, options).format(Number(input));
 `;
 
@@ -45,11 +45,11 @@ function parseText(text: string): string[] {
   return pieces;
 }
 
-const readsInput = (name: string): string => `i?.${name}`;
+const toInputExpression = (name: string): string => `i?.${name}`;
 
 function compileText(text: string, { locals }: Declarations): string {
   const code = parseText(text).map((piece, at) =>
-    at % 2 === 1 ? `\${${locals.has(piece) ? piece : readsInput(piece)}}` : piece.replaceAll(/[\\`]|\$(?=\{)/g, '\\$&'),
+    at % 2 === 1 ? `\${${locals.has(piece) ? piece : toInputExpression(piece)}}` : piece.replaceAll(/[\\`]|\$(?=\{)/g, '\\$&'),
   );
   return `\`${code.join('')}\``;
 }
@@ -60,17 +60,17 @@ function compileCondition(match: string, { inputs, locals }: Declarations): stri
     const [, name = '', value = ''] = /^\s*(\w+)\s*=\s*(\*|\w+)\s*$/.exec(part) ?? [];
     if (locals.has(name)) return value === '*' ? [] : [`${name} === ${JSON.stringify(value)}`];
     if (!inputs.has(name)) throw new Error(`unknown condition "${match}"`);
-    return value === '*' ? [] : [`String(${readsInput(name)}) === ${JSON.stringify(value)}`];
+    return value === '*' ? [] : [`String(${toInputExpression(name)}) === ${JSON.stringify(value)}`];
   });
   return tests.length === 0 ? undefined : tests.join(' && ');
 }
 
 /** The names in braces of a message without declarations. */
-const inputsOf = (text: string): Set<string> => new Set(parseText(text).filter((_piece, at) => at % 2 === 1));
+const getInputs = (text: string): Set<string> => new Set(parseText(text).filter((_piece, at) => at % 2 === 1));
 
 function compileMessage(key: string, message: Message, locale: string): string {
   if (typeof message === 'string') {
-    const inputs = inputsOf(message);
+    const inputs = getInputs(message);
     return `${inputs.size > 0 ? '(i)' : '()'} => ${compileText(message, { inputs, locals: new Map() })}`;
   }
   const [{ declarations, match }] = message;
@@ -83,7 +83,7 @@ function compileMessage(key: string, message: Message, locale: string): string {
 }
 
 /** Runs a compilation of one message, and names the message in its error. */
-function withKey<T>(key: string, compile: () => T): T {
+function withKeyInError<T>(key: string, compile: () => T): T {
   try {
     return compile();
   } catch (error) {
@@ -98,7 +98,7 @@ function withKey<T>(key: string, compile: () => T): T {
 export function compileLocale(locale: string, messages: Messages, english: Messages): string {
   const functions = Object.entries(english).map(([key, fallback]) => {
     const own = messages[key];
-    return `${key}: ${withKey(key, () => (own === undefined ? compileMessage(key, fallback, 'en') : compileMessage(key, own, locale)))},\n`;
+    return `${key}: ${withKeyInError(key, () => (own === undefined ? compileMessage(key, fallback, 'en') : compileMessage(key, own, locale)))},\n`;
   });
   return `import * as registry from "../registry.js";\nexport default {\n${functions.join('')}};\n`;
 }
@@ -106,8 +106,8 @@ export function compileLocale(locale: string, messages: Messages, english: Messa
 /** Type declarations of that module, the same for every locale. */
 export function declareMessages(english: Messages): string {
   const lines = Object.entries(english).map(([key, message]) => {
-    const inputs = withKey(key, () =>
-      typeof message === 'string' ? inputsOf(message) : parseDeclarations(message[0].declarations, 'en').inputs,
+    const inputs = withKeyInError(key, () =>
+      typeof message === 'string' ? getInputs(message) : parseDeclarations(message[0].declarations, 'en').inputs,
     );
     return `  ${key}: (inputs: {${[...inputs].map((name) => ` ${name}: NonNullable<unknown>;`).join('')} }) => string;\n`;
   });

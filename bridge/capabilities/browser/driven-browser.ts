@@ -3,14 +3,14 @@ import { EventEmitter } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { BrowserTab } from '#shared/rpc/methods/browser.ts';
-import { SITE_ISOLATION, START_MS, unattended } from '../../headless/launch.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { BrowserTab } from '#shared/rpc/methods/browser-contracts.ts';
+import { SITE_ISOLATION_ARG, START_MS, createUnattendedOptions } from '../../headless/launch-options.ts';
 import { endTree } from '../../processes/process-tree.ts';
-import { Elements } from './elements.ts';
-import { Happenings } from './happenings.ts';
-import { REFUSED } from './guarded-proxy.ts';
-import { ACT_MS, firstLine, inTime, told } from './page-answers.ts';
+import { ElementRefs } from './elements.ts';
+import { PageEvents } from './page-events.ts';
+import { REFUSED_HEADER } from './guarded-proxy.ts';
+import { ACTION_MS, firstLine, withTimeout, toRpcError } from './playwright-errors.ts';
 
 /** Timeout for loading a page. */
 export const NAVIGATE_MS = 30_000;
@@ -19,10 +19,10 @@ const MAX_TABS = 50;
 /** Folder for downloads in a profile's folder. */
 const DOWNLOADS = 'Perch Downloads';
 /** Maximum characters of a page's own data, which may be of any length. */
-const MAX_TITLE = 1000;
-const MAX_URL = 8192;
+const MAX_TITLE_CHARS = 1000;
+const MAX_URL_CHARS = 8192;
 
-const ARGS = [
+const BROWSER_ARGS = [
   // Loopback also goes through the proxy.
   '--proxy-bypass-list=<-loopback>',
   // Chrome and Chromium only support the first spelling, the headless shell the second.
@@ -30,14 +30,14 @@ const ARGS = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
-interface Limits {
+interface NavigationLimits {
   /** Checks a URL as far as possible. Throws `INVALID_PARAMS` if it must not be opened. */
-  judge(address: string): URL;
+  checkUrl(address: string): URL;
   /** Milliseconds for a page to load; override for tests. */
   navigateMs?: number;
 }
 
-export interface DrivenOptions extends Limits {
+export interface DrivenOptions extends NavigationLimits {
   executable: string;
   /** User data folder. */
   folder: string;
@@ -45,15 +45,15 @@ export interface DrivenOptions extends Limits {
   log(line: string): void;
 }
 
-export interface RemoteOptions extends Limits {
+export interface RemoteOptions extends NavigationLimits {
   /** URL of its DevTools protocol. */
   endpoint: string;
   /** True: separate cookies and storage, deleted at disconnection. False: use the browser's. */
-  own: boolean;
+  isIsolated: boolean;
 }
 
 /** A connection to a browser. */
-interface Hold {
+interface BrowserConnection {
   context: BrowserContext;
   /** Folder for downloads; null if the browser is on another machine. */
   downloads: string | null;
@@ -68,28 +68,28 @@ export class DrivenBrowser {
   /** Resolves when the browser is gone for any reason. */
   readonly closed: Promise<void>;
   /** Elements by the refs of accessibility snapshots. */
-  readonly elements = new Elements();
-  readonly happenings: Happenings;
+  readonly elements = new ElementRefs();
+  readonly pageEvents: PageEvents;
   /** `current`: the current tab has changed, or there is none any more. */
   readonly changes = new EventEmitter<{ current: [] }>();
   readonly #context: BrowserContext;
   readonly #close: () => Promise<void>;
-  readonly #judge: DrivenOptions['judge'];
+  readonly #checkUrl: DrivenOptions['checkUrl'];
   readonly #navigateMs: number;
   readonly #tabs = new Map<string, Page>();
   #count = 0;
   #current: Page | undefined;
 
-  private constructor({ context, downloads, closed, close }: Hold, { judge, navigateMs = NAVIGATE_MS }: Limits) {
-    context.setDefaultTimeout(ACT_MS);
+  private constructor({ context, downloads, closed, close }: BrowserConnection, { checkUrl, navigateMs = NAVIGATE_MS }: NavigationLimits) {
+    context.setDefaultTimeout(ACTION_MS);
     this.#context = context;
     this.#close = close;
-    this.#judge = judge;
+    this.#checkUrl = checkUrl;
     this.#navigateMs = navigateMs;
     this.closed = closed;
     for (const page of context.pages()) this.#add(page);
     context.on('page', (page) => this.#add(page));
-    this.happenings = new Happenings(context, downloads);
+    this.pageEvents = new PageEvents(context, downloads);
   }
 
   static async start(options: DrivenOptions): Promise<DrivenBrowser> {
@@ -100,7 +100,7 @@ export class DrivenBrowser {
     await rm(downloadsPath, { recursive: true, force: true });
     await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
     const mark = `BROWSER_RUN_${randomUUID().replaceAll('-', '')}`;
-    const { env, ...launch } = unattended(executable, [...ARGS, SITE_ISOLATION]);
+    const { env, ...launch } = createUnattendedOptions(executable, [...BROWSER_ARGS, SITE_ISOLATION_ARG]);
     try {
       const context = await chromium.launchPersistentContext(folder, {
         ...launch,
@@ -122,23 +122,23 @@ export class DrivenBrowser {
   }
 
   /** Connects to a remote browser. When disconnecting, its own tabs stay open and tabs opened here are closed. */
-  static async connect({ endpoint, own, ...limits }: RemoteOptions): Promise<DrivenBrowser> {
+  static async connect({ endpoint, isIsolated, ...limits }: RemoteOptions): Promise<DrivenBrowser> {
     const { chromium } = await import('playwright');
     try {
-      const browser = await chromium.connectOverCDP(endpoint, { timeout: NAVIGATE_MS, noDefaults: !own });
+      const browser = await chromium.connectOverCDP(endpoint, { timeout: NAVIGATE_MS, noDefaults: !isIsolated });
       const closed = new Promise<void>((resolve) => browser.on('disconnected', () => resolve()));
-      const [theirs] = browser.contexts();
-      const context = own || !theirs ? await browser.newContext({ acceptDownloads: false }) : theirs;
-      const before = new Set(context.pages());
+      const [existing] = browser.contexts();
+      const context = isIsolated || !existing ? await browser.newContext({ acceptDownloads: false }) : existing;
+      const initialPages = new Set(context.pages());
       const close = async (): Promise<void> => {
-        await Promise.all(context.pages().map((page) => !before.has(page) && inTime(page.close()).catch(() => {})));
+        await Promise.all(context.pages().map((page) => !initialPages.has(page) && withTimeout(page.close()).catch(() => {})));
         await browser.close();
       };
       return new DrivenBrowser({ context, downloads: null, closed, close }, limits);
     } catch (error) {
       // The URL may contain a token.
-      const why = firstLine(error).replaceAll(endpoint, 'it').replaceAll(/\?\S+/g, '?…');
-      throw new RpcError('INTERNAL_ERROR', `Couldn’t control the browser at browser.cdpEndpoint: ${why}`, {}, { cause: error });
+      const reason = firstLine(error).replaceAll(endpoint, 'it').replaceAll(/\?\S+/g, '?…');
+      throw new RpcError('INTERNAL_ERROR', `Couldn’t control the browser at browser.cdpEndpoint: ${reason}`, {}, { cause: error });
     }
   }
 
@@ -147,7 +147,9 @@ export class DrivenBrowser {
   }
 
   async tabs(): Promise<BrowserTab[]> {
-    return Promise.all([...this.#tabs].map(async ([tabId, page]) => ({ tabId, ...(await placeOf(page)), active: page === this.#current })));
+    return Promise.all(
+      [...this.#tabs].map(async ([tabId, page]) => ({ tabId, ...(await readPageInfo(page)), active: page === this.#current })),
+    );
   }
 
   /** The current tab, if there is one. */
@@ -157,20 +159,20 @@ export class DrivenBrowser {
   }
 
   /** URL and title of the current tab; null if there is none. */
-  async place(): Promise<{ url: string; title: string } | null> {
-    return this.#current ? placeOf(this.#current) : null;
+  async getCurrentPage(): Promise<{ url: string; title: string } | null> {
+    return this.#current ? readPageInfo(this.#current) : null;
   }
 
   /** `signal` aborts loading and closes the tab. */
   async open(url: string, signal: AbortSignal): Promise<{ tabId: string; url: string; title: string }> {
-    const address = this.#address(url);
+    const address = this.#parseAddress(url);
     if (this.#tabs.size >= MAX_TABS) throw new RpcError('INVALID_PARAMS', `${MAX_TABS} tabs are open. Close one first.`);
     const page = await this.#context.newPage();
     const [tabId] = [...this.#tabs].find(([, each]) => each === page) ?? [];
     if (tabId === undefined) throw new RpcError('INVALID_PARAMS', `${MAX_TABS} tabs are open. Close one first.`);
-    this.#turnTo(page);
+    this.#selectTab(page);
     try {
-      return { tabId, ...(await goTo(page, address, { timeout: this.#navigateMs, signal })) };
+      return { tabId, ...(await navigateTo(page, address, { timeout: this.#navigateMs, signal })) };
     } catch (error) {
       await page.close().catch(() => {});
       throw error;
@@ -178,8 +180,8 @@ export class DrivenBrowser {
   }
 
   async navigate(url: string, signal: AbortSignal): Promise<{ url: string; title: string }> {
-    const address = this.#address(url);
-    return goTo(await this.page(), address, { timeout: this.#navigateMs, signal });
+    const address = this.#parseAddress(url);
+    return navigateTo(await this.page(), address, { timeout: this.#navigateMs, signal });
   }
 
   /** Returns the current tab, or a new one if there is none. */
@@ -191,7 +193,7 @@ export class DrivenBrowser {
 
   async focus(tabId: string): Promise<void> {
     const page = this.tab(tabId);
-    this.#turnTo(page);
+    this.#selectTab(page);
     await page.bringToFront();
   }
 
@@ -204,11 +206,11 @@ export class DrivenBrowser {
     await this.closed;
   }
 
-  #address(url: string): URL {
-    return url === 'about:blank' ? new URL(url) : this.#judge(url);
+  #parseAddress(url: string): URL {
+    return url === 'about:blank' ? new URL(url) : this.#checkUrl(url);
   }
 
-  #turnTo(page: Page | undefined): void {
+  #selectTab(page: Page | undefined): void {
     if (this.#current === page) return;
     this.#current = page;
     this.changes.emit('current');
@@ -227,27 +229,27 @@ export class DrivenBrowser {
     if (this.#tabs.size >= MAX_TABS) return void page.close().catch(() => {});
     const tabId = `tab-${++this.#count}`;
     this.#tabs.set(tabId, page);
-    this.#turnTo(page);
+    this.#selectTab(page);
     page.on('crash', () => void page.close().catch(() => {}));
     page.on('close', () => {
       this.#tabs.delete(tabId);
-      if (this.#current === page) this.#turnTo([...this.#tabs.values()].at(-1));
+      if (this.#current === page) this.#selectTab([...this.#tabs.values()].at(-1));
     });
   }
 }
 
-async function goTo(page: Page, url: URL, limits: { timeout: number; signal: AbortSignal }): Promise<{ url: string; title: string }> {
+async function navigateTo(page: Page, url: URL, limits: { timeout: number; signal: AbortSignal }): Promise<{ url: string; title: string }> {
   try {
     const response = await page.goto(url.href, { ...limits, waitUntil: 'load' });
     // The guard's response replaces the page.
-    if (response?.headers()[REFUSED]) throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
+    if (response?.headers()[REFUSED_HEADER]) throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
   } catch (error) {
     // A download displays no page.
-    if (error instanceof Error && error.message.includes('Download is starting')) return placeOf(page);
+    if (error instanceof Error && error.message.includes('Download is starting')) return readPageInfo(page);
     await stopLoading(page).catch(() => {});
-    throw told(error, `Couldn’t open ${url.host || url.href}`);
+    throw toRpcError(error, `Couldn’t open ${url.host || url.href}`);
   }
-  return placeOf(page);
+  return readPageInfo(page);
 }
 
 /** Stops loading, since a pending load would delay the next action in the tab. */
@@ -258,7 +260,7 @@ async function stopLoading(page: Page): Promise<void> {
 }
 
 /** A hung page does not return its title. */
-async function placeOf(page: Page): Promise<{ url: string; title: string }> {
-  const title = await inTime(page.title(), { ms: TITLE_MS }).catch(() => '');
-  return { url: page.url().slice(0, MAX_URL), title: title.slice(0, MAX_TITLE) };
+async function readPageInfo(page: Page): Promise<{ url: string; title: string }> {
+  const title = await withTimeout(page.title(), { ms: TITLE_MS }).catch(() => '');
+  return { url: page.url().slice(0, MAX_URL_CHARS), title: title.slice(0, MAX_TITLE_CHARS) };
 }

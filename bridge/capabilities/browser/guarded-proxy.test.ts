@@ -3,12 +3,12 @@ import { request } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { privateUrls } from '../private-urls.fixture.ts';
-import { Allowed } from '../web-guard.ts';
+import { createPrivateUrls } from '../private-urls.fixture.ts';
+import { HostAllowlist } from '../web-guard.ts';
 import { startGuardedProxy } from './guarded-proxy.ts';
 
 /** A server that answers every request with these bytes. */
-async function answering(bytes: string) {
+async function startAnsweringServer(bytes: string) {
   const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(bytes, 'latin1')));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -16,7 +16,7 @@ async function answering(bytes: string) {
   return { place, [Symbol.dispose]: () => void server.close() };
 }
 
-async function statusThrough(proxy: string, place: string): Promise<number | undefined> {
+async function getStatusThrough(proxy: string, place: string): Promise<number | undefined> {
   const asked = request(proxy, { path: `http://${place}/`, headers: { host: place }, agent: false }).end();
   const [response] = await once(asked, 'response');
   response.resume();
@@ -31,19 +31,19 @@ verifies('browser/hostile-page', 'an answer that is no HTTP is a bad gateway, an
     'HTTP/1.1 200 OK\r\nx: a\x01b',
     'no HTTP at all',
   ]) {
-    using site = await answering(`${head}\r\n\r\nbody`);
-    await using proxy = await startGuardedProxy({ allowed: () => new Allowed([site.place]) });
-    expect(await statusThrough(proxy.url, site.place), head).toBe(502);
+    using site = await startAnsweringServer(`${head}\r\n\r\nbody`);
+    await using proxy = await startGuardedProxy({ allowed: () => new HostAllowlist([site.place]) });
+    expect(await getStatusThrough(proxy.url, site.place), head).toBe(502);
   }
-  using site = await answering('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
-  await using proxy = await startGuardedProxy({ allowed: () => new Allowed([site.place]) });
-  expect(await statusThrough(proxy.url, site.place)).toBe(200);
+  using site = await startAnsweringServer('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
+  await using proxy = await startGuardedProxy({ allowed: () => new HostAllowlist([site.place]) });
+  expect(await getStatusThrough(proxy.url, site.place)).toBe(200);
 });
 
 verifies('browser/guard', 'a connection to a place that is not allowed any more ends', async () => {
-  using site = await answering('hello');
-  using other = await answering('hello');
-  let allowed = new Allowed([site.place, other.place]);
+  using site = await startAnsweringServer('hello');
+  using other = await startAnsweringServer('hello');
+  let allowed = new HostAllowlist([site.place, other.place]);
   await using proxy = await startGuardedProxy({ allowed: () => allowed });
   const tunnel = async ({ place }: { place: string }) => {
     const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1').setEncoding('latin1');
@@ -52,7 +52,7 @@ verifies('browser/guard', 'a connection to a place that is not allowed any more 
     return socket;
   };
   const [kept, ended] = [await tunnel(site), await tunnel(other)];
-  allowed = new Allowed([site.place]);
+  allowed = new HostAllowlist([site.place]);
   const gone = once(ended, 'close');
   proxy.recheck();
   await gone;
@@ -61,7 +61,7 @@ verifies('browser/guard', 'a connection to a place that is not allowed any more 
 });
 
 /** First line of the proxy's answer to these bytes; empty if it closes the connection. */
-async function answerTo(proxy: string, text: string): Promise<string> {
+async function readFirstLine(proxy: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(proxy).port), '127.0.0.1').setEncoding('latin1');
   socket.on('error', () => {}).write(text);
   const [data] = (await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])) as [string];
@@ -73,28 +73,28 @@ verifies(
   'browser/guard',
   'private addresses are refused in every spelling, requested or tunnelled, and by what a name resolves to',
   async () => {
-    using site = await answering('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
+    using site = await startAnsweringServer('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
     const port = site.place.split(':')[1] ?? '';
     const resolved: string[] = [];
     await using proxy = await startGuardedProxy({
-      allowed: () => new Allowed([]),
+      allowed: () => new HostAllowlist([]),
       resolve: (name) => {
         resolved.push(name);
         return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
       },
     });
-    for (const url of privateUrls()) {
+    for (const url of createPrivateUrls()) {
       const place = URL.parse(url);
       // Others are rejected for reasons other than the host, or are invalid URLs.
       if (!place || ['93.184.216.34', 'example.com'].includes(place.hostname)) continue;
       const host = `${place.hostname}:${port}`;
-      expect(await answerTo(proxy.url, `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');
-      expect(await answerTo(proxy.url, `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');
+      expect(await readFirstLine(proxy.url, `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');
+      expect(await readFirstLine(proxy.url, `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');
     }
     resolved.length = 0;
     const named = `rebinding.test:${port}`;
-    expect(await answerTo(proxy.url, `GET http://${named}/ HTTP/1.1\r\nHost: ${named}\r\n\r\n`)).toContain(' 502 ');
-    expect(await answerTo(proxy.url, `CONNECT ${named} HTTP/1.1\r\nHost: ${named}\r\n\r\n`)).toBe('');
+    expect(await readFirstLine(proxy.url, `GET http://${named}/ HTTP/1.1\r\nHost: ${named}\r\n\r\n`)).toContain(' 502 ');
+    expect(await readFirstLine(proxy.url, `CONNECT ${named} HTTP/1.1\r\nHost: ${named}\r\n\r\n`)).toBe('');
     expect(resolved).toEqual(['rebinding.test', 'rebinding.test']);
   },
 );

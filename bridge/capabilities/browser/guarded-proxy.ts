@@ -2,18 +2,18 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerRespons
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer, request as httpRequest } from '../../node-http.ts';
-import { HOP_BY_HOP } from '../hop-by-hop.ts';
-import { pinnedLookup, resolveBySystem, type Resolve } from '../pinned-lookup.ts';
-import { Allowed, judgedUrl } from '../web-guard.ts';
+import { HOP_BY_HOP_HEADERS } from '../hop-by-hop.ts';
+import { pinnedLookup, resolveHost, type ResolveHost } from '../pinned-lookup.ts';
+import { HostAllowlist, parseWebUrl } from '../web-guard.ts';
 
 const CONNECT_MS = 15_000;
 /** Header of the proxy's own responses. */
-export const REFUSED = 'x-perch-refused';
+export const REFUSED_HEADER = 'x-perch-refused';
 
 export interface ProxyOptions {
   /** Returns the private hosts that may currently be requested. */
-  allowed(): Allowed;
-  resolve?: Resolve;
+  allowed(): HostAllowlist;
+  resolve?: ResolveHost;
 }
 
 /** A proxy on loopback that only connects to permitted addresses. */
@@ -28,16 +28,16 @@ export interface GuardedProxy extends AsyncDisposable {
  * Starts the proxy, which is a controlled browser's only network access, so that its checks also apply to redirects, popups, frames and
  * workers. It connects to the address that it checked.
  */
-export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: ProxyOptions): Promise<GuardedProxy> {
+export async function startGuardedProxy({ allowed, resolve = resolveHost }: ProxyOptions): Promise<GuardedProxy> {
   const sockets = new Set<Duplex>();
-  const free: Guard['free'] = new Map();
-  const server = createServer((request, response) => forward(request, response, { allowed: allowed(), resolve, free }));
+  const allowedConnections: ProxyGuard['free'] = new Map();
+  const server = createServer((request, response) => forward(request, response, { allowed: allowed(), resolve, free: allowedConnections }));
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) =>
-    tunnel(request, client, head, { allowed: allowed(), resolve, free }),
+    tunnel(request, client, head, { allowed: allowed(), resolve, free: allowedConnections }),
   );
   server.on('upgrade', (_request, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   server.on('clientError', (_error, socket) => socket.destroy());
@@ -50,7 +50,7 @@ export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: 
   return {
     url: `http://127.0.0.1:${port}`,
     recheck() {
-      for (const [connection, place] of free) if (!allowed().has(place)) connection.destroy();
+      for (const [connection, target] of allowedConnections) if (!allowed().has(target)) connection.destroy();
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
@@ -59,37 +59,37 @@ export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: 
   };
 }
 
-interface Guard {
-  allowed: Allowed;
-  resolve: Resolve;
+interface ProxyGuard {
+  allowed: HostAllowlist;
+  resolve: ResolveHost;
   /** Connections to hosts that are allowed by name. */
   free: Map<ClientRequest | Socket, URL>;
 }
 
 /** The permission covers only the checked port of the host. */
-const lookupFor = (place: URL, { allowed, resolve }: Pick<Guard, 'allowed' | 'resolve'>): LookupFunction =>
-  pinnedLookup(resolve, 'public', () => allowed.has(place));
+const createLookup = (target: URL, { allowed, resolve }: Pick<ProxyGuard, 'allowed' | 'resolve'>): LookupFunction =>
+  pinnedLookup(resolve, 'public', () => allowed.has(target));
 
-function note(connection: ClientRequest | Socket, place: URL, { allowed, free }: Guard): void {
-  if (!allowed.has(place)) return;
-  free.set(connection, place);
-  connection.once('close', () => free.delete(connection));
+function trackConnection(connection: ClientRequest | Socket, target: URL, { allowed, free: allowedConnections }: ProxyGuard): void {
+  if (!allowed.has(target)) return;
+  allowedConnections.set(connection, target);
+  connection.once('close', () => allowedConnections.delete(connection));
 }
 
 /** Opens a tunnel for TLS and WebSockets. */
-function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: Guard): void {
+function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: ProxyGuard): void {
   const { allowed, resolve } = guard;
   client.on('error', () => client.destroy());
-  const place = URL.parse(`https://${request.url ?? ''}`);
-  const refusal = place ? refusalOf(place, allowed) : 'Not a valid address';
-  if (!place || refusal !== undefined) return refuse(client, refusal ?? '');
+  const target = URL.parse(`https://${request.url ?? ''}`);
+  const refusal = target ? getRefusal(target, allowed) : 'Not a valid address';
+  if (!target || refusal !== undefined) return refuseTunnel(client, refusal ?? '');
   const upstream = connect({
-    host: hostOf(place),
-    port: Number(place.port || 443),
-    lookup: lookupFor(place, { allowed, resolve }),
+    host: toHost(target),
+    port: Number(target.port || 443),
+    lookup: createLookup(target, { allowed, resolve }),
     timeout: CONNECT_MS,
   });
-  note(upstream, place, guard);
+  trackConnection(upstream, target, guard);
   upstream.once('connect', () => {
     upstream.setTimeout(0);
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
@@ -97,48 +97,48 @@ function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: G
     upstream.pipe(client).pipe(upstream);
   });
   upstream.on('timeout', () => upstream.destroy(new Error('no response in time')));
-  upstream.on('error', (error) => (upstream.connecting || !client.writable ? refuse(client, error.message) : client.destroy()));
+  upstream.on('error', (error) => (upstream.connecting || !client.writable ? refuseTunnel(client, error.message) : client.destroy()));
   upstream.on('close', () => client.destroy());
   client.on('close', () => upstream.destroy());
 }
 
-function forward(request: IncomingMessage, response: ServerResponse, guard: Guard): void {
+function forward(request: IncomingMessage, response: ServerResponse, guard: ProxyGuard): void {
   const { allowed, resolve } = guard;
-  const refused = (why: string, status = 403): void => {
+  const refused = (reason: string, status = 403): void => {
     if (response.headersSent) return void response.destroy();
-    response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', [REFUSED]: '1' }).end(why);
+    response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', [REFUSED_HEADER]: '1' }).end(reason);
   };
-  const place = URL.parse(request.url ?? '');
-  if (place?.protocol !== 'http:') return refused('Not a web address');
-  const refusal = refusalOf(place, allowed);
+  const target = URL.parse(request.url ?? '');
+  if (target?.protocol !== 'http:') return refused('Not a web address');
+  const refusal = getRefusal(target, allowed);
   if (refusal !== undefined) return refused(refusal);
   const headers = dropHopByHop(request.headers);
   const upstream = httpRequest(
     {
-      host: hostOf(place),
-      port: Number(place.port || 80),
+      host: toHost(target),
+      port: Number(target.port || 80),
       method: request.method,
-      path: place.pathname + place.search,
+      path: target.pathname + target.search,
       headers,
-      lookup: lookupFor(place, { allowed, resolve }),
+      lookup: createLookup(target, { allowed, resolve }),
       // Do not reuse connections, which may have been checked against another list.
       agent: false,
       timeout: CONNECT_MS,
     },
-    (answer) => {
-      const { [REFUSED]: _, ...passed } = dropHopByHop(answer.headers);
-      answer.on('error', () => response.destroy());
-      const { statusCode = 0 } = answer;
+    (upstreamResponse) => {
+      const { [REFUSED_HEADER]: _, ...passed } = dropHopByHop(upstreamResponse.headers);
+      upstreamResponse.on('error', () => response.destroy());
+      const { statusCode = 0 } = upstreamResponse;
       // Also for invalid codes such as 000, since writing them would throw and end the process.
       if (statusCode < 200) {
         refused(`Invalid response status ${statusCode}`, 502);
         return void upstream.destroy();
       }
       response.writeHead(statusCode, passed);
-      answer.pipe(response);
+      upstreamResponse.pipe(response);
     },
   );
-  note(upstream, place, guard);
+  trackConnection(upstream, target, guard);
   upstream.on('timeout', () => upstream.destroy(new Error('no response in time')));
   upstream.on('error', (error) => refused(error.message, 502));
   response.on('close', () => upstream.destroy());
@@ -146,23 +146,23 @@ function forward(request: IncomingMessage, response: ServerResponse, guard: Guar
 }
 
 function dropHopByHop(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.has(name)));
 }
 
 /** Returns why the browser must not go there, as far as known without resolving the name. */
-function refusalOf(place: URL, allowed: Allowed): string | undefined {
+function getRefusal(target: URL, allowed: HostAllowlist): string | undefined {
   try {
-    judgedUrl(place, allowed);
+    parseWebUrl(target, allowed);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+const toHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
-function refuse(client: Socket, why: string): void {
+function refuseTunnel(client: Socket, reason: string): void {
   client.end(
-    `HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${why.replaceAll(/[\r\n]/g, ' ')}`,
+    `HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${reason.replaceAll(/[\r\n]/g, ' ')}`,
   );
 }

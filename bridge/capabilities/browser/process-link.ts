@@ -1,8 +1,8 @@
 import type { Link } from '#shared/link/link.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 
 /** The IPC channel's interface, the same for a forked process and its parent. */
-export interface Peer {
+export interface ProcessPeer {
   readonly connected: boolean;
   send?(message: string, sent: (error: Error | null) => void): boolean;
   disconnect(): void;
@@ -11,7 +11,7 @@ export interface Peer {
 }
 
 /** A text link over an IPC channel. The end of either process closes it. */
-export function processLink(peer: Peer): Link<string> {
+export function createProcessLink(peer: ProcessPeer): Link<string> {
   let open = true;
   return {
     buffered: 0,
@@ -19,15 +19,15 @@ export function processLink(peer: Peer): Link<string> {
     send: (message) => void (peer.connected && peer.send?.(message, () => {})),
     close: () => void (peer.connected && peer.disconnect()),
     receive({ message, close }) {
-      const end = (): void => {
-        if (open) close(CLOSE.goingAway, 'the other process has ended');
+      const onEnd = (): void => {
+        if (open) close(CLOSE_CODES.goingAway, 'the other process has ended');
         open = false;
       };
       peer.on('message', (text) => void (typeof text === 'string' && message(text)));
-      peer.on('disconnect', end);
+      peer.on('disconnect', onEnd);
       // A process that could not be started never connects.
-      peer.on('exit', end);
-      peer.on('error', end);
+      peer.on('exit', onEnd);
+      peer.on('error', onEnd);
     },
   };
 }

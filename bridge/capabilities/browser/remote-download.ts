@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright';
 
 /** Bytes per read of a stream. */
-const PART_BYTES = 256 * 1024;
+const READ_BYTES = 256 * 1024;
 
 /** A download of a remote browser's page. */
 export interface RemoteDownload {
@@ -14,22 +14,22 @@ export interface RemoteDownload {
  * Reports the downloads of a remote page. Their files stay on that machine without access, so the bytes are fetched by another request of
  * that browser with its cookies (CDP, `Network.loadNetworkResource`).
  */
-export async function watchRemoteDownloads(page: Page, begun: (download: RemoteDownload) => void): Promise<void> {
+export async function watchRemoteDownloads(page: Page, onDownload: (download: RemoteDownload) => void): Promise<void> {
   const session = await page.context().newCDPSession(page);
   session.on('Page.downloadWillBegin', ({ frameId, url, suggestedFilename: filename }) =>
-    begun({ filename, fetch: (maxBytes, tooLarge) => fetchThere(session, { frameId, url, maxBytes, tooLarge }) }),
+    onDownload({ filename, fetch: (maxBytes, tooLarge) => fetchRemotely(session, { frameId, url, maxBytes, tooLarge }) }),
   );
   await session.send('Page.enable');
 }
 
-interface Wanted {
+interface FetchOptions {
   frameId: string;
   url: string;
   maxBytes: number;
   tooLarge: string;
 }
 
-async function fetchThere(session: CDPSession, { frameId, url, maxBytes, tooLarge }: Wanted): Promise<Buffer> {
+async function fetchRemotely(session: CDPSession, { frameId, url, maxBytes, tooLarge }: FetchOptions): Promise<Buffer> {
   if (!/^https?:/.test(url)) throw new Error('The file was created by the page and stays on the browser’s computer');
   const options = { disableCache: false, includeCredentials: true };
   const { resource } = await session.send('Network.loadNetworkResource', { frameId, url, options });
@@ -37,15 +37,15 @@ async function fetchThere(session: CDPSession, { frameId, url, maxBytes, tooLarg
   if (!success || handle === undefined || status >= 400)
     throw new Error(`Couldn’t fetch the file again (${status || (netErrorName ?? 'no response')}). It stays on the browser’s computer.`);
   try {
-    const parts: Buffer[] = [];
+    const chunks: Buffer[] = [];
     for (let bytes = 0, isOver = false; !isOver;) {
-      const { data, base64Encoded, eof } = await session.send('IO.read', { handle, size: PART_BYTES });
-      const part = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
-      if ((bytes += part.length) > maxBytes) throw new Error(tooLarge);
-      parts.push(part);
+      const { data, base64Encoded, eof } = await session.send('IO.read', { handle, size: READ_BYTES });
+      const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
+      if ((bytes += chunk.length) > maxBytes) throw new Error(tooLarge);
+      chunks.push(chunk);
       isOver = eof;
     }
-    return Buffer.concat(parts);
+    return Buffer.concat(chunks);
   } finally {
     void session.send('IO.close', { handle }).catch(() => {});
   }

@@ -6,7 +6,7 @@ export interface ScreencastSize {
   quality: number;
 }
 
-export interface Picture {
+export interface ScreencastFrame {
   /** JPEG in base64. */
   data: string;
   width: number;
@@ -18,15 +18,15 @@ export interface Picture {
  */
 const REFRESH_MS = 300;
 /** Maximum interval of these requests, which doubles while nothing changes, to save work on static pages. */
-const STILL_MS = 4800;
+const MAX_REFRESH_MS = 4800;
 
-/** Pictures of a tab as it changes. Chromium only continues while `more` is called. */
+/** Pictures of a tab as it changes. Chromium only continues while `continue` is called. */
 export class Screencast implements AsyncDisposable {
   readonly #session: CDPSession;
   readonly #size: ScreencastSize;
   #unacknowledged: number[] = [];
   #last = '';
-  #refresh: NodeJS.Timeout | undefined;
+  #refreshTimer: NodeJS.Timeout | undefined;
   #refreshMs = REFRESH_MS;
 
   private constructor(session: CDPSession, size: ScreencastSize) {
@@ -35,22 +35,27 @@ export class Screencast implements AsyncDisposable {
   }
 
   /** Resolves once the first picture was shown. `signal` aborts the start. */
-  static async of(page: Page, size: ScreencastSize, show: (picture: Picture) => void, signal: AbortSignal): Promise<Screencast> {
+  static async start(
+    page: Page,
+    size: ScreencastSize,
+    onFrame: (picture: ScreencastFrame) => void,
+    signal: AbortSignal,
+  ): Promise<Screencast> {
     const session = await page.context().newCDPSession(page);
     const screencast = new Screencast(session, size);
     const first = Promise.withResolvers<void>();
     session.on('Page.screencastFrame', ({ data, metadata, sessionId }) => {
-      clearTimeout(screencast.#refresh);
+      clearTimeout(screencast.#refreshTimer);
       screencast.#unacknowledged.push(sessionId);
-      if (data === screencast.#last) return screencast.#nothingNew();
+      if (data === screencast.#last) return screencast.#onUnchanged();
       screencast.#last = data;
       first.resolve();
-      show({ data, width: metadata.deviceWidth, height: metadata.deviceHeight });
+      onFrame({ data, width: metadata.deviceWidth, height: metadata.deviceHeight });
     });
     try {
       if (signal.aborted) throw signal.reason;
       signal.addEventListener('abort', () => first.reject(signal.reason), { once: true });
-      await Promise.all([first.promise, screencast.#begin()]);
+      await Promise.all([first.promise, screencast.#start()]);
       return screencast;
     } catch (error) {
       await screencast[Symbol.asyncDispose]();
@@ -58,23 +63,23 @@ export class Screencast implements AsyncDisposable {
     }
   }
 
-  more(): void {
+  continue(): void {
     this.#refreshMs = REFRESH_MS;
     this.#acknowledge();
-    this.#refreshSoon();
+    this.#scheduleRefresh();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearTimeout(this.#refresh);
+    clearTimeout(this.#refreshTimer);
     // Closing the session ends its screencast; the tab may be gone.
     await this.#session.detach().catch(() => {});
   }
 
   /** Acknowledges identical pictures too, since they would block the next ones, including the last change. */
-  #nothingNew(): void {
+  #onUnchanged(): void {
     this.#acknowledge();
-    this.#refreshSoon();
-    this.#refreshMs = Math.min(2 * this.#refreshMs, STILL_MS);
+    this.#scheduleRefresh();
+    this.#refreshMs = Math.min(2 * this.#refreshMs, MAX_REFRESH_MS);
   }
 
   #acknowledge(): void {
@@ -82,18 +87,18 @@ export class Screencast implements AsyncDisposable {
     this.#unacknowledged = [];
   }
 
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     // A static tab may send no picture at first.
-    this.#refreshSoon();
+    this.#scheduleRefresh();
     await this.#session.send('Page.startScreencast', { format: 'jpeg', ...this.#size });
   }
 
-  #refreshSoon(): void {
-    clearTimeout(this.#refresh);
-    this.#refresh = setTimeout(() => {
+  #scheduleRefresh(): void {
+    clearTimeout(this.#refreshTimer);
+    this.#refreshTimer = setTimeout(() => {
       this.#session
         .send('Page.stopScreencast')
-        .then(() => this.#begin())
+        .then(() => this.#start())
         .catch(() => {});
     }, this.#refreshMs);
   }

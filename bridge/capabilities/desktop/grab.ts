@@ -1,18 +1,18 @@
 // A separate short-lived program that captures the screen, so that a crash of native code only affects this process.
 import type { Monitor, Window } from 'node-screenshots';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { DesktopPicture, DesktopWindows } from '#shared/rpc/methods/desktop.ts';
-import { type Ask, ask } from './ask.ts';
-import { fittingPng } from './png.ts';
-import { portalPicture } from './portal.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { DesktopPicture, DesktopWindows } from '#shared/rpc/methods/desktop-contracts.ts';
+import { type CaptureRequest, captureRequest } from './capture-messages.ts';
+import { encodePngWithin } from './png.ts';
+import { captureByPortal } from './portal.ts';
 
 /** Maximum bytes of a picture, the same as in a message. */
-const MAX_PICTURE = 6 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 6 * 1024 * 1024;
 
 const { env, platform } = process;
-const wayland = platform === 'linux' && !!env['WAYLAND_DISPLAY'] && (env['XDG_SESSION_TYPE'] === 'wayland' || !env['DISPLAY']);
+const isWayland = platform === 'linux' && !!env['WAYLAND_DISPLAY'] && (env['XDG_SESSION_TYPE'] === 'wayland' || !env['DISPLAY']);
 
-async function screens(): Promise<typeof import('node-screenshots')> {
+async function loadScreenshots(): Promise<typeof import('node-screenshots')> {
   if (platform === 'linux' && !env['DISPLAY'])
     throw new RpcError('INTERNAL_ERROR', 'No screen found: neither DISPLAY nor WAYLAND_DISPLAY is set for the bridge');
   return import('node-screenshots').catch((error: unknown) => {
@@ -21,16 +21,16 @@ async function screens(): Promise<typeof import('node-screenshots')> {
   });
 }
 
-async function monitors(): Promise<Monitor[]> {
-  const { Monitor: Monitors } = await screens();
+async function listMonitors(): Promise<Monitor[]> {
+  const { Monitor: Monitors } = await loadScreenshots();
   const found = Monitors.all();
   if (found.length === 0) throw new RpcError('INTERNAL_ERROR', 'No screen found');
   return found;
 }
 
-async function windows(): Promise<Window[]> {
-  if (wayland) throw new RpcError('INVALID_PARAMS', 'On Wayland, only the whole desktop can be captured');
-  const { Window: Windows } = await screens();
+async function listWindows(): Promise<Window[]> {
+  if (isWayland) throw new RpcError('INVALID_PARAMS', 'On Wayland, only the whole desktop can be captured');
+  const { Window: Windows } = await loadScreenshots();
   try {
     return Windows.all().filter((window) => !window.isMinimized() && window.width() > 0 && window.height() > 0);
   } catch (error) {
@@ -40,30 +40,30 @@ async function windows(): Promise<Window[]> {
   }
 }
 
-async function picture({ display, windowId }: Extract<Ask, { what: 'picture' }>): Promise<DesktopPicture> {
+async function captureImage({ display, windowId }: Extract<CaptureRequest, { what: 'picture' }>): Promise<DesktopPicture> {
   if (windowId !== undefined) {
-    const window = (await windows()).find((each) => String(each.id()) === windowId);
+    const window = (await listWindows()).find((each) => String(each.id()) === windowId);
     if (!window) throw new RpcError('INVALID_PARAMS', `windowId: no window ${windowId}. List windows with desktop.windows.`);
-    return taken(window);
+    return captureSource(window);
   }
-  if (wayland) {
-    const png = await portalPicture();
-    if (png.length > MAX_PICTURE)
+  if (isWayland) {
+    const png = await captureByPortal();
+    if (png.length > MAX_IMAGE_BYTES)
       throw new RpcError('INTERNAL_ERROR', `The screenshot has ${(png.length / 1024 / 1024).toFixed(1)} MB. The limit is 6 MB.`);
-    return pictureOf({ png, width: png.readUInt32BE(16), height: png.readUInt32BE(20) });
+    return toPicture({ png, width: png.readUInt32BE(16), height: png.readUInt32BE(20) });
   }
-  const all = await monitors();
+  const all = await listMonitors();
   const monitor = display === undefined ? (all.find((each) => each.isPrimary()) ?? all[0]) : all[display - 1];
   if (!monitor) throw new RpcError('INVALID_PARAMS', `display: no display ${display} (${all.length} available)`);
-  return taken(monitor);
+  return captureSource(monitor);
 }
 
-function taken(from: Monitor | Window): DesktopPicture {
-  const image = from.captureImageSync();
-  return pictureOf(fittingPng({ width: image.width, height: image.height, data: image.toRawSync() }, MAX_PICTURE));
+function captureSource(source: Monitor | Window): DesktopPicture {
+  const image = source.captureImageSync();
+  return toPicture(encodePngWithin({ width: image.width, height: image.height, data: image.toRawSync() }, MAX_IMAGE_BYTES));
 }
 
-const pictureOf = ({ png, width, height }: { png: Buffer; width: number; height: number }): DesktopPicture => ({
+const toPicture = ({ png, width, height }: { png: Buffer; width: number; height: number }): DesktopPicture => ({
   screenshotB64: png.toString('base64'),
   mimeType: 'image/png',
   sizeBytes: png.length,
@@ -71,9 +71,9 @@ const pictureOf = ({ png, width, height }: { png: Buffer; width: number; height:
   height,
 });
 
-async function listed(): Promise<DesktopWindows> {
-  const displays = wayland ? [] : await monitors();
-  const open = wayland ? [] : await windows();
+async function listSources(): Promise<DesktopWindows> {
+  const displays = isWayland ? [] : await listMonitors();
+  const open = isWayland ? [] : await listWindows();
   return {
     displays: displays.map((each, index) => ({
       display: index + 1,
@@ -92,16 +92,16 @@ async function listed(): Promise<DesktopWindows> {
   };
 }
 
-async function answer(asked: Ask): Promise<object> {
-  if (asked.what === 'picture') return { picture: await picture(asked) };
-  if (asked.what === 'windows') return { windows: await listed() };
-  if (!wayland) await monitors();
+async function handleRequest(request: CaptureRequest): Promise<object> {
+  if (request.what === 'picture') return { picture: await captureImage(request) };
+  if (request.what === 'windows') return { windows: await listSources() };
+  if (!isWayland) await listMonitors();
   return { problem: null };
 }
 
-const reply = await answer(ask.parse(JSON.parse(process.argv[2] ?? ''))).catch((error: unknown) => {
+const response = await handleRequest(captureRequest.parse(JSON.parse(process.argv[2] ?? ''))).catch((error: unknown) => {
   const { code, message } =
     error instanceof RpcError ? error : { code: 'INTERNAL_ERROR', message: `Couldn’t take a screenshot: ${String(error)}` };
   return { error: { code, message } };
 });
-process.stdout.write(JSON.stringify(reply), () => process.exit());
+process.stdout.write(JSON.stringify(response), () => process.exit());

@@ -2,17 +2,17 @@ import { renameSync } from 'node:fs';
 import { appendFile, chmod, copyFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { execPort } from '#shared/ports/exec.ts';
+import { execPort } from '#shared/ports/exec-port.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { UNKEPT } from '../../processes/keep.ts';
-import { execHandlers } from './exec.ts';
-import { type LentExec, lendExec } from './tests/lent.ts';
+import { NO_KEEPER } from '../../processes/process-keeper.ts';
+import { createExecHandlers } from './exec-handlers.ts';
+import { type ExecBridge, createExecBridge } from './tests/exec-bridge.ts';
 
-const resolve = (exec: LentExec, command: string, args: string[] = [], workingDir = exec.home) =>
+const resolve = (exec: ExecBridge, command: string, args: string[] = [], workingDir = exec.home) =>
   exec.bridge.call(execPort, 'exec.resolve', { command, args, workingDir });
 
 /** Resolves a command, then changes something, then runs it. */
-async function expectRefused(exec: LentExec, command: string, args: string[], swap: () => Promise<unknown>): Promise<void> {
+async function expectRefused(exec: ExecBridge, command: string, args: string[], swap: () => Promise<unknown>): Promise<void> {
   const asked = { command, args, workingDir: exec.home };
   const { hash } = await exec.bridge.call(execPort, 'exec.resolve', asked);
   await swap();
@@ -23,7 +23,7 @@ async function expectRefused(exec: LentExec, command: string, args: string[], sw
 
 describe('an approval covers', () => {
   verifies('exec/script', 'the script of an interpreter, however it is named', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     const swap = (name: string) => () => exec.script(name, 'other');
     await exec.script('a.sh', 'echo good');
     await expectRefused(exec, 'sh', ['a.sh'], swap('a.sh'));
@@ -45,7 +45,7 @@ describe('an approval covers', () => {
   });
 
   verifies('exec/script', 'what a shebang names, and files among the arguments', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     await mkdir(join(exec.home, 'bin'));
     const own = await exec.script('bin/own', '#!/bin/sh\nexec sh "$@"');
     const script = await exec.script('run', `#!${own}\necho hi\n`);
@@ -60,7 +60,7 @@ describe('an approval covers', () => {
   });
 
   verifies('exec/standing', '"always" leaves out files that only hold data, and nothing that could be run', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     const standing = async (command: string, ...args: string[]): Promise<unknown> => (await resolve(exec, command, args)).standingHash;
     await exec.script('s.sh', 'cat "$1"');
     const data = await exec.script('d', '1');
@@ -81,7 +81,7 @@ describe('an approval covers', () => {
   });
 
   verifies('exec/standing', '"always" never leaves out a file that an argument has the program run', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     await mkdir(join(exec.home, 'sub'));
     const swap = async (text: string): Promise<void> => {
       for (const name of ['x.sh', 'sub/y.sh', 'Makefile', 'sub/Makefile', 'package.json', '.git/config'])
@@ -132,7 +132,7 @@ describe('running the approved bytes', () => {
     ['node', 'x.mjs', 'import fs from "node:fs"; console.log(process.argv[2])'],
     ['perl', 'x.pl', 'print "$ARGV[0]\\n"'],
   ] as const)('%s %s: is what was read at the check, though the file is swapped at once', async ([command, name, good]) => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     const path = await exec.script(name, good);
     // Replaces the interpreter with a program that changes the script before the interpreter opens it.
     await mkdir(join(exec.home, 'bin'));
@@ -140,13 +140,13 @@ describe('running the approved bytes', () => {
       `bin/${command}`,
       `#!/bin/sh\nprintf '%s' evil > ${path}\nPATH=$OLD exec ${command} "$@"\n`.replace('$OLD', `'${process.env['PATH'] ?? ''}'`),
     );
-    await using swapping = await lendExec({ ...process.env, PATH: `${join(exec.home, 'bin')}:${process.env['PATH'] ?? ''}` });
+    await using swapping = await createExecBridge({ ...process.env, PATH: `${join(exec.home, 'bin')}:${process.env['PATH'] ?? ''}` });
     const { stdout, stderr } = await swapping.run(command, [name, 'good'], { workingDir: exec.home });
     expect({ stdout, stderr, now: await readFile(path, 'utf8') }).toEqual({ stdout: 'good\n', stderr: '', now: 'evil' });
   });
 
   verifies('exec/script', 'a program that is swapped all the while never runs other than approved', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     const path = await exec.script('tool', '#!/bin/sh\necho good\n');
     const { hash } = await resolve(exec, path);
     let stop = false;
@@ -175,7 +175,7 @@ describe('running the approved bytes', () => {
   });
 
   verifies('exec/script', 'a program of the user’s own that is swapped between the check and the start runs as approved', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     const [tool, evil] = [join(exec.home, 'tool'), join(exec.home, 'evil')];
     await copyFile('/bin/echo', tool);
     await copyFile('/bin/false', evil);
@@ -183,10 +183,10 @@ describe('running the approved bytes', () => {
     const keeper = {
       keep: () => {
         renameSync(evil, tool);
-        return UNKEPT.keep();
+        return NO_KEEPER.keep();
       },
     };
-    const handlers = execHandlers({ home: exec.home, keeper });
+    const handlers = createExecHandlers({ home: exec.home, keeper });
     let said = '';
     const call = { signal: new AbortController().signal, send: (_: string, { text }: { text: string }) => (said += text) };
     const asked = { command: './tool', args: ['good'], workingDir: exec.home };
@@ -196,7 +196,7 @@ describe('running the approved bytes', () => {
   });
 
   verifies('exec/script', 'an interpreter that must open its script itself is refused', async () => {
-    await using exec = await lendExec();
+    await using exec = await createExecBridge();
     await mkdir(join(exec.home, 'bin'));
     await symlink('/bin/true', join(exec.home, 'bin/ruby'));
     await exec.script('x.rb', 'puts 1');

@@ -1,25 +1,25 @@
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Expanded } from './expand.ts';
-import { fingerprintFile, MAX_HASHED_BYTES } from './files.ts';
+import type { ExpandedCommand } from './expand-command.ts';
+import { fingerprintFile, MAX_HASHED_BYTES } from './file-fingerprint.ts';
 import { findInterpreter, getProjectFiles, toProgramName } from './interpreters.ts';
 
 /** Total bytes that are hashed completely per command; further files are identified by inode, size and time. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
 /** Programs that only read their files as data. */
-const READERS = new Set(
+const READER_PROGRAMS = new Set(
   `cat head tail wc ls stat file du grep egrep fgrep rg cut sort uniq tr diff cmp cksum md5sum sha1sum sha224sum sha256sum sha512sum cp mv rm ln touch
    basename dirname realpath readlink echo printf tee split base64 xxd od hexdump strings jq gzip gunzip bzip2 xz zstd zip unzip tar
    ffmpeg ffprobe convert magick identify pdftotext`.split(/\s+/),
 );
 
 /** Programs of that list which an argument can make execute a file. */
-const RUNNING_READERS = new Set(['rg', 'sort', 'split', 'zip', 'tar']);
+const EXECUTING_READERS = new Set(['rg', 'sort', 'split', 'zip', 'tar']);
 
 export interface DataFile {
   path: string;
-  print: string;
+  fingerprint: string;
   bytes: number;
   /** Whether "always" also covers other contents of it. */
   isData: boolean;
@@ -40,24 +40,24 @@ export async function findDataFiles(
   realPath: string,
   args: readonly string[],
   dir: string,
-  { scripts, loaded, inline, isInterpreter }: Expanded,
+  { scripts, loaded, inline, isInterpreter }: ExpandedCommand,
 ): Promise<{ files: DataFile[]; folders: string[] }> {
   const run = new Set(scripts.map(({ path }) => path));
   const name = toProgramName(realPath);
-  const isReader = READERS.has(name) && !isInterpreter;
-  const isOnlyReader = isReader && !RUNNING_READERS.has(name);
+  const isReader = READER_PROGRAMS.has(name) && !isInterpreter;
+  const isOnlyReader = isReader && !EXECUTING_READERS.has(name);
   // An approved script decides how later arguments are used. Those before it, and all if there is inline code, may be executed.
-  const places = await Promise.all(args.map(async (arg) => run.has(await realpath(resolve(dir, arg)).catch(() => ''))));
+  const scriptFlags = await Promise.all(args.map(async (arg) => run.has(await realpath(resolve(dir, arg)).catch(() => ''))));
   const isScript = run.has(realPath) && !findInterpreter(command, realPath);
-  const scriptAt = isScript ? -1 : places.indexOf(true);
+  const scriptAt = isScript ? -1 : scriptFlags.indexOf(true);
   const hasScript = (isScript || scriptAt >= 0) && inline.length === 0;
   const words = new Map<string, boolean>();
   const add = (word: string, isData: boolean): void => void (word !== '' && words.set(word, isData && words.get(word) !== false));
   for (const [at, arg] of args.entries()) {
     const isData = !inline.includes(arg) && (isReader || (hasScript && at > scriptAt));
-    const whole = [arg, arg.replace(/^[^=]*=/, ''), ...(/^(?:@|-[A-Za-z])(.+)/s.exec(arg)?.slice(1) ?? [])];
-    for (const word of whole) add(word, isData);
-    for (const word of arg.split(SEPARATORS)) if (!whole.includes(word)) add(word, isOnlyReader);
+    const wholeWords = [arg, arg.replace(/^[^=]*=/, ''), ...(/^(?:@|-[A-Za-z])(.+)/s.exec(arg)?.slice(1) ?? [])];
+    for (const word of wholeWords) add(word, isData);
+    for (const word of arg.split(SEPARATORS)) if (!wholeWords.includes(word)) add(word, isOnlyReader);
   }
   if (!isOnlyReader) for (const file of [command, ...words.keys()].flatMap(getProjectFiles)) add(file, false);
   const named = new Map(loaded.map((path) => [path, false]));
@@ -68,16 +68,16 @@ export async function findDataFiles(
       named.set(path, isData && named.get(path) !== false);
     }
   const found: DataFile[] = [];
-  let left = MAX_TOTAL_BYTES;
+  let remainingBytes = MAX_TOTAL_BYTES;
   for (const [path, isData] of named) {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || run.has(real)) continue;
-    const file = await fingerprintFile(real, Math.min(MAX_HASHED_BYTES, left));
+    const file = await fingerprintFile(real, Math.min(MAX_HASHED_BYTES, remainingBytes));
     if (!file) continue;
-    if (file.isWhole) left -= file.bytes;
+    if (file.isWhole) remainingBytes -= file.bytes;
     found.push({
       path,
-      print: file.print,
+      fingerprint: file.digest,
       bytes: file.bytes,
       isData: isData && (isOnlyReader || !file.isExecutable),
       isExecutable: file.isExecutable,

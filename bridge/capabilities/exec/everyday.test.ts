@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandEnvironment } from '../../processes/environment.ts';
-import { type LentExec, lendExec } from './tests/lent.ts';
+import { createCommandEnvironment } from '../../processes/command-environment.ts';
+import { type ExecBridge, createExecBridge } from './tests/exec-bridge.ts';
 
 /** Files of a small project; `<name>!` is executable. */
 const FILES: Readonly<Record<string, string>> = {
@@ -94,7 +94,7 @@ const VIDEO_BYTES = 200 * 1024 * 1024;
 const has = (command: string): boolean => command.includes('/') || spawnSync('which', [command]).status === 0;
 
 describe('everyday commands', () => {
-  let exec: LentExec;
+  let exec: ExecBridge;
   let dirs: { plain: string; approved: string };
   let base = '';
 
@@ -108,7 +108,7 @@ describe('everyday commands', () => {
   }
 
   beforeAll(async () => {
-    exec = await lendExec();
+    exec = await createExecBridge();
     base = await mkdtemp(join(tmpdir(), 'everyday-'));
     // Uses the same path for both runs, since many programs print it.
     dirs = { plain: join(base, 'plain'), approved: join(base, 'project') };
@@ -132,7 +132,7 @@ describe('everyday commands', () => {
       await cp(dirs.approved, dirs.plain, { recursive: true, preserveTimestamps: true });
       const plain = spawnSync(command, args, {
         cwd: dirs.approved,
-        env: { ...commandEnvironment(), PROGRAM_RUN_X: '1' },
+        env: { ...createCommandEnvironment(), PROGRAM_RUN_X: '1' },
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
       });

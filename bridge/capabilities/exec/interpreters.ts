@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 
 /** How an interpreter can be given a script's bytes instead of its file; `none`: not possible. */
-export type Feed = 'shell' | 'python' | 'node' | 'perl' | 'file' | 'none';
+export type ScriptFeed = 'shell' | 'python' | 'node' | 'perl' | 'file' | 'none';
 
 interface Interpreter {
-  feed: Feed;
+  feed: ScriptFeed;
   /** Matches an option followed by code. */
   inline?: RegExp;
   /** Options that take the next argument as their value. */
@@ -30,7 +30,11 @@ const NODE: Interpreter = {
   unscripted:
     /^(--test|--watch|--watch-path|--run|--eval=.*|--print=.*|inspect|-i|--interactive|--build-snapshot|--experimental-sea-config)$/,
 };
-const other = (inline: RegExp, subcommand?: RegExp): Interpreter => ({ feed: 'none', inline, ...(subcommand ? { subcommand } : {}) });
+const createInterpreter = (inline: RegExp, subcommand?: RegExp): Interpreter => ({
+  feed: 'none',
+  inline,
+  ...(subcommand ? { subcommand } : {}),
+});
 
 const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   ...Object.fromEntries(['sh', 'bash', 'dash', 'ash', 'ksh', 'mksh', 'zsh'].map((name) => [name, SHELL])),
@@ -39,20 +43,20 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   perl: { feed: 'perl', inline: /^-[A-Za-z]*[eE]$/, valued: /^-[I]$/ },
   awk: { feed: 'file', scriptOption: /^(-f|--file)$/ },
   sed: { feed: 'file', scriptOption: /^(-[nErsuz]*f|--file)$/ },
-  fish: other(/^(-c|--command)$/),
-  ruby: other(/^-[A-Za-z]*e$/),
-  php: other(/^(-r|--run)$/),
-  lua: other(/^-e$/),
-  rscript: other(/^-e$/),
-  tclsh: other(/^-c$/),
-  julia: other(/^(-e|--eval|-E|--print)$/),
-  groovy: other(/^-e$/),
-  osascript: other(/^-e$/),
-  pwsh: other(/^(-c|-command)$/i, /^(-f|-file)$/i),
-  deno: other(/^eval$/, /^run$/),
-  bun: other(/^(-e|--eval|-p|--print)$/, /^run$/),
-  tsx: other(/^(-e|--eval|-p|--print)$/),
-  'ts-node': other(/^(-e|--eval|-p|--print)$/),
+  fish: createInterpreter(/^(-c|--command)$/),
+  ruby: createInterpreter(/^-[A-Za-z]*e$/),
+  php: createInterpreter(/^(-r|--run)$/),
+  lua: createInterpreter(/^-e$/),
+  rscript: createInterpreter(/^-e$/),
+  tclsh: createInterpreter(/^-c$/),
+  julia: createInterpreter(/^(-e|--eval|-E|--print)$/),
+  groovy: createInterpreter(/^-e$/),
+  osascript: createInterpreter(/^-e$/),
+  pwsh: createInterpreter(/^(-c|-command)$/i, /^(-f|-file)$/i),
+  deno: createInterpreter(/^eval$/, /^run$/),
+  bun: createInterpreter(/^(-e|--eval|-p|--print)$/, /^run$/),
+  tsx: createInterpreter(/^(-e|--eval|-p|--print)$/),
+  'ts-node': createInterpreter(/^(-e|--eval|-p|--print)$/),
 };
 const ALIASES: Readonly<Record<string, string>> = {
   pypy: 'python',
@@ -72,15 +76,17 @@ const LOADERS = new Set(
 );
 
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
-const PACKAGE = ['package.json', '.npmrc'];
-const HOOKS = 'pre-commit prepare-commit-msg commit-msg post-commit pre-push pre-rebase post-checkout post-merge post-rewrite'.split(' ');
+const PACKAGE_FILES = ['package.json', '.npmrc'];
+const HOOK_FILES = 'pre-commit prepare-commit-msg commit-msg post-commit pre-push pre-rebase post-checkout post-merge post-rewrite'.split(
+  ' ',
+);
 
 /** Project files that tell a program what to run, without modules and settings elsewhere. */
 const PROJECT_FILES: Readonly<Record<string, readonly string[]>> = {
   make: MAKEFILES,
   gmake: MAKEFILES,
-  ...Object.fromEntries(['npm', 'npx', 'pnpm', 'yarn', 'bun'].map((name) => [name, PACKAGE])),
-  git: ['.git/config', ...HOOKS.map((name) => `.git/hooks/${name}`)],
+  ...Object.fromEntries(['npm', 'npx', 'pnpm', 'yarn', 'bun'].map((name) => [name, PACKAGE_FILES])),
+  git: ['.git/config', ...HOOK_FILES.map((name) => `.git/hooks/${name}`)],
   just: ['justfile', '.justfile'],
   task: ['Taskfile.yml', 'Taskfile.yaml'],
   rake: ['Rakefile'],

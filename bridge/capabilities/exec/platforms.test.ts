@@ -1,44 +1,44 @@
 import { chmod, mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fingerprintFile, isSealed } from './files.ts';
+import { fingerprintFile, isImmutable } from './file-fingerprint.ts';
 import { findInterpreter, findOperands, findWrapped, toProgramName } from './interpreters.ts';
-import { dryLauncher } from './launcher.ts';
-import { toShellArgs } from './shims.ts';
-import { lendExec } from './tests/lent.ts';
+import { createDryLauncher } from './launcher.ts';
+import { toShellArgs } from './interpreter-shims.ts';
+import { createExecBridge } from './tests/exec-bridge.ts';
 
 describe('a file that cannot be replaced', () => {
   test.skipIf(process.platform === 'win32')('belongs to root with all its folders, and only root writes there', async () => {
-    expect(await isSealed('/usr/bin/env', { uid: 1000 })).toBe(true);
-    expect(await isSealed('/usr/bin/no-such-file', { uid: 1000 })).toBe(false);
-    expect(await isSealed('/tmp', { uid: 1000 })).toBe(false);
-    await using exec = await lendExec();
+    expect(await isImmutable('/usr/bin/env', { uid: 1000 })).toBe(true);
+    expect(await isImmutable('/usr/bin/no-such-file', { uid: 1000 })).toBe(false);
+    expect(await isImmutable('/tmp', { uid: 1000 })).toBe(false);
+    await using exec = await createExecBridge();
     const folder = join(exec.home, 'folder');
     await mkdir(folder);
     await writeFile(join(folder, 'file'), '', { mode: 0o755 });
     await chmod(folder, 0o777);
-    expect(await isSealed(join(folder, 'file'), { uid: 1000 })).toBe(false);
+    expect(await isImmutable(join(folder, 'file'), { uid: 1000 })).toBe(false);
   });
 
   test.skipIf(process.platform === 'win32')('as root, only one of the system: root can write to all others', async () => {
-    expect(await isSealed('/usr/bin/env', { uid: 0 })).toBe(true);
-    expect(await isSealed('/etc/passwd', { uid: 0 })).toBe(false);
-    expect(await isSealed('/etc/passwd', { uid: 1000 })).toBe(true);
+    expect(await isImmutable('/usr/bin/env', { uid: 0 })).toBe(true);
+    expect(await isImmutable('/etc/passwd', { uid: 0 })).toBe(false);
+    expect(await isImmutable('/etc/passwd', { uid: 1000 })).toBe(true);
   });
 
   test('Windows: is in the folders of the system and of installed programs', async () => {
     const surface = { platform: 'win32', env: { SystemRoot: 'C:\\Windows', ProgramFiles: 'C:\\Program Files' } } as const;
-    expect(await isSealed('C:\\WINDOWS\\System32\\where.exe', surface)).toBe(true);
-    expect(await isSealed('C:\\Program Files\\nodejs\\node.exe', surface)).toBe(true);
-    expect(await isSealed('C:\\Program Files (x86)\\a.exe', surface)).toBe(false);
-    expect(await isSealed('C:\\Users\\ana\\app.exe', surface)).toBe(false);
+    expect(await isImmutable('C:\\WINDOWS\\System32\\where.exe', surface)).toBe(true);
+    expect(await isImmutable('C:\\Program Files\\nodejs\\node.exe', surface)).toBe(true);
+    expect(await isImmutable('C:\\Program Files (x86)\\a.exe', surface)).toBe(false);
+    expect(await isImmutable('C:\\Users\\ana\\app.exe', surface)).toBe(false);
   });
 });
 
 test('a large file is known by identity, size and time', async () => {
-  await using exec = await lendExec();
+  await using exec = await createExecBridge();
   const path = join(exec.home, 'large');
-  const print = async (): Promise<unknown> => (await fingerprintFile(path, 10))?.print;
+  const print = async (): Promise<unknown> => (await fingerprintFile(path, 10))?.digest;
   await writeFile(path, 'more than ten');
   await utimes(path, 1, 1);
   const first = await print();
@@ -54,20 +54,20 @@ test('a large file is known by identity, size and time', async () => {
 describe('a system that cannot run the approved bytes', () => {
   const script = { path: '/ws/x', bytes: Buffer.from('1'), isSealed: false };
   test('Windows refuses programs of the user, and Perl’s scripts', async () => {
-    const launcher = dryLauncher('win32');
-    await expect(async () => launcher.stand({ path: 'C:\\x.exe', isSealed: false }, undefined)).rejects.toThrow(
+    const launcher = createDryLauncher('win32');
+    await expect(async () => launcher.resolveProgram({ path: 'C:\\x.exe', isSealed: false }, undefined)).rejects.toThrow(
       'Install it in Program Files',
     );
-    await expect(async () => launcher.feed(script, 'perl', 'x')).rejects.toThrow('could change before that');
-    expect(await launcher.feed(script, 'python', 'x')).toEqual({ words: ['x'] });
+    await expect(async () => launcher.passScript(script, 'perl', 'x')).rejects.toThrow('could change before that');
+    expect(await launcher.passScript(script, 'python', 'x')).toEqual({ words: ['x'] });
   });
 
   test('every system refuses an interpreter that opens its script itself; macOS and Linux run copies of the user’s programs', async () => {
     for (const platform of ['linux', 'darwin'] as const) {
-      const launcher = dryLauncher(platform);
-      await expect(async () => launcher.feed(script, 'none', 'x')).rejects.toThrow('could change before that');
-      expect(await launcher.feed(script, 'perl', 'x')).toEqual({ words: ['x'] });
-      expect(await launcher.stand({ path: '/x', isSealed: false }, undefined)).toEqual({ path: '/x' });
+      const launcher = createDryLauncher(platform);
+      await expect(async () => launcher.passScript(script, 'none', 'x')).rejects.toThrow('could change before that');
+      expect(await launcher.passScript(script, 'perl', 'x')).toEqual({ words: ['x'] });
+      expect(await launcher.resolveProgram({ path: '/x', isSealed: false }, undefined)).toEqual({ path: '/x' });
     }
   });
 

@@ -1,19 +1,19 @@
 import { describe, expect } from 'vitest';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { sharedExtra } from '../../../tests/support/gguf-extra.ts';
-import { ggufFile, seeded } from '../../../tests/support/gguf-file.ts';
-import { ggufHome, runnersLeft, TINY } from '../../../tests/support/gguf-home.ts';
+import { installSharedExtra } from '../../../tests/support/gguf-extra.ts';
+import { createGgufFile, createRandom } from '../../../tests/support/gguf-file.ts';
+import { createGgufHome, listRunners, TINY_MODEL } from '../../../tests/support/gguf-home.ts';
 
-const { extra, missing } = await sharedExtra();
+const { extra, missing } = await installSharedExtra();
 const FILES = process.env.PERCH_LONG ? 500 : 50;
 /** Offset from which the file only contains weights. */
 const HEAD = 9_000;
 
 /** The file truncated or with some bytes changed, mostly in its header. */
 function damaged(seed: number): { bytes: Uint8Array; how: string } {
-  const random = seeded(seed);
-  const bytes = ggufFile({ seed: 1 });
+  const random = createRandom(seed);
+  const bytes = createGgufFile({ seed: 1 });
   const upTo = (end: number): number => Math.floor(random() * end);
   if (seed % 4 === 0) {
     const length = upTo(seed % 8 === 0 ? HEAD : bytes.length);
@@ -29,13 +29,13 @@ describe.skipIf(missing !== undefined)(`damaged files${missing === undefined ? '
     'gguf/damaged',
     `${FILES} cut or changed at random`,
     async () => {
-      await using at = ggufHome(extra, { silenceMs: 30_000 });
+      await using at = createGgufHome(extra, { silenceMs: 30_000 });
       const ends = { answered: 0, refused: 0 };
       const base = Number(process.env.PERCH_SEED ?? 1);
       for (let seed = base; seed < base + FILES; seed++) {
         const { bytes, how } = damaged(seed);
-        at.put(TINY, bytes);
-        const ended = await at.ask({ maxTokens: 3 }).catch((error: unknown) => error);
+        at.put(TINY_MODEL, bytes);
+        const ended = await at.generate({ maxTokens: 3 }).catch((error: unknown) => error);
         if (ended instanceof Error) {
           expect(ended, `${seed}: ${how}`).toBeInstanceOf(RpcError);
           expect(ended.message, `${seed}: ${how}`).toMatch(
@@ -47,9 +47,9 @@ describe.skipIf(missing !== undefined)(`damaged files${missing === undefined ? '
       }
       // Changed weights or vocabulary entries may have no effect.
       expect(ends.refused).toBeGreaterThan(FILES / 5);
-      await expect.poll(runnersLeft).toEqual([]);
+      await expect.poll(listRunners).toEqual([]);
       at.add();
-      expect((await at.ask()).outputTokens).toBe(12);
+      expect((await at.generate()).outputTokens).toBe(12);
     },
     FILES * 12_000,
   );

@@ -1,35 +1,35 @@
-import type { GgufRequest } from '#shared/ports/gguf.ts';
-import type { ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { historyOf } from './history.ts';
-import { grammarSchema } from './json-schema.ts';
+import type { GgufRequest } from '#shared/ports/gguf-port.ts';
+import type { ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { toChatHistory } from './chat-history.ts';
+import { toGrammarSchema } from './grammar-schema.ts';
 import type {
   ChatWrapper,
   EmbeddingContext,
-  Functions,
+  LlamaFunctions,
   Llama,
   LlamaChat,
   LlamaModel,
   LlamaModule,
   ResponseOptions,
-  Sequence,
-} from './llama.ts';
+  LlamaSequence,
+} from './llama-types.ts';
 import type { runnerPort } from './runner-port.ts';
 
-type Load = ParsedOf<(typeof runnerPort.calls)['run.load']>;
-type Answer = ResultOf<(typeof runnerPort.calls)['run.generate']>;
-type Vectors = ResultOf<(typeof runnerPort.calls)['run.embed']>;
+type LoadParams = ParsedParams<(typeof runnerPort.calls)['run.load']>;
+type GenerateResult = ContractResult<(typeof runnerPort.calls)['run.generate']>;
+type EmbedResult = ContractResult<(typeof runnerPort.calls)['run.embed']>;
 
 /** Default sampling parameters. */
 const TEMPERATURE = 0.7;
 const TOP_P = 0.95;
 const MIN_P = 0.05;
 /** Minimum context in tokens. */
-const LEAST_CONTEXT = 2048;
+const MIN_CONTEXT_TOKENS = 2048;
 /** Models smaller than this finish before a second thread has started. */
-const ONE_THREAD = 16 * 1024 * 1024;
+const MAX_ONE_THREAD_BYTES = 16 * 1024 * 1024;
 /** Tokens left unused at the end of the context. */
-const MARGIN = 8;
+const MARGIN_TOKENS = 8;
 
 /** A model in memory, with the last conversation that it evaluated. */
 export class LoadedModel {
@@ -37,7 +37,7 @@ export class LoadedModel {
   readonly #llama: Llama;
   readonly #model: LlamaModel;
   readonly #wrapper: ChatWrapper;
-  readonly #sequence: Sequence;
+  readonly #sequence: LlamaSequence;
   readonly #chat: LlamaChat;
   readonly #threads: { threads?: number };
   #embedding: Promise<EmbeddingContext> | undefined;
@@ -61,46 +61,46 @@ export class LoadedModel {
   }
 
   /** Throws RpcError if there is not enough memory or the file can't be loaded. */
-  static async load(module: LlamaModule, { path, sizeBytes, bytesPerToken, contextSize, freeBytes }: Load): Promise<LoadedModel> {
+  static async load(module: LlamaModule, { path, sizeBytes, bytesPerToken, contextSize, freeBytes }: LoadParams): Promise<LoadedModel> {
     const llama = await module.getLlama({ gpu: 'auto', build: 'never', skipDownload: true, logLevel: 'error' });
     const graphics = llama.gpu === false ? 0 : (await llama.getVramState()).free;
-    const needed = sizeBytes + bytesPerToken * Math.min(contextSize, LEAST_CONTEXT);
+    const needed = sizeBytes + bytesPerToken * Math.min(contextSize, MIN_CONTEXT_TOKENS);
     if (needed > freeBytes + graphics) {
-      const sentence = `The model needs ${gigabytes(needed)} of memory, but only ${gigabytes(freeBytes + graphics)} is free. Use a smaller model or close other programs.`;
+      const sentence = `The model needs ${formatGigabytes(needed)} of memory, but only ${formatGigabytes(freeBytes + graphics)} is free. Use a smaller model or close other programs.`;
       throw new RpcError('INTERNAL_ERROR', sentence, { details: { reason: 'memory' } });
     }
     try {
       const model = await llama.loadModel({ modelPath: path });
-      const threads = sizeBytes < ONE_THREAD ? { threads: 1 } : {};
+      const threads = sizeBytes < MAX_ONE_THREAD_BYTES ? { threads: 1 } : {};
       const context = await model.createContext({ contextSize: { max: contextSize }, ...threads });
       return new LoadedModel(module, { llama, model, context, threads });
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-      throw new RpcError('INTERNAL_ERROR', `Couldn’t load the model: ${why}`, { details: { reason: 'load' } }, { cause });
+      const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+      throw new RpcError('INTERNAL_ERROR', `Couldn’t load the model: ${reason}`, { details: { reason: 'load' } }, { cause });
     }
   }
 
-  /** Generates a chat reply; `told` receives its text. Throws RpcError for invalid requests, and the signal's reason. */
-  async generate(request: GgufRequest, signal: AbortSignal, told: (text: string, thought: boolean) => void): Promise<Answer> {
-    const functions = functionsOf(request);
-    const history = historyOf(request.messages);
-    const length = this.#lengthOf(history, functions);
-    const room = this.contextSize - length - MARGIN;
-    if (room < 1) {
+  /** Generates a chat reply; `onText` receives its text. Throws RpcError for invalid requests, and the signal's reason. */
+  async generate(request: GgufRequest, signal: AbortSignal, onText: (text: string, thought: boolean) => void): Promise<GenerateResult> {
+    const functions = toFunctions(request);
+    const history = toChatHistory(request.messages);
+    const length = this.#countTokens(history, functions);
+    const availableTokens = this.contextSize - length - MARGIN_TOKENS;
+    if (availableTokens < 1) {
       const sentence = `The conversation has ${length} tokens. The model’s limit is ${this.contextSize}.`;
       throw new RpcError('INVALID_PARAMS', sentence, { details: { field: 'messages' } });
     }
-    const before = this.#sequence.tokenMeter.getState();
+    const meterBefore = this.#sequence.tokenMeter.getState();
     const { functionCalls, metadata } = await this.#chat.generateResponse(history, {
-      ...(await this.#wishes(request, functions)),
-      maxTokens: Math.min(request.maxTokens ?? room, room),
+      ...(await this.#toResponseOptions(request, functions)),
+      maxTokens: Math.min(request.maxTokens ?? availableTokens, availableTokens),
       signal,
-      onResponseChunk: ({ type, text }) => void (text !== '' && told(text, type === 'segment')),
+      onResponseChunk: ({ type, text }) => void (text !== '' && onText(text, type === 'segment')),
     });
     signal.throwIfAborted();
-    const used = this.#sequence.tokenMeter.diff(before);
+    const used = this.#sequence.tokenMeter.diff(meterBefore);
     const inputTokens = Math.max(used.usedInputTokens, this.#sequence.nextTokenIndex - used.usedOutputTokens);
-    const calls = (functionCalls ?? []).map(({ functionName, params }) => ({ tool: functionName, args: objectOf(params) }));
+    const calls = (functionCalls ?? []).map(({ functionName, params }) => ({ tool: functionName, args: toObject(params) }));
     return {
       finish: calls.length > 0 ? 'tool_calls' : metadata.stopReason === 'maxTokens' ? 'length' : 'stop',
       calls,
@@ -110,7 +110,7 @@ export class LoadedModel {
     };
   }
 
-  async embed(texts: readonly string[], signal: AbortSignal): Promise<Vectors> {
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedResult> {
     this.#embedding ??= this.#model.createEmbeddingContext({ contextSize: { max: this.contextSize }, ...this.#threads });
     const context = await this.#embedding;
     const vectors: number[][] = [];
@@ -128,7 +128,10 @@ export class LoadedModel {
     return { vectors, tokens };
   }
 
-  #lengthOf(chatHistory: Parameters<ChatWrapper['generateContextState']>[0]['chatHistory'], functions: Functions | undefined): number {
+  #countTokens(
+    chatHistory: Parameters<ChatWrapper['generateContextState']>[0]['chatHistory'],
+    functions: LlamaFunctions | undefined,
+  ): number {
     const { contextText } = this.#wrapper.generateContextState({
       chatHistory,
       ...(functions ? { availableFunctions: functions } : {}),
@@ -136,9 +139,9 @@ export class LoadedModel {
     return contextText.tokenize(this.#model.tokenizer).length;
   }
 
-  async #wishes(
+  async #toResponseOptions(
     { json, temperature, topP, seed, stop, presencePenalty, frequencyPenalty, parallelToolCalls }: GgufRequest,
-    functions: Functions | undefined,
+    functions: LlamaFunctions | undefined,
   ): Promise<Omit<ResponseOptions, 'maxTokens' | 'signal' | 'onResponseChunk'>> {
     const penalties = {
       ...(presencePenalty === undefined ? {} : { presencePenalty }),
@@ -158,16 +161,16 @@ export class LoadedModel {
   }
 
   #grammar(json: NonNullable<GgufRequest['json']>): ReturnType<Llama['getGrammarFor']> {
-    return json === true ? this.#llama.getGrammarFor('json') : this.#llama.createGrammarForJsonSchema(grammarSchema(json, true));
+    return json === true ? this.#llama.getGrammarFor('json') : this.#llama.createGrammarForJsonSchema(toGrammarSchema(json, true));
   }
 }
 
-function functionsOf({ tools }: GgufRequest): Functions | undefined {
+function toFunctions({ tools }: GgufRequest): LlamaFunctions | undefined {
   if (!tools?.length) return undefined;
-  return Object.fromEntries(tools.map(({ name, description, schema }) => [name, { description, params: grammarSchema(schema, false) }]));
+  return Object.fromEntries(tools.map(({ name, description, schema }) => [name, { description, params: toGrammarSchema(schema, false) }]));
 }
 
-const objectOf = (value: unknown): Record<string, unknown> =>
+const toObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-const gigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GB`;
+const formatGigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GB`;

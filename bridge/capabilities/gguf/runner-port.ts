@@ -1,14 +1,14 @@
-import { ggufAnswer, ggufRequest, ggufText, ggufTexts, ggufVectors } from '#shared/ports/gguf.ts';
-import { port } from '#shared/ports/port.ts';
-import { call } from '#shared/rpc/contract.ts';
+import { ggufReply, ggufRequest, ggufTextEvent, ggufTexts, ggufVectors } from '#shared/ports/gguf-port.ts';
+import { definePort } from '#shared/ports/port.ts';
+import { defineMethod } from '#shared/rpc/contract.ts';
 import { z } from '#shared/rpc/zod.ts';
 
 /** Calls from the bridge to the process that runs a model: one at a time, except `run.cancel`. */
-export const runnerPort = port({
+export const runnerPort = definePort({
   kind: 'gguf-runner',
-  what: 'Running GGUF models',
+  featureName: 'Running GGUF models',
   calls: {
-    'run.load': call({
+    'run.load': defineMethod({
       params: z.object({
         path: z.string(),
         /** Bytes of its files. */
@@ -24,14 +24,19 @@ export const runnerPort = port({
       docs: 'Loads the model of this process.',
       policy: { scope: 'write' },
     }),
-    'run.generate': call({ params: ggufRequest, result: ggufAnswer, docs: 'Generates a reply.', policy: { scope: 'write' } }),
-    'run.embed': call({
+    'run.generate': defineMethod({ params: ggufRequest, result: ggufReply, docs: 'Generates a reply.', policy: { scope: 'write' } }),
+    'run.embed': defineMethod({
       params: z.object({ texts: ggufTexts }),
       result: ggufVectors,
       docs: 'Creates embeddings.',
       policy: { scope: 'write' },
     }),
-    'run.cancel': call({ params: z.object({}), result: z.object({}), docs: 'Cancels the current call.', policy: { scope: 'write' } }),
+    'run.cancel': defineMethod({
+      params: z.object({}),
+      result: z.object({}),
+      docs: 'Cancels the current call.',
+      policy: { scope: 'write' },
+    }),
   },
-  events: { 'run.text': ggufText },
+  events: { 'run.text': ggufTextEvent },
 });

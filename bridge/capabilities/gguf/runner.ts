@@ -1,24 +1,24 @@
 // A separate program that runs one GGUF model, so that a malicious file can only harm this process.
-import { answer } from '#shared/link/calls.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { processLink } from '../browser/process-link.ts';
-import type { LlamaModule } from './llama.ts';
+import { serveCalls } from '#shared/link/port-calls.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { createProcessLink } from '../browser/process-link.ts';
+import type { LlamaModule } from './llama-types.ts';
 import { LoadedModel } from './loaded-model.ts';
 import { runnerPort } from './runner-port.ts';
 
-const say = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+const sendMessage = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
 const [entry = ''] = process.argv.slice(2);
 
 let loaded: LoadedModel | undefined;
-let underWay = new AbortController();
+let activeRun = new AbortController();
 const model = (): LoadedModel => {
   if (!loaded) throw new RpcError('INTERNAL_ERROR', 'No model is loaded');
   return loaded;
 };
 
 process.on('disconnect', () => process.exit());
-const port = answer<typeof runnerPort.calls, typeof runnerPort.events>(
-  processLink(process),
+const port = serveCalls<typeof runnerPort.calls, typeof runnerPort.events>(
+  createProcessLink(process),
   runnerPort.calls,
   {
     'run.load': async (wanted) => {
@@ -26,17 +26,17 @@ const port = answer<typeof runnerPort.calls, typeof runnerPort.events>(
       return { contextSize: loaded.contextSize };
     },
     'run.generate': (request) => {
-      underWay = new AbortController();
-      return model().generate(request, underWay.signal, (text, thought) => port.send('run.text', { text, thought }));
+      activeRun = new AbortController();
+      return model().generate(request, activeRun.signal, (text, thought) => port.send('run.text', { text, thought }));
     },
     'run.embed': ({ texts }) => {
-      underWay = new AbortController();
-      return model().embed(texts, underWay.signal);
+      activeRun = new AbortController();
+      return model().embed(texts, activeRun.signal);
     },
     'run.cancel': () => {
-      underWay.abort(new RpcError('ABORTED', 'Cancelled'));
+      activeRun.abort(new RpcError('ABORTED', 'Cancelled'));
       return Promise.resolve({});
     },
   },
-  { fault: (error) => say(`gguf: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`) },
+  { fault: (error) => sendMessage(`gguf: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`) },
 );

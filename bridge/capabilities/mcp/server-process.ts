@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { STDERR_CHARS } from '#shared/ports/mcp.ts';
-import type { Keeper } from '../../processes/keep.ts';
-import { notStarted, type Program, type Started, startProgram } from '../../processes/start-program.ts';
-import { within } from '../../processes/to-its-end.ts';
-import { Lines } from './lines.ts';
+import { MAX_STDERR_CHARS } from '#shared/ports/mcp-port.ts';
+import type { ProcessKeeper } from '../../processes/process-keeper.ts';
+import { createStartError, type ProgramSpec, type StartedProgram, startProgram } from '../../processes/start-program.ts';
+import { settleWithin } from '../../processes/wait-for-exit.ts';
+import { LineReader } from './line-reader.ts';
 
-export interface Told {
-  began(pid: number): void;
-  lines(lines: string[], bytes: number): void;
+export interface ServerEvents {
+  onStarted(pid: number): void;
+  onLines(lines: string[], bytes: number): void;
 }
 
 export interface ServerEnd {
@@ -21,45 +21,45 @@ export interface ServerEnd {
 
 /** Runs an MCP server without a shell in its own process group, reading and writing lines. */
 export class ServerProcess {
-  readonly #program: Program;
-  readonly #keeper: Pick<Keeper, 'keep'>;
+  readonly #program: ProgramSpec;
+  readonly #keeper: Pick<ProcessKeeper, 'keep'>;
   readonly #ended = new AbortController();
-  #child: Started<Writable>['child'] | undefined;
-  #lines: Lines | undefined;
+  #child: StartedProgram<Writable>['child'] | undefined;
+  #lines: LineReader | undefined;
   #stderr = '';
 
-  constructor(program: Program, keeper: Pick<Keeper, 'keep'>) {
+  constructor(program: ProgramSpec, keeper: Pick<ProcessKeeper, 'keep'>) {
     this.#program = program;
     this.#keeper = keeper;
   }
 
   /** Resolves when the server and its descendants have ended. Rejects if it can't be started, or with the signal's reason. */
-  async run(signal: AbortSignal, told: Told): Promise<ServerEnd> {
-    const over = new AbortController();
+  async run(signal: AbortSignal, events: ServerEvents): Promise<ServerEnd> {
+    const faultSignal = new AbortController();
     let fault: string | null = null;
     try {
       const { child, end } = startProgram(this.#program, 'pipe', this.#keeper);
       this.#child = child;
       const decoder = new StringDecoder('utf8');
-      child.stderr.on('data', (bytes: Buffer) => (this.#stderr = (this.#stderr + decoder.write(bytes)).slice(-STDERR_CHARS)));
+      child.stderr.on('data', (bytes: Buffer) => (this.#stderr = (this.#stderr + decoder.write(bytes)).slice(-MAX_STDERR_CHARS)));
       // Writes after the server has ended or closed its input fail; its end is reported separately.
       child.stdin.on('error', () => {});
-      this.#lines = new Lines(child.stdout, {
-        send: told.lines,
-        refuse(why) {
-          fault = why;
-          over.abort();
+      this.#lines = new LineReader(child.stdout, {
+        send: events.onLines,
+        refuse(reason) {
+          fault = reason;
+          faultSignal.abort();
         },
       });
-      if (child.pid !== undefined) told.began(child.pid);
-      const enough = AbortSignal.any([signal, over.signal]);
+      if (child.pid !== undefined) events.onStarted(child.pid);
+      const stopSignal = AbortSignal.any([signal, faultSignal.signal]);
       await Promise.race([
         // Waits for the outputs to close, so that the last lines are read. A child process may keep them open, so the exit counts too,
         // after a delay.
-        once(child, 'exit', { signal: this.#ended.signal }).then(() => within(once(child, 'close'), 500)),
-        enough.aborted ? undefined : once(enough, 'abort', { signal: this.#ended.signal }),
+        once(child, 'exit', { signal: this.#ended.signal }).then(() => settleWithin(once(child, 'close'), 500)),
+        stopSignal.aborted ? undefined : once(stopSignal, 'abort', { signal: this.#ended.signal }),
       ]).catch((error: unknown) => {
-        throw notStarted(this.#program.command, error);
+        throw createStartError(this.#program.command, error);
       });
       child.stdin.end();
       await end();
@@ -90,7 +90,7 @@ export class ServerProcess {
     await once(stdin, 'drain', { signal: this.#ended.signal }).catch(() => {});
   }
 
-  taken(bytes: number): void {
-    this.#lines?.taken(bytes);
+  acknowledge(bytes: number): void {
+    this.#lines?.acknowledge(bytes);
   }
 }

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Keeper } from '../../processes/keep.ts';
-import { startKept, withoutOwn } from '../../processes/kept-process.ts';
+import type { ProcessKeeper } from '../../processes/process-keeper.ts';
+import { startManagedProcess, omitPerchVariables } from '../../processes/managed-process.ts';
 import { Agent, request } from '../undici.ts';
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /** A running `mlx_lm.server` with one model, on a loopback port. */
 export interface MlxServer {
@@ -14,7 +14,7 @@ export interface MlxServer {
   readonly dispatcher: Agent;
   readonly pid: number | undefined;
   /** Resolves to how it ended, when all its processes have ended. */
-  readonly over: Promise<string>;
+  readonly exited: Promise<string>;
   end(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface MlxServerOptions {
   program: string;
   /** Folder of the model's files. */
   dir: string;
-  keeper: Pick<Keeper, 'keep'>;
+  keeper: Pick<ProcessKeeper, 'keep'>;
   /** Aborts the start. */
   signal: AbortSignal;
   log(line: string): void;
@@ -31,17 +31,17 @@ export interface MlxServerOptions {
 
 /** Starts the server and resolves once it answers. Rejects with how it ended or the signal's reason, after all its processes have ended. */
 export async function startMlxServer({ program, dir, keeper, signal, log }: MlxServerOptions): Promise<MlxServer> {
-  const port = await freePort();
-  const { child, over, end } = startKept(program, ['--model', dir, '--host', '127.0.0.1', '--port', String(port)], {
+  const port = await findFreePort();
+  const { child, exited, end } = startManagedProcess(program, ['--model', dir, '--host', '127.0.0.1', '--port', String(port)], {
     keeper,
     // Offline, since it has all files: it must not download anything unasked.
-    env: { ...withoutOwn(), HF_HUB_OFFLINE: '1' },
+    env: { ...omitPerchVariables(), HF_HUB_OFFLINE: '1' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let lastLine = '';
   if (child.stderr)
     createInterface({ input: child.stderr }).on('line', (line) => {
-      said = line.trim() || said;
+      lastLine = line.trim() || lastLine;
       log(`mlx: ${line}`);
     });
   // Bypasses the system's proxy for this local server.
@@ -50,18 +50,19 @@ export async function startMlxServer({ program, dir, keeper, signal, log }: MlxS
     base: `http://127.0.0.1:${port}`,
     dispatcher,
     pid: child.pid,
-    over,
+    exited,
     async end() {
       await end();
       await dispatcher.destroy();
     },
   };
-  let ended: string | undefined;
-  void over.then((how) => (ended = how));
+  let exitReason: string | undefined;
+  void exited.then((how) => (exitReason = how));
   try {
-    while (!(await answers(server, signal))) {
-      if (ended !== undefined) throw new Error(`it stopped unexpectedly (${ended})${said ? `: ${said.slice(0, 300)}` : ''}`);
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    while (!(await isReady(server, signal))) {
+      if (exitReason !== undefined)
+        throw new Error(`it stopped unexpectedly (${exitReason})${lastLine ? `: ${lastLine.slice(0, 300)}` : ''}`);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
     return server;
   } catch (error) {
@@ -71,7 +72,7 @@ export async function startMlxServer({ program, dir, keeper, signal, log }: MlxS
   }
 }
 
-async function answers({ base, dispatcher }: MlxServer, signal: AbortSignal): Promise<boolean> {
+async function isReady({ base, dispatcher }: MlxServer, signal: AbortSignal): Promise<boolean> {
   try {
     const { statusCode, body } = await request(`${base}/v1/models`, { dispatcher, signal });
     await body.dump();
@@ -82,7 +83,7 @@ async function answers({ base, dispatcher }: MlxServer, signal: AbortSignal): Pr
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

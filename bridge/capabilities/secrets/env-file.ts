@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { open, realpath, rename } from 'node:fs/promises';
-import { codeOf, readIfThere, reasonOf, writeWhole } from '../../home.ts';
+import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } from '../../home-directory.ts';
 
 const MAX_BYTES = 1024 * 1024;
-const WINDOWS = process.platform === 'win32';
+const IS_WINDOWS = process.platform === 'win32';
 
 export interface EnvFile {
   values: ReadonlyMap<string, string>;
@@ -11,7 +11,7 @@ export interface EnvFile {
   problem: string | null;
 }
 
-const refused = (problem: string): EnvFile => ({ values: new Map(), problem });
+const toIgnoredFile = (problem: string): EnvFile => ({ values: new Map(), problem });
 
 /**
  * Reads a file of `NAME=value` lines. `#` begins a comment; values may be quoted. Ignores a file that other users can read or change, or
@@ -23,65 +23,65 @@ export async function readEnvFile(path: string): Promise<EnvFile> {
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) return refused('it is not a regular file');
+      if (!stats.isFile()) return toIgnoredFile('it is not a regular file');
       const mode = stats.mode & 0o777;
-      if (!WINDOWS && (mode & 0o077) !== 0)
-        return refused(
+      if (!IS_WINDOWS && (mode & 0o077) !== 0)
+        return toIgnoredFile(
           `other users can read or change it (mode ${mode.toString(8)}). Run chmod 600 on it, and replace secrets that others may have seen`,
         );
-      if (!WINDOWS && stats.uid !== process.getuid?.() && stats.uid !== 0) return refused('it belongs to another user');
-      if (stats.size > MAX_BYTES) return refused(`it is larger than ${MAX_BYTES} bytes`);
-      return parse((await file.readFile('utf8')).replace(/^\uFEFF/, ''));
+      if (!IS_WINDOWS && stats.uid !== process.getuid?.() && stats.uid !== 0) return toIgnoredFile('it belongs to another user');
+      if (stats.size > MAX_BYTES) return toIgnoredFile(`it is larger than ${MAX_BYTES} bytes`);
+      return parseEnvFile((await file.readFile('utf8')).replace(/^\uFEFF/, ''));
     } finally {
       await file.close();
     }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { values: new Map(), problem: null };
-    return refused(`it can’t be read: ${reasonOf(error)}`);
+    if (getErrorCode(error) === 'ENOENT') return { values: new Map(), problem: null };
+    return toIgnoredFile(`it can’t be read: ${describeError(error)}`);
   }
 }
 
-const ENTRY = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/;
+const ENTRY_PATTERN = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/;
 
 /**
  * Sets or removes an entry of a secrets file, atomically and with mode 0600, keeping comments and other lines. Resolves to whether the
  * entry existed. Rejects with the reason if the file is ignored or can't be written.
  */
-export async function changeEnvFile(path: string, name: string, value: string | null): Promise<boolean> {
+export async function updateEnvFile(path: string, name: string, value: string | null): Promise<boolean> {
   const { values, problem } = await readEnvFile(path);
   if (problem !== null) throw new Error(`${path} is ignored: ${problem}`);
   const isThere = values.has(name);
   if (value === null && !isThere) return false;
-  const lines = ((await readIfThere(path)) ?? '').split('\n').filter((line) => ENTRY.exec(line)?.[1] !== name);
+  const lines = ((await readFileIfExists(path)) ?? '').split('\n').filter((line) => ENTRY_PATTERN.exec(line)?.[1] !== name);
   while (lines.at(-1) === '') lines.pop();
-  if (value !== null) lines.push(`${name}=${quoted(value)}`);
-  await writeWhole(await realpath(path).catch(() => path), lines.length === 0 ? '' : `${lines.join('\n')}\n`, rename);
+  if (value !== null) lines.push(`${name}=${quoteValue(value)}`);
+  await writeFileAtomically(await realpath(path).catch(() => path), lines.length === 0 ? '' : `${lines.join('\n')}\n`, rename);
   return isThere;
 }
 
-/** The inverse of `valueOf`. Throws if a value needs quotes and contains both kinds. */
-function quoted(value: string): string {
-  if (valueOf(value) === value && value.trim() === value) return value;
+/** The inverse of `parseValue`. Throws if a value needs quotes and contains both kinds. */
+function quoteValue(value: string): string {
+  if (parseValue(value) === value && value.trim() === value) return value;
   const quote = ['"', "'"].find((each) => !value.includes(each));
   if (quote === undefined) throw new Error('secrets.env can’t store a value with both kinds of quotes');
   return quote + value + quote;
 }
 
-function parse(text: string): EnvFile {
+function parseEnvFile(text: string): EnvFile {
   const values = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(#|$)/.test(line)) continue;
     const [, name, rest = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? [];
-    const value = valueOf(rest.trim());
+    const value = parseValue(rest.trim());
     // Do not reveal the contents of the line.
-    if (name === undefined || value === undefined) return refused(`line ${index + 1} is not NAME=value`);
+    if (name === undefined || value === undefined) return toIgnoredFile(`line ${index + 1} is not NAME=value`);
     values.set(name, value);
   }
   return { values, problem: null };
 }
 
 /** Removes quotes and a trailing comment. Undefined if a quote is not closed. */
-function valueOf(text: string): string | undefined {
+function parseValue(text: string): string | undefined {
   const quote = /^["']/.exec(text)?.[0];
   if (quote === undefined) return text.replace(/(^|\s+)#.*$/, '');
   const end = text.indexOf(quote, 1);

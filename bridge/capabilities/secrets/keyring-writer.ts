@@ -4,7 +4,7 @@
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { Entry } from '@napi-rs/keyring';
-import { KEYRING_MS, SERVICE } from './keyring-place.ts';
+import { KEYRING_MS, KEYRING_SERVICE } from './keyring-constants.ts';
 
 const [what, name = ''] = process.argv.slice(2);
 const isGiven = what === 'set' || what === 'keep';
@@ -13,7 +13,7 @@ new Worker(`setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), ${KEYRING_
 
 try {
   // The fallback on Linux is the kernel's keyring, which is cleared at the end of the session.
-  const entry = new Entry(SERVICE, name, what === 'keep' ? { linux: { store: 'secret-service' } } : undefined);
+  const entry = new Entry(KEYRING_SERVICE, name, what === 'keep' ? { linux: { store: 'secret-service' } } : undefined);
   if (isGiven) {
     entry.setPassword(value);
     // Some keyrings accept values without storing them.

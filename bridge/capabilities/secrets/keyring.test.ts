@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { processesNaming } from '../../headless/tests/stand-in.ts';
-import { UNKEPT } from '../../processes/keep.ts';
-import { SERVICE } from './keyring-place.ts';
+import { findProcesses } from '../../headless/tests/stub-host-page.ts';
+import { NO_KEEPER } from '../../processes/process-keeper.ts';
+import { KEYRING_SERVICE } from './keyring-constants.ts';
 import { readKeyring } from './keyring.ts';
 
 const NAME = `PERCHES_TEST_${process.pid}`;
@@ -21,11 +21,11 @@ const linux = process.platform === 'linux';
 const PROGRAM = `
 import { Entry } from '@napi-rs/keyring';
 import { readKeyring } from './keyring.ts';
-import { UNKEPT } from '../../processes/keep.ts';
-const entry = () => new Entry('${SERVICE}', '${NAME}', { linux: { store: 'keyutils' } });
+import { NO_KEEPER } from '../../processes/process-keeper.ts';
+const entry = () => new Entry('${KEYRING_SERVICE}', '${NAME}', { linux: { store: 'keyutils' } });
 const put = () => entry().setPassword('of-the-keyring');
 try { put(); } catch { put(); }
-const found = await readKeyring(['${NAME}', 'PERCHES_TEST_NONE'], { env: { PATH: process.env.PATH }, keeper: UNKEPT });
+const found = await readKeyring(['${NAME}', 'PERCHES_TEST_NONE'], { env: { PATH: process.env.PATH }, keeper: NO_KEEPER });
 entry().deletePassword();
 console.log(JSON.stringify(found));
 `;
@@ -46,10 +46,10 @@ verifies('secrets/keyring-hangs', 'a bus that takes every call and answers none'
   await once(bus.listen(join(dir, 'bus')), 'listening');
   try {
     expect(
-      await readKeyring(['PERCHES_TEST_HUNG'], { env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(dir, 'bus')}` }, keeper: UNKEPT }),
+      await readKeyring(['PERCHES_TEST_HUNG'], { env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(dir, 'bus')}` }, keeper: NO_KEEPER }),
     ).toEqual({});
     expect(sockets.length).toBeGreaterThan(0);
-    expect(processesNaming('PERCHES_TEST_HUNG')).toEqual([]);
+    expect(findProcesses('PERCHES_TEST_HUNG')).toEqual([]);
   } finally {
     for (const socket of sockets) socket.destroy();
     bus.close();

@@ -2,37 +2,37 @@ import { join } from 'node:path';
 import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { packageRoot } from '../../package-root.ts';
-import { commandEnvironment } from '../../processes/environment.ts';
-import { type Keeper, UNKEPT } from '../../processes/keep.ts';
+import { createCommandEnvironment } from '../../processes/command-environment.ts';
+import { type ProcessKeeper, NO_KEEPER } from '../../processes/process-keeper.ts';
 import { runProgram } from '../system/run-program.ts';
-import { KEYRING_MS } from './keyring-place.ts';
+import { KEYRING_MS } from './keyring-constants.ts';
 
 /** Path of a program: the source file, or the one built by bridge/build.ts. */
-const programOf = (name: string): string =>
+const getProgramPath = (name: string): string =>
   import.meta.filename.endsWith('.ts') ? join(import.meta.dirname, `${name}.ts`) : join(packageRoot, 'dist', `${name}.js`);
 
 /** Environment with the variables needed to reach the keyring. */
-function environmentOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function toKeyringEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR } = env;
-  return { ...commandEnvironment(env), DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR };
+  return { ...createCommandEnvironment(env), DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR };
 }
 
-const found = z.record(z.string(), z.string());
+const secretsSchema = z.record(z.string(), z.string());
 
 /**
  * Reads these names from the system's keyring. Returns nothing if there is no keyring, it is locked, or it does not answer. Never rejects.
  */
 export async function readKeyring(
   names: readonly string[],
-  { env = process.env, keeper = UNKEPT }: { env?: NodeJS.ProcessEnv; keeper?: Pick<Keeper, 'keep'> } = {},
+  { env = process.env, keeper = NO_KEEPER }: { env?: NodeJS.ProcessEnv; keeper?: Pick<ProcessKeeper, 'keep'> } = {},
 ): Promise<Record<string, string>> {
   if (names.length === 0) return {};
-  const { stdout, code } = await runProgram(process.execPath, [programOf('keyring-reader'), ...names], {
+  const { stdout, code } = await runProgram(process.execPath, [getProgramPath('keyring-reader'), ...names], {
     timeout: KEYRING_MS,
     keeper,
-    env: environmentOf(env),
+    env: toKeyringEnvironment(env),
   });
-  return code === 0 ? (found.safeParse(parseJson(stdout)).data ?? {}) : {};
+  return code === 0 ? (secretsSchema.safeParse(parseJson(stdout)).data ?? {}) : {};
 }
 
 /**
@@ -41,13 +41,13 @@ export async function readKeyring(
  */
 export async function writeKeyring(name: string, value: string, { lasting = false }: { lasting?: boolean } = {}): Promise<boolean> {
   const { env } = process;
-  const options = { timeout: KEYRING_MS, env: environmentOf(env), input: value };
-  return (await runProgram(process.execPath, [programOf('keyring-writer'), lasting ? 'keep' : 'set', name], options)).code === 0;
+  const options = { timeout: KEYRING_MS, env: toKeyringEnvironment(env), input: value };
+  return (await runProgram(process.execPath, [getProgramPath('keyring-writer'), lasting ? 'keep' : 'set', name], options)).code === 0;
 }
 
 /** Removes a secret from the keyring. Resolves to false if it was missing or the keyring can't be used. Never rejects. */
 export async function removeFromKeyring(name: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
-  const options = { timeout: KEYRING_MS, env: environmentOf(env) };
-  const { stdout, code } = await runProgram(process.execPath, [programOf('keyring-writer'), 'remove', name], options);
+  const options = { timeout: KEYRING_MS, env: toKeyringEnvironment(env) };
+  const { stdout, code } = await runProgram(process.execPath, [getProgramPath('keyring-writer'), 'remove', name], options);
   return code === 0 && stdout === 'true';
 }

@@ -1,21 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SECRETS_FILE } from '../secrets/secrets.ts';
-import type { Home } from '../../home.ts';
+import { SECRETS_FILE } from '../secrets/secrets-handlers.ts';
+import type { Home } from '../../home-directory.ts';
 import { JOURNAL_FILE, KEY_FILE } from '../../journal/file-names.ts';
-import { SYNC_FILE } from '../../sync/settings.ts';
+import { SYNC_FILE } from '../../sync/sync-settings.ts';
 
-export interface OpenFile {
+export interface ExposedFile {
   path: string;
   mode: string;
   wanted: string;
 }
 
 /** Finds files in the home directory that other users should not be able to read or change. */
-export async function openFiles({
+export async function findExposedFiles({
   dir,
   ...home
-}: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>): Promise<OpenFile[]> {
+}: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>): Promise<ExposedFile[]> {
   const own = [home.tokenFile, home.credentialsFile, home.accessFile, home.passwordFile];
   const beside = [KEY_FILE, JOURNAL_FILE, SECRETS_FILE, SYNC_FILE].map((name) => join(dir, name));
   const files = [...own, ...beside].map((path) => ({ path, wanted: 0o600 }));

@@ -1,32 +1,32 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { RecordSeal } from '../../sync/record-seal.ts';
 import type { TestNats } from '../../sync/tests/nats-server.ts';
-import type { BridgeOptions } from '../../server/server.ts';
-import { startTestBridge, type TestBridge, VAULT_KEY } from '../../server/tests/bridge.ts';
-import { acceptBridges, dialBridge, type Dialling } from '../dial.ts';
-import { Routes } from '../routes.ts';
+import type { BridgeOptions } from '../../server/start-bridge.ts';
+import { startTestBridge, type TestBridge, VAULT_KEY } from '../../server/tests/test-bridge.ts';
+import { acceptBridges, dialBridge, type DialContext } from '../dial-bridge.ts';
+import { ClusterRoutes } from '../cluster-routes.ts';
 
 /** A bridge connected to NATS that others can dial by its name. */
-export interface Routed extends AsyncDisposable {
+export interface RoutedBridge extends AsyncDisposable {
   bridge: TestBridge;
-  routes: Routes;
+  routes: ClusterRoutes;
   nc: NatsConnection;
   use(other: string | null): Promise<void>;
 }
 
-export async function routed(nats: TestNats, name: string, options: Partial<BridgeOptions> = {}): Promise<Routed> {
+export async function createRoutedBridge(nats: TestNats, name: string, options: Partial<BridgeOptions> = {}): Promise<RoutedBridge> {
   const bridge = await startTestBridge({ token: 'the-owner', ...options });
   const nc = await nats.operator({ reconnect: false });
-  const dialling: Dialling = { nc, seal: new RecordSeal(VAULT_KEY), vaultKey: VAULT_KEY };
+  const dialling: DialContext = { nc, seal: new RecordSeal(VAULT_KEY), vaultKey: VAULT_KEY };
   const log = (line: string): void => void bridge.lines.push(line);
-  const routes = new Routes({ hosts: bridge.bridge.hosts, ...bridge.bridge.shared, log });
-  const stop = acceptBridges(dialling, name, (link) => routes.take(link));
+  const routes = new ClusterRoutes({ hosts: bridge.bridge.hosts, ...bridge.bridge.shared, log });
+  const stop = acceptBridges(dialling, name, (link) => routes.acceptLink(link));
   await nc.flush();
   return {
     bridge,
     routes,
     nc,
-    use: (other) => routes.use(other, (to) => dialBridge(dialling, to)),
+    use: (other) => routes.useHost(other, (to) => dialBridge(dialling, to)),
     async [Symbol.asyncDispose]() {
       routes.close();
       if (!nc.isClosed()) stop();

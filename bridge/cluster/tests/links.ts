@@ -5,25 +5,25 @@ import type { Stream } from '#shared/link/stream.ts';
 import { KEY } from '../../journal/fixture.ts';
 import { RecordSeal } from '../../sync/record-seal.ts';
 import type { TestNats } from '../../sync/tests/nats-server.ts';
-import { acceptBridges, dialBridge, type Dialling, doorOf } from '../dial.ts';
+import { acceptBridges, dialBridge, type DialContext, toDialSubject } from '../dial-bridge.ts';
 import type { LINK_TIMES, NatsLink } from '../nats-link.ts';
 
 export const seal = new RecordSeal(KEY);
-export const DOOR = doorOf(seal, 'b');
+export const DIAL_SUBJECT = toDialSubject(seal, 'b');
 
 export interface LinkPair extends AsyncDisposable {
   a: { nc: NatsConnection; link: NatsLink; mux: Mux };
   b: { nc: NatsConnection; link: NatsLink; mux: Mux };
 }
 
-export const dialling = (nc: NatsConnection, times?: typeof LINK_TIMES, vaultKey = KEY): Dialling => ({
+export const createDialContext = (nc: NatsConnection, times?: typeof LINK_TIMES, vaultKey = KEY): DialContext => ({
   nc,
   seal: vaultKey === KEY ? seal : new RecordSeal(vaultKey),
   vaultKey,
   ...(times && { times }),
 });
 
-const muxOver = (link: NatsLink, side: 'dialer' | 'acceptor', onstream: (stream: Stream, opening: Opening) => void): Mux =>
+const createMux = (link: NatsLink, side: 'dialer' | 'acceptor', onstream: (stream: Stream, opening: Opening) => void): Mux =>
   new Mux(link, {
     side,
     hello: { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'test', capabilities: [] },
@@ -32,16 +32,18 @@ const muxOver = (link: NatsLink, side: 'dialer' | 'acceptor', onstream: (stream:
   });
 
 /** Links bridge `a` to bridge `b`, each with its own connection to the server. `onstream`: handles streams at `b`. */
-export async function linkPair(
+export async function createLinkPair(
   nats: TestNats,
   { onstream, times }: { onstream: (stream: Stream, opening: Opening) => void; times?: typeof LINK_TIMES },
 ): Promise<LinkPair> {
   const [near, far] = await Promise.all([nats.operator({ reconnect: false }), nats.operator({ reconnect: false })]);
   const taken = Promise.withResolvers<{ link: NatsLink; mux: Mux }>();
-  const stop = acceptBridges(dialling(far, times), 'b', (link) => taken.resolve({ link, mux: muxOver(link, 'acceptor', onstream) }));
+  const stop = acceptBridges(createDialContext(far, times), 'b', (link) =>
+    taken.resolve({ link, mux: createMux(link, 'acceptor', onstream) }),
+  );
   await far.flush();
-  const link = await dialBridge(dialling(near, times), 'b');
-  const a = { nc: near, link, mux: muxOver(link, 'dialer', () => {}) };
+  const link = await dialBridge(createDialContext(near, times), 'b');
+  const a = { nc: near, link, mux: createMux(link, 'dialer', () => {}) };
   const b = { nc: far, ...(await taken.promise) };
   await Promise.all([a.mux.ready, b.mux.ready]);
   return {
@@ -57,7 +59,7 @@ export async function linkPair(
 }
 
 /** Records everything sent over the server from now on, as its operator sees it. */
-export async function overheard(
+export async function recordTraffic(
   nats: TestNats,
 ): Promise<{ messages: { subject: string; data: Uint8Array }[]; nc: NatsConnection } & AsyncDisposable> {
   const nc = await nats.operator();

@@ -1,18 +1,18 @@
-import { until } from '../../../tests/support/gateway.ts';
+import { waitFor } from '../../../tests/support/test-gateway.ts';
 import { KEY } from '../../journal/fixture.ts';
 import type { FakeHost, FakeHostOptions } from '../../server/tests/fake-host.ts';
-import { startTestBridge, type TestBridge } from '../../server/tests/bridge.ts';
-import { type Machine, machine, settings } from '../../sync/tests/machine.ts';
-import { type ClusterMember, joinCluster, viaOf } from '../cluster.ts';
-import { SERVING_TIMES } from '../serving.ts';
+import { startTestBridge, type TestBridge } from '../../server/tests/test-bridge.ts';
+import { type TestMachine, startMachine, createSettings } from '../../sync/tests/test-machine.ts';
+import { type ClusterMember, joinCluster, toViaId } from '../join-cluster.ts';
+import { SERVING_TIMES } from '../serving-election.ts';
 
 export const OWNER = 'the-owner';
 
 /** A bridge of a cluster with its own journal, and a fake host in place of a managed Chromium. */
-export interface Member extends AsyncDisposable {
+export interface ClusterTestMember extends AsyncDisposable {
   name: string;
   bridge: TestBridge;
-  machine: Machine;
+  machine: TestMachine;
   cluster: ClusterMember;
   /** Its own host, if it has one. */
   host(): FakeHost | undefined;
@@ -34,21 +34,21 @@ export interface MemberOptions extends Partial<FakeHostOptions> {
 }
 
 /** Hosts answer requests with their bridge's name. */
-export async function member(
+export async function createMember(
   name: string,
   servers: string[],
   { hosts = true, comesUp, times, ...host }: MemberOptions = {},
-): Promise<Member> {
-  const own = await machine(settings(servers), { confirmMs: 2000 });
-  const bridge = await startTestBridge({ token: OWNER, journal: own.journal, vaultKey: KEY, via: viaOf(KEY) });
+): Promise<ClusterTestMember> {
+  const own = await startMachine(createSettings(servers), { confirmMs: 2000 });
+  const bridge = await startTestBridge({ token: OWNER, journal: own.journal, vaultKey: KEY, via: toViaId(KEY) });
   own.journal.tellHosts(() => bridge.bridge.hosts.list().flatMap(({ origin }) => origin || []));
-  const script = { http: async () => new Response(name), rpc: answeringWith(name), ...host };
+  const script = { http: async () => new Response(name), rpc: createResponder(name), ...host };
   let current: FakeHost | undefined;
   let isBroken = false;
   let starts = 0;
   let lastTurn = 0;
   const scripted = {
-    hasRoom: true,
+    hasPermit: true,
     async start() {
       if (isBroken) throw new Error(`the host of ${name} does not start`);
       starts++;
@@ -71,7 +71,7 @@ export async function member(
     times: { ...SERVING_TIMES, restMs: 200, ...times },
   });
   let stopping: Promise<void> | undefined;
-  const made: Member = {
+  const made: ClusterTestMember = {
     ...{ name, bridge, machine: own, cluster },
     host: () => current,
     starts: () => starts,
@@ -101,24 +101,24 @@ export async function member(
   return made;
 }
 
-const answeringWith =
+const createResponder =
   (name: string): NonNullable<FakeHostOptions['rpc']> =>
   (link, { id }) =>
     link.send(JSON.stringify({ type: 'res', id, ok: true, payload: { host: name } }));
 
 /** Returns the name of the host that answers a request at a bridge; the status if none does. */
-export async function servedBy({ bridge }: Member): Promise<string> {
+export async function getServingHost({ bridge }: ClusterTestMember): Promise<string> {
   const response = await bridge.http('/v1/whose', { token: OWNER, signal: AbortSignal.timeout(20_000) });
   return response.ok ? response.text() : String(response.status);
 }
 
 /** Waits until all bridges' clients are served by the same host (`name`, if given), and returns the time in milliseconds. */
-export async function agreedOn(members: readonly Member[], name?: string): Promise<{ name: string; ms: number }> {
+export async function awaitAgreement(members: readonly ClusterTestMember[], name?: string): Promise<{ name: string; ms: number }> {
   const since = performance.now();
   let answers: string[] = [];
-  await until(
+  await waitFor(
     async () => {
-      answers = await Promise.all(members.map(servedBy));
+      answers = await Promise.all(members.map(getServingHost));
       const [first = ''] = answers;
       return answers.every((answer) => answer === first) && !/^\d/.test(first) && (name === undefined || first === name);
     },

@@ -7,7 +7,7 @@ const TTL = 120;
 const TYPES = { A: 1, PTR: 12, TXT: 16, SRV: 33 };
 
 /** A fake responder's claims about a service, true or not. */
-export interface Said {
+export interface ResponderClaims {
   /** Name of the service, a single label. */
   name: string;
   port?: number;
@@ -18,36 +18,36 @@ export interface Said {
   type?: string;
 }
 
-const label = (text: string): Buffer => Buffer.concat([Buffer.from([Buffer.byteLength(text)]), Buffer.from(text)]);
-const nameOf = (labels: readonly string[]): Buffer => Buffer.concat([...labels.map(label), Buffer.from([0])]);
+const encodeLabel = (text: string): Buffer => Buffer.concat([Buffer.from([Buffer.byteLength(text)]), Buffer.from(text)]);
+const encodeName = (labels: readonly string[]): Buffer => Buffer.concat([...labels.map(encodeLabel), Buffer.from([0])]);
 const uint16 = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff]);
 
-function record(labels: readonly string[], type: keyof typeof TYPES, data: Buffer): Buffer {
-  return Buffer.concat([nameOf(labels), uint16(TYPES[type]), uint16(1), uint16(0), uint16(TTL), uint16(data.length), data]);
+function encodeRecord(labels: readonly string[], type: keyof typeof TYPES, data: Buffer): Buffer {
+  return Buffer.concat([encodeName(labels), uint16(TYPES[type]), uint16(1), uint16(0), uint16(TTL), uint16(data.length), data]);
 }
 
 /** Builds a multicast DNS response (RFC 6762) with all four records. */
-export function response({
+export function createResponse({
   name,
   port = 7333,
   target = 'a.local',
   address = LOOPBACK,
   txt = [],
   type = '_perch-gw._tcp.local',
-}: Said): Buffer {
+}: ResponderClaims): Buffer {
   const service = [name, ...type.split('.')];
   const host = target.split('.');
   const records = [
-    record('_perch-gw._tcp.local'.split('.'), 'PTR', nameOf(service)),
-    record(service, 'SRV', Buffer.concat([uint16(0), uint16(0), uint16(port), nameOf(host)])),
-    record(service, 'TXT', Buffer.concat(txt.map((entry) => Buffer.concat([Buffer.from([entry.length]), entry])))),
-    record(host, 'A', Buffer.from(address.split('.').map(Number))),
+    encodeRecord('_perch-gw._tcp.local'.split('.'), 'PTR', encodeName(service)),
+    encodeRecord(service, 'SRV', Buffer.concat([uint16(0), uint16(0), uint16(port), encodeName(host)])),
+    encodeRecord(service, 'TXT', Buffer.concat(txt.map((entry) => Buffer.concat([Buffer.from([entry.length]), entry])))),
+    encodeRecord(host, 'A', Buffer.from(address.split('.').map(Number))),
   ];
   return Buffer.concat([uint16(0), uint16(0x8400), uint16(0), uint16(records.length), uint16(0), uint16(0), ...records]);
 }
 
 /** Sends these packets on a port of the loopback interface whenever a question is received. */
-export async function hostileResponder(port: number, packets: readonly Buffer[]): Promise<AsyncDisposable> {
+export async function startHostileResponder(port: number, packets: readonly Buffer[]): Promise<AsyncDisposable> {
   const socket: Socket = createSocket({ type: 'udp4', reuseAddr: true });
   socket.bind(port);
   await once(socket, 'listening');
@@ -63,7 +63,7 @@ export async function hostileResponder(port: number, packets: readonly Buffer[])
 }
 
 /** A port that no other test uses. */
-export async function freeUdpPort(): Promise<number> {
+export async function findFreeUdpPort(): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0, LOOPBACK);
   await once(socket, 'listening');

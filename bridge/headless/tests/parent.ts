@@ -1,5 +1,5 @@
 // Runs as a separate process that a test can kill: `node parent.ts <executable> <profile> <origin>`.
-import { ManagedChromium } from '../managed.ts';
+import { ManagedChromium } from '../managed-chromium.ts';
 
 const [, , executable = '', profile = '', origin = ''] = process.argv;
 await ManagedChromium.start({

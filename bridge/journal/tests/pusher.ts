@@ -1,7 +1,7 @@
 // A process that pushes records concurrently until it is killed or has pushed `most` of them: `<dir> <origin> <most>`. Prints the key of
 // each acknowledged one.
-import { KEY, version } from '../fixture.ts';
-import { openJournal } from '../open.ts';
+import { KEY, createVersion } from '../fixture.ts';
+import { openJournal } from '../open-journal.ts';
 
 const [dir = '', origin = '', most = ''] = process.argv.slice(2);
 const CALLERS = 8;
@@ -10,7 +10,7 @@ const journal = await openJournal({ dir, vaultKey: KEY });
 let made = 0;
 async function caller(): Promise<void> {
   while (made < Number(most)) {
-    const records = Array.from({ length: 3 }, () => version(`${origin}${++made}`, made, origin));
+    const records = Array.from({ length: 3 }, () => createVersion(`${origin}${++made}`, made, origin));
     await journal.push(records, origin);
     process.stdout.write(records.map(({ key }) => `${key}\n`).join(''));
   }

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { binarySocketLink } from '#shared/client/websocket.ts';
 import { MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { serveHttp } from '#shared/link/http.ts';
+import { serveHttp } from '#shared/link/stream-http.ts';
 import { type Link, memoryPair, type MovableLink } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
-import { type Credential, importSecret, prove, proves, uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
+import { type Credential, importSecret, createProof, verifyProof, uplinkAccepted, uplinkChallenge } from '#shared/link/link-credentials.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import { TYPE } from '#shared/link/wire.ts';
+import { FRAME_TYPE } from '#shared/link/wire.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { MOVED_HEADER } from '#shared/ports/journal.ts';
-import { LIMITS, type RequestFrame } from '#shared/rpc/frames.ts';
-import { queueOf } from './queue.ts';
+import { HANDOFF_STATE_HEADER } from '#shared/ports/journal-port.ts';
+import { PROTOCOL_LIMITS, type RequestFrame } from '#shared/rpc/frames.ts';
+import { createAsyncQueue } from './async-queue.ts';
 
 /** Handles a client's requests; `connect` is already answered. */
 export type RpcHandler = (link: Link<string>, frame: RequestFrame, text: string) => void;
@@ -61,7 +61,7 @@ export class FakeHost {
 }
 
 /** A failed handshake, with the bridge's code and reason. */
-export class Refused extends Error {
+export class HandshakeRefusedError extends Error {
   readonly code: number;
   constructor(code: number, reason: string) {
     super(reason);
@@ -76,27 +76,27 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
   // Unlike browsers, Node does not resolve names under localhost on every system.
   const address = `${url.replace('http', 'ws').replace(/[\w-]+\.localhost/, '127.0.0.1')}/uplink`;
   const socket = new WebSocket(address, { origin, headers: { host } });
-  const texts = queueOf<string>();
+  const texts = createAsyncQueue<string>();
   socket.on('message', (data, binary) => !binary && texts.push(data.toString()));
-  socket.on('close', (code, reason) => texts.fail(new Refused(code, reason.toString())));
+  socket.on('close', (code, reason) => texts.fail(new HandshakeRefusedError(code, reason.toString())));
   socket.on('error', (error) => texts.fail(error));
 
   const challenge = uplinkChallenge.parse(JSON.parse(await texts.next()));
   const key = await importSecret(credential.secret);
   const nonce = randomBytes(32).toString('base64url');
-  const proof = await prove(key, 'client', 'uplink', challenge.nonce, nonce);
+  const proof = await createProof(key, 'client', 'uplink', challenge.nonce, nonce);
   // The multiplexer's first message may follow the acceptance immediately, so it is buffered until there is a reader.
   const [near, far] = memoryPair<Uint8Array>();
   socket.send(JSON.stringify(options.auth ?? { credentialId: credential.id, nonce, proof }));
   const link = binarySocketLink(socket as unknown as Parameters<typeof binarySocketLink>[0]);
   link.receive({ message: (message) => far.send(message), close: (code, reason) => far.close(code, reason) });
   const accepted = uplinkAccepted.parse(JSON.parse(await texts.next()));
-  if (!(await proves(key, accepted.proof, 'server', 'uplink', challenge.nonce, nonce))) {
+  if (!(await verifyProof(key, accepted.proof, 'server', 'uplink', challenge.nonce, nonce))) {
     socket.close(4001, 'the bridge did not prove itself');
     throw new Error('the bridge did not prove itself');
   }
   far.receive({
-    message: (message) => (frozen && message[0] === TYPE.pong ? undefined : link.send(message)),
+    message: (message) => (frozen && message[0] === FRAME_TYPE.pong ? undefined : link.send(message)),
     close: (code, reason) => link.close(code, reason),
   });
 
@@ -116,8 +116,8 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
       if (options.onstream) return options.onstream(stream, opening);
       if (opening.kind === 'http' && options.rawHttp) return options.rawHttp(stream);
       if (opening.kind === 'http') return serveHttp(stream, opening, url, (request) => (options.http ?? echoHttp)(request, opening));
-      const link = textLink(stream, () => LIMITS.maxPayload);
-      clients.push({ opening, stream, link, left: serveClient(link, opening, options.rpc ?? echoRpc) });
+      const link = textLink(stream, () => PROTOCOL_LIMITS.maxPayload);
+      clients.push({ opening, stream, link, left: serveClient(link, opening, options.rpc ?? createEchoRpc) });
     },
   });
   await mux.ready;
@@ -135,7 +135,7 @@ function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): Pro
     message(text) {
       const frame = JSON.parse(text) as RequestFrame;
       if (frame.method !== 'connect') return rpc(link, frame, text);
-      if (opening.headers[MOVED_HEADER] !== undefined) return;
+      if (opening.headers[HANDOFF_STATE_HEADER] !== undefined) return;
       link.send(JSON.stringify({ type: 'res', id: frame.id, ok: true, payload: { opening, params: frame.params } }));
     },
     close: () => {},
@@ -143,7 +143,8 @@ function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): Pro
   return promise;
 }
 
-export const echoRpc: RpcHandler = (link, { id, params }) => link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
+export const createEchoRpc: RpcHandler = (link, { id, params }) =>
+  link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
 
 const echoHttp = async (request: Request, opening: Opening): Promise<Response> =>
   Response.json(

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
-import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
-import { mergeInto } from '#shared/sync/conflict.ts';
+import type { JournalInfo, SequencedRecord } from '#shared/ports/journal-port.ts';
+import { mergeRecord } from '#shared/sync/conflict.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import type { Journal, JournalEvents, Opened, Replica } from '../../journal/journal.ts';
+import type { Journal, JournalEvents, OpenedJournal, ReplicaRequest } from '../../journal/journal.ts';
 
 interface Row extends SequencedRecord {
   pusher: string;
@@ -29,7 +29,7 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
   closed = false;
   readonly #schemas = new Map<string, number>();
 
-  async open({ origin, schema }: Replica): Promise<Opened> {
+  async open({ origin, schema }: ReplicaRequest): Promise<OpenedJournal> {
     this.#check();
     this.#schemas.set(origin, schema);
     const position = { journal: 'fake', era: 'one', seq: 0 };
@@ -58,7 +58,7 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
     const before = this.head;
     let conflicts = 0;
     for (const record of records) {
-      const { stored, copy } = mergeInto(this.rows.get(`${record.store}/${record.key}`), record);
+      const { stored, copy } = mergeRecord(this.rows.get(`${record.store}/${record.key}`), record);
       if (copy) conflicts++;
       if (stored) this.#put(stored, pusher);
       if (copy) this.#put(copy, '');

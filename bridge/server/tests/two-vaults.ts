@@ -1,13 +1,13 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
-import type { Grant } from '#shared/ports/access.ts';
+import type { AccessGrant } from '#shared/ports/access-port.ts';
 import { hash } from 'node:crypto';
 import { rename } from 'node:fs/promises';
-import { Home, writeWhole } from '../../home.ts';
+import { Home, writeFileAtomically } from '../../home-directory.ts';
 import { LogRing } from '../../log-ring.ts';
-import type { ServedVault } from '../server.ts';
-import { startTestBridge, type TestBridge } from './bridge.ts';
+import type { ServedVault } from '../start-bridge.ts';
+import { startTestBridge, type TestBridge } from './test-bridge.ts';
 import { dialHost, type FakeHost, type FakeHostOptions } from './fake-host.ts';
 import { FakeJournal } from './fake-journal.ts';
 
@@ -34,7 +34,7 @@ export interface TwoVaults extends AsyncDisposable {
 }
 
 /** A device with access to a vault, and its token. */
-export const deviceOf = (name: string): { token: string; grant: Grant } => ({
+export const addDevice = (name: string): { token: string; grant: AccessGrant } => ({
   token: `device-token-of-${name}-${'d'.repeat(32)}`,
   grant: {
     principal: `device:${name}`,
@@ -44,7 +44,7 @@ export const deviceOf = (name: string): { token: string; grant: Grant } => ({
 });
 
 /** Starts a bridge with two vaults, each with an active fake host and a device. */
-export async function twoVaults({ dir, ...options }: { dir: string } & Parameters<typeof startTestBridge>[0]): Promise<TwoVaults> {
+export async function startTwoVaults({ dir, ...options }: { dir: string } & Parameters<typeof startTestBridge>[0]): Promise<TwoVaults> {
   const homes = await Promise.all(['own', 'work'].map((name) => Home.open({ dir: join(dir, name) })));
   const [ownHome, workHome] = homes;
   if (!ownHome || !workHome) throw new Error('there are two');
@@ -52,7 +52,7 @@ export async function twoVaults({ dir, ...options }: { dir: string } & Parameter
     [ownHome, 'own'],
     [workHome, 'work'],
   ] as const)
-    await writeWhole(home.accessFile, JSON.stringify({ version: 1, grants: [deviceOf(name).grant] }), rename);
+    await writeFileAtomically(home.accessFile, JSON.stringify({ version: 1, grants: [addDevice(name).grant] }), rename);
   const rings = { own: new LogRing(), work: new LogRing() };
   const journals = { own: new FakeJournal(), work: new FakeJournal() };
   const keys = { own: 'o'.repeat(43), work: 'w'.repeat(43) };
@@ -108,7 +108,7 @@ export async function twoVaults({ dir, ...options }: { dir: string } & Parameter
   };
 }
 
-export interface Asked {
+export interface BridgeRequest {
   method?: string;
   headers?: Record<string, string>;
   token?: string | undefined;
@@ -116,10 +116,13 @@ export interface Asked {
 }
 
 /** Sends a request to the bridge at the URL's port on loopback, whatever the URL's host name. */
-export function ask(url: string, { method = 'GET', headers = {}, token, body }: Asked = {}): Promise<{ status: number; text: string }> {
+export function sendRequest(
+  url: string,
+  { method = 'GET', headers = {}, token, body }: BridgeRequest = {},
+): Promise<{ status: number; text: string }> {
   const { host, port, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const httpRequest = request(
       {
         ...{ host: '127.0.0.1', port, method, path: `${pathname}${search}` },
         headers: {
@@ -131,7 +134,7 @@ export function ask(url: string, { method = 'GET', headers = {}, token, body }: 
       },
       async (response) => resolve({ status: response.statusCode ?? 0, text: await text(response) }),
     );
-    asked.on('error', reject);
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
+    httpRequest.on('error', reject);
+    httpRequest.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

@@ -1,8 +1,8 @@
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
-import { streamsOf } from '#shared/sync/nats/places.ts';
+import { getStreamNames } from '#shared/sync/nats/vault-streams.ts';
 
 /** Outcome of a request: not permitted, declined by the server, or done. */
-export type Outcome = 'refused' | 'declined' | 'done';
+export type AttackOutcome = 'refused' | 'declined' | 'done';
 
 export interface Attack {
   subject: string;
@@ -13,7 +13,10 @@ export interface Attack {
  * All JetStream requests about a stream, in each way to name it. `consumer`: an existing consumer; `inbox`: subject on which the attacker
  * listens.
  */
-export function questionsAbout(stream: string, { subject, consumer, inbox }: Record<'subject' | 'consumer' | 'inbox', string>): Attack[] {
+export function listStreamRequests(
+  stream: string,
+  { subject, consumer, inbox }: Record<'subject' | 'consumer' | 'inbox', string>,
+): Attack[] {
   const config = { name: 'attack', deliver_subject: `${inbox}.heard`, ack_policy: 'none', filter_subject: subject };
   const ask = (words: string, body?: object): Attack => ({ subject: `$JS.API.${words}`, ...(body && { body }) });
   const create = { stream_name: stream, config };
@@ -44,8 +47,8 @@ export function questionsAbout(stream: string, { subject, consumer, inbox }: Rec
 }
 
 /** Streams under the attacker's own or another name that would capture the victim's messages. */
-export function thefts(name: string, victim: string): Attack[] {
-  const { records } = streamsOf(victim);
+export function listCaptureAttempts(name: string, victim: string): Attack[] {
+  const { records } = getStreamNames(victim);
   const subject = `$JS.API.STREAM.CREATE.${name}`;
   return [
     { subject, body: { name, subjects: [`perch.${victim}.>`] } },
@@ -56,7 +59,7 @@ export function thefts(name: string, victim: string): Attack[] {
   ];
 }
 
-export async function outcomeOf(nc: NatsConnection, { subject, body }: Attack): Promise<{ outcome: Outcome; answer: string }> {
+export async function attempt(nc: NatsConnection, { subject, body }: Attack): Promise<{ outcome: AttackOutcome; answer: string }> {
   try {
     const message = await nc.request(subject, body ? JSON.stringify(body) : '', { timeout: 1000 });
     const answer = message.string();
@@ -70,7 +73,7 @@ export async function outcomeOf(nc: NatsConnection, { subject, body }: Attack): 
 }
 
 /** Whether the server permits subscribing to a subject. Messages are reported to `onheard`. */
-export async function mayListen(nc: NatsConnection, subject: string, onheard: (subject: string) => void): Promise<boolean> {
+export async function canSubscribe(nc: NatsConnection, subject: string, onheard: (subject: string) => void): Promise<boolean> {
   let isRefused = false;
   nc.subscribe(subject, {
     callback: (error, message) => {

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Signed {
+export interface SignedCertificate {
   cert: string;
   key: string;
 }
 
 /** Creates a certificate authority in a folder with OpenSSL. `ca`: path of its certificate. */
-export function authority(dir: string, name: string): { ca: string; sign(subject: string, names?: string): Signed } {
+export function createAuthority(dir: string, name: string): { ca: string; sign(subject: string, names?: string): SignedCertificate } {
   const file = (what: string): string => join(dir, `${name}-${what}`);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const keyed = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../journal/fixture.ts';
-import { natsServer, type TestNats } from './nats-server.ts';
+import { createNatsServer, type TestNats } from './nats-server.ts';
 
 /** A single NATS server that can lose its power: recently acknowledged messages are then not on disk. */
 export interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | 'webUrl'> {
@@ -11,10 +11,10 @@ export interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | '
   loseRest(): Promise<void>;
 }
 
-export async function forgetfulNats(): Promise<ForgetfulNats> {
+export async function startForgetfulNats(): Promise<ForgetfulNats> {
   await using made = new AsyncDisposableStack();
   const stores = made.use(temporaryFolder());
-  const nats = made.use(await natsServer({ isStarted: false }));
+  const nats = made.use(await createNatsServer({ isStarted: false }));
   const storeAt = (name: string): string => join(stores.dir, name);
   const startWith = async (name: string): Promise<void> => {
     nats.configure({ jetstream: `store_dir: ${JSON.stringify(storeAt(name))}` });

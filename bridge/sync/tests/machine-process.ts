@@ -1,7 +1,7 @@
-// A machine of a vault in its own process, which can be killed. Answers requests of its parent (machine-apart.ts).
+// A machine of a vault in its own process, which can be killed. Answers requests of its parent (remote-machine.ts).
 import { z } from '#shared/rpc/zod.ts';
 import { syncRecord } from '#shared/sync/record.ts';
-import { machine, settings } from './machine.ts';
+import { startMachine, createSettings } from './test-machine.ts';
 
 const setting = z.object({ urls: z.array(z.string()), dir: z.string(), vaultKey: z.string(), holder: z.string() });
 const question = z.discriminatedUnion('ask', [
@@ -12,7 +12,7 @@ const question = z.discriminatedUnion('ask', [
 ]);
 
 const { urls, dir, vaultKey, holder } = setting.parse(JSON.parse(process.argv[2] ?? ''));
-const one = await machine(settings(urls), { vaultKey, dir, log: (line) => void process.send?.({ id: -1, result: line }) });
+const one = await startMachine(createSettings(urls), { vaultKey, dir, log: (line) => void process.send?.({ id: -1, result: line }) });
 one.journal.tellHosts(() => [holder]);
 
 async function answer(said: z.infer<typeof question>): Promise<unknown> {

@@ -42,8 +42,8 @@ interface NatsOptions {
 }
 
 /** Creates a server, and starts it if `isStarted`. Retries with other ports, since another program may take a free one in the meantime. */
-export async function natsServer({ isStarted = true, ...options }: NatsOptions & { isStarted?: boolean } = {}): Promise<TestNats> {
-  for (let tries = 1; ; tries++) {
+export async function createNatsServer({ isStarted = true, ...options }: NatsOptions & { isStarted?: boolean } = {}): Promise<TestNats> {
+  for (let attempts = 1; ; attempts++) {
     const server = await createServerProcess(options);
     if (!isStarted) return server;
     try {
@@ -51,7 +51,7 @@ export async function natsServer({ isStarted = true, ...options }: NatsOptions &
       return server;
     } catch (error) {
       await server[Symbol.asyncDispose]();
-      if (tries === MAX_STARTS) throw error;
+      if (attempts === MAX_STARTS) throw error;
     }
   }
 }
@@ -60,10 +60,10 @@ const MAX_STARTS = 3;
 
 async function createServerProcess({ config = '', operator = {}, jetstream = true }: NatsOptions): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'perch-nats-'));
-  const port = await freePort();
-  const webPort = await freePort();
+  const port = await findFreePort();
+  const webPort = await findFreePort();
   const file = join(dir, 'nats.conf');
-  const said = join(dir, 'said');
+  const outputText = join(dir, 'said');
   const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
     const own = typeof more === 'string' ? more : '';
     const storeDir = own.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
@@ -82,10 +82,10 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
     configure,
     async start() {
       if (isRunning()) return;
-      const output = openSync(said, 'a');
+      const output = openSync(outputText, 'a');
       child = spawn(NATS_PROGRAM, ['-c', file], { stdio: ['ignore', output, output] });
       closeSync(output);
-      while (!(await answers(port))) if (child.exitCode !== null) throw new Error(`nats-server ${server.story()}`);
+      while (!(await hasGreeting(port))) if (child.exitCode !== null) throw new Error(`nats-server ${server.story()}`);
     },
     async stop() {
       if (!child || !isRunning()) return;
@@ -96,7 +96,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     story: () =>
-      `${isRunning() ? 'runs' : `ended (${child?.signalCode ?? child?.exitCode})`}\n${readFileSync(said, 'utf8').split('\n').slice(-40).join('\n')}`,
+      `${isRunning() ? 'runs' : `ended (${child?.signalCode ?? child?.exitCode})`}\n${readFileSync(outputText, 'utf8').split('\n').slice(-40).join('\n')}`,
     operator: (more) => connect({ servers: url, ...operator, ...more }),
     async [Symbol.asyncDispose]() {
       await server.stop();
@@ -107,7 +107,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
 }
 
 /** Returns a free port below the ephemeral range: a port from that range might be assigned to an outgoing connection before it is used. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000);
     const server = createServer().listen(port, '127.0.0.1');
@@ -123,7 +123,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Whether a server sends a greeting on the port, as NATS servers do first. */
-function answers(port: number): Promise<boolean> {
+function hasGreeting(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = dial(port, '127.0.0.1');
     socket.once('data', () => (socket.destroy(), resolve(true)));

@@ -14,9 +14,9 @@ export interface TcpProxy extends AsyncDisposable {
 }
 
 /** Maximum number of chunks (of up to 64 KiB) waiting in the proxy. */
-const MOST_WAITING = 64;
+const MAX_QUEUED_CHUNKS = 64;
 
-export async function tcpProxy(to: number): Promise<TcpProxy> {
+export async function startTcpProxy(to: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let opened = Promise.withResolvers<void>();
   opened.resolve();
@@ -38,7 +38,7 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
     let pieces = 0;
     let last = opened.promise;
     from.on('data', (data) => {
-      if (++pieces >= MOST_WAITING) from.pause();
+      if (++pieces >= MAX_QUEUED_CHUNKS) from.pause();
       const due = performance.now() + proxy.delayMs;
       last = last.then(async () => {
         const rest = due - performance.now();
@@ -47,7 +47,7 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
         const width = proxy.bytesPerSecond;
         if (width < Infinity) await new Promise((resolve) => setTimeout(resolve, (data.length / width) * 1000));
         if (!into.destroyed && !into.write(data)) await Promise.race([once(into, 'drain'), once(into, 'close')]).catch(() => {});
-        if (--pieces < MOST_WAITING) from.resume();
+        if (--pieces < MAX_QUEUED_CHUNKS) from.resume();
       });
     });
   }

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { until } from '../../../tests/support/gateway.ts';
-import { freePort, natsServer, type TestNats } from './nats-server.ts';
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
+import { waitFor } from '../../../tests/support/test-gateway.ts';
+import { findFreePort, createNatsServer, type TestNats } from './nats-server.ts';
+import { type TcpProxy, startTcpProxy } from './tcp-proxy.ts';
 
 export const NODES = [0, 1, 2] as const;
 export type NodeIndex = (typeof NODES)[number];
@@ -30,21 +30,21 @@ export interface ThreeNodes extends AsyncDisposable {
  * Three NATS servers on loopback as one JetStream cluster. Traffic between any two of them goes through its own proxy, which can be
  * blocked.
  */
-export async function threeNodes({
+export async function startThreeNodes({
   config = '',
   jetstream = () => '',
 }: { config?: string; jetstream?: (node: NodeIndex) => string } = {}): Promise<ThreeNodes> {
   await using made = new AsyncDisposableStack();
-  const ports = await Promise.all(NODES.map(() => freePort()));
+  const ports = await Promise.all(NODES.map(() => findFreePort()));
   const routes: { ends: readonly NodeIndex[]; proxy: TcpProxy }[] = [];
   for (const from of NODES)
-    for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: made.use(await tcpProxy(ports[to] ?? 0)) });
+    for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: made.use(await startTcpProxy(ports[to] ?? 0)) });
   const node = async (index: NodeIndex): Promise<TestNats> => {
-    const own = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${urlOf(proxy)}"`);
+    const own = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${toUrl(proxy)}"`);
     // Addresses that the nodes advertise to each other would bypass the proxies, so they advertise an unused port.
     const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${own.join(', ')}] }`;
     return made.use(
-      await natsServer({
+      await createNatsServer({
         config: `server_name: n${index}\n${cluster}\nping_interval: "1s"\nping_max: 2\n${config}`,
         jetstream: jetstream(index),
         isStarted: false,
@@ -53,11 +53,11 @@ export async function threeNodes({
   };
   const nodes = [await node(0), await node(1), await node(2)] as const;
   const ways: TcpProxy[][] = [];
-  for (const _ of NODES) ways.push(await Promise.all(nodes.map(async ({ port }) => made.use(await tcpProxy(port)))));
+  for (const _ of NODES) ways.push(await Promise.all(nodes.map(async ({ port }) => made.use(await startTcpProxy(port)))));
   const cluster: ThreeNodes = {
     nodes,
     urls: nodes.map(({ url }) => url),
-    ways: ways.map((proxies) => proxies.map(urlOf)),
+    ways: ways.map((proxies) => proxies.map(toUrl)),
     cutOff: (machine) => ways[machine]?.forEach((proxy) => proxy.block()),
     isolate: (index) => routes.filter(({ ends }) => ends.includes(index)).forEach(({ proxy }) => proxy.block()),
     async heal() {
@@ -67,11 +67,11 @@ export async function threeNodes({
       await cluster.ready();
     },
     async ready() {
-      for (const one of nodes) await until(() => answers(one), 'a node that knows of its cluster', 60_000);
+      for (const one of nodes) await waitFor(() => isReachable(one), 'a node that knows of its cluster', 60_000);
     },
     async leader(stream) {
       for (const one of nodes) {
-        const name = await asked(one, async (jsm) => (await jsm.streams.info(stream)).cluster?.leader);
+        const name = await requestNode(one, async (jsm) => (await jsm.streams.info(stream)).cluster?.leader);
         const index = NODES.find((at) => name === `n${at}`);
         if (index !== undefined) return index;
       }
@@ -86,7 +86,7 @@ export async function threeNodes({
         await nc.close();
         return false;
       };
-      await until(isLed, 'the stream led by that node', 120_000);
+      await waitFor(isLed, 'the stream led by that node', 120_000);
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -96,12 +96,12 @@ export async function threeNodes({
   return cluster;
 }
 
-const urlOf = ({ port }: TcpProxy): string => `nats://127.0.0.1:${port}`;
+const toUrl = ({ port }: TcpProxy): string => `nats://127.0.0.1:${port}`;
 
-const answers = (one: TestNats): Promise<boolean> => asked(one, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
+const isReachable = (one: TestNats): Promise<boolean> => requestNode(one, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
 
 /** Asks a node. Undefined if it does not answer in time. */
-async function asked<T>(
+async function requestNode<T>(
   one: TestNats,
   question: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
 ): Promise<T | undefined> {

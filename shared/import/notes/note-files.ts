@@ -34,8 +34,8 @@ export interface NoteFormat {
 }
 
 /** Characters that neither file systems nor links can have in the name of a page. */
-const FORBIDDEN = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/gu;
-const NAME_CHARS = 120;
+const FORBIDDEN_CHARS = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/gu;
+const MAX_NAME_CHARS = 120;
 
 /** A path that a page can have: forbidden characters are replaced, names are shortened. */
 export const toPagePath = (path: string): string =>
@@ -46,20 +46,20 @@ export const toPagePath = (path: string): string =>
       const end = at === names.length - 1 ? (/\.[a-z]{2,5}$/i.exec(name)?.[0] ?? '') : '';
       const stem = name
         .slice(0, name.length - end.length)
-        .replace(FORBIDDEN, '-')
+        .replace(FORBIDDEN_CHARS, '-')
         .trim()
         .replace(/^\.+/, '')
-        .slice(0, NAME_CHARS);
+        .slice(0, MAX_NAME_CHARS);
       return (stem.replace(/[\ud800-\udbff]$|[. ]+$/g, '') || 'Untitled') + end;
     })
     .join('/');
 
-/** The path, or the same with a number if it is taken. `taken` is in lower case. */
-export function toFreePath(path: string, taken: Set<string>): string {
+/** The path, or the same with a number if it is taken. `usedPaths` is in lower case. */
+export function toFreePath(path: string, usedPaths: Set<string>): string {
   const [, stem = path, end = ''] = /^(.*?)(\.[a-z]{2,5})?$/is.exec(path) ?? [];
   let free = path;
-  for (let count = 2; taken.has(free.toLowerCase()); count++) free = `${stem} ${count}${end}`;
-  taken.add(free.toLowerCase());
+  for (let count = 2; usedPaths.has(free.toLowerCase()); count++) free = `${stem} ${count}${end}`;
+  usedPaths.add(free.toLowerCase());
   return free;
 }
 

@@ -1,8 +1,8 @@
 import { BlobReader, BlobWriter, configure, TextReader, Uint8ArrayReader, ZipWriter } from '@zip.js/zip.js';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import type { GivenFile } from '../import-files.ts';
-import { parseCsv } from './csv.ts';
+import type { SelectedFile } from '../import-files.ts';
+import { parseCsv } from './parse-csv.ts';
 import { readNotes } from './read-notes.ts';
 
 configure({ useWebWorkers: false });
@@ -16,7 +16,7 @@ async function zip(files: Readonly<Record<string, string | Uint8Array | Blob>>):
   }
   return writer.close();
 }
-const folder = (files: Readonly<Record<string, string | Uint8Array>>): GivenFile[] =>
+const folder = (files: Readonly<Record<string, string | Uint8Array>>): SelectedFile[] =>
   Object.entries(files).map(([path, content]) => ({ path, blob: new Blob([content as string]) }));
 const texts = (pages: readonly { path: string; text: string }[]) => Object.fromEntries(pages.map(({ path, text }) => [path, text]));
 const paths = (list: readonly { path: string }[]): string[] => list.map(({ path }) => path);
@@ -41,7 +41,7 @@ verifies('wiki.app/import-products', 'of Obsidian: pages as they are and picture
     expect(paths(notes.pictures)).toEqual(['img/miso.png']);
     expect(paths(notes.claims)).toEqual(['claims.jsonl']);
     expect(notes.leftOut).toEqual(['.obsidian/app.json', 'plan.canvas']);
-    expect(notes.refused).toEqual([{ path: 'Bad.md', why: 'notUtf8' }]);
+    expect(notes.rejected).toEqual([{ path: 'Bad.md', why: 'notUtf8' }]);
   }
 });
 
@@ -101,7 +101,7 @@ verifies('wiki.app/import-products', 'a damaged zip is refused as a whole; nothi
   await expect(readNotes([{ path: 'a.zip', blob: whole.slice(0, -20) }])).rejects.toMatchObject({ refusal: 'brokenZip' });
   await expect(readNotes([{ path: 'a.zip', blob: new Blob(['no']) }])).rejects.toMatchObject({ refusal: 'brokenZip' });
   expect(paths((await readNotes(folder({ '../A.md': 'a', 'x/../../B.md': 'b', '/C.md': 'c' }))).pages)).toEqual(['C.md']);
-  expect((await readNotes(folder({ 'A.md': 'a', 'a.md': 'b' }))).refused).toEqual([{ path: 'a.md', why: 'twice' }]);
+  expect((await readNotes(folder({ 'A.md': 'a', 'a.md': 'b' }))).rejected).toEqual([{ path: 'a.md', why: 'twice' }]);
 });
 
 verifies('wiki.app/import-products', 'tables with quotes, commas and line breaks in cells', () => {

@@ -1,11 +1,11 @@
 import { toBase64 } from '../../base64.ts';
 import type { WikiPage } from '../../rpc/methods/wiki-records.ts';
 import { readBlob } from '../import-files.ts';
-import type { GatewayCall } from '../patient-call.ts';
+import type { GatewayCall } from '../retrying-call.ts';
 import { getPictureType } from '../picture-index.ts';
-import { findClippedFrom, isSamePage, toPageContent } from './compare-page.ts';
+import { findClippedUrl, isSamePage, toPageContent } from './compare-wiki-page.ts';
 import type { NotePage, NotePicture } from './note-files.ts';
-import { PICTURE_BYTES } from './read-notes.ts';
+import { MAX_PICTURE_BYTES } from './read-notes.ts';
 
 /** The folder of a workspace that contains its wiki. */
 const WIKI_FOLDER = 'wiki';
@@ -23,8 +23,8 @@ export async function listKnownPages(call: GatewayCall, agentId: string): Promis
 }
 
 /** Compares a note with the wiki; nothing is written. */
-export async function planPage(call: GatewayCall, agentId: string, note: NotePage, known: ReadonlySet<string>): Promise<PlannedPage> {
-  if (!known.has(note.path.toLowerCase())) return { ...note, state: 'new' };
+export async function planPage(call: GatewayCall, agentId: string, note: NotePage, knownPaths: ReadonlySet<string>): Promise<PlannedPage> {
+  if (!knownPaths.has(note.path.toLowerCase())) return { ...note, state: 'new' };
   const { page } = await call('wiki.page', { agentId, path: note.path });
   return isSamePage(page, toPageContent(note.text)) ? { ...note, state: 'same' } : { ...note, state: 'other', page };
 }
@@ -32,7 +32,7 @@ export async function planPage(call: GatewayCall, agentId: string, note: NotePag
 /** Saves a note as a page, unless the page has changed since it was compared. A page that was clipped from the web counts as content from outside. */
 export async function writePage(call: GatewayCall, agentId: string, { path, text, page }: PlannedPage): Promise<WikiPage> {
   const content = toPageContent(text);
-  const clippedFrom = findClippedFrom(content);
+  const clippedFrom = findClippedUrl(content);
   const saved = await call('wiki.savePage', {
     agentId,
     path,
@@ -54,7 +54,7 @@ export interface WikiFileName {
 export class PictureWriter {
   readonly #call: GatewayCall;
   readonly #agentId: string;
-  #known: Promise<{ workspace: string; paths: Set<string> }> | undefined;
+  #knownFiles: Promise<{ workspace: string; paths: Set<string> }> | undefined;
 
   constructor(call: GatewayCall, agentId: string) {
     [this.#call, this.#agentId] = [call, agentId];
@@ -62,18 +62,18 @@ export class PictureWriter {
 
   /** The file that was written; undefined if there is one at its path, or if it is no picture. */
   async add({ path, file }: NotePicture): Promise<WikiFileName | undefined> {
-    this.#known ??= this.#list();
-    const { workspace, paths } = await this.#known;
-    const to = `${WIKI_FOLDER}/${path}`;
-    if (paths.has(to)) return undefined;
-    const bytes = new Uint8Array(await (await readBlob(file, PICTURE_BYTES)).arrayBuffer());
+    this.#knownFiles ??= this.#list();
+    const { workspace, paths } = await this.#knownFiles;
+    const target = `${WIKI_FOLDER}/${path}`;
+    if (paths.has(target)) return undefined;
+    const bytes = new Uint8Array(await (await readBlob(file, MAX_PICTURE_BYTES)).arrayBuffer());
     const mimeType = getPictureType(bytes) ?? (/\.avif$/i.test(path) ? 'image/avif' : undefined);
     if (mimeType === undefined) return undefined;
     await this.#call('workspace.write', {
-      ...{ workspace, path: to, content: toBase64(bytes), encoding: 'base64', mimeType },
+      ...{ workspace, path: target, content: toBase64(bytes), encoding: 'base64', mimeType },
     });
-    paths.add(to);
-    return { workspace, path: to };
+    paths.add(target);
+    return { workspace, path: target };
   }
 
   async #list(): Promise<{ workspace: string; paths: Set<string> }> {

@@ -9,7 +9,7 @@ export interface ChatFormat {
   /** Chats of a file with one JSON value per line. */
   fromLines?(values: readonly unknown[], path: string): ImportedChat[] | null;
   /** Chats of a page, and the number of its entries that could not be read. */
-  fromHtml?(html: string): { chats: ImportedChat[]; strange: number } | null;
+  fromHtml?(html: string): { chats: ImportedChat[]; unrecognized: number } | null;
   /** Joins chats of all files that the product keeps apart. */
   join?(chats: readonly ImportedChat[]): ImportedChat[];
 }
@@ -17,10 +17,10 @@ export interface ChatFormat {
 /** Chats with the same ID as one: the first title, all messages. For products that keep titles and messages in different files. */
 export function joinById(chats: readonly ImportedChat[]): ImportedChat[] {
   const byId = Map.groupBy(chats, ({ id }) => id);
-  return [...byId.values()].flatMap(([first, ...others]) => {
+  return [...byId.values()].flatMap(([first, ...rest]) => {
     if (!first) return [];
-    if (others.length === 0) return [first];
-    const all = [first, ...others];
+    if (rest.length === 0) return [first];
+    const all = [first, ...rest];
     return [
       {
         ...first,

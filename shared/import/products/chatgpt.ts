@@ -1,7 +1,7 @@
 import {
   type ImportedChat,
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   type PictureRef,
   toChat,
@@ -91,7 +91,7 @@ function readContent({ content_type: type, parts, text, language }: Readonly<Rec
     return code.trim() === '' ? '' : `\`\`\`\`${/^\w+$/.test(toText(language)) ? toText(language) : ''}\n${code}\n\`\`\`\``;
   }
   if (type !== 'text' && type !== 'multimodal_text') return '';
-  return joinParts(
+  return joinParagraphs(
     toList(parts).map((part) => {
       if (typeof part === 'string') return replaceMarks(part);
       return isFields(part) && part['content_type'] === 'audio_transcription' ? toText(part['text']) : '';

@@ -1,7 +1,7 @@
 import {
   type ImportedChat,
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   toChat,
   toFields,
@@ -30,9 +30,9 @@ function toConversation(value: Readonly<Record<string, unknown>>): ImportedChat 
   const nodes = toList(value['chat_messages']).map((message, at): TreeNode => {
     const fields = toFields(message);
     const id = toText(fields['uuid']) || String(at);
-    const named = toText(fields['parent_message_uuid']);
+    const namedParent = toText(fields['parent_message_uuid']);
     // Older exports are lists without parents.
-    const parentId = named === NO_PARENT ? null : named || before;
+    const parentId = namedParent === NO_PARENT ? null : namedParent || before;
     before = id;
     return { id, parentId, message: readMessage(fields, { start, model, leftOut }) };
   });
@@ -67,7 +67,7 @@ function readMessage(
   const role = sender === 'human' ? 'user' : 'assistant';
   return toMessage({
     role,
-    text: joinParts([joinParts(parts) || toText(text), ...documents]),
+    text: joinParagraphs([joinParagraphs(parts) || toText(text), ...documents]),
     timestamp: toTime(createdAt, start),
     ...(role === 'assistant' && model ? { model } : {}),
   });

@@ -23,38 +23,38 @@ export interface ActivityRecord {
 }
 
 /** A record whose date may be unreadable. */
-type FoundRecord = Omit<ActivityRecord, 'time'> & { time: number | null };
+type UndatedRecord = Omit<ActivityRecord, 'time'> & { time: number | null };
 
 /**
- * Gemini's records of `My Activity` of Google Takeout as HTML. `strange`: number of records that cannot be read. Null if the page is none.
+ * Gemini's records of `My Activity` of Google Takeout as HTML. `unrecognized`: number of records that cannot be read. Null if the page is none.
  * A record is a cell: the prompt, its attachments, the date, and the answer, separated by line breaks.
  */
-export function readActivityPage(html: string): { records: ActivityRecord[]; strange: number } | null {
+export function readActivityPage(html: string): { records: ActivityRecord[]; unrecognized: number } | null {
   if (!html.includes(CELL)) return null;
-  const found: FoundRecord[] = [];
-  let strange = 0;
+  const undated: UndatedRecord[] = [];
+  let unrecognized = 0;
   for (const cell of html.split(CELL).slice(1)) {
     const [head = '', body, ...others] = cell.split(/<div class="[^"]*\bcontent-cell\b[^"]*"[^>]*>/);
     const header = toPlain(head.slice(head.indexOf('>') + 1)).trim();
     if (!/gemini|bard/i.test(header)) continue;
     const record = body === undefined ? undefined : readBody(body, others.join('\n'));
-    if (record) found.push(record);
-    else strange++;
+    if (record) undated.push(record);
+    else unrecognized++;
   }
   let last: number | undefined;
-  const records = found.flatMap(({ time, ...record }) => {
-    const at = time ?? (last === undefined ? found.find((each) => each.time !== null)?.time : last - STEP_MS);
+  const records = undated.flatMap(({ time, ...record }) => {
+    const at = time ?? (last === undefined ? undated.find((each) => each.time !== null)?.time : last - STEP_MS);
     if (at == null) {
-      strange++;
+      unrecognized++;
       return [];
     }
     last = at;
     return [{ ...record, time: at }];
   });
-  return { records, strange };
+  return { records, unrecognized };
 }
 
-function readBody(body: string, rest: string): FoundRecord | undefined {
+function readBody(body: string, rest: string): UndatedRecord | undefined {
   const lines = body.split(BREAK);
   let time: number | null | undefined;
   const dateAt = lines.findIndex((line, at) => at > 0 && (time = parseTakeoutDate(toPlain(line))) !== undefined);

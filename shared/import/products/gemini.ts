@@ -2,10 +2,10 @@ import { htmlToMarkdown } from '../html-to-markdown.ts';
 import {
   type ImportedChat,
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   type PictureRef,
-  toChain,
+  toMessageChain,
   toChat,
   toFields,
   toList,
@@ -18,12 +18,12 @@ import type { ChatFormat } from './chat-format.ts';
 import { type ActivityRecord, readActivityPage } from './gemini-html.ts';
 
 /** Records without the address of a chat: after such a pause a new chat starts. */
-const PAUSE_MS = 30 * 60_000;
+const MAX_PAUSE_MS = 30 * 60_000;
 const PROMPT = /^(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+/;
 /** Records of something else than a prompt. */
 const NO_PROMPT = /^(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned|Renamed|Exported|Updated)\s/;
 const ATTACHED = /\s*Attached \d+ files?\.?\s*$/i;
-const TITLE_CHARS = 80;
+const MAX_TITLE_CHARS = 80;
 const CHAT = /https:\/\/gemini\.google\.com\/(?:u\/\d+\/)?(?:app|gem\/[\w-]+)\/([\w-]{6,})/;
 
 /** Gemini: `My Activity/Gemini Apps/MyActivity.json` or `.html` of Google Takeout. */
@@ -36,7 +36,7 @@ export const gemini: ChatFormat = {
   },
   fromHtml(html) {
     const page = readActivityPage(html);
-    return page && { chats: page.records.flatMap((record) => toExchange(toRecord(record)) ?? []), strange: page.strange };
+    return page && { chats: page.records.flatMap((record) => toExchange(toRecord(record)) ?? []), unrecognized: page.unrecognized };
   },
   join: joinExchanges,
 };
@@ -56,7 +56,7 @@ const isGemini = ({ header, products }: Readonly<Record<string, unknown>>): bool
 /** A record as a chat of one question and its answer. */
 function toExchange(record: Readonly<Record<string, unknown>>): ImportedChat | null {
   const title = toText(record['title']).replaceAll('\u00a0', ' ').trim();
-  const answer = joinParts(toList(record['safeHtmlItem']).map((item) => htmlToMarkdown(toText(toFields(item)['html']))));
+  const answer = joinParagraphs(toList(record['safeHtmlItem']).map((item) => htmlToMarkdown(toText(toFields(item)['html']))));
   // Verbs are translated; a record in another language is a prompt if it was answered.
   if (NO_PROMPT.test(title) || (!PROMPT.test(title) && answer === '')) return null;
   const question = title.replace(PROMPT, '').replace(ATTACHED, '').trim();
@@ -71,30 +71,30 @@ function toExchange(record: Readonly<Record<string, unknown>>): ImportedChat | n
   ].filter((message) => message !== null);
   return toChat({
     id: CHAT.exec(JSON.stringify([record['titleUrl'], record['details'], record['subtitles']]))?.[1] ?? '',
-    title: question.slice(0, TITLE_CHARS),
-    messages: orderMessages(toChain(messages), String(messages.length - 1)),
+    title: question.slice(0, MAX_TITLE_CHARS),
+    messages: orderMessages(toMessageChain(messages), String(messages.length - 1)),
     leftOut: files.filter((name) => !isPicture(name)),
   });
 }
 
-const timeOfFirst = ({ messages }: ImportedChat): number => messages[0]?.timestamp ?? 0;
+const getStartTime = ({ messages }: ImportedChat): number => messages[0]?.timestamp ?? 0;
 
 /** One chat of the exchanges that have its address, or that are close in time. */
 function joinExchanges(exchanges: readonly ImportedChat[]): ImportedChat[] {
-  const sorted = exchanges.filter(({ messages }) => messages.length > 0).toSorted((a, b) => timeOfFirst(a) - timeOfFirst(b));
+  const sorted = exchanges.filter(({ messages }) => messages.length > 0).toSorted((a, b) => getStartTime(a) - getStartTime(b));
   const { addressed = [], loose = [] } = Object.groupBy(sorted, ({ id }) => (id === '' ? 'loose' : 'addressed'));
   const groups: ImportedChat[][] = [];
   for (const chat of loose) {
     const last = groups.at(-1)?.at(-1);
-    if (last && timeOfFirst(chat) - timeOfFirst(last) <= PAUSE_MS) groups.at(-1)?.push(chat);
+    if (last && getStartTime(chat) - getStartTime(last) <= MAX_PAUSE_MS) groups.at(-1)?.push(chat);
     else groups.push([chat]);
   }
   return [...Map.groupBy(addressed, ({ id }) => id).values(), ...groups].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const chain = toChain(group.flatMap(({ messages }) => messages.map(({ id: _id, parentId: _parent, ...message }) => message)));
+    const chain = toMessageChain(group.flatMap(({ messages }) => messages.map(({ id: _id, parentId: _parent, ...message }) => message)));
     // Pages have no fractions of seconds.
-    const id = first.id || String(Math.floor(timeOfFirst(first) / 1000) * 1000);
+    const id = first.id || String(Math.floor(getStartTime(first) / 1000) * 1000);
     return [
       {
         ...first,

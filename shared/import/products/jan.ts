@@ -1,9 +1,9 @@
 import {
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   type PictureRef,
-  toChain,
+  toMessageChain,
   toChat,
   toFields,
   toList,
@@ -31,7 +31,7 @@ export const jan: ChatFormat = {
       .map((message, at) => ({ message, at: toTime(message['created_at'], at) }))
       .toSorted((a, b) => a.at - b.at)
       .map(({ message }) => readMessage(message));
-    const chain = toChain(messages);
+    const chain = toMessageChain(messages);
     return [toChat({ id: toText(first['thread_id']), messages: orderMessages(chain, String(chain.length - 1)) })];
   },
   join: joinById,
@@ -48,7 +48,7 @@ function readMessage({ role, content, created_at: createdAt, metadata }: Readonl
   const name = toText(isFields(model) ? model['id'] : model);
   return toMessage({
     role,
-    text: joinParts(parts.map(({ text }) => toText(isFields(text) ? text['value'] : text))),
+    text: joinParagraphs(parts.map(({ text }) => toText(isFields(text) ? text['value'] : text))),
     pictures,
     timestamp: toTime(createdAt, Date.now()),
     ...(role === 'assistant' && name ? { model: name } : {}),

@@ -1,7 +1,7 @@
 import {
   type ImportedChat,
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   type PictureRef,
   toChat,
@@ -58,7 +58,7 @@ function toConversation(value: unknown): ImportedChat | null {
 
 function readContent({ text, content }: Readonly<Record<string, unknown>>): string {
   if (toText(text).trim() !== '') return toText(text);
-  return joinParts(
+  return joinParagraphs(
     toList(content).map((part) => {
       if (!isFields(part) || part['type'] !== 'text') return '';
       return toText(isFields(part['text']) ? part['text']['value'] : part['text']);

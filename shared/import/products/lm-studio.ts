@@ -1,6 +1,6 @@
 import {
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   type PictureRef,
   toChat,
@@ -55,8 +55,8 @@ function readVersion(version: Fields, timestamp: number, leftOut: string[]): Tre
   if (role !== 'user' && role !== 'assistant') return null;
   const steps = version['type'] === 'multiStep' ? toList(version['steps']).map(toFields) : [version];
   // Reasoning and the status of tools are blocks of their own.
-  const spoken = steps.filter((step) => step['type'] !== 'debugInfoBlock' && toFields(step['style'])['type'] !== 'thinking');
-  const parts = spoken.flatMap(({ content }) => toList(content).map(toFields));
+  const textSteps = steps.filter((step) => step['type'] !== 'debugInfoBlock' && toFields(step['style'])['type'] !== 'thinking');
+  const parts = textSteps.flatMap(({ content }) => toList(content).map(toFields));
   const pictures = parts.flatMap((part): PictureRef[] => {
     if (part['type'] !== 'file') return [];
     const file = toText(part['fileIdentifier']);
@@ -69,7 +69,7 @@ function readVersion(version: Fields, timestamp: number, leftOut: string[]): Tre
     steps.map(({ genInfo }) => toText(toFields(genInfo)['identifier'])).find((name) => name !== '');
   return toMessage({
     role,
-    text: joinParts(parts.map((part) => (part['type'] === 'text' ? toText(part['text']) : ''))),
+    text: joinParagraphs(parts.map((part) => (part['type'] === 'text' ? toText(part['text']) : ''))),
     pictures,
     timestamp,
     ...(role === 'assistant' && model ? { model } : {}),

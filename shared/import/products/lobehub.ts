@@ -56,13 +56,13 @@ function toConversations(tables: Fields): ImportedChat[] {
 function toNodes(messages: readonly Fields[], findPictures: (message: Fields) => PictureRef[]): TreeNode[] {
   const sorted = messages.toSorted((a, b) => toTime(a['createdAt'], 0) - toTime(b['createdAt'], 0));
   const ids = new Set(sorted.map((message) => toText(message['id'])));
-  let before: string | null = null;
+  let previousId: string | null = null;
   return sorted.map((message, at): TreeNode => {
     const id = toText(message['id']) || String(at);
-    const named = toText(message['parentId']);
+    const namedParent = toText(message['parentId']);
     // A question has no parent in older versions: it follows the message before it.
-    const parentId = ids.has(named) && named !== id ? named : before;
-    before = id;
+    const parentId = ids.has(namedParent) && namedParent !== id ? namedParent : previousId;
+    previousId = id;
     const { role } = message;
     if (role !== 'user' && role !== 'assistant') return { id, parentId, message: null };
     const model = toText(message['model']) || toText(message['fromModel']);

@@ -1,7 +1,7 @@
 import {
   type ImportedChat,
   isFields,
-  joinParts,
+  joinParagraphs,
   orderMessages,
   type PictureRef,
   toChat,
@@ -63,7 +63,7 @@ function readMessage(line: Readonly<Record<string, unknown>>, start: number): Tr
   });
   return toMessage({
     role,
-    text: joinParts(parts.map((part) => (part['type'] === 'text' ? toText(part['text']) : ''))),
+    text: joinParagraphs(parts.map((part) => (part['type'] === 'text' ? toText(part['text']) : ''))),
     pictures,
     timestamp: toTime(timestamp ?? line['timestamp'], start),
     ...(role === 'assistant' && toText(model) ? { model: toText(model) } : {}),

@@ -1,19 +1,19 @@
 import { BlobWriter, configure, TextReader, Uint8ArrayReader, ZipWriter } from '@zip.js/zip.js';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import type { GivenFile } from '../import-files.ts';
+import type { SelectedFile } from '../import-files.ts';
 import { readImport } from '../read-import.ts';
 import { toJsonLines } from '../write-import.ts';
 
 configure({ useWebWorkers: false });
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2]);
-const given = (path: string, content: unknown): GivenFile => ({
+const createFile = (path: string, content: unknown): SelectedFile => ({
   path,
   blob: new Blob([typeof content === 'string' || content instanceof Uint8Array ? (content as string) : JSON.stringify(content)]),
 });
 const lines = (...values: unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
-async function zip(files: Readonly<Record<string, unknown>>): Promise<GivenFile> {
+async function zip(files: Readonly<Record<string, unknown>>): Promise<SelectedFile> {
   const writer = new ZipWriter(new BlobWriter());
   for (const [path, content] of Object.entries(files)) {
     if (content instanceof Uint8Array) await writer.add(path, new Uint8ArrayReader(content));
@@ -21,12 +21,12 @@ async function zip(files: Readonly<Record<string, unknown>>): Promise<GivenFile>
   }
   return { path: 'export.zip', blob: await writer.close() };
 }
-async function read(...files: GivenFile[]) {
+async function read(...files: SelectedFile[]) {
   const reading = await readImport(files);
   const chats = reading.chats.map((each) => (each.kind === 'other' ? each : expect.fail('is one of Perch')));
   return { ...reading, chats };
 }
-const spoken = (chat: { messages: { role: string; text: string; model?: string }[] } | undefined) =>
+const toTexts = (chat: { messages: { role: string; text: string; model?: string }[] } | undefined) =>
   chat?.messages.map(({ role, text, model }) => (model === undefined ? [role, text] : [role, text, model]));
 
 const chatGptChat = (n: number, parts: [unknown[], unknown[]], contentType = 'text', metadata?: object) => ({
@@ -49,7 +49,7 @@ const chatGptChat = (n: number, parts: [unknown[], unknown[]], contentType = 'te
 });
 
 verifies('chats.app/import', 'of ChatGPT: every part of a split export; other files of it are not chats', async () => {
-  const { chats, refused } = await read(
+  const { chats, rejected } = await read(
     await zip({
       'conversations-000.json': [chatGptChat(1, [['One?'], ['One.']])],
       'conversations-001.json': [chatGptChat(2, [['Two?'], ['Two.']])],
@@ -62,7 +62,7 @@ verifies('chats.app/import', 'of ChatGPT: every part of a split export; other fi
     ['ChatGPT', 'c-1'],
     ['ChatGPT', 'c-2'],
   ]);
-  expect(refused).toEqual([]);
+  expect(rejected).toEqual([]);
 });
 
 verifies('chats.app/import', 'of ChatGPT: spoken messages become text; replies without a model get the model of the chat', async () => {
@@ -71,8 +71,8 @@ verifies('chats.app/import', 'of ChatGPT: spoken messages become text; replies w
     { content_type: 'audio_asset_pointer', asset_pointer: 'sediment://x' },
   ];
   const voice = chatGptChat(1, [transcript('How do I bake bread'), transcript('Mix flour and water')], 'multimodal_text', {});
-  const { chats } = await read(given('conversations.json', [voice]));
-  expect(spoken(chats[0]?.chat)).toEqual([
+  const { chats } = await read(createFile('conversations.json', [voice]));
+  expect(toTexts(chats[0]?.chat)).toEqual([
     ['user', 'How do I bake bread'],
     ['assistant', 'Mix flour and water', 'gpt-5-thinking'],
   ]);
@@ -135,7 +135,7 @@ verifies('chats.app/import', 'of Claude: branches, documents with their text, me
       message('a2', 'assistant', 'Or like that.', 'q'),
     ],
   };
-  const { chats, memories, refused } = await read(
+  const { chats, memories, rejected } = await read(
     await zip({
       'conversations.json': [chat],
       'memories.json': [{ conversations_memory: '**Work context**\n\nBakes bread.', project_memories: { p: 'Prefers rye.' } }],
@@ -143,7 +143,7 @@ verifies('chats.app/import', 'of Claude: branches, documents with their text, me
       'projects.json': [{ uuid: 'p', name: 'Baking', docs: [] }],
     }),
   );
-  expect(refused).toEqual([]);
+  expect(rejected).toEqual([]);
   expect(chats.map(({ chat: { id, title, leftOut } }) => [id, title, leftOut])).toEqual([['7b1c', 'Bread', ['photo.jpg']]]);
   expect(chats[0]?.chat.messages.map(({ id, parentId, text }) => [id, parentId, text])).toEqual([
     ['a1', 'q', 'Like this.'],
@@ -176,7 +176,7 @@ verifies('chats.app/import', 'of Gemini: prompts of Takeout, those close in time
       'Takeout/My Activity/YouTube/MyActivity.json': [{ header: 'YouTube', title: 'Watched x', time: '2026-05-01T10:00:00Z' }],
     }),
   );
-  expect(chats.map(({ chat }) => [chat.title, spoken(chat)])).toEqual([
+  expect(chats.map(({ chat }) => [chat.title, toTexts(chat)])).toEqual([
     [
       'What is bread?',
       [
@@ -221,7 +221,7 @@ verifies('chats.app/import', 'of Gemini as HTML, as JSON, and both with the addr
     cell('Gemini Apps', 'Prompted&nbsp;First<br>2026年4月1日 12:23:08 CST<br><p>Same chat.</p>', { link: chat }),
     cell('YouTube', 'Watched&nbsp;x<br>May 1, 2026, 10:00:00 AM UTC<br>'),
   );
-  const { chats, pictures, strange } = await read(
+  const { chats, pictures, unrecognized } = await read(
     await zip({
       'Takeout/My Activity/Gemini Apps/MyActivity.html': html,
       'Takeout/My Activity/Gemini Apps/loaf 1.png': PNG,
@@ -230,7 +230,7 @@ verifies('chats.app/import', 'of Gemini as HTML, as JSON, and both with the addr
       'Takeout/archive_browser.html': '<html>',
     }),
   );
-  expect(chats.map((each) => [each.product, each.chat.id, spoken(each.chat)])).toEqual([
+  expect(chats.map((each) => [each.product, each.chat.id, toTexts(each.chat)])).toEqual([
     [
       'Gemini',
       'gemini-c0ffee1234567890',
@@ -256,28 +256,28 @@ verifies('chats.app/import', 'of Gemini as HTML, as JSON, and both with the addr
   ]);
   expect(chats[1]?.chat.leftOut).toEqual(['notes.pdf']);
   expect((await toJsonLines(chats[1]?.chat ?? { messages: [] }, pictures)).added).toBe(1);
-  expect(strange).toEqual([{ file: 'MyActivity.html', count: 1 }]);
+  expect(unrecognized).toEqual([{ file: 'MyActivity.html', count: 1 }]);
   // The same prompts as JSON are the same chats.
   const record = (title: string, time: string, titleUrl?: string) => ({
     ...{ header: 'Gemini Apps', products: ['Gemini Apps'], title: `Prompted ${title}`, time, titleUrl, safeHtmlItem: [{ html: 'Yes' }] },
   });
   const json = await read(
-    given('MyActivity.json', [record('Later?', '2026-05-03T00:00:00.123Z', chat), record('Bread?', '2026-05-01T09:59:59.999Z')]),
+    createFile('MyActivity.json', [record('Later?', '2026-05-03T00:00:00.123Z', chat), record('Bread?', '2026-05-01T09:59:59.999Z')]),
   );
   expect(json.chats.map((each) => each.chat.id)).toEqual(chats.map((each) => each.chat.id));
-  const alone = await read(given('Minhaatividade.html', html));
+  const alone = await read(createFile('Minhaatividade.html', html));
   expect(alone.chats.map((each) => each.chat.id)).toEqual(chats.map((each) => each.chat.id));
 });
 
 verifies('chats.app/import-bad', 'pages without prompts of Gemini, cut and hostile ones', async () => {
   const refused = (content: string) =>
-    expect(readImport([given('MyActivity.html', content)])).rejects.toMatchObject({ refusal: 'geminiHtml' });
+    expect(readImport([createFile('MyActivity.html', content)])).rejects.toMatchObject({ refusal: 'geminiHtml' });
   const cell = '<div class="outer-cell"><div class="header-cell">';
   await refused('<html>');
   await refused(`${cell}YouTube</div><div class="content-cell">Watched&nbsp;x<br>May 1, 2026, 10:00:00 AM UTC</div>`);
   const start = `${cell}Gemini Apps</div><div class="content-cell">Prompted&nbsp;`;
-  const cut = await read(given('MyActivity.html', `${start}Hi<br>May 1, 2026, 10:00:00 AM UTC<br><p>Yes</p>${start}Not the e`));
-  expect([cut.chats.map((each) => spoken(each.chat)), cut.strange]).toEqual([
+  const cut = await read(createFile('MyActivity.html', `${start}Hi<br>May 1, 2026, 10:00:00 AM UTC<br><p>Yes</p>${start}Not the e`));
+  expect([cut.chats.map((each) => toTexts(each.chat)), cut.unrecognized]).toEqual([
     [
       [
         ['user', 'Hi'],
@@ -295,7 +295,7 @@ verifies('chats.app/import-bad', 'pages without prompts of Gemini, cut and hosti
     start.repeat(20_000),
   ];
   const began = performance.now();
-  for (const content of hostile) await readImport([given('MyActivity.html', content)]).catch(() => {});
+  for (const content of hostile) await readImport([createFile('MyActivity.html', content)]).catch(() => {});
   expect(performance.now() - began).toBeLessThan(10_000);
 });
 
@@ -325,7 +325,7 @@ verifies('chats.app/import', 'of LobeHub: topics and the rest of a session are c
     { exportType: 'all', state: tables, version: 7 },
     { data: tables, mode: 'postgres', schemaHash: 'x' },
   ]) {
-    const { chats } = await read(given('lobe.json', value));
+    const { chats } = await read(createFile('lobe.json', value));
     expect(chats.map(({ product, chat }) => [product, chat.id, chat.title, chat.pinned, chat.leftOut])).toEqual([
       ['LobeHub', 't', 'Greeting', true, ['a.pdf']],
       ['LobeHub', 'inbox-s', 'Friend', false, []],
@@ -344,14 +344,14 @@ verifies('chats.app/import', 'of Jan: a folder for each thread, its title and it
     content: [{ type: 'text', text: { value, annotations: [] } }],
   });
   const { chats } = await read(
-    given('jan/threads/jan_1/thread.json', { id: 'jan_1', object: 'thread', title: 'Tea', assistants: [] }),
-    given(
+    createFile('jan/threads/jan_1/thread.json', { id: 'jan_1', object: 'thread', title: 'Tea', assistants: [] }),
+    createFile(
       'jan/threads/jan_1/messages.jsonl',
       lines(message('2', 'assistant', 'Leaves.', 1_700_000_005, { model: 'llama' }), message('1', 'user', 'What is tea?', 1_700_000_000)),
     ),
-    given('jan/threads/jan_2/thread.json', { id: 'jan_2', object: 'thread', title: 'Never begun' }),
+    createFile('jan/threads/jan_2/thread.json', { id: 'jan_2', object: 'thread', title: 'Never begun' }),
   );
-  expect(chats.map(({ product, chat }) => [product, chat.id, chat.title, spoken(chat)])).toEqual([
+  expect(chats.map(({ product, chat }) => [product, chat.id, chat.title, toTexts(chat)])).toEqual([
     [
       'Jan',
       'jan_1',
@@ -377,7 +377,7 @@ verifies('chats.app/import', 'of LM Studio: versions are branches, the selected 
   });
   const reply = (text: string) => ({ type: 'multiStep', role: 'assistant', steps: [step('hm', { type: 'thinking' }), step(text)] });
   const { chats } = await read(
-    given('1730000000000.conversation.json', {
+    createFile('1730000000000.conversation.json', {
       ...{ name: 'Tea', pinned: true, createdAt: 1_730_000_000_000 },
       messages: [user('Tea?'), { versions: [reply('No.'), reply('Yes.')], currentlySelected: 1 }, user('Thanks')],
     }),
@@ -399,7 +399,7 @@ verifies('chats.app/import', 'of OpenClaw: transcripts with titles, memory, dail
     timestamp: '2026-02-06T07:49:03Z',
     message,
   });
-  const { chats, memories, days, skills, refused, leftOut } = await read(
+  const { chats, memories, days, skills, rejected, leftOut } = await read(
     await zip({
       '.openclaw/agents/main/sessions/sessions.json': { 'agent:main:main': { sessionId: 's-1', displayName: 'Main', updatedAt: 1 } },
       '.openclaw/agents/main/sessions/s-1.jsonl': lines(
@@ -426,7 +426,7 @@ verifies('chats.app/import', 'of OpenClaw: transcripts with titles, memory, dail
       '.openclaw/workspace/skills/tea/scripts/boil.sh': 'echo',
     }),
   );
-  expect(chats.map(({ product, chat }) => [product, chat.id, chat.title, spoken(chat)])).toEqual([
+  expect(chats.map(({ product, chat }) => [product, chat.id, chat.title, toTexts(chat)])).toEqual([
     [
       'OpenClaw',
       'openclaw-s-1',
@@ -442,27 +442,27 @@ verifies('chats.app/import', 'of OpenClaw: transcripts with titles, memory, dail
     ['Likes tea', 'preference'],
     ['Works\nat night', 'preference'],
   ]);
-  expect(refused).toEqual([]);
+  expect(rejected).toEqual([]);
   expect(leftOut).toEqual(['openclaw.json', 'run.jsonl', 'SOUL.md']);
   expect(days).toEqual([{ date: '2026-02-06', text: '# Friday\n\nRain.\n' }]);
   expect(skills.map(({ name, files }) => [name, files.map(({ path }) => path)])).toEqual([['tea', ['SKILL.md', 'scripts/boil.sh']]]);
 });
 
 verifies('chats.app/import-bad', 'a wrong product, an empty export, a zip cut short, a list cut short', async () => {
-  const refusal = (...files: GivenFile[]) =>
+  const refusal = (...files: SelectedFile[]) =>
     readImport(files).then(
       () => 'taken',
       (error: { refusal?: string }) => error.refusal,
     );
-  expect(await refusal(given('package.json', { name: 'x', version: '1' }))).toBe('unknown');
+  expect(await refusal(createFile('package.json', { name: 'x', version: '1' }))).toBe('unknown');
   expect(await refusal(await zip({ 'user.json': {}, 'conversations.json': [] }))).toBe('nothingInside');
   expect(await refusal(await zip({ 'a.md': '# A note', 'b/c.md': 'Another' }))).toBe('notes');
-  expect(await refusal(given('notes/a.md', '# A note'), given('notes/b.md', '# Another'))).toBe('notes');
+  expect(await refusal(createFile('notes/a.md', '# A note'), createFile('notes/b.md', '# Another'))).toBe('notes');
   const whole = await zip({ 'conversations-000.json': [chatGptChat(1, [['One?'], ['One.']])] });
   expect(await refusal({ path: 'cut.zip', blob: whole.blob.slice(0, whole.blob.size - 30) })).toBe('brokenZip');
   const list = JSON.stringify([chatGptChat(1, [['One?'], ['One.']]), chatGptChat(2, [['Two?'], ['Two.']])]);
-  expect(await refusal(given('conversations.json', list.slice(0, -1)))).toBe('notJson');
-  const { chats, refused } = await readImport([
+  expect(await refusal(createFile('conversations.json', list.slice(0, -1)))).toBe('notJson');
+  const { chats, rejected } = await readImport([
     await zip({
       'conversations-000.json': list,
       'conversations-001.json': list.slice(0, -1),
@@ -470,7 +470,7 @@ verifies('chats.app/import-bad', 'a wrong product, an empty export, a zip cut sh
     }),
   ]);
   expect(chats).toHaveLength(2);
-  expect(refused).toEqual([
+  expect(rejected).toEqual([
     { file: 'conversations-001.json', why: 'notJson' },
     { file: 'conversations-002.json', why: 'notUtf8' },
   ]);

@@ -47,13 +47,13 @@ const ZONES: Readonly<Record<string, number>> = {
   ...{ AEDT: 660, NZST: 720, NZDT: 780, BRT: -180, ART: -180, ADT: -180, AST: -240, CLT: -240, EDT: -240, EST: -300, COT: -300, PET: -300 },
   ...{ CDT: -300, CST: -360, MDT: -360, MST: -420, PDT: -420, PST: -480, AKDT: -480, AKST: -540, HST: -600 },
 };
-const CHINA = 480;
+const CHINA_OFFSET_MINUTES = 480;
 const OFFSET = /(?:GMT|UTC)\s?([+\-−])(\d{1,2}):?(\d\d)?/;
 /** A line with more is no date. */
-const MAX_CHARS = 80;
+const MAX_DATE_CHARS = 80;
 const MAX_WORDS = 6;
 /** Years of the Buddhist calendar are ahead by so many. */
-const BUDDHIST = 543;
+const BUDDHIST_OFFSET_YEARS = 543;
 
 let months: ReadonlyMap<string, number> | undefined;
 
@@ -62,17 +62,17 @@ const toName = (text: string): string => text.toLowerCase().replaceAll('.', '').
 /** Numbers of months by their names, from 0. */
 function getMonths(): ReadonlyMap<string, number> {
   if (months) return months;
-  const found = new Map<string, number>([['sept', 8]]);
+  const byName = new Map<string, number>([['sept', 8]]);
   for (const locale of LOCALES)
     for (const style of ['short', 'long'] as const) {
       const format = new Intl.DateTimeFormat(locale, { month: style, day: 'numeric', timeZone: 'UTC', calendar: 'gregory' });
       for (let month = 0; month < 12; month++) {
         const part = format.formatToParts(Date.UTC(2026, month, 15)).find(({ type }) => type === 'month');
         const name = toName(part?.value ?? '');
-        if (/^\p{L}[\p{L}\p{M}]*$/u.test(name) && !found.has(name)) found.set(name, month);
+        if (/^\p{L}[\p{L}\p{M}]*$/u.test(name) && !byName.has(name)) byName.set(name, month);
       }
     }
-  return (months = found);
+  return (months = byName);
 }
 
 /**
@@ -81,7 +81,7 @@ function getMonths(): ReadonlyMap<string, number> {
  */
 export function parseTakeoutDate(line: string): number | null | undefined {
   const text = toPlainDigits(line.normalize('NFKC').replaceAll(/[\u200e\u200f\u061c]/g, '')).trim();
-  if (text.length > MAX_CHARS) return undefined;
+  if (text.length > MAX_DATE_CHARS) return undefined;
   const time = /(?<![\d.:])(\d{1,2})[:.](\d\d)[:.](\d\d)(?![\d:])/.exec(text);
   if (!time) return undefined;
   const [whole, hours, minutes, seconds] = time;
@@ -93,22 +93,22 @@ export function parseTakeoutDate(line: string): number | null | undefined {
   const year = numbers[yearAt];
   // A date is a year, a day and perhaps the number of a month.
   if (year === undefined || numbers.length < 2 || numbers.length > 3) return undefined;
-  const others = numbers.filter((_, at) => at !== yearAt);
-  const named = [...before.matchAll(/[\p{L}\p{M}.]+/gu)]
+  const dayAndMonth = numbers.filter((_, at) => at !== yearAt);
+  const namedMonth = [...before.matchAll(/[\p{L}\p{M}.]+/gu)]
     .map(([word]) => getMonths().get(toName(word)))
     .find((month) => month !== undefined);
-  const [first = 0, second = 0] = others;
+  const [first = 0, second = 0] = dayAndMonth;
   const [day, month] =
-    named !== undefined && others.length === 1
-      ? [first, named]
-      : others.length < 2
+    namedMonth !== undefined && dayAndMonth.length === 1
+      ? [first, namedMonth]
+      : dayAndMonth.length < 2
         ? [0, 0]
         : yearAt === 0 || second > 12
           ? [second, first - 1]
           : [first, second - 1];
   if (day < 1 || day > 31 || month < 0 || month > 11) return null;
   const hour = toHour(Number(hours), `${before} ${after}`);
-  const utc = Date.UTC(year > 2400 ? year - BUDDHIST : year, month, day, hour, Number(minutes), Number(seconds));
+  const utc = Date.UTC(year > 2400 ? year - BUDDHIST_OFFSET_YEARS : year, month, day, hour, Number(minutes), Number(seconds));
   return utc - toOffset(after, /[年/]/.test(before)) * 60_000;
 }
 
@@ -116,9 +116,9 @@ const toPlainDigits = (text: string): string =>
   text.replaceAll(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String((digit.codePointAt(0) ?? 0) & 0xf));
 
 /** Arabic, Chinese, Greek, Japanese and Korean have their own words for AM and PM. */
-function toHour(hour: number, around: string): number {
-  if (/(?<!\p{L})p\.?\s?m(?!\p{L})|오후|下午|午後|晚上|(?<!\p{L})م(?!\p{L})|μ\.?μ/iu.test(around)) return (hour % 12) + 12;
-  if (/(?<!\p{L})a\.?\s?m(?!\p{L})|오전|上午|午前|(?<!\p{L})ص(?!\p{L})|π\.?μ/iu.test(around)) return hour % 12;
+function toHour(hour: number, context: string): number {
+  if (/(?<!\p{L})p\.?\s?m(?!\p{L})|오후|下午|午後|晚上|(?<!\p{L})م(?!\p{L})|μ\.?μ/iu.test(context)) return (hour % 12) + 12;
+  if (/(?<!\p{L})a\.?\s?m(?!\p{L})|오전|上午|午前|(?<!\p{L})ص(?!\p{L})|π\.?μ/iu.test(context)) return hour % 12;
   return hour;
 }
 
@@ -126,6 +126,6 @@ function toOffset(after: string, isEastAsian: boolean): number {
   const [, sign, hours, minutes = '0'] = OFFSET.exec(after) ?? [];
   if (hours !== undefined) return (sign === '+' ? 1 : -1) * (Number(hours) * 60 + Number(minutes));
   const zone = /(?<!\p{L})([A-Z]{3,5})(?!\p{L})/u.exec(after)?.[1] ?? '';
-  if (zone === 'CST' && isEastAsian) return CHINA;
+  if (zone === 'CST' && isEastAsian) return CHINA_OFFSET_MINUTES;
   return Object.hasOwn(ZONES, zone) ? (ZONES[zone] ?? 0) : 0;
 }

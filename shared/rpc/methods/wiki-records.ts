@@ -44,7 +44,7 @@ export const wikiClaimChange = z.object({
 });
 export type WikiClaimChange = z.infer<typeof wikiClaimChange>;
 
-const page = {
+const pageFields = {
   path: z.string(),
   title: z.string(),
   kind: z.string().optional(),
@@ -56,11 +56,11 @@ const page = {
   problem: z.string().optional(),
 };
 
-export const wikiPageEntry = z.object({ ...page, claims: z.number().int(), modifiedAt: z.number() });
+export const wikiPageEntry = z.object({ ...pageFields, claims: z.number().int(), modifiedAt: z.number() });
 export type WikiPageEntry = z.infer<typeof wikiPageEntry>;
 
 export const wikiPage = z.object({
-  ...page,
+  ...pageFields,
   /** Markdown without the front matter and without the lines that display claims. */
   content: z.string(),
   /** The YAML as written in the file. */
@@ -69,8 +69,12 @@ export const wikiPage = z.object({
 });
 export type WikiPage = z.infer<typeof wikiPage>;
 
-export const wikiPair = z.object({ claims: z.tuple([wikiClaim, wikiClaim]), kind: z.enum(['negation', 'value']), reason: z.string() });
-export type WikiPair = z.infer<typeof wikiPair>;
+export const wikiContradiction = z.object({
+  claims: z.tuple([wikiClaim, wikiClaim]),
+  kind: z.enum(['negation', 'value']),
+  reason: z.string(),
+});
+export type WikiContradiction = z.infer<typeof wikiContradiction>;
 
 /** Something in a file that cannot be read. It is left unchanged. */
 export const wikiProblem = z.object({ path: z.string(), line: z.number().int(), problem: z.string(), text: z.string() });

@@ -1,13 +1,13 @@
 import { z } from '../../rpc/zod.ts';
-import { HERE_TTL_MS, type Places } from './places.ts';
-import { openJson, sealJson, type VaultSeal } from './seal.ts';
+import { PRESENCE_TTL_MS, type VaultStreams } from './vault-streams.ts';
+import { openJson, sealJson, type VaultSeal } from './vault-seal.ts';
 
-const SAY_MS = 3000;
-const hosts = z.array(z.string());
+const ANNOUNCE_INTERVAL_MS = 3000;
+const hostsSchema = z.array(z.string());
 
 /**
  * Hosts of the vault's other members: of a bridge those attached to it, of a browser without a bridge its own. Each member reports every
- * few seconds; a member silent for `HERE_TTL_MS`, by the listener's clock, is gone with its hosts.
+ * few seconds; a member silent for `PRESENCE_TTL_MS`, by the listener's clock, is gone with its hosts.
  */
 export class Presence {
   readonly #id = crypto.randomUUID();
@@ -25,27 +25,27 @@ export class Presence {
   /** The hosts of others; null while absence cannot be determined, because they may not have been heard yet. */
   others(): readonly string[] | null {
     const now = performance.now();
-    if (this.#since === 0 || now - this.#since < HERE_TTL_MS) return null;
-    for (const [key, { at }] of this.#others) if (now - at >= HERE_TTL_MS) this.#others.delete(key);
+    if (this.#since === 0 || now - this.#since < PRESENCE_TTL_MS) return null;
+    for (const [key, { at }] of this.#others) if (now - at >= PRESENCE_TTL_MS) this.#others.delete(key);
     return [...this.#others.values()].flatMap((other) => other.hosts);
   }
 
   /** Withdraws the announcement, so that nobody waits for these hosts: they have left permanently. */
-  async leave({ here }: Pick<Places, 'here'>): Promise<void> {
+  async leave({ here }: Pick<VaultStreams, 'here'>): Promise<void> {
     this.#isLeaving = true;
     await here.delete(await this.#seal.name('bridge', this.#id));
   }
 
   /** Announces and listens until `signal` aborts. Rejects if the cluster refuses. */
-  async run({ here }: Pick<Places, 'here'>, signal: AbortSignal): Promise<void> {
+  async run({ here }: Pick<VaultStreams, 'here'>, signal: AbortSignal): Promise<void> {
     const key = await this.#seal.name('bridge', this.#id);
     const updates = await here.watch();
     signal.addEventListener('abort', () => updates.stop(), { once: true });
     const listening = (async () => {
       for await (const { key: from, value, operation } of updates) {
         if (from === key) continue;
-        const said = operation === 'PUT' ? hosts.safeParse(await openJson(this.#seal, value, from)).data : undefined;
-        if (said) this.#others.set(from, { hosts: said, at: performance.now() });
+        const announced = operation === 'PUT' ? hostsSchema.safeParse(await openJson(this.#seal, value, from)).data : undefined;
+        if (announced) this.#others.set(from, { hosts: announced, at: performance.now() });
         else if (operation !== 'PUT') this.#others.delete(from);
       }
     })();
@@ -53,7 +53,7 @@ export class Presence {
     try {
       while (!signal.aborted) {
         if (!this.#isLeaving) await here.put(key, await sealJson(this.#seal, this.#own(), key));
-        await pause(SAY_MS, signal);
+        await abortableDelay(ANNOUNCE_INTERVAL_MS, signal);
       }
     } finally {
       this.#since = 0;
@@ -65,7 +65,7 @@ export class Presence {
 }
 
 /** Resolves early where `signal` is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = (): void => {

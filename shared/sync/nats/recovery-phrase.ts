@@ -3,10 +3,10 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { fromBase64, toBase64url } from '../../base64.ts';
 
 /** The vault's key (256 bit, base64url) as 24 words, of which the last holds a checksum (BIP-39, English). */
-export const phraseOf = (vaultKey: string): string => entropyToMnemonic(fromBase64(vaultKey), wordlist);
+export const toRecoveryPhrase = (vaultKey: string): string => entropyToMnemonic(fromBase64(vaultKey), wordlist);
 
 /** Derives the key of a phrase, ignoring spacing and case. Throws an error that names the position of a mistake, never a word. */
-export function keyOfPhrase(phrase: string): string {
+export function parseRecoveryPhrase(phrase: string): string {
   const words = phrase
     .normalize('NFKD')
     .toLowerCase()

@@ -3,7 +3,7 @@ import { generateNKeysBetween } from 'fractional-indexing';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import { FreehandCanvas } from '../../../web/lib/canvas/freehand-canvas.ts';
 import type { Stage } from '../../../web/lib/canvas/stage.ts';
-import { type Drawn, scene, SHEET } from './scene.ts';
+import { type SceneShape, createScene, SHEET_SIZE } from './scene.ts';
 
 /** Interface of a measured canvas. */
 export interface Contestant {
@@ -22,12 +22,21 @@ export interface Contestant {
   dispose(): Promise<void>;
 }
 
-const LINE = 2;
-const pixels = (context: CanvasRenderingContext2D, x: number, y: number): boolean =>
+const LINE_WIDTH = 2;
+const readPixels = (context: CanvasRenderingContext2D, x: number, y: number): boolean =>
   context.getImageData(x - 2, y - 2, 5, 5).data.some((value) => value > 0);
 
-function fields(drawn: Drawn): FieldValues {
-  const look = { opacity: 1, rotation: 0, antiAlias: true, hidden: false, locked: false, strokeWidth: LINE, fill: false, removed: false };
+function toFields(drawn: SceneShape): FieldValues {
+  const look = {
+    opacity: 1,
+    rotation: 0,
+    antiAlias: true,
+    hidden: false,
+    locked: false,
+    strokeWidth: LINE_WIDTH,
+    fill: false,
+    removed: false,
+  };
   const { kind: _, ...rest } = drawn;
   switch (drawn.kind) {
     case 'rect':
@@ -51,10 +60,10 @@ function fields(drawn: Drawn): FieldValues {
   }
 }
 
-export function ours(count: number): Contestant {
-  const canvas = new FreehandCanvas({ ...SHEET, stroke_color: '#ff0000', stroke_width: 4 });
+export function createPerchContestant(count: number): Contestant {
+  const canvas = new FreehandCanvas({ ...SHEET_SIZE, stroke_color: '#ff0000', stroke_width: 4 });
   const keys = generateNKeysBetween(null, null, count);
-  canvas.drawing.write(scene(count).map((drawn, nth) => [`s${nth}`, { ...fields(drawn), order: keys[nth] }]));
+  canvas.drawing.write(createScene(count).map((drawn, nth) => [`s${nth}`, { ...toFields(drawn), order: keys[nth] }]));
   const { fabric } = Reflect.get(canvas, 'stage') as Stage;
   fabric.renderAll();
   return {
@@ -64,7 +73,7 @@ export function ours(count: number): Contestant {
       fabric.setViewportTransform([zoom, 0, 0, zoom, x, y]);
       fabric.renderAll();
     },
-    inkAt: (x, y) => pixels(fabric.contextTop, x, y),
+    inkAt: (x, y) => readPixels(fabric.contextTop, x, y),
     steps(times) {
       for (let nth = 0; nth < times; nth++) {
         const id = `s${(nth * 37) % count}`;
@@ -80,8 +89,8 @@ export function ours(count: number): Contestant {
   };
 }
 
-function objectOf(drawn: Drawn) {
-  const look = (fill: boolean) => ({ fill: fill ? drawn.color : '', stroke: fill ? '' : drawn.color, strokeWidth: fill ? 0 : LINE });
+function toFabricObject(drawn: SceneShape) {
+  const look = (fill: boolean) => ({ fill: fill ? drawn.color : '', stroke: fill ? '' : drawn.color, strokeWidth: fill ? 0 : LINE_WIDTH });
   switch (drawn.kind) {
     case 'rect':
       return new Rect({ left: drawn.x, top: drawn.y, width: drawn.width, height: drawn.height, ...look(drawn.fill) });
@@ -101,10 +110,14 @@ function objectOf(drawn: Drawn) {
   }
 }
 
-export function plain(count: number): Contestant {
+export function createFabricContestant(count: number): Contestant {
   const element = document.createElement('div');
-  const canvas = new Canvas(element.appendChild(document.createElement('canvas')), { ...SHEET, selection: false, skipTargetFind: true });
-  const objects = scene(count).map(objectOf);
+  const canvas = new Canvas(element.appendChild(document.createElement('canvas')), {
+    ...SHEET_SIZE,
+    selection: false,
+    skipTargetFind: true,
+  });
+  const objects = createScene(count).map(toFabricObject);
   canvas.add(...objects);
   canvas.freeDrawingBrush = new PencilBrush(canvas);
   canvas.freeDrawingBrush.width = 4;
@@ -119,7 +132,7 @@ export function plain(count: number): Contestant {
       canvas.setViewportTransform([zoom, 0, 0, zoom, x, y]);
       canvas.renderAll();
     },
-    inkAt: (x, y) => pixels(canvas.contextTop, x, y),
+    inkAt: (x, y) => readPixels(canvas.contextTop, x, y),
     steps(times) {
       // Fabric has no undo: the code that a program would need for it.
       for (let nth = 0; nth < times; nth++) {

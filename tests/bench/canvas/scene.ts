@@ -1,5 +1,5 @@
 /** Something to draw, in words that both sides know. */
-export type Drawn =
+export type SceneShape =
   | { kind: 'rect'; x: number; y: number; width: number; height: number; color: string; fill: boolean }
   | { kind: 'ellipse'; cx: number; cy: number; rx: number; ry: number; color: string; fill: boolean }
   | { kind: 'line'; x1: number; y1: number; x2: number; y2: number; color: string }
@@ -7,10 +7,10 @@ export type Drawn =
   | { kind: 'curve'; at: [number, number]; by: [number, number]; to: [number, number]; color: string }
   | { kind: 'text'; x: number; y: number; text: string; color: string };
 
-export const SHEET = { width: 1920, height: 1080 };
+export const SHEET_SIZE = { width: 1920, height: 1080 };
 
 /** Numbers from 0 to 1, the same in each run. */
-function numbers(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -19,10 +19,10 @@ function numbers(seed: number): () => number {
 }
 
 /** Shapes all over the sheet, the kinds in turns. */
-export function scene(count: number, seed = 8): Drawn[] {
-  const next = numbers(seed);
-  return Array.from({ length: count }, (_, nth): Drawn => {
-    const [x, y] = [next() * (SHEET.width - 80), next() * (SHEET.height - 80)];
+export function createScene(count: number, seed = 8): SceneShape[] {
+  const next = createRandom(seed);
+  return Array.from({ length: count }, (_, nth): SceneShape => {
+    const [x, y] = [next() * (SHEET_SIZE.width - 80), next() * (SHEET_SIZE.height - 80)];
     const [width, height] = [10 + next() * 60, 10 + next() * 60];
     const color = `#${Math.floor(next() * 0xffffff)
       .toString(16)

@@ -1,9 +1,9 @@
 // Opens sockets that cost their opener next to nothing. A command comes from the parent:
-// `{ kind: 'silent' | 'heads', port, open, perSecond }`: so many at once, then so many new ones a second; `{ stop: true }` ends all of them.
+// `{ kind: 'silent' | 'heads', port, openSockets, perSecond }`: so many at once, then so many new ones a second; `{ stop: true }` ends all of them.
 // `silent`: WebSockets that never send anything; `heads`: requests whose head never ends, a byte a second. Closed ones are forgotten.
 import { connect, type Socket } from 'node:net';
 
-export interface Attack {
+export interface SocketAttack {
   kind: 'silent' | 'heads';
   port: number;
   open: number;
@@ -13,18 +13,18 @@ export interface Attack {
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
 /** Number of portions per second in which new sockets are opened. */
-const PORTIONS = 20;
+const BATCHES_PER_SECOND = 20;
 
 const sockets = new Set<Socket>();
-let opened = 0;
-let adding: NodeJS.Timeout | undefined;
+let openedCount = 0;
+let batchTimer: NodeJS.Timeout | undefined;
 /** Sockets that have been answered or closed, or of which no answer is to be expected. */
 let settled = 0;
 
-function open({ kind, port }: Attack): void {
+function openSockets({ kind, port }: SocketAttack): void {
   const socket = connect(port, '127.0.0.1');
   sockets.add(socket);
-  opened++;
+  openedCount++;
   socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   socket.once(kind === 'silent' ? 'data' : 'connect', () => void settled++);
   socket.write(
@@ -36,25 +36,25 @@ function open({ kind, port }: Attack): void {
   }
 }
 
-process.on('message', (message: Attack | { stop: true }) => {
-  clearInterval(adding);
+process.on('message', (message: SocketAttack | { stop: true }) => {
+  clearInterval(batchTimer);
   if ('stop' in message) {
-    process.send?.({ opened, stillOpen: sockets.size });
+    process.send?.({ opened: openedCount, stillOpen: sockets.size });
     for (const socket of sockets) socket.destroy();
     return;
   }
-  opened = settled = 0;
+  openedCount = settled = 0;
   let left = message.open;
   // Not all in one turn: the listener's queue is as long as the system allows.
   const filling = setInterval(() => {
-    for (let i = 0; i < 100 && left > 0; i++, left--) open(message);
+    for (let i = 0; i < 100 && left > 0; i++, left--) openSockets(message);
     // The listener's queue is not what is measured.
     if (left > 0 || settled < message.open) return;
     clearInterval(filling);
     process.send?.({ filled: sockets.size });
-    adding = setInterval(() => {
-      for (let i = 0; i < message.perSecond / PORTIONS; i++) open(message);
-    }, 1_000 / PORTIONS);
+    batchTimer = setInterval(() => {
+      for (let i = 0; i < message.perSecond / BATCHES_PER_SECOND; i++) openSockets(message);
+    }, 1_000 / BATCHES_PER_SECOND);
   }, 10);
 });
 process.on('disconnect', () => process.exit());

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { folderWorkspace } from '../../../bridge/library/folder-workspace.ts';
 import { SqliteIndex } from '../../../bridge/library/sqlite-index.ts';
 import { FileIndex } from '../../../web/gateway/core/memory/index/file-index.ts';
-import { percentile } from '../stats.ts';
+import { computePercentile } from '../stats.ts';
 
 const [folder = '', kind = 'search'] = process.argv.slice(2);
 const MB = 2 ** 20;
@@ -18,10 +18,10 @@ const memory = (): { rss: number; heap: number } => {
 };
 
 gc();
-const before = memory();
-const highest = (): number => process.resourceUsage().maxRSS / 1024;
-const highestBefore = highest();
-const began = performance.now();
+const memoryBefore = memory();
+const highestMemory = (): number => process.resourceUsage().maxRSS / 1024;
+const highestMemoryBefore = highestMemory();
+const startedAt = performance.now();
 const store = new SqliteIndex(join(folder, 'memory.db'));
 const index = new FileIndex({
   workspace: folderWorkspace(folder),
@@ -29,41 +29,42 @@ const index = new FileIndex({
   store,
   warn: (message) => console.error(message),
 });
-let longest = 0;
-let last = performance.now();
+let longestDelay = 0;
+let lastTick = performance.now();
 const ticks = setInterval(() => {
-  longest = Math.max(longest, performance.now() - last);
-  last = performance.now();
+  longestDelay = Math.max(longestDelay, performance.now() - lastTick);
+  lastTick = performance.now();
 }, 1);
 await index.follow();
-const ready = performance.now() - began;
+const ready = performance.now() - startedAt;
 clearInterval(ticks);
-const after = memory();
-const peak = highest() - highestBefore;
+const memoryAfter = memory();
+const memoryPeak = highestMemory() - highestMemoryBefore;
 gc();
 const settled = memory();
 
 const conversations = join(import.meta.dirname, '../conversations');
 const questions = readdirSync(conversations).flatMap(
-  (file) => (JSON.parse(readFileSync(join(conversations, file), 'utf8')) as { questions: { question: string; asked: string }[] }).questions,
+  (file) =>
+    (JSON.parse(readFileSync(join(conversations, file), 'utf8')) as { questions: { question: string; askedAt: string }[] }).questions,
 );
-const share = (all: readonly number[], part: number): number => (all.length === 0 ? 0 : percentile(all, part));
+const share = (all: readonly number[], part: number): number => (all.length === 0 ? 0 : computePercentile(all, part));
 const samples: number[] = [];
 if (kind === 'search') {
-  for (const { question, asked } of questions) {
+  for (const { question, askedAt } of questions) {
     const start = performance.now();
-    index.search(question, { limit: 10, now: Date.parse(asked) });
+    index.search(question, { limit: 10, now: Date.parse(askedAt) });
     samples.push(performance.now() - start);
   }
 }
-const follows: number[] = [];
+const followTime: number[] = [];
 for (let round = 0; kind === 'search' && round < 20; round++) {
   const start = performance.now();
   await index.follow();
-  follows.push(performance.now() - start);
+  followTime.push(performance.now() - start);
 }
 gc();
-const searched = memory();
+const searchedMemory = memory();
 const closing = performance.now();
 await index.close();
 store.close();
@@ -71,17 +72,17 @@ console.log(
   JSON.stringify({
     size: index.size,
     ready,
-    longest,
-    rss: after.rss - before.rss,
-    peak,
-    settledRss: settled.rss - before.rss,
-    heap: settled.heap - before.heap,
-    searchedRss: searched.rss - before.rss,
-    searchedHeap: searched.heap - before.heap,
+    longest: longestDelay,
+    rss: memoryAfter.rss - memoryBefore.rss,
+    peak: memoryPeak,
+    settledRss: settled.rss - memoryBefore.rss,
+    heap: settled.heap - memoryBefore.heap,
+    searchedRss: searchedMemory.rss - memoryBefore.rss,
+    searchedHeap: searchedMemory.heap - memoryBefore.heap,
     first: samples[0] ?? 0,
     p50: share(samples, 0.5),
     p99: share(samples, 0.99),
-    follow: share(follows, 0.5),
+    follow: share(followTime, 0.5),
     close: performance.now() - closing,
   }),
 );

@@ -1,6 +1,8 @@
 // The floor of opening a page: one with nothing in it.
 import { createServer } from 'node:http';
-import { serve } from './serve.ts';
+import { listenForParent } from './serve.ts';
 
 const PAGE = '<!doctype html><html lang="en"><title>floor</title><p>Nothing here.</p></html>';
-serve(createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache' }).end(PAGE)));
+listenForParent(
+  createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache' }).end(PAGE)),
+);

@@ -2,7 +2,7 @@
 // Answers come in the order of the questions, so that each finds its caller without a look into it.
 import { createServer } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { serve } from './serve.ts';
+import { listenForParent } from './serve.ts';
 
 const PAGE = '<!doctype html><title>floor</title><script>new SharedWorker("/worker.js")</script>';
 /** `stream:<count>:<text>` requests that text `count` times, everything else requests itself. */
@@ -40,4 +40,4 @@ new WebSocketServer({ server }).on('connection', (socket, request) => {
   const ready = (): void => void (worker ? socket.send('ready') : setTimeout(ready, 5));
   ready();
 });
-serve(server);
+listenForParent(server);

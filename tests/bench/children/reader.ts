@@ -1,9 +1,9 @@
 // A model that reads the requested pages, and then says so.
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { serve } from './serve.ts';
+import { listenForParent } from './serve.ts';
 
-serve(
+listenForParent(
   createServer(async (request, response) => {
     if (request.url?.endsWith('/models'))
       return response.end(JSON.stringify({ object: 'list', data: [{ id: 'reader', object: 'model' }] }));

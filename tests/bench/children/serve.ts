@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 
 /** Listens on a free port of this machine and tells the parent, whose end is this process's too. */
-export function serve(server: Server): void {
+export function listenForParent(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
     if (address !== null && typeof address === 'object') process.send?.(address.port);

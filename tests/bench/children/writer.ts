@@ -1,8 +1,8 @@
 // A model server that writes Markdown at the pace of a quick model: 200 tokens a second, of all the kinds of block there are.
 import { createServer } from 'node:http';
-import { serve } from './serve.ts';
+import { listenForParent } from './serve.ts';
 
-const TOKENS = [
+const TOKEN_COUNT = [
   'Some **bold** words, `code` and a [link](https://example.com) in a sentence that goes on.\n\n',
   '- an item\n- another, with *stress*\n\n',
   '```ts\nconst answer = 42;\nfor (const part of parts) console.log(part, answer);\n```\n\n',
@@ -10,7 +10,7 @@ const TOKENS = [
 ]
   .join('')
   .split(/(?<=\s)/);
-const PER_TICK = 2;
+const TOKENS_PER_TICK = 2;
 const TICK_MS = 10;
 
 const chunk = (delta: object, finish: string | null): string =>
@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
     if (count === 0) return response.end(chunk({ content: 'A short answer, as it is.' }, null) + end);
     let sent = 0;
     const ticks = setInterval(() => {
-      for (let i = 0; i < PER_TICK; i++) response.write(chunk({ content: TOKENS[sent++ % TOKENS.length] }, null));
+      for (let i = 0; i < TOKENS_PER_TICK; i++) response.write(chunk({ content: TOKEN_COUNT[sent++ % TOKEN_COUNT.length] }, null));
       if (sent < count) return;
       clearInterval(ticks);
       response.end(end);
@@ -37,4 +37,4 @@ const server = createServer((request, response) => {
     response.on('close', () => clearInterval(ticks));
   });
 });
-serve(server);
+listenForParent(server);

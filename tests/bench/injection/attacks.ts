@@ -1,7 +1,7 @@
 import { type Effect, EFFECTS } from './effects.ts';
 import { REMOTE_SOURCES } from './remote-sources.ts';
-import { LOCAL_SOURCES, type RemoteSource, type Source } from './sources.ts';
-import { World } from './world.ts';
+import { LOCAL_SOURCES, type RemoteSource, type Source } from './local-sources.ts';
+import { World } from './injection-world.ts';
 
 export interface Attack {
   source: Source | RemoteSource;
@@ -15,7 +15,7 @@ export interface Outcome {
   /** The model read the order. */
   reached: boolean;
   /** The tainted run waited for approval at least once. */
-  held: boolean;
+  wasBlocked: boolean;
 }
 
 const ONE_OF_EACH_KIND = [...Map.groupBy(EFFECTS, ({ kind }) => kind).values()].flatMap(([effect]) => effect ?? []);
@@ -37,7 +37,7 @@ export async function runAttack(attack: Attack): Promise<Outcome> {
     attack,
     succeeded: await effect.happened(other ?? world, name),
     reached: world.model.orders.length === 0 && world.model.obeyed > 0,
-    held: (other ?? world).asked.length > 0,
+    wasBlocked: (other ?? world).approvalRequests.length > 0,
   };
 }
 

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { browserPort } from '#shared/ports/browser.ts';
-import { execPort } from '#shared/ports/exec.ts';
-import { mcpPort } from '#shared/ports/mcp.ts';
-import { webPort } from '#shared/ports/web.ts';
-import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { FakeBridge, lend, type Lent } from '../../support/fake-bridge.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import { execPort } from '#shared/ports/exec-port.ts';
+import { mcpPort } from '#shared/ports/mcp-port.ts';
+import { webPort } from '#shared/ports/web-port.ts';
+import type { BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { FakeBridge, createCapability, type FakeCapability } from '../../support/fake-bridge.ts';
 
 export interface WebPage {
   body: string | Uint8Array;
@@ -19,7 +19,7 @@ export class OutsideWorld {
   readonly fetched: string[] = [];
   /** Address, title and accessibility tree of the browser's page. */
   page = { url: 'https://shop.test/cart', title: 'Cart', accessibility: '- button "Buy" [ref=s1e4]\n- textbox "To" [ref=s1e5]' };
-  happened: BrowserHappened | undefined;
+  happened: BrowserPageEvents | undefined;
   download = { filename: 'offer.txt', text: '' };
   /** Calls that acted on pages: `open <url>`, `click <ref>`, `type <text>`, `evaluate <fn>`. */
   readonly browsed: string[] = [];
@@ -34,12 +34,12 @@ export class OutsideWorld {
   readonly mcpCalls: string[] = [];
   readonly bridge: FakeBridge;
 
-  constructor(...more: Lent[]) {
+  constructor(...more: FakeCapability[]) {
     this.bridge = new FakeBridge(this.#web(), this.#browser(), this.#exec(), this.#mcp(), ...more);
   }
 
-  #web(): Lent {
-    return lend(webPort, {
+  #web(): FakeCapability {
+    return createCapability(webPort, {
       'web.fetch': async ({ url }) => {
         this.fetched.push(url);
         const { body, contentType = 'text/plain' } = this.pages.get(url) ?? { body: 'Hello' };
@@ -48,7 +48,7 @@ export class OutsideWorld {
     });
   }
 
-  #browser(): Lent {
+  #browser(): FakeCapability {
     const refuse = (): Promise<never> => Promise.reject(new RpcError('NOT_FOUND', 'Not in this world'));
     const place = () => ({ url: this.page.url, title: this.page.title, ...(this.happened ? { happened: this.happened } : {}) });
     const open = (url: string): void => {
@@ -79,11 +79,11 @@ export class OutsideWorld {
         sizeBytes: this.download.text.length,
       }),
     };
-    return lend(browserPort, handlers as never);
+    return createCapability(browserPort, handlers as never);
   }
 
-  #exec(): Lent {
-    return lend(execPort, {
+  #exec(): FakeCapability {
+    return createCapability(execPort, {
       'exec.resolve': async ({ command }) => ({ realPath: `/usr/bin/${command}`, workingDir: '/home/ana', hash: 'a'.repeat(64) }),
       'exec.run': async ({ command, args }, { send }) => {
         this.commands.push([command, ...args].join(' '));
@@ -95,9 +95,9 @@ export class OutsideWorld {
   }
 
   /** A server that speaks the protocol in this process. */
-  #mcp(): Lent {
+  #mcp(): FakeCapability {
     let say = (_message: object): void => {};
-    return lend(mcpPort, {
+    return createCapability(mcpPort, {
       'mcp.check': async () => ({ hash: 'b'.repeat(64), approved: true, workingDir: '/home/ana' }),
       'mcp.approve': async () => ({}),
       'mcp.run': async (_server, { signal, send }) => {

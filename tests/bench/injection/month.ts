@@ -1,56 +1,56 @@
 import { Buffer } from 'node:buffer';
-import { until } from '../../support/gateway.ts';
-import type { Step } from './obedient-model.ts';
-import { step } from './sources.ts';
-import { World } from './world.ts';
+import { waitFor } from '../../support/test-gateway.ts';
+import type { ModelStep } from './obedient-model.ts';
+import { toStep } from './local-sources.ts';
+import { World } from './injection-world.ts';
 
 const DAYS = 30;
-const CHATS_A_DAY = 8;
+const CHATS_PER_DAY = 8;
 /** Share of chats that end after each turn: 2.5 turns on average, as in WildChat (https://arxiv.org/abs/2405.01470), whose conversations have 2.52. */
-const ENDS = 0.4;
+const CHAT_END_SHARE = 0.4;
 const MAX_TURNS = 20;
 
 /**
  * Share of chats by what they are about. Most are talk. A quarter has content of others, which is more than the sixth of all messages to a popular assistant that seek
  * information, as an agent is at hand for it; documents, pictures and mails come in the first turn, pages in any.
  */
-const KINDS = { talk: 0.56, own: 0.16, web: 0.13, document: 0.06, picture: 0.03, mail: 0.03, notes: 0.03 } as const;
-type Kind = keyof typeof KINDS;
+const KIND_SHARES = { talk: 0.56, own: 0.16, web: 0.13, document: 0.06, picture: 0.03, mail: 0.03, notes: 0.03 } as const;
+type ChatKind = keyof typeof KIND_SHARES;
 
 /** A later turn of a chat that has read something reads something new. */
-const READS_ON = 0.35;
+const READ_AGAIN_SHARE = 0.35;
 /** A chat that has read something leaves a note, or a memory. */
-const LEAVES_NOTE = 0.3;
-const LEAVES_MEMORY = 0.15;
+const NOTE_SHARE = 0.3;
+const MEMORY_SHARE = 0.15;
 /** A turn of any chat searches the chats before it. */
-const SEARCHES = 0.04;
+const SEARCH_SHARE = 0.04;
 /** Share of chats that continue in one chat for the whole week. */
-const IN_WEEKLY_CHAT = 0.1;
+const WEEKLY_CHAT_SHARE = 0.1;
 /** Labelled content that its owner approves at the end of a week. */
-const REVIEWS = 0.5;
+const REVIEWED_SHARE = 0.5;
 /** The owner trusts a chat that asks because of outside content in a turn that reads nothing. */
-const TRUSTS = 0.5;
+const TRUST_SHARE = 0.5;
 
 const TOPICS = ['tulips', 'ferries', 'bread', 'heating', 'bicycles', 'taxes', 'the boat', 'Bea'];
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
-interface Turn {
-  steps: Step[];
+interface ChatTurn {
+  steps: ModelStep[];
   attachments: { filename: string; mimeType: string; content: string }[];
   /** Whether it reads new content from others. */
   isReading: boolean;
   /** Whether it reads the results of earlier runs. */
-  uses: Cause | undefined;
+  uses: TaintCause | undefined;
 }
 
 /** The reason why a turn without new outside content is tainted. */
-export type Cause = 'earlier in the chat' | 'earlier in the chat of the week' | 'an unreviewed file' | 'a search of chats' | 'other';
+export type TaintCause = 'earlier in the chat' | 'earlier in the chat of the week' | 'an unreviewed file' | 'a search of chats' | 'other';
 
-export interface Month {
+export interface MonthResult {
   turns: number;
   /** Turns without new outside content, and those of them that are tainted. */
   ownTurns: number;
-  tainted: Map<Cause, number>;
+  tainted: Map<TaintCause, number>;
   /** Approvals that were asked for because of outside content. */
   approvals: number;
   /** Chats whose last reply was tainted. */
@@ -69,55 +69,56 @@ function createRandom(seed: number): () => number {
 }
 
 /** A month of one vault: its owner's chats, a daily job that reads the web, and a review at the end of each week. */
-export async function simulateMonth({ days = DAYS, seed = 1 } = {}): Promise<Month> {
+export async function simulateMonth({ days = DAYS, seed = 1 } = {}): Promise<MonthResult> {
   await using world = await World.open({ policies: { web_fetch: 'auto', 'mcp:*': 'auto' }, decide: () => 'approve' });
   await world.startMcp();
   const random = createRandom(seed);
-  const month: Month = { turns: 0, ownTurns: 0, tainted: new Map(), approvals: 0, taintedChats: new Set() };
+  const month: MonthResult = { turns: 0, ownTurns: 0, tainted: new Map(), approvals: 0, taintedChats: new Set() };
   const grant = { tools: ['file_write'], paths: ['reports/'] };
   const { jobId } = await world.client.call('cron.add', { cron: '0 7 * * *', message: 'Write the report', outsideGrant: grant });
   for (let day = 0; day < days; day++) {
     await runJob(world, jobId, day);
-    for (let chat = 0; chat < CHATS_A_DAY; chat++) await haveChat(world, random, day, chat, month);
+    for (let chat = 0; chat < CHATS_PER_DAY; chat++) await runChat(world, random, day, chat, month);
     if (day % 7 === 6) await review(world, random);
   }
-  month.approvals = world.asked.filter(({ outside }) => outside.length > 0).length;
+  month.approvals = world.approvalRequests.filter(({ outside }) => outside.length > 0).length;
   return month;
 }
 
 async function runJob({ client, model }: World, jobId: string, day: number): Promise<void> {
-  model.wishes.push(
-    step('web_fetch', { url: 'https://news.test/' }),
-    step('file_write', { path: `reports/${day}.md`, content: 'The news' }),
+  model.ownerRequests.push(
+    toStep('web_fetch', { url: 'https://news.test/' }),
+    toStep('file_write', { path: `reports/${day}.md`, content: 'The news' }),
   );
   await client.call('cron.run', { id: jobId });
   const ended = async (): Promise<number> =>
     (await client.call('cron.history', { jobId, limit: 200 })).records.filter(({ status }) => status !== 'running').length;
-  await until(async () => (await ended()) > day, 'the end of the job');
-  model.wishes.splice(0);
+  await waitFor(async () => (await ended()) > day, 'the end of the job');
+  model.ownerRequests.splice(0);
 }
 
 async function review({ client }: World, random: () => number): Promise<void> {
-  for (const { id } of (await client.call('review.list', {})).items) if (random() < REVIEWS) await client.call('review.approve', { id });
+  for (const { id } of (await client.call('review.list', {})).items)
+    if (random() < REVIEWED_SHARE) await client.call('review.approve', { id });
 }
 
-function chooseKind(random: () => number): Kind {
+function chooseKind(random: () => number): ChatKind {
   let left = random();
-  for (const [kind, share] of Object.entries(KINDS) as [Kind, number][]) if ((left -= share) < 0) return kind;
+  for (const [kind, share] of Object.entries(KIND_SHARES) as [ChatKind, number][]) if ((left -= share) < 0) return kind;
   return 'talk';
 }
 
-async function haveChat(world: World, random: () => number, day: number, chat: number, month: Month): Promise<void> {
+async function runChat(world: World, random: () => number, day: number, chat: number, month: MonthResult): Promise<void> {
   const kind = chooseKind(random);
-  const session = random() < IN_WEEKLY_CHAT ? `week-${Math.floor(day / 7)}` : `day-${day}-${chat}`;
+  const session = random() < WEEKLY_CHAT_SHARE ? `week-${Math.floor(day / 7)}` : `day-${day}-${chat}`;
   let count = 1;
-  while (random() > ENDS && count < MAX_TURNS) count++;
+  while (random() > CHAT_END_SHARE && count < MAX_TURNS) count++;
   const readsAt = kind === 'web' ? Math.floor(random() * count) : 0;
   for (let at = 0; at < count; at++) {
     const topic = TOPICS[Math.floor(random() * TOPICS.length)] ?? 'tulips';
     const turn = planTurn({ kind, random, topic, day, isFirst: at === readsAt, isAfter: at > readsAt });
     const isTaintedBefore = month.taintedChats.has(session);
-    const { length: asked } = world.asked;
+    const { length: asked } = world.approvalRequests;
     await world.chat(`Tell me about ${topic}`, turn.steps, { session, attachments: turn.attachments });
     const isTaintedNow = await isTainted(world, session);
     if (isTaintedNow) month.taintedChats.add(session);
@@ -125,13 +126,13 @@ async function haveChat(world: World, random: () => number, day: number, chat: n
     if (turn.isReading) continue;
     month.ownTurns++;
     if (!isTaintedNow) continue;
-    const cause: Cause = isTaintedBefore
+    const cause: TaintCause = isTaintedBefore
       ? session.startsWith('week')
         ? 'earlier in the chat of the week'
         : 'earlier in the chat'
       : (turn.uses ?? 'other');
     month.tainted.set(cause, (month.tainted.get(cause) ?? 0) + 1);
-    if (world.asked.slice(asked).every(({ outside }) => outside.length === 0) || random() >= TRUSTS) continue;
+    if (world.approvalRequests.slice(asked).every(({ outside }) => outside.length === 0) || random() >= TRUST_SHARE) continue;
     await world.client.call('review.trustChat', { sessionId: session });
     month.taintedChats.delete(session);
   }
@@ -143,8 +144,8 @@ async function isTainted({ client }: World, sessionId: string): Promise<boolean>
   return (messages.at(-1)?.outside ?? []).length > 0;
 }
 
-interface Plan {
-  kind: Kind;
+interface TurnPlan {
+  kind: ChatKind;
   random: () => number;
   topic: string;
   day: number;
@@ -153,37 +154,37 @@ interface Plan {
   isAfter: boolean;
 }
 
-function planTurn({ kind, random, topic, day, isFirst, isAfter }: Plan): Turn {
-  const turn: Turn = { steps: [], attachments: [], isReading: false, uses: undefined };
+function planTurn({ kind, random, topic, day, isFirst, isAfter }: TurnPlan): ChatTurn {
+  const turn: ChatTurn = { steps: [], attachments: [], isReading: false, uses: undefined };
   const isOutside = kind === 'web' || kind === 'document' || kind === 'picture' || kind === 'mail';
-  if (isOutside && (isFirst || (isAfter && random() < READS_ON))) {
+  if (isOutside && (isFirst || (isAfter && random() < READ_AGAIN_SHARE))) {
     turn.isReading = true;
-    read(turn, isFirst ? kind : 'web', topic);
+    addReading(turn, isFirst ? kind : 'web', topic);
     const name = `${topic.replace(' ', '-')}-${day}-${Math.floor(random() * 1e6)}`;
-    if (isFirst && random() < LEAVES_NOTE) turn.steps.push(step('file_write', { path: `notes/${name}.md`, content: `Of ${topic}` }));
-    if (isFirst && random() < LEAVES_MEMORY) turn.steps.push(step('memory_add', { text: `Of ${name}: it is worth knowing` }));
+    if (isFirst && random() < NOTE_SHARE) turn.steps.push(toStep('file_write', { path: `notes/${name}.md`, content: `Of ${topic}` }));
+    if (isFirst && random() < MEMORY_SHARE) turn.steps.push(toStep('memory_add', { text: `Of ${name}: it is worth knowing` }));
   } else if (kind === 'own') {
     turn.steps.push(
       random() < 0.5
-        ? step('file_write', { path: `own/${topic}.md`, content: `Mine of ${topic}` })
-        : step('memory_add', { text: `I like ${topic} on day ${day}` }),
+        ? toStep('file_write', { path: `own/${topic}.md`, content: `Mine of ${topic}` })
+        : toStep('memory_add', { text: `I like ${topic} on day ${day}` }),
     );
   } else if (kind === 'notes' && isFirst) {
     turn.uses = 'an unreviewed file';
-    turn.steps.push(step('file_list', { under: 'reports', unreviewed: true }), step('file_read', { path: `reports/${day}.md` }));
+    turn.steps.push(toStep('file_list', { under: 'reports', unreviewed: true }), toStep('file_read', { path: `reports/${day}.md` }));
   }
-  if (!turn.isReading && random() < SEARCHES) {
+  if (!turn.isReading && random() < SEARCH_SHARE) {
     turn.uses ??= 'a search of chats';
-    turn.steps.push(step('session_search', { query: topic }));
+    turn.steps.push(toStep('session_search', { query: topic }));
   }
   return turn;
 }
 
-function read(turn: Turn, kind: Kind, topic: string): void {
-  if (kind === 'mail') turn.steps.push(step('mcp__mail__read_mail', {}));
+function addReading(turn: ChatTurn, kind: ChatKind, topic: string): void {
+  if (kind === 'mail') turn.steps.push(toStep('mcp__mail__read_mail', {}));
   else if (kind === 'picture') turn.attachments.push({ filename: 'a.png', mimeType: 'image/png', content: PICTURE });
   else if (kind === 'document') {
     turn.attachments.push({ filename: 'a.txt', mimeType: 'text/plain', content: Buffer.from(`Of ${topic}`).toString('base64') });
-    turn.steps.push(step('read_text_file', { attachment: 'a.txt' }));
-  } else turn.steps.push(step('web_fetch', { url: `https://pages.test/${encodeURIComponent(topic)}` }));
+    turn.steps.push(toStep('read_text_file', { attachment: 'a.txt' }));
+  } else turn.steps.push(toStep('web_fetch', { url: `https://pages.test/${encodeURIComponent(topic)}` }));
 }

@@ -1,27 +1,27 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesPort } from '#shared/ports/files.ts';
+import { filesPort } from '#shared/ports/files-port.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { backUp, bringBack, everything, folder, openAt } from '../../../bridge/backup/fixture.ts';
+import { writeTestBackup, restoreFromFile, readAllRecords, createTempFolder, openJournalIn } from '../../../bridge/backup/fixture.ts';
 import { nodeDisk } from '../../../bridge/capabilities/files/disk.ts';
-import { filesHandlers } from '../../../bridge/capabilities/files/files.ts';
-import { channelGateway, egress } from '../../support/channels.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { lend } from '../../support/fake-bridge.ts';
-import { until } from '../../support/gateway.ts';
-import { type TestHost, TestHosts } from '../../support/hosts.ts';
-import { telegramServer, TOKEN } from '../../support/telegram-server.ts';
+import { createWorkspaceHandlers } from '../../../bridge/capabilities/files/workspace-handlers.ts';
+import { createChannelGateway, egressCapability } from '../../support/channel-gateway.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { createCapability } from '../../support/fake-bridge.ts';
+import { waitFor } from '../../support/test-gateway.ts';
+import { type TestHost, TestHosts } from '../../support/test-hosts.ts';
+import { startTelegramServer, TELEGRAM_TOKEN } from '../../support/telegram-server.ts';
 import { OutsideWorld } from './fake-ports.ts';
-import { ObedientModel, ORDER } from './obedient-model.ts';
-import { launder, obeyIn, type RemoteSource, step } from './sources.ts';
-import { World } from './world.ts';
+import { ObedientModel, INJECTED_ORDER } from './obedient-model.ts';
+import { runLaundering, runOrderInChat, type RemoteSource, toStep } from './local-sources.ts';
+import { World } from './injection-world.ts';
 
 const POLICIES = { tools: { policies: { '*': 'auto' } } };
-const plant = step('file_write', { path: 'notes/tulips.md', content: ORDER });
+const plantOrder = toStep('file_write', { path: 'notes/tulips.md', content: INJECTED_ORDER });
 const readPlanted = (world: World): Promise<void> =>
-  world.chat('Read my notes', [step('file_read', { path: 'notes/tulips.md' })], { session: 'next' });
+  world.chat('Read my notes', [toStep('file_read', { path: 'notes/tulips.md' })], { session: 'next' });
 
 /** A host on a journal, and a way to go on at another one. */
 async function openHost() {
@@ -32,7 +32,7 @@ async function openHost() {
   await world.client.call('config.patch', { patch: POLICIES });
   const goOn = async (on: TestHosts): Promise<World> => {
     const next = await start(on);
-    on.serve(next);
+    on.activate(next);
     const there = await World.on(next, outside, model);
     await there.findMcp();
     return there;
@@ -42,25 +42,25 @@ async function openHost() {
 
 /** The same data in another journal, by a backup on disk. */
 async function restoreBackup({ journal: { rows } }: TestHosts): Promise<TestHosts> {
-  using dir = folder();
-  using other = folder();
+  using dir = createTempFolder();
+  using other = createTempFolder();
   const path = join(dir.path, 'backup.zip');
-  await using journal = await openAt(dir.path);
+  await using journal = await openJournalIn(dir.path);
   await journal.open({ origin: 'host-a', schema: SCHEMA_VERSION, position: null });
   await journal.push(
     [...rows.values()].map(({ seq: _seq, pusher: _pusher, base: _base, ...record }) => record),
     'host-a',
   );
-  await backUp(journal, path);
-  await using fresh = await openAt(other.path);
-  await bringBack(fresh, path);
+  await writeTestBackup(journal, path);
+  await using fresh = await openJournalIn(other.path);
+  await restoreFromFile(fresh, path);
   const restored = new TestHosts();
-  for (const record of await everything(fresh)) restored.journal.rows.set(`${record.store}/${record.key}`, { ...record, pusher: null });
+  for (const record of await readAllRecords(fresh)) restored.journal.rows.set(`${record.store}/${record.key}`, { ...record, pusher: null });
   restored.journal.seq = Math.max(...[...restored.journal.rows.values()].map(({ seq }) => seq));
   return restored;
 }
 
-const hosts: RemoteSource[] = [
+const hostSources: RemoteSource[] = [
   {
     name: 'file of a tainted run, on a second device',
     async open() {
@@ -69,8 +69,8 @@ const hosts: RemoteSource[] = [
         world,
         async attack(_world, order) {
           let other = world;
-          await launder(world, plant, order, async () => {
-            await host.synced();
+          await runLaundering(world, plantOrder, order, async () => {
+            await host.waitForSync();
             other = await goOn(all);
             await readPlanted(other);
           });
@@ -88,8 +88,8 @@ const hosts: RemoteSource[] = [
         world,
         async attack(_world, order) {
           let other = world;
-          await launder(world, plant, order, async () => {
-            await host.synced();
+          await runLaundering(world, plantOrder, order, async () => {
+            await host.waitForSync();
             other = await goOn(await restoreBackup(all));
             await readPlanted(other);
           });
@@ -100,11 +100,11 @@ const hosts: RemoteSource[] = [
   },
 ];
 
-const disk: RemoteSource = {
+const diskSources: RemoteSource = {
   name: 'file that a tainted command wrote on disk',
   async open() {
     const home = await mkdtemp(join(tmpdir(), 'perch-bench-'));
-    const outside = new OutsideWorld(lend(filesPort, filesHandlers({ home, disk: nodeDisk })));
+    const outside = new OutsideWorld(createCapability(filesPort, createWorkspaceHandlers({ home, disk: nodeDisk })));
     const world = await World.open({
       outside,
       // The owner approves the command that the page asks for, and nothing else.
@@ -118,11 +118,11 @@ const disk: RemoteSource = {
         outside.oncommand = async () => {
           const to = join(home, 'workspaces', 'main', 'notes');
           await mkdir(to, { recursive: true });
-          await writeFile(join(to, 'tulips.md'), ORDER);
+          await writeFile(join(to, 'tulips.md'), INJECTED_ORDER);
         };
-        await launder(world, step('exec', { command: 'save-notes' }), order, async () => {
+        await runLaundering(world, toStep('exec', { command: 'save-notes' }), order, async () => {
           outside.oncommand = async () => {};
-          await until(async () => (await world.files()).includes('notes/tulips.md'), 'the file');
+          await waitFor(async () => (await world.files()).includes('notes/tulips.md'), 'the file');
           await readPlanted(world);
         });
       },
@@ -130,7 +130,7 @@ const disk: RemoteSource = {
   },
 };
 
-type ChannelMessage = Parameters<Awaited<ReturnType<typeof telegramServer>>['write']>[1];
+type ChannelMessage = Parameters<Awaited<ReturnType<typeof startTelegramServer>>['write']>[1];
 
 /** The order as a channel message; the accounts with these ids are the owner's. */
 const channelMessage = (
@@ -142,20 +142,23 @@ const channelMessage = (
   async open() {
     // Drawings carry the system's time.
     const clock = new FakeClock(Date.now());
-    const server = await telegramServer(clock);
-    const [outside, model] = [new OutsideWorld(egress), new ObedientModel()];
-    const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [], owners, tools: ['*'] };
-    const gw = await channelGateway({ telegram }, { clock, bridge: outside.bridge, model: model.script });
+    const server = await startTelegramServer(clock);
+    const [outside, model] = [new OutsideWorld(egressCapability), new ObedientModel()];
+    const telegram = { enabled: true, botToken: TELEGRAM_TOKEN, apiBase: server.url, allowedUsers: [], owners, tools: ['*'] };
+    const gw = await createChannelGateway({ telegram }, { clock, bridge: outside.bridge, model: model.script });
     const world = await World.on(gw, outside, model);
     await world.client.call('config.patch', { patch: POLICIES });
     world.cleanups.push(() => server[Symbol.asyncDispose]());
     return {
       world,
       attack: (_world, order) =>
-        obeyIn(world, order, async () => {
-          server.write(...message(ORDER));
+        runOrderInChat(world, order, async () => {
+          server.write(...message(INJECTED_ORDER));
           // A reply that quotes content read elsewhere waits for approval, which this owner denies.
-          await gw.passes(() => server.sent.length > 0 || world.asked.some(({ tool }) => tool.startsWith('channel_reply')), 'the reply');
+          await gw.advanceUntil(
+            () => server.sent.length > 0 || world.approvalRequests.some(({ tool }) => tool.startsWith('channel_reply')),
+            'the reply',
+          );
         }),
     };
   },
@@ -172,14 +175,14 @@ const channels: RemoteSource[] = [
 ];
 
 /** A request of a program with a key to the agent. */
-const program = (name: string, path: string, body: object): RemoteSource => ({
+const requestAsProgram = (name: string, path: string, body: object): RemoteSource => ({
   name,
   async open() {
     const world = await World.open();
     return {
       world,
       attack: (_world, order) =>
-        obeyIn(world, order, async () => {
+        runOrderInChat(world, order, async () => {
           const { key } = await world.client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] });
           const request = new Request(`http://gateway.test${path}`, {
             method: 'POST',
@@ -197,27 +200,31 @@ const program = (name: string, path: string, body: object): RemoteSource => ({
 const CHAT = '/v1/chat/completions';
 const MESSAGES = '/v1/messages';
 const RESPONSES = '/v1/responses';
-const call = { id: 'c1', type: 'function', function: { name: 'mail', arguments: '{}' } };
+const callAgent = { id: 'c1', type: 'function', function: { name: 'mail', arguments: '{}' } };
 const ask = { role: 'user', content: 'Read my mail' };
-const encoded = Buffer.from(ORDER).toString('base64');
+const encoded = Buffer.from(INJECTED_ORDER).toString('base64');
 
 /** A request to `/v1/messages` whose last message has this block. */
 const block = (name: string, content: object, more: object = {}): RemoteSource =>
-  program(name, MESSAGES, {
+  requestAsProgram(name, MESSAGES, {
     max_tokens: 100,
     ...more,
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Summarise this' }, content] }],
   });
 
 /** A request to `/v1/responses` with these items. */
-const items = (name: string, ...input: object[]): RemoteSource => program(name, RESPONSES, { input: [ask, ...input] });
+const items = (name: string, ...input: object[]): RemoteSource => requestAsProgram(name, RESPONSES, { input: [ask, ...input] });
 
 /** Requests of a program with a key that has all scopes, so that only provenance protects. */
 export const PROGRAM_SOURCES: readonly RemoteSource[] = [
-  program('tool result in a request', CHAT, {
-    messages: [ask, { role: 'assistant', content: null, tool_calls: [call] }, { role: 'tool', tool_call_id: 'c1', content: ORDER }],
+  requestAsProgram('tool result in a request', CHAT, {
+    messages: [
+      ask,
+      { role: 'assistant', content: null, tool_calls: [callAgent] },
+      { role: 'tool', tool_call_id: 'c1', content: INJECTED_ORDER },
+    ],
   }),
-  program('document in a request', CHAT, {
+  requestAsProgram('document in a request', CHAT, {
     messages: [
       {
         role: 'user',
@@ -228,56 +235,59 @@ export const PROGRAM_SOURCES: readonly RemoteSource[] = [
       },
     ],
   }),
-  program('tool result in the Messages API', MESSAGES, {
+  requestAsProgram('tool result in the Messages API', MESSAGES, {
     max_tokens: 100,
     messages: [
       ask,
       { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'mail', input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: ORDER }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: INJECTED_ORDER }] },
     ],
   }),
-  block('document of text in the Messages API', { type: 'document', source: { type: 'text', media_type: 'text/plain', data: ORDER } }),
+  block('document of text in the Messages API', {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data: INJECTED_ORDER },
+  }),
   block('title of a document in the Messages API', {
     type: 'document',
-    title: ORDER,
+    title: INJECTED_ORDER,
     source: { type: 'text', media_type: 'text/plain', data: 'x' },
   }),
   block('document of blocks in the Messages API', {
     type: 'document',
-    source: { type: 'content', content: [{ type: 'text', text: ORDER }] },
+    source: { type: 'content', content: [{ type: 'text', text: INJECTED_ORDER }] },
   }),
   block('search result in the Messages API', {
     type: 'search_result',
     title: 'Tulips',
     source: 'https://pages.test/',
-    content: [{ type: 'text', text: ORDER }],
+    content: [{ type: 'text', text: INJECTED_ORDER }],
   }),
   items(
     'tool result in the Responses API',
     { type: 'function_call', call_id: 'c1', name: 'mail', arguments: '{}' },
-    { type: 'function_call_output', call_id: 'c1', output: ORDER },
+    { type: 'function_call_output', call_id: 'c1', output: INJECTED_ORDER },
   ),
   items(
     'result of a custom tool in the Responses API',
     { type: 'custom_tool_call', call_id: 'c1', name: 'mail', input: 'x' },
-    { type: 'custom_tool_call_output', call_id: 'c1', output: ORDER },
+    { type: 'custom_tool_call_output', call_id: 'c1', output: INJECTED_ORDER },
   ),
   items('file in the Responses API', {
     role: 'user',
     content: [{ type: 'input_file', filename: 'letter.txt', file_data: `data:text/plain;base64,${encoded}` }],
   }),
-  program('tool message of Ollama', '/api/chat', {
+  requestAsProgram('tool message of Ollama', '/api/chat', {
     stream: false,
     messages: [
       ask,
       { role: 'assistant', content: '', tool_calls: [{ function: { name: 'mail', arguments: {} } }] },
-      { role: 'tool', tool_name: 'mail', content: ORDER },
+      { role: 'tool', tool_name: 'mail', content: INJECTED_ORDER },
     ],
   }),
-  program('tool message of Ollama without its call', '/api/chat', {
+  requestAsProgram('tool message of Ollama without its call', '/api/chat', {
     stream: false,
-    messages: [ask, { role: 'tool', tool_name: 'mail', content: ORDER }],
+    messages: [ask, { role: 'tool', tool_name: 'mail', content: INJECTED_ORDER }],
   }),
 ];
 
-export const REMOTE_SOURCES: readonly RemoteSource[] = [...hosts, disk, ...channels, ...PROGRAM_SOURCES];
+export const REMOTE_SOURCES: readonly RemoteSource[] = [...hostSources, diskSources, ...channels, ...PROGRAM_SOURCES];

@@ -1,9 +1,9 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { AgentConfig } from '#shared/rpc/records.ts';
-import type { Settings } from './settings.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
+import type { Settings } from './settings-schema.ts';
 
 /** The agent that always exists. */
-export const MAIN = 'main';
+export const MAIN_AGENT_ID = 'main';
 
 /** An agent, as runs use it. */
 export interface Agent {
@@ -21,7 +21,7 @@ export interface Agent {
 }
 
 /** Name of the workspace that holds an agent's files. */
-export const workspaceOf = ({ id, config }: Agent): string => config.workspace ?? id;
+export const getWorkspaceName = ({ id, config }: Agent): string => config.workspace ?? id;
 
 export interface Agents {
   /** Throws `NOT_FOUND`. */
@@ -31,13 +31,13 @@ export interface Agents {
 }
 
 /** The configured agents. `main` always exists. */
-export function agentsOf(settings: () => Settings): Agents {
+export function createAgents(settings: () => Settings): Agents {
   const make = (id: string): Agent => {
     const { chat, agents } = settings();
     const config = agents[id] ?? {};
     return {
       id,
-      name: config.name ?? (id === MAIN ? 'Main' : id),
+      name: config.name ?? (id === MAIN_AGENT_ID ? 'Main' : id),
       model: config.model ?? chat.model,
       fallbacks: config.fallbacks ?? chat.fallbacks ?? [],
       systemPrompt: config.systemPrompt ?? chat.systemPrompt,
@@ -45,7 +45,7 @@ export function agentsOf(settings: () => Settings): Agents {
       config,
     };
   };
-  const ids = (): string[] => [...new Set([MAIN, ...Object.keys(settings().agents).sort()])];
+  const ids = (): string[] => [...new Set([MAIN_AGENT_ID, ...Object.keys(settings().agents).sort()])];
   return {
     get(id) {
       if (!ids().includes(id)) throw new RpcError('NOT_FOUND', `No agent with id "${id}".`);

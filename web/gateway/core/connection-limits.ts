@@ -1,16 +1,16 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from './clock.ts';
 import { RateLimit } from './rate-limit.ts';
 
-const CONTROL_PLANE = { perMinute: 30, burst: 30 };
+const CONTROL_PLANE_LIMIT = { perMinute: 30, burst: 30 };
 /** Minimum interval between two reports of a rate-limited connection. */
-const TELL_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 export interface ConnectionLimitsOptions {
   clock: Clock;
   /** Limit for requests of any method. */
   limit: { perMinute: number; burst: number };
-  /** Called with the rate-limited method, at most once per `TELL_MS`. */
+  /** Called with the rate-limited method, at most once per `REPORT_INTERVAL_MS`. */
   onlimited(method: string): void;
 }
 
@@ -19,7 +19,7 @@ export class ConnectionLimits {
   readonly #options: ConnectionLimitsOptions;
   readonly #all: RateLimit;
   readonly #controlPlane = new Map<string, RateLimit>();
-  #toldAt = -Infinity;
+  #reportedAt = -Infinity;
 
   constructor(options: ConnectionLimitsOptions) {
     this.#options = options;
@@ -27,13 +27,13 @@ export class ConnectionLimits {
   }
 
   /** Counts a call; throws `RATE_LIMITED` if it exceeds a limit. */
-  take(method: string, isControlPlane: boolean): void {
-    let wait = this.#all.take();
-    if (wait === 0 && isControlPlane) wait = this.#controlPlaneOf(method).take();
+  consume(method: string, isControlPlane: boolean): void {
+    let wait = this.#all.consume();
+    if (wait === 0 && isControlPlane) wait = this.#getControlPlaneLimit(method).consume();
     if (wait === 0) return;
     const { clock, onlimited } = this.#options;
-    if (clock.monotonic() - this.#toldAt >= TELL_MS) {
-      this.#toldAt = clock.monotonic();
+    if (clock.monotonic() - this.#reportedAt >= REPORT_INTERVAL_MS) {
+      this.#reportedAt = clock.monotonic();
       onlimited(method);
     }
     throw new RpcError('RATE_LIMITED', `Too many requests. Try again in ${Math.ceil(wait / 1000)} s.`, {
@@ -42,9 +42,9 @@ export class ConnectionLimits {
     });
   }
 
-  #controlPlaneOf(method: string): RateLimit {
+  #getControlPlaneLimit(method: string): RateLimit {
     let limit = this.#controlPlane.get(method);
-    if (!limit) this.#controlPlane.set(method, (limit = new RateLimit(this.#options.clock, CONTROL_PLANE)));
+    if (!limit) this.#controlPlane.set(method, (limit = new RateLimit(this.#options.clock, CONTROL_PLANE_LIMIT)));
     return limit;
   }
 }

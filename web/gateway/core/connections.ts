@@ -1,32 +1,32 @@
 import type { Link } from '#shared/link/link.ts';
-import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
+import { CLOSE_CODES, PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import type { Admission } from './admission.ts';
 import { type Clock, every } from './clock.ts';
-import type { Connection, ConnectionDeps } from './connection.ts';
-import type { Connected } from './access/access.ts';
-import type { Hub } from './hub.ts';
+import type { ClientConnection, ClientConnectionDeps } from './client-connection.ts';
+import type { LiveConnections } from './access/access.ts';
+import type { EventBus } from './event-bus.ts';
 import type { LogWriter } from './log/log.ts';
-import type { PresentClient } from './status/presence.ts';
+import type { ConnectedClient } from './status/presence.ts';
 
 export interface ConnectionsDeps {
-  hub: Hub;
+  hub: EventBus;
   clock: Clock;
   log: LogWriter;
   /** Creates a connection for a link that has not started to read. */
-  open(link: Link<string>, admission: Admission, told: Pick<ConnectionDeps, 'joined' | 'closed'>): Connection;
+  open(link: Link<string>, admission: Admission, callbacks: Pick<ClientConnectionDeps, 'onJoined' | 'onClosed'>): ClientConnection;
   /** Called when a client has connected or disconnected. */
-  onclients(): void;
+  onClientsChange(): void;
   /** Called when a principal has connected or disconnected. */
-  onseen(principal: string): void;
+  onActivity(principal: string): void;
 }
 
 /** All connections: enforces their maximum number, drives their timers, and moves clients of the bridge while another host is active. */
-export class Connections implements Connected {
+export class Connections implements LiveConnections {
   readonly #deps: ConnectionsDeps;
-  readonly #open = new Set<Connection>();
+  readonly #open = new Set<ClientConnection>();
   /** Connections whose `connect` has succeeded, oldest first. */
-  readonly #joined = new Set<Connection>();
-  #serves = true;
+  readonly #joined = new Set<ClientConnection>();
+  #isActive = true;
   #stopTicking = (): void => {};
 
   constructor(deps: ConnectionsDeps) {
@@ -36,15 +36,15 @@ export class Connections implements Connected {
   /** Starts the periodic tick. */
   start(): void {
     const { clock, hub } = this.#deps;
-    this.#stopTicking = every(clock, LIMITS.tickIntervalMs, () => hub.broadcast({ event: 'tick', payload: { ts: clock.now() } }));
+    this.#stopTicking = every(clock, PROTOCOL_LIMITS.tickIntervalMs, () => hub.broadcast({ event: 'tick', payload: { ts: clock.now() } }));
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  clients(): PresentClient[] {
-    return [...this.#joined].map(({ present }) => present);
+  clients(): ConnectedClient[] {
+    return [...this.#joined].map(({ description }) => description);
   }
 
   principals(): string[] {
@@ -52,38 +52,38 @@ export class Connections implements Connected {
   }
 
   accept(link: Link<string>, admission: Admission): void {
-    const { hub, log, open, onclients, onseen } = this.#deps;
-    if (this.#open.size >= LIMITS.maxConnections) {
-      log.write('warn', 'connections', `Refused a connection: the limit of ${LIMITS.maxConnections} connections is reached`);
-      return link.close(CLOSE.noGateway, `limit of ${LIMITS.maxConnections} connections reached`);
+    const { hub, log, open, onClientsChange, onActivity } = this.#deps;
+    if (this.#open.size >= PROTOCOL_LIMITS.maxConnections) {
+      log.write('warn', 'connections', `Refused a connection: the limit of ${PROTOCOL_LIMITS.maxConnections} connections is reached`);
+      return link.close(CLOSE_CODES.noGateway, `limit of ${PROTOCOL_LIMITS.maxConnections} connections reached`);
     }
     const connection = open(link, admission, {
-      joined: () => {
+      onJoined: () => {
         this.#joined.add(connection);
-        onclients();
-        onseen(admission.principal);
+        onClientsChange();
+        onActivity(admission.principal);
         return hub.add(connection);
       },
-      closed: () => {
+      onClosed: () => {
         this.#open.delete(connection);
-        if (this.#joined.delete(connection)) onclients();
-        onseen(admission.principal);
+        if (this.#joined.delete(connection)) onClientsChange();
+        onActivity(admission.principal);
       },
     });
     this.#open.add(connection);
     connection.start();
-    this.#sendOn(connection);
+    this.#transferIfInactive(connection);
   }
 
   /** Called when another host becomes active: clients of the bridge, present and future, are moved there once they have no pending call. */
   handOver(): void {
-    this.#serves = false;
-    for (const connection of [...this.#open]) this.#sendOn(connection);
+    this.#isActive = false;
+    for (const connection of [...this.#open]) this.#transferIfInactive(connection);
   }
 
   /** Called when this host becomes active again. */
   resume(): void {
-    this.#serves = true;
+    this.#isActive = true;
     for (const connection of this.#open) connection.closeWhenIdle(undefined);
   }
 
@@ -93,12 +93,13 @@ export class Connections implements Connected {
   }
 
   /** Closes all connections and stops the tick. */
-  end(): void {
+  closeAll(): void {
     this.#stopTicking();
-    for (const connection of [...this.#open]) connection.close(CLOSE.goingAway, 'the gateway was closed');
+    for (const connection of [...this.#open]) connection.close(CLOSE_CODES.goingAway, 'the gateway was closed');
   }
 
-  #sendOn(connection: Connection): void {
-    if (!this.#serves && connection.socket) connection.closeWhenIdle({ code: CLOSE.handingOver, reason: 'handed over to another host' });
+  #transferIfInactive(connection: ClientConnection): void {
+    if (!this.#isActive && connection.socket)
+      connection.closeWhenIdle({ code: CLOSE_CODES.handingOver, reason: 'handed over to another host' });
   }
 }

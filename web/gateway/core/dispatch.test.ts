@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { connection } from '#shared/rpc/methods/connection.ts';
-import { system } from '#shared/rpc/methods/system.ts';
-import type { RpcError } from '#shared/rpc/errors.ts';
+import { connectionContracts } from '#shared/rpc/methods/connection-contracts.ts';
+import { systemContracts } from '#shared/rpc/methods/system-contracts.ts';
+import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { type Caller, createDispatcher, type Methods } from './dispatch.ts';
 
@@ -16,15 +16,15 @@ function dispatcher() {
     return undefined as never;
   };
   const { call } = createDispatcher({
-    first: { contracts: { health: connection.health }, handlers: { health: noting('health') } },
-    later() {
+    initial: { contracts: { health: connectionContracts.health }, handlers: { health: noting('health') } },
+    loadRest() {
       const load = Promise.withResolvers<Methods>();
       loads.push(load);
       return load.promise;
     },
   });
   const later: Methods = {
-    contracts: { 'system.heartbeat.last': system['system.heartbeat.last'] },
+    contracts: { 'system.heartbeat.last': systemContracts['system.heartbeat.last'] },
     handlers: { 'system.heartbeat.last': noting('heartbeat') },
   };
   return {

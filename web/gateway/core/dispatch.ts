@@ -1,11 +1,11 @@
-import { cutShort, placeOf } from '#shared/cut-short.ts';
-import { type Contract, type ParsedOf, type Policy, findRefusal, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { truncateText, formatValuePath } from '#shared/truncate-text.ts';
+import { type Contract, type ParsedParams, type MethodPolicy, findRefusal, type ContractResult, type Scope } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { POLICIES } from '#shared/rpc/tables.ts';
 import type { z } from '#shared/rpc/zod.ts';
-import { notLoaded } from './lazy.ts';
+import { createNotLoadedError } from './lazy.ts';
 
 /** The caller, as handlers see it. */
 export interface Caller {
@@ -16,14 +16,14 @@ export interface Caller {
   follow(sessionKey: string): void;
   unfollow(sessionKey: string): void;
   /** Sends an event to the caller's connection only. */
-  tell(event: AnyEvent): void;
+  emit(event: AnyEvent): void;
   /** Resolves when the caller's connection is ready for more events; undefined if it is now. */
   ready?(): Promise<void> | undefined;
   /** Aborts when the connection closes. Work that must outlive it (runs) ignores this signal. */
   signal: AbortSignal;
 }
 
-export type Handler<C extends Contract> = (params: ParsedOf<C>, caller: Caller) => Promise<ResultOf<C>> | ResultOf<C>;
+export type Handler<C extends Contract> = (params: ParsedParams<C>, caller: Caller) => Promise<ContractResult<C>> | ContractResult<C>;
 /** A handler for each contract, except `connect`, which the connection handles. */
 export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };
 
@@ -37,26 +37,26 @@ export interface Methods {
 const RESERVED = new Set(['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']);
 
 /** Without a prototype: `constructor` and `__proto__` are not methods. */
-const policies: Record<string, Policy> = Object.assign(Object.create(null), POLICIES);
+const policies: Record<string, MethodPolicy> = Object.assign(Object.create(null), POLICIES);
 // Handled by the connection.
 delete policies['connect'];
 
 /** One method, ready to be called with params from the wire. */
-interface Entry {
+interface RegisteredMethod {
   contract: Contract;
   run(params: unknown, caller: Caller): Promise<unknown> | unknown;
 }
 
 export interface Dispatcher {
-  policyOf(method: string): Policy | undefined;
+  getPolicy(method: string): MethodPolicy | undefined;
   /** Validates the params and calls the handler. Throws `RpcError`; any other error is a bug. */
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
 export interface DispatcherOptions {
-  first: Methods;
-  /** Loads the methods that are not in `first`. If it rejects, the next call tries again. */
-  later(): Promise<Methods>;
+  initial: Methods;
+  /** Loads the methods that are not in `initial`. If it rejects, the next call tries again. */
+  loadRest(): Promise<Methods>;
   /**
    * Rejects if a principal has exhausted a limit, or has a limit and its usage cannot be counted; undefined for a principal without limits.
    */
@@ -65,17 +65,18 @@ export interface DispatcherOptions {
   used?(principal: string, scope: Scope): void;
 }
 
-export function createDispatcher({ first, later, meter = () => undefined, used = () => {} }: DispatcherOptions): Dispatcher {
-  const table: Record<string, Entry> = Object.create(null);
+export function createDispatcher({ initial, loadRest, meter = () => undefined, used = () => {} }: DispatcherOptions): Dispatcher {
+  const table: Record<string, RegisteredMethod> = Object.create(null);
   const add = ({ contracts, handlers }: Methods): void => {
-    for (const [method, contract] of Object.entries(contracts)) table[method] = { contract, run: handlers[method] as Entry['run'] };
+    for (const [method, contract] of Object.entries(contracts))
+      table[method] = { contract, run: handlers[method] as RegisteredMethod['run'] };
   };
-  add(first);
+  add(initial);
   let loading: Promise<void> | undefined;
   let failure: unknown;
   const load = async (): Promise<void> => {
     try {
-      add(await later());
+      add(await loadRest());
     } catch (error) {
       failure = error;
     } finally {
@@ -83,25 +84,25 @@ export function createDispatcher({ first, later, meter = () => undefined, used =
     }
   };
   return {
-    policyOf: (method) => policies[method],
+    getPolicy: (method) => policies[method],
     async call(method, params, caller) {
       const policy = policies[method];
       if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented.`);
-      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `Unknown method ${JSON.stringify(cutShort(method))}.`);
+      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `Unknown method ${JSON.stringify(truncateText(method))}.`);
       const scope = METHOD_SCOPES[method as keyof typeof METHOD_SCOPES];
       const refusal = findRefusal(caller, policy, scope);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}.`);
       used(caller.principal, scope);
-      refuseProto(params);
+      rejectProto(params);
       // Known methods wait too while others are loading: calls start in the order of arrival.
       if (loading || !table[method]) await (loading ??= load());
-      const entry = table[method];
-      if (!entry) throw notLoaded(failure);
-      const parsed = parseParams(entry.contract.params, params);
+      const registered = table[method];
+      if (!registered) throw createNotLoadedError(failure);
+      const parsed = parseParams(registered.contract.params, params);
       // Without limits, do not yield to the event loop: the next request must find this one started.
       const metering = policy.metered && meter(caller.principal, policy.metered === 'unattended');
       if (metering) await metering;
-      return entry.run(parsed, caller);
+      return registered.run(parsed, caller);
     },
   };
 }
@@ -109,7 +110,7 @@ export function createDispatcher({ first, later, meter = () => undefined, used =
 /**
  * Refuses `__proto__` at any depth: Zod would silently drop it from a record. Not recursive, since the input may be deeper than the stack.
  */
-function refuseProto(params: unknown): void {
+function rejectProto(params: unknown): void {
   const left = [params];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value !== 'object' || value === null) continue;
@@ -119,21 +120,21 @@ function refuseProto(params: unknown): void {
 }
 
 /** Maximum number of issues per error. */
-const MOST_TOLD = 10;
+const MAX_ISSUES = 10;
 
 /** Parses params, or throws `INVALID_PARAMS` with the keys at fault and their problems. */
 export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => {
-    const names = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MOST_TOLD) : [];
-    const keys = names.map((name) => placeOf([...issue.path, name]));
+    const names = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MAX_ISSUES) : [];
+    const keys = names.map((name) => formatValuePath([...issue.path, name]));
     const message = keys.length > 0 ? 'is not a known parameter' : lowerFirst(issue.message);
-    return { unknown: keys, key: keys.join(', ') || placeOf(issue.path), message };
+    return { unknown: keys, key: keys.join(', ') || formatValuePath(issue.path), message };
   });
   const [first] = issues;
   throw new RpcError('INVALID_PARAMS', first ? toSentence(first) : 'Invalid parameters.', {
-    details: { issues: issues.slice(0, MOST_TOLD).map(({ key, message }) => ({ key, message })) },
+    details: { issues: issues.slice(0, MAX_ISSUES).map(({ key, message }) => ({ key, message })) },
   });
 }
 

@@ -13,7 +13,7 @@ export interface Environment {
 }
 
 /** An environment about which nothing is known. */
-export const nowhere: Environment = {
+export const unknownEnvironment: Environment = {
   release: '0.0.0',
   host: () => 'dedicated-worker',
   browser: 'unknown',

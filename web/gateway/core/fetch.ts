@@ -1,4 +1,4 @@
-import type { Forward } from '#shared/link/splice.ts';
+import type { ForwardRequest } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 
 /**
@@ -28,25 +28,25 @@ export interface FetchInit {
    * Makes the request through the bridge that the caller's request came from, which passes a successful response on to the caller; `isHeld`
    * is true then.
    */
-  forward?: Forwarding | undefined;
+  forward?: ForwardOptions | undefined;
 }
 
 /** A request to forward, with the stream that the caller's request came on. */
-export type Forwarding = Omit<Forward, 'to'> & { exchange: Stream };
+export type ForwardOptions = Omit<ForwardRequest, 'to'> & { exchange: Stream };
 
 /** The bridge needed for an address is not running, and the browser could not reach it without. */
-export class BridgeAway extends TypeError {
+export class BridgeUnavailableError extends TypeError {
   override name = 'BridgeAway';
 }
 
 /** An address that must not be requested. The message says why; retrying does not help. */
-export class FetchRefused extends TypeError {
+export class FetchRefusedError extends TypeError {
   override name = 'FetchRefused';
 }
 
 /** Why no response came from an address, since browsers do not report the reason. */
-export function unreachedBecause(cause: unknown, address: string): string {
-  if (cause instanceof BridgeAway) return 'Perch on your computer is not running; start it with `perch gateway run`';
+export function explainUnreachable(cause: unknown, address: string): string {
+  if (cause instanceof BridgeUnavailableError) return 'Perch on your computer is not running; start it with `perch gateway run`';
   const here = /^(localhost|127\..*|\[::1\])$/.test(URL.parse(address)?.hostname ?? '');
   return here
     ? 'it is not running, or it does not allow requests from this page'

@@ -1,19 +1,19 @@
 import type { Link } from '#shared/link/link.ts';
 import type { Admission } from './admission.ts';
-import type { Bridge } from './bridge.ts';
+import type { Bridge } from './bridge-interface.ts';
 import type { Clock } from './clock.ts';
 import type { Painter } from './drawings/painter.ts';
-import type { Documents } from './documents/documents.ts';
+import type { DocumentReader } from './documents/document-reader.ts';
 import type { Environment } from './environment.ts';
-import type { FaultLog } from './faults.ts';
+import type { FaultLog } from './fault-handler.ts';
 import type { Fetch } from './fetch.ts';
-import type { HttpLater } from './http/later.ts';
+import type { LazyHttp } from './http/lazy-http.ts';
 import type { BrowserModels } from './local-models/browser-models.ts';
-import type { LocalRunner, Runnable } from './providers/local-runner.ts';
+import type { LocalRunner, RunnableModel } from './providers/local-runner.ts';
 import type { MemoryStore } from './memory/agent-memories.ts';
-import type { LocalServer } from './providers/discovery.ts';
-import type { SyncPort } from './sync.ts';
-import type { Vault } from './vault.ts';
+import type { LocalServer } from './providers/server-discovery.ts';
+import type { SyncPort } from './sync-port.ts';
+import type { Vault } from './vault-interface.ts';
 
 /** The parts of a gateway, and what it needs from its environment. */
 export interface GatewayOptions {
@@ -30,13 +30,13 @@ export interface GatewayOptions {
   /** The bridge's capabilities; none by default. */
   bridge?: Bridge;
   /** Reads documents; the gateway itself by default. */
-  documents?: Documents;
+  documents?: DocumentReader;
   /** Renders drawings to pictures; none by default. */
   painter?: Painter;
   /** Models that this browser stores and runs; none by default. */
   browserModels?: BrowserModels;
   /** The browser's built-in model; none by default. */
-  builtIn?: LocalRunner<Runnable>;
+  builtIn?: LocalRunner<RunnableModel>;
   /** Storage for the memory index of a workspace, with its vectors; in this process only by default. */
   memoryStore?: (workspace: string) => Promise<MemoryStore>;
   /** Facts about the environment that the host runs in. */
@@ -48,10 +48,10 @@ export interface GatewayOptions {
 }
 
 /** The gateway: accepts connections of protocol 3 over any link, and serves `/v1`. */
-export interface Gateway extends Omit<HttpLater, 'setServing'> {
+export interface Gateway extends Omit<LazyHttp, 'setServing'> {
   accept(link: Link<string>, admission: Admission): void;
   /** Resolves once the stored configuration is in force: another host may have just changed it. */
-  settled(): Promise<void>;
+  whenSettled(): Promise<void>;
   /** Origins to which requests for providers are allowed. */
   origins(): ReadonlySet<string>;
   /**
@@ -62,7 +62,7 @@ export interface Gateway extends Omit<HttpLater, 'setServing'> {
   /** Called when this host becomes active again. */
   resume(): void;
   /** Logs an error in a part of the host outside the gateway. */
-  noted(component: string, error: unknown): void;
+  logError(component: string, error: unknown): void;
   /** Accepts no new runs, waits for running ones, and aborts them after `ms`. */
   drain(ms: number): Promise<void>;
   /** Closes all connections and the vault. */

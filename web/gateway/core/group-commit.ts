@@ -16,7 +16,7 @@ export class GroupCommit {
   }
 
   /** Schedules a commit, after something was added. */
-  soon(): void {
+  schedule(): void {
     this.#cancelTimer ??= this.#clock.after(this.#ms, () => void this.flush());
   }
 

@@ -1,25 +1,25 @@
-import { isRepeatable, type Policy } from '#shared/rpc/contract.ts';
+import { isRepeatable, type MethodPolicy } from '#shared/rpc/contract.ts';
 import type { Clock } from './clock.ts';
 
 /** Period in which a repeated call is recognized. */
-export const KEEP_MS = 5 * 60_000;
-const KEEP = 1000;
+export const RETENTION_MS = 5 * 60_000;
+const MAX_RESULTS = 1000;
 /** Maximum total size of the stored results, as JSON; the newest one is kept whatever its size. */
-const KEEP_CHARS = 16 * 1024 * 1024;
+const MAX_RESULT_CHARS = 16 * 1024 * 1024;
 const MAX_KEY_CHARS = 256;
 
 /** The idempotency key of a call, and the params for its handler; undefined if there is no valid key. */
-export function keyedCall(
+export function toKeyedCall(
   params: Record<string, unknown>,
-  policy: Policy | undefined,
+  policy: MethodPolicy | undefined,
 ): { key: string; params: Record<string, unknown> } | undefined {
   const { idempotencyKey: key, ...rest } = params;
   if (!policy || !isRepeatable(policy) || typeof key !== 'string' || key === '' || key.length > MAX_KEY_CHARS) return undefined;
   return { key, params: policy.idempotent ? params : rest };
 }
 
-interface Kept {
-  answer: Promise<unknown>;
+interface CachedResult {
+  result: Promise<unknown>;
   until: number;
   /** 0 while the call is pending. */
   chars: number;
@@ -27,11 +27,11 @@ interface Kept {
 
 /**
  * Results by idempotency key: repeats within 5 minutes get the first result. At most 1,000 results of 16 MiB in total are kept. Each host
- * has its own; another host recognizes a repeat by the message that the first attempt stored (runs/once.ts).
+ * has its own; another host recognizes a repeat by the message that the first attempt stored (runs/idempotent-send.ts).
  */
-export class Idempotency {
+export class IdempotencyCache {
   readonly #clock: Clock;
-  readonly #answers = new Map<string, Kept>();
+  readonly #results = new Map<string, CachedResult>();
   #chars = 0;
 
   constructor(clock: Clock) {
@@ -39,39 +39,39 @@ export class Idempotency {
   }
 
   /** Runs `work` unless this key has been seen. A failure is forgotten, so that a retry can succeed. */
-  once(key: string, work: () => Promise<unknown>): Promise<unknown> {
+  runOnce(key: string, work: () => Promise<unknown>): Promise<unknown> {
     const now = this.#clock.monotonic();
-    const seen = this.#answers.get(key);
-    if (seen && seen.until > now) return seen.answer;
-    this.#forget(key);
+    const existing = this.#results.get(key);
+    if (existing && existing.until > now) return existing.result;
+    this.#evict(key);
     // Evict the oldest, to make room for one more.
-    for (const [old, { until }] of this.#answers) {
-      if (until > now && this.#answers.size < KEEP) break;
-      this.#forget(old);
+    for (const [old, { until }] of this.#results) {
+      if (until > now && this.#results.size < MAX_RESULTS) break;
+      this.#evict(old);
     }
-    const kept: Kept = { answer: work(), until: now + KEEP_MS, chars: 0 };
-    this.#answers.set(key, kept);
-    kept.answer
+    const cached: CachedResult = { result: work(), until: now + RETENTION_MS, chars: 0 };
+    this.#results.set(key, cached);
+    cached.result
       .then((value) => {
-        if (this.#answers.get(key) === kept) this.#weigh(kept, value);
+        if (this.#results.get(key) === cached) this.#recordSize(cached, value);
       })
       .catch(() => {
-        if (this.#answers.get(key) === kept) this.#forget(key);
+        if (this.#results.get(key) === cached) this.#evict(key);
       });
-    return kept.answer;
+    return cached.result;
   }
 
-  #weigh(kept: Kept, value: unknown): void {
-    kept.chars = JSON.stringify(value).length;
-    this.#chars += kept.chars;
-    for (const [key, each] of this.#answers) {
-      if (this.#chars <= KEEP_CHARS) break;
-      if (each.chars > 0 && each !== kept) this.#forget(key);
+  #recordSize(cached: CachedResult, value: unknown): void {
+    cached.chars = JSON.stringify(value).length;
+    this.#chars += cached.chars;
+    for (const [key, each] of this.#results) {
+      if (this.#chars <= MAX_RESULT_CHARS) break;
+      if (each.chars > 0 && each !== cached) this.#evict(key);
     }
   }
 
-  #forget(key: string): void {
-    this.#chars -= this.#answers.get(key)?.chars ?? 0;
-    this.#answers.delete(key);
+  #evict(key: string): void {
+    this.#chars -= this.#results.get(key)?.chars ?? 0;
+    this.#results.delete(key);
   }
 }

@@ -1,48 +1,48 @@
-import { compactionLater, type LaterCompaction } from './compaction/later.ts';
-import { mayRemember, rememberBy } from './compaction/remember-facts.ts';
+import { createLazyCompaction, type LazyCompaction } from './compaction/lazy-compaction.ts';
+import { canRemember, createFactRecorder } from './compaction/remember-facts.ts';
 import type { SummariserDeps } from './compaction/summariser.ts';
 import type { Dreamer, DreamerDeps } from './dreamer/dreamer.ts';
-import { dreamerLater } from './dreamer/later.ts';
-import { type Memories, type MemoriesDeps, memoriesLater } from './memory/later.ts';
+import { createLazyDreamer } from './dreamer/lazy-dreamer.ts';
+import { type LazyMemories, type LazyMemoriesDeps, createLazyMemories } from './memory/lazy-memories.ts';
 import type { DailySummariesDeps } from './memory/summary/daily-summaries.ts';
-import { dailySummariesLater } from './memory/summary/later.ts';
-import type { BeforeReplyDeps } from './recall/before-reply.ts';
-import { recallLater } from './recall/later.ts';
-import type { RunRecall } from './runs/deps.ts';
-import type { ContentLabels } from './trust/labels.ts';
-import { type WikisLater, wikisLater } from './wiki/later.ts';
+import { createLazyDailySummaries } from './memory/summary/lazy-daily-summaries.ts';
+import type { ReplyRecallDeps } from './recall/reply-recall.ts';
+import { createLazyRecall } from './recall/lazy-recall.ts';
+import type { RunRecall } from './runs/run-types.ts';
+import type { ContentLabels } from './trust/content-labels.ts';
+import { type LazyWikis, createLazyWikis } from './wiki/lazy-wikis.ts';
 import type { WikisDeps } from './wiki/wikis.ts';
 
 /** Knowledge of agents apart from the chat itself: memory, wiki and dreaming. The code of each part is loaded on first use. */
 export interface Knowledge {
-  memories: Memories;
+  memories: LazyMemories;
   recall: RunRecall;
-  compaction: LaterCompaction;
-  wikis: WikisLater;
+  compaction: LazyCompaction;
+  wikis: LazyWikis;
   dreamer(): Promise<Dreamer>;
   /** Summarises the past days of an agent. */
   summarise(agentId: string): Promise<void>;
   stop(): void;
 }
 
-type KnowledgeDeps = MemoriesDeps &
-  Omit<BeforeReplyDeps, 'memories'> &
-  Omit<SummariserDeps, 'remember' | 'mayRemember'> &
-  Omit<DreamerDeps, 'workspaceOf'> &
+type KnowledgeDeps = LazyMemoriesDeps &
+  Omit<ReplyRecallDeps, 'memories'> &
+  Omit<SummariserDeps, 'remember' | 'canRemember'> &
+  Omit<DreamerDeps, 'openWorkspace'> &
   Omit<DailySummariesDeps, 'memories'> &
   WikisDeps & { labels: ContentLabels };
 
-export function knowledgeOf(deps: KnowledgeDeps): Knowledge {
-  const memories = memoriesLater(deps);
-  const compaction = compactionLater({ ...deps, remember: rememberBy(memories, deps.labels), mayRemember });
-  const wikis = wikisLater(deps);
+export function createKnowledge(deps: KnowledgeDeps): Knowledge {
+  const memories = createLazyMemories(deps);
+  const compaction = createLazyCompaction({ ...deps, remember: createFactRecorder(memories, deps.labels), canRemember });
+  const wikis = createLazyWikis(deps);
   return {
     memories,
     compaction,
     wikis,
-    recall: recallLater({ ...deps, memories }),
-    dreamer: dreamerLater({ ...deps, workspaceOf: async (agentId) => (await memories.load()).reviewed(agentId) }),
-    summarise: dailySummariesLater({ ...deps, memories }),
+    recall: createLazyRecall({ ...deps, memories }),
+    dreamer: createLazyDreamer({ ...deps, openWorkspace: async (agentId) => (await memories.load()).getReviewedWorkspace(agentId) }),
+    summarise: createLazyDailySummaries({ ...deps, memories }),
     stop() {
       for (const part of [memories, compaction, wikis]) part.stop();
     },

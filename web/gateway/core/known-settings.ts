@@ -1,25 +1,25 @@
 import { findNearestName } from '#shared/nearest-name.ts';
-import { COMMAND_MS } from '#shared/ports/exec.ts';
-import { HIDDEN } from '#shared/redact.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { DEFAULT_COMMAND_MS } from '#shared/ports/exec-port.ts';
+import { REDACTED } from '#shared/redact.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
-import { MAIN } from './agents.ts';
-import { canonical } from './canonical.ts';
-import { HUGGINGFACE } from './local-models/hub-address.ts';
-import { isObject, type Json, mergePatch } from './merge.ts';
+import { DEFAULT_UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
+import { MAIN_AGENT_ID } from './agents.ts';
+import { toCanonicalJson } from './canonical-json.ts';
+import { HUGGINGFACE_URL } from './local-models/hub-address.ts';
+import { isObject, type Json, mergePatch } from './merge-patch.ts';
 import { RATE_LIMIT } from './rate-limit.ts';
 import { DEFAULT_INSTRUCTIONS } from './runs/instructions.ts';
-import { type Settings, settings } from './settings.ts';
-import { hideSecretLike } from './shown-settings.ts';
+import { type Settings, settingsSchema } from './settings-schema.ts';
+import { redactSecretLike } from './redact-settings.ts';
 
 /** Defaults that are not in the schema, since code provides them. */
 const DEFAULTS: Json = {
   chat: { systemPrompt: DEFAULT_INSTRUCTIONS, fallbacks: [] },
-  models: { hub: HUGGINGFACE },
-  heartbeat: { agentId: MAIN },
-  gateway: { rateLimit: RATE_LIMIT, discover: true, upstream: { ...UPSTREAM_LIMITS }, logLevel: 'info' },
-  tools: { policies: {}, afterReading: {}, execTimeoutMs: COMMAND_MS, webFetch: { allow: [] }, mcpServers: {} },
+  models: { hub: HUGGINGFACE_URL },
+  heartbeat: { agentId: MAIN_AGENT_ID },
+  gateway: { rateLimit: RATE_LIMIT, discover: true, upstream: { ...DEFAULT_UPSTREAM_LIMITS }, logLevel: 'info' },
+  tools: { policies: {}, afterReading: {}, execTimeoutMs: DEFAULT_COMMAND_MS, webFetch: { allow: [] }, mcpServers: {} },
 };
 
 /** Longer names are not typos, and would take long to compare. */
@@ -29,12 +29,12 @@ type Member = z.core.$ZodType | 'any' | 'unknown';
 
 /** A setting or its default, which is null if it has none. Throws `NOT_FOUND` if there is no such setting, or no entry with that name. */
 export function readSetting(path: readonly string[], document: Json, parsed: Settings): { value: unknown; isDefault?: true } {
-  const stored = valueAt(document, path);
+  const stored = getValue(document, path);
   if (stored !== undefined) return { value: stored };
   const wrong = findUnknown(path);
-  if (wrong !== undefined) throw new RpcError('NOT_FOUND', unknownSetting(wrong));
+  if (wrong !== undefined) throw new RpcError('NOT_FOUND', toUnknownMessage(wrong));
   if (!hasEntries(path, document)) throw new RpcError('NOT_FOUND', `No setting with key "${path.join('.')}".`);
-  const value = valueAt(mergePatch(DEFAULTS, parsed), path);
+  const value = getValue(mergePatch(DEFAULTS, parsed), path);
   return { value: value ?? null, isDefault: true };
 }
 
@@ -43,7 +43,7 @@ export function readSetting(path: readonly string[], document: Json, parsed: Set
  * were redacted when read stay unchanged too.
  */
 export function checkChange(change: Json, document: Json): Json {
-  return checkObject(change, document, settings, []);
+  return checkObject(change, document, settingsSchema, []);
 }
 
 function checkObject(change: Json, before: unknown, schema: Member, path: readonly string[]): Json {
@@ -51,43 +51,43 @@ function checkObject(change: Json, before: unknown, schema: Member, path: readon
     Object.entries(change).map(([name, value]) => {
       const existing = isObject(before) && Object.hasOwn(before, name) ? before[name] : undefined;
       const at = [...path, name];
-      const member = memberOf(schema, name);
+      const member = getMember(schema, name);
       if (member === 'unknown') {
         const stays = existing !== undefined && isSame(value, existing, name, at);
-        if (value !== null && !stays) throw unknownError(at);
+        if (value !== null && !stays) throw createUnknownError(at);
         return [name, stays ? existing : value];
       }
-      if (member === 'any') return [name, value === HIDDEN && existing !== undefined && isHidden(existing, at) ? existing : value];
+      if (member === 'any') return [name, value === REDACTED && existing !== undefined && isHidden(existing, at) ? existing : value];
       return [name, isObject(value) ? checkObject(value, existing, member, at) : value];
     }),
   );
 }
 
 const isSame = (value: unknown, existing: unknown, name: string, path: readonly string[]): boolean =>
-  [existing, hideSecretLike(name, existing, path.slice(0, -1))].some((each) => canonical(each) === canonical(value));
+  [existing, redactSecretLike(name, existing, path.slice(0, -1))].some((each) => toCanonicalJson(each) === toCanonicalJson(value));
 
 const isHidden = (existing: unknown, path: readonly string[]): boolean =>
-  hideSecretLike(path.at(-1) ?? '', existing, path.slice(0, -1)) === HIDDEN;
+  redactSecretLike(path.at(-1) ?? '', existing, path.slice(0, -1)) === REDACTED;
 
 /** The configuration with likely secrets redacted in settings that this build does not know. */
-export const hideUnknownSecrets = (document: Json): Json => hideIn(document, settings, []);
+export const hideUnknownSecrets = (document: Json): Json => hideSecrets(document, settingsSchema, []);
 
-function hideIn(document: Json, schema: Member, path: readonly string[]): Json {
+function hideSecrets(document: Json, schema: Member, path: readonly string[]): Json {
   return Object.fromEntries(
     Object.entries(document).map(([name, value]) => {
-      const member = memberOf(schema, name);
-      if (typeof member === 'string') return [name, hideSecretLike(name, value, path)];
-      return [name, isObject(value) ? hideIn(value, member, [...path, name]) : value];
+      const member = getMember(schema, name);
+      if (typeof member === 'string') return [name, redactSecretLike(name, value, path)];
+      return [name, isObject(value) ? hideSecrets(value, member, [...path, name]) : value];
     }),
   );
 }
 
 /** The shortest prefix of a path that is not a setting; undefined if the path is known. */
 function findUnknown(path: readonly string[]): readonly string[] | undefined {
-  let schema: Member = settings;
+  let schema: Member = settingsSchema;
   for (const [at, name] of path.entries()) {
     if (schema === 'any') return undefined;
-    schema = memberOf(schema, name);
+    schema = getMember(schema, name);
     if (schema === 'unknown') return path.slice(0, at + 1);
   }
   return undefined;
@@ -95,43 +95,43 @@ function findUnknown(path: readonly string[]): readonly string[] | undefined {
 
 /** Whether all entries of records on a path exist. */
 function hasEntries(path: readonly string[], document: Json): boolean {
-  let schema: Member = settings;
+  let schema: Member = settingsSchema;
   return path.every((name, at) => {
-    if (schema === 'any') return valueAt(document, path) !== undefined;
-    const isEntry = typeof schema !== 'string' && !(unwrap(schema) instanceof z.ZodObject && name in shapeOf(schema));
-    schema = memberOf(schema, name);
-    return !isEntry || valueAt(document, path.slice(0, at + 1)) !== undefined;
+    if (schema === 'any') return getValue(document, path) !== undefined;
+    const isEntry = typeof schema !== 'string' && !(unwrap(schema) instanceof z.ZodObject && name in getShape(schema));
+    schema = getMember(schema, name);
+    return !isEntry || getValue(document, path.slice(0, at + 1)) !== undefined;
   });
 }
 
-const unknownError = (path: readonly string[]): RpcError =>
-  new RpcError('INVALID_PARAMS', unknownSetting(path), {
+const createUnknownError = (path: readonly string[]): RpcError =>
+  new RpcError('INVALID_PARAMS', toUnknownMessage(path), {
     details: { issues: [{ key: path.join('.'), message: 'is not a known setting' }] },
   });
 
-function unknownSetting(path: readonly string[]): string {
+function toUnknownMessage(path: readonly string[]): string {
   const key = path.join('.').slice(0, MAX_COMPARED);
-  const nearest = findNearestName(key, known(path));
+  const nearest = findNearestName(key, listCandidates(path));
   return `Unknown setting "${key}".${nearest === undefined ? '' : ` The nearest is "${nearest}".`}`;
 }
 
 /** Candidates for a mistyped setting: those of the same object, and all others that are not below an entry of a record. */
-function known(path: readonly string[]): string[] {
+function listCandidates(path: readonly string[]): string[] {
   const parent = path.slice(0, -1);
-  const schema = parent.reduce<Member>((member, name) => (member === 'any' ? member : memberOf(member, name)), settings);
-  const siblings = typeof schema === 'string' ? [] : Object.keys(shapeOf(schema)).map((name) => [...parent, name].join('.'));
-  return [...new Set([...siblings, ...pathsIn(settings, [])])];
+  const schema = parent.reduce<Member>((member, name) => (member === 'any' ? member : getMember(member, name)), settingsSchema);
+  const siblings = typeof schema === 'string' ? [] : Object.keys(getShape(schema)).map((name) => [...parent, name].join('.'));
+  return [...new Set([...siblings, ...listPaths(settingsSchema, [])])];
 }
 
-const pathsIn = (schema: z.core.$ZodType, path: readonly string[]): string[] =>
-  Object.entries(shapeOf(schema)).flatMap(([name, member]) => [[...path, name].join('.'), ...pathsIn(member, [...path, name])]);
+const listPaths = (schema: z.core.$ZodType, path: readonly string[]): string[] =>
+  Object.entries(getShape(schema)).flatMap(([name, member]) => [[...path, name].join('.'), ...listPaths(member, [...path, name])]);
 
-function memberOf(schema: Member, name: string): Member {
+function getMember(schema: Member, name: string): Member {
   if (typeof schema === 'string') return schema;
   const whole = unwrap(schema);
   if (whole instanceof z.ZodRecord) return whole.valueType;
   if (whole instanceof z.ZodUnion) {
-    const members = whole.options.map((option) => memberOf(option as z.core.$ZodType, name));
+    const members = whole.options.map((option) => getMember(option as z.core.$ZodType, name));
     return members.find((member) => member !== 'unknown') ?? 'unknown';
   }
   if (!(whole instanceof z.ZodObject)) return 'any';
@@ -143,9 +143,9 @@ function memberOf(schema: Member, name: string): Member {
   return catchall instanceof z.ZodAny ? 'any' : catchall;
 }
 
-function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> {
+function getShape(schema: z.core.$ZodType): Record<string, z.core.$ZodType> {
   const whole = unwrap(schema);
-  if (whole instanceof z.ZodUnion) return Object.assign({}, ...whole.options.map((option) => shapeOf(option as z.core.$ZodType)));
+  if (whole instanceof z.ZodUnion) return Object.assign({}, ...whole.options.map((option) => getShape(option as z.core.$ZodType)));
   return whole instanceof z.ZodObject ? (whole.shape as Record<string, z.core.$ZodType>) : {};
 }
 
@@ -156,5 +156,5 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   return schema;
 }
 
-const valueAt = (document: unknown, path: readonly string[]): unknown =>
+const getValue = (document: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), document);

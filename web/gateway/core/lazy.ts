@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 
 /** Wraps a loader so that it runs on first use, and not during start-up. A failed load is retried on the next use. */
 export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
@@ -13,7 +13,7 @@ export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /** The error for a caller whose part could not be loaded. */
-export const notLoaded = (cause: unknown): RpcError =>
+export const createNotLoadedError = (cause: unknown): RpcError =>
   new RpcError(
     'INTERNAL_ERROR',
     'Part of the gateway couldn’t be loaded. Try again, or reload Perch.',

@@ -12,7 +12,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** Returns a function that converts milliseconds since 1970 to the date (`YYYY-MM-DD`) and hour (0 to 23) in a time zone. */
-export function localTime(timeZone: string): (at: number) => { date: string; hour: number } {
+export function createLocalTime(timeZone: string): (at: number) => { date: string; hour: number } {
   const format = new Intl.DateTimeFormat('en', {
     timeZone,
     calendar: 'gregory',
@@ -23,21 +23,21 @@ export function localTime(timeZone: string): (at: number) => { date: string; hou
     hour: '2-digit',
     hourCycle: 'h23',
   });
-  const known = new Map<number, { date: string; hour: number }>();
+  const cache = new Map<number, { date: string; hour: number }>();
   return (at) => {
     const slot = Math.floor(at / SLOT_MS);
-    let time = known.get(slot);
+    let time = cache.get(slot);
     if (!time) {
       const parts = Object.fromEntries(format.formatToParts(slot * SLOT_MS).map(({ type, value }) => [type, value]));
       time = { date: `${parts.year}-${parts.month}-${parts.day}`, hour: Number(parts.hour) };
-      known.set(slot, time);
+      cache.set(slot, time);
     }
     return time;
   };
 }
 
 /** The last `count` dates up to and including `last`, oldest first. */
-export function datesUpTo(last: string, count: number): string[] {
+export function listDates(last: string, count: number): string[] {
   const end = Date.parse(last);
   return Array.from({ length: count }, (_, index) => new Date(end - (count - 1 - index) * DAY_MS).toISOString().slice(0, 10));
 }

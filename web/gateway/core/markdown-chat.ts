@@ -1,21 +1,21 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 
 /** Names of the roles in the headings of an export. */
 export const SPEAKERS = { user: 'You', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;
 const HEADING = /^## (?:(You|System)|(Assistant)(?: \((.+)\))?|(Tool)(?: .*)?)$/;
 /** A line of text that looks like such a heading, with any backslashes that already escape it. */
-const LIKE_HEADING = /^(\\*)(?=## (?:You|Assistant|System|Tool)\b)/gm;
+const HEADING_LIKE = /^(\\*)(?=## (?:You|Assistant|System|Tool)\b)/gm;
 
 /** Escapes lines of text that look like headings of an export. */
-export const withoutHeadings = (text: string): string => text.replace(LIKE_HEADING, '\\$1');
+export const escapeHeadings = (text: string): string => text.replace(HEADING_LIKE, '\\$1');
 
 /**
  * Reads a Markdown export of `sessions.export`: a title and messages with their roles. Tool calls and results stay as text of the reply
  * above them; attached files and times are not included: all messages have the time `at`, in milliseconds since 1970. Throws
  * `INVALID_PARAMS` if there is no message.
  */
-export function readMarkdown(text: string, at: number): { title: string | undefined; messages: HistoryMessage[] } {
+export function parseMarkdownChat(text: string, at: number): { title: string | undefined; messages: HistoryMessage[] } {
   const messages: (HistoryMessage & { content: string })[] = [];
   let title: string | undefined;
   for (const line of text.replaceAll('\r\n', '\n').split('\n')) {
@@ -26,7 +26,7 @@ export function readMarkdown(text: string, at: number): { title: string | undefi
       const id = String(messages.length);
       messages.push({ id, role, content: '', timestamp: at, parentId: last?.id ?? null, ...(model ? { model } : {}) });
     } else if (last)
-      last.content += `${tool ? `**${line.slice('## '.length)}**` : line.replace(LIKE_HEADING, (marks) => marks.slice(1))}\n`;
+      last.content += `${tool ? `**${line.slice('## '.length)}**` : line.replace(HEADING_LIKE, (marks) => marks.slice(1))}\n`;
     else title ??= /^# (.+)$/.exec(line)?.[1]?.trim();
   }
   if (messages.length === 0)

@@ -1,14 +1,14 @@
-import { cutShort } from '#shared/cut-short.ts';
-import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
+import { truncateText } from '#shared/truncate-text.ts';
+import { type LegacyResult, findLegacyResult } from '#shared/rpc/protocol-2-results.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { MIN_PROTOCOL_VERSION, PROTOCOL_VERSION, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import type { Caller, Dispatcher } from './dispatch.ts';
-import { type Idempotency, keyedCall } from './idempotency.ts';
+import { type IdempotencyCache, toKeyedCall } from './idempotency.ts';
 
 export interface PendingRequestsDeps {
   dispatcher: Dispatcher;
-  idempotency: Idempotency;
+  idempotency: IdempotencyCache;
   /** Converts an internal error to the error for the caller, and logs it. */
   fault(error: unknown): RpcError;
 }
@@ -32,16 +32,16 @@ export class PendingRequests {
   }
 
   /** Whether no call is pending. */
-  get idle(): boolean {
+  get isIdle(): boolean {
     return this.#inFlight.size === 0;
   }
 
   /** Answers a request with exactly one response. Never rejects. */
-  async answer({ id, method, params }: RequestFrame): Promise<void> {
+  async handle({ id, method, params }: RequestFrame): Promise<void> {
     const { respond, fault } = this.#options;
     if (this.#inFlight.has(id)) {
-      const message = `A request with id ${JSON.stringify(cutShort(id))} is already in progress. Use a unique id for each request.`;
-      return this.refuse(id, new RpcError('INVALID_PARAMS', message), method);
+      const message = `A request with id ${JSON.stringify(truncateText(id))} is already in progress. Use a unique id for each request.`;
+      return this.reject(id, new RpcError('INVALID_PARAMS', message), method);
     }
     this.#inFlight.add(id);
     try {
@@ -55,27 +55,28 @@ export class PendingRequests {
   }
 
   /** Answers an invalid request with the error. It counts towards the limits; beyond them the response is `RATE_LIMITED` instead. */
-  refuse(id: string, error: RpcError, method = ''): void {
+  reject(id: string, error: RpcError, method = ''): void {
     const { limits, respond, fault } = this.#options;
-    let told = error;
+    let reported = error;
     try {
-      limits?.take(method, false);
+      limits?.consume(method, false);
     } catch (limited) {
-      told = fault(limited);
+      reported = fault(limited);
     }
-    respond({ type: 'res', id, ok: false, error: told.toShape() });
+    respond({ type: 'res', id, ok: false, error: reported.toShape() });
   }
 
   #call(method: string, params: Record<string, unknown>): Promise<unknown> {
     const { dispatcher, idempotency, caller, limits, protocol } = this.#options;
-    const policy = dispatcher.policyOf(method);
-    limits?.take(method, policy?.controlPlane ?? false);
+    const policy = dispatcher.getPolicy(method);
+    limits?.consume(method, policy?.controlPlane ?? false);
     if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is already established.');
-    const earlier: EarlierShape | undefined = protocol === PROTOCOL ? undefined : earlierShape(method);
-    if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not available in protocol version ${MIN_PROTOCOL}.`);
-    const keyed = keyedCall(params, policy);
+    const earlier: LegacyResult | undefined = protocol === PROTOCOL_VERSION ? undefined : findLegacyResult(method);
+    if (earlier?.method === null)
+      throw new RpcError('NOT_IMPLEMENTED', `${method} is not available in protocol version ${MIN_PROTOCOL_VERSION}.`);
+    const keyed = toKeyedCall(params, policy);
     const run = (): Promise<unknown> => dispatcher.call(earlier?.method ?? method, keyed?.params ?? params, caller);
-    const answer = keyed ? idempotency.once(JSON.stringify([caller.principal, method, keyed.key]), run) : run();
+    const answer = keyed ? idempotency.runOnce(JSON.stringify([caller.principal, method, keyed.key]), run) : run();
     return earlier ? answer.then((payload) => earlier.shape(payload)) : answer;
   }
 }

@@ -20,7 +20,7 @@ export class RateLimit {
   }
 
   /** Takes a token. Returns 0 on success, else the milliseconds until one is available. */
-  take(): number {
+  consume(): number {
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs);
     this.#at = now;

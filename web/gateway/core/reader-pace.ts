@@ -1,21 +1,21 @@
 import type { Clock } from './clock.ts';
 
 /** Interval between checks of a waiting reader. */
-const LOOK_MS = 25;
-/** Bytes that a steady reader takes at least within `PATIENCE_MS`. */
+const CHECK_INTERVAL_MS = 25;
+/** Bytes that a steady reader takes at least within `STALL_MS`. */
 const STEADY_BYTES = 64 * 1024;
-const PATIENCE_MS = 500;
+const STALL_MS = 500;
 /** Maximum duration of one wait, so that a stopped run notices soon. */
 const MAX_WAIT_MS = 1_000;
 
 export interface ReaderPaceOptions {
   clock: Clock;
   /** Bytes that are waiting to be sent. */
-  waiting(): number;
+  getWaitingBytes(): number;
   /** Bytes that the reader has taken so far. */
-  taken(): number;
+  getReadBytes(): number;
   /** Waiting bytes above which runs slow down. */
-  above: number;
+  maxWaitingBytes: number;
 }
 
 /**
@@ -33,25 +33,25 @@ export class ReaderPace {
 
   /** Resolves when the client is ready for more; undefined if it is now, or is not waited for. */
   ready(): Promise<void> | undefined {
-    const { waiting, above } = this.#options;
-    if (waiting() <= above) {
+    const { getWaitingBytes, maxWaitingBytes } = this.#options;
+    if (getWaitingBytes() <= maxWaitingBytes) {
       this.#isStalled = false;
       return undefined;
     }
     if (this.#isStalled) return undefined;
-    this.#wait ??= this.#untilTaken().finally(() => (this.#wait = undefined));
+    this.#wait ??= this.#waitForReader().finally(() => (this.#wait = undefined));
     return this.#wait;
   }
 
-  async #untilTaken(): Promise<void> {
-    const { clock, waiting, taken, above } = this.#options;
+  async #waitForReader(): Promise<void> {
+    const { clock, getWaitingBytes, getReadBytes, maxWaitingBytes } = this.#options;
     const start = clock.monotonic();
-    let seen = { bytes: taken(), at: start };
-    while (waiting() > above) {
-      await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+    let last = { bytes: getReadBytes(), at: start };
+    while (getWaitingBytes() > maxWaitingBytes) {
+      await new Promise<void>((resolve) => clock.after(CHECK_INTERVAL_MS, resolve));
       const now = clock.monotonic();
-      if (taken() - seen.bytes >= STEADY_BYTES) seen = { bytes: taken(), at: now };
-      else if (now - seen.at >= PATIENCE_MS) this.#isStalled = true;
+      if (getReadBytes() - last.bytes >= STEADY_BYTES) last = { bytes: getReadBytes(), at: now };
+      else if (now - last.at >= STALL_MS) this.#isStalled = true;
       if (this.#isStalled || now - start >= MAX_WAIT_MS) return;
     }
   }

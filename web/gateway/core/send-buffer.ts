@@ -1,13 +1,13 @@
 import type { Link } from '#shared/link/link.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
+import { PROTOCOL_LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { Clock } from './clock.ts';
 import { ReaderPace } from './reader-pace.ts';
 
 /** Size of the link's queue from which deltas of a run are merged instead of sent one by one. */
-const MERGE_FROM = 64 * 1024;
+const MERGE_THRESHOLD_BYTES = 64 * 1024;
 /** Waiting bytes above which runs slow down to a client that reads steadily. */
-const PACE_ABOVE = LIMITS.maxBufferedBytes / 4;
+const PACE_THRESHOLD_BYTES = PROTOCOL_LIMITS.maxBufferedBytes / 4;
 
 /** Events that stream text and can be merged. */
 const DELTAS = ['chat.delta', 'chat.reasoning', 'incognito.delta', 'incognito.reasoning'] as const;
@@ -20,7 +20,7 @@ export interface SendBufferOptions {
   /** Number of the last event that the client has received. */
   seq: number;
   /** Called when the client is too slow and the buffer exceeds its limit. */
-  onslow(): void;
+  onOverflow(): void;
 }
 
 /** Output to one client: numbers its events, merges deltas while it is slow, and detects when it is too slow. */
@@ -33,20 +33,20 @@ export class SendBuffer {
   /** Size of the newest response while it is in transit: it does not count towards the limit. */
   #responseChars = 0;
   /** Bytes queued so far. */
-  #queued = 0;
+  #queuedBytes = 0;
   #seq: number;
   readonly #pace: ReaderPace;
 
-  constructor({ link, clock, seq, onslow }: SendBufferOptions) {
+  constructor({ link, clock, seq, onOverflow }: SendBufferOptions) {
     this.#link = link;
     this.#pace = new ReaderPace({
       clock,
-      waiting: () => this.#waiting,
-      taken: () => this.#queued - link.buffered,
-      above: PACE_ABOVE,
+      getWaitingBytes: () => this.#waitingBytes,
+      getReadBytes: () => this.#queuedBytes - link.buffered,
+      maxWaitingBytes: PACE_THRESHOLD_BYTES,
     });
     this.#seq = seq;
-    this.#onslow = onslow;
+    this.#onslow = onOverflow;
   }
 
   /** Number of the last event sent. */
@@ -60,7 +60,7 @@ export class SendBuffer {
   }
 
   /** Sends an event, or merges it with the waiting deltas. */
-  event(event: AnyEvent): void {
+  sendEvent(event: AnyEvent): void {
     if (isDelta(event) && this.#merge(event)) return this.#check();
     if (!isDelta(event)) this.flush();
     this.#send(event);
@@ -68,7 +68,7 @@ export class SendBuffer {
   }
 
   /** Sends a response, after everything that is waiting. */
-  respond(frame: ResponseFrame): void {
+  sendResponse(frame: ResponseFrame): void {
     this.flush();
     const text = JSON.stringify(frame);
     this.#responseChars = Math.max(this.#responseChars, text.length);
@@ -77,7 +77,7 @@ export class SendBuffer {
   }
 
   /** Called when the link's queue is empty. */
-  drained(): void {
+  handleDrain(): void {
     this.#responseChars = 0;
     this.flush();
   }
@@ -96,7 +96,7 @@ export class SendBuffer {
 
   /** Returns false if the delta can be sent at once: nothing is waiting, and the link is free. */
   #merge(event: Delta): boolean {
-    if (this.#merged.size === 0 && this.#link.buffered <= MERGE_FROM) return false;
+    if (this.#merged.size === 0 && this.#link.buffered <= MERGE_THRESHOLD_BYTES) return false;
     const { runId, delta } = event.payload;
     const key = `${event.event} ${runId}`;
     const waiting = this.#merged.get(key)?.payload;
@@ -113,18 +113,18 @@ export class SendBuffer {
   #queue(text: string): void {
     const before = this.#link.buffered;
     this.#link.send(text);
-    this.#queued += this.#link.buffered - before;
+    this.#queuedBytes += this.#link.buffered - before;
   }
 
   /**
    * Data waiting for the client, without the response in transit. A response's characters count double, since each may take more than a
    * byte.
    */
-  get #waiting(): number {
+  get #waitingBytes(): number {
     return this.#link.buffered + this.#mergedChars - this.#responseChars * 2;
   }
 
   #check(): void {
-    if (this.#waiting > LIMITS.maxBufferedBytes) this.#onslow();
+    if (this.#waitingBytes > PROTOCOL_LIMITS.maxBufferedBytes) this.#onslow();
   }
 }

@@ -4,14 +4,14 @@ import type { Clock } from './clock.ts';
 export class Throttle<K> {
   readonly #clock: Clock;
   readonly #ms: number;
-  readonly #pass: (keys: readonly K[]) => void;
+  readonly #emit: (keys: readonly K[]) => void;
   readonly #waiting = new Set<K>();
   #cancel: (() => void) | undefined;
 
   constructor(clock: Clock, ms: number, pass: (keys: readonly K[]) => void) {
     this.#clock = clock;
     this.#ms = ms;
-    this.#pass = pass;
+    this.#emit = pass;
   }
 
   add(keys: Iterable<K>): void {
@@ -31,6 +31,6 @@ export class Throttle<K> {
     const keys = [...this.#waiting];
     this.#waiting.clear();
     this.#cancel = this.#clock.after(this.#ms, () => this.#flush());
-    this.#pass(keys);
+    this.#emit(keys);
   }
 }

@@ -1,32 +1,32 @@
-import { placeOf } from '#shared/cut-short.ts';
+import { formatValuePath } from '#shared/truncate-text.ts';
 import { toBase64url } from '#shared/base64.ts';
-import type { ClusterStatus, HostStatus } from '#shared/ports/host.ts';
-import { type BrowserWay, browserWay } from '#shared/sync/nats/way.ts';
-import { Turns } from '#shared/turns.ts';
+import type { ClusterStatus, HostStatus } from '#shared/ports/host-api.ts';
+import { type BrowserTransport, browserTransport } from '#shared/sync/nats/browser-transport.ts';
+import { Mutex } from '#shared/mutex.ts';
 import type { Clock } from '../core/clock.ts';
-import { KeptSharing } from '../nats/kept.ts';
-import type { Sharing } from '../nats/sharing.ts';
-import type { LocalCopy } from '../nats/stream-records.ts';
-import { importVaultKey } from '../storage/sealing.ts';
+import { SharingSettingsStore } from '../nats/sharing-settings-store.ts';
+import type { SharingSession } from '../nats/cluster-sharing-session.ts';
+import type { StreamReplica } from '../nats/stream-records.ts';
+import { importVaultKey } from '../storage/secret-sealing.ts';
 import type { Replicator } from '../sync/replicator.ts';
 
 /** In milliseconds. A linked page reports its bridge to the worker within the first; a restarted bridge is back within the second. */
-const WAITS = { unlinked: 2_000, away: 10_000 };
+const CONNECT_DELAYS_MS = { unlinked: 2_000, away: 10_000 };
 
 export interface ClusterSharingDeps {
   /** Name of the database that stores the setting. */
   name: string;
-  copy: LocalCopy;
-  replicator: Pick<Replicator, 'attach' | 'expectJournal' | 'disown'>;
+  replica: StreamReplica;
+  replicator: Pick<Replicator, 'attach' | 'expectJournal' | 'forgetJournal'>;
   schema: number;
   clock: Clock;
   uplink: HostStatus['uplink'];
   onstatus(status: ClusterStatus | null): void;
   /** For tests. */
-  waits?: { unlinked: number; away: number };
+  delaysMs?: { unlinked: number; away: number };
 }
 
-type Setting = NonNullable<Awaited<ReturnType<KeptSharing['read']>>>;
+type StoredSettings = NonNullable<Awaited<ReturnType<SharingSettingsStore['read']>>>;
 
 /**
  * This browser's own connection to the cluster over which its vault is shared (docs/decisions/0067). It is used while no bridge is
@@ -34,151 +34,151 @@ type Setting = NonNullable<Awaited<ReturnType<KeptSharing['read']>>>;
  */
 export class ClusterSharing {
   readonly #deps: ClusterSharingDeps;
-  readonly #kept: KeptSharing;
-  #setting: Setting | null = null;
+  readonly #store: SharingSettingsStore;
+  #settings: StoredSettings | null = null;
   #uplink: HostStatus['uplink'];
-  #sharing: Sharing | undefined;
-  #cancel: (() => void) | undefined;
-  readonly #turns = new Turns();
+  #sharing: SharingSession | undefined;
+  #cancelTimer: (() => void) | undefined;
+  readonly #mutex = new Mutex();
   #isClosed = false;
 
   constructor(deps: ClusterSharingDeps) {
     this.#deps = deps;
-    this.#kept = new KeptSharing(deps.name);
+    this.#store = new SharingSettingsStore(deps.name);
     this.#uplink = deps.uplink;
-    this.#turns.run(() => this.#adopt()).catch(() => {});
+    this.#mutex.run(() => this.#reload()).catch(() => {});
   }
 
   /** Called when the state of the connection to the bridge changes. */
-  uplink(state: HostStatus['uplink']): void {
+  setUplinkState(state: HostStatus['uplink']): void {
     if (state === this.#uplink) return;
     this.#uplink = state;
-    void this.#turns.run(() => this.#consider()).catch(() => {});
+    void this.#mutex.run(() => this.#updateConnection()).catch(() => {});
   }
 
   /** Creates a recovery phrase for a new vault; it is not stored here. */
-  async newWords(): Promise<string> {
-    const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
-    return phraseOf(toBase64url(crypto.getRandomValues(new Uint8Array(32))));
+  async createRecoveryPhrase(): Promise<string> {
+    const { toRecoveryPhrase } = await import('#shared/sync/nats/recovery-phrase.ts');
+    return toRecoveryPhrase(toBase64url(crypto.getRandomValues(new Uint8Array(32))));
   }
 
   /**
    * Shares the vault of this recovery phrase from now on; local data becomes part of it. If that is impossible, rejects with a message for
    * people, and changes nothing.
    */
-  join(given: BrowserWay, words: string): Promise<void> {
-    return this.#turns.run(async () => {
-      const { data: way, error } = browserWay.safeParse(given);
+  join(input: BrowserTransport, phrase: string): Promise<void> {
+    return this.#mutex.run(async () => {
+      const { data: way, error } = browserTransport.safeParse(input);
       if (!way)
         throw new Error(
-          `${error.issues.map(({ path, message }) => `${path.length > 0 ? `\`${placeOf(path)}\`` : 'The settings'} ${message}`).join('; ')}.`,
+          `${error.issues.map(({ path, message }) => `${path.length > 0 ? `\`${formatValuePath(path)}\`` : 'The settings'} ${message}`).join('; ')}.`,
         );
-      const [{ keyOfPhrase }, { tryOut }] = await Promise.all([
+      const [{ parseRecoveryPhrase }, { testCluster }] = await Promise.all([
         import('#shared/sync/nats/recovery-phrase.ts'),
-        import('../nats/try-out.ts'),
+        import('../nats/test-cluster.ts'),
       ]);
-      const key = keyOfPhrase(words);
-      await tryOut(way, key);
-      await this.#kept.write(key, way, 'here');
-      await this.#adopt({ atOnce: true });
+      const key = parseRecoveryPhrase(phrase);
+      await testCluster(way, key);
+      await this.#store.write(key, way, 'here');
+      await this.#reload({ atOnce: true });
     });
   }
 
   /** Stops sharing; all local data stays. */
   leave(): Promise<void> {
-    return this.#turns.run(async () => {
-      await this.#kept.forget();
-      await this.#adopt();
-      if (this.#uplink === 'off') await this.#deps.replicator.disown();
+    return this.#mutex.run(async () => {
+      await this.#store.remove();
+      await this.#reload();
+      if (this.#uplink === 'off') await this.#deps.replicator.forgetJournal();
     });
   }
 
   /** Takes the bridge's report: its vault's key, and the connection (null: none; undefined: not reported). */
-  hand(vaultKey: string, given: unknown): Promise<void> {
-    return this.#turns.run(async () => {
-      const { data: way } = browserWay.safeParse(given);
+  applyBridgeSettings(vaultKey: string, input: unknown): Promise<void> {
+    return this.#mutex.run(async () => {
+      const { data: way } = browserTransport.safeParse(input);
       const { keyId } = await importVaultKey(vaultKey);
-      const now = this.#setting;
-      const isSame = now?.vaultKey.keyId === keyId;
+      const current = this.#settings;
+      const isSame = current?.vaultKey.keyId === keyId;
       if (way) {
-        if (isSame && JSON.stringify(now?.way) === JSON.stringify(way)) return;
-        await this.#kept.write(vaultKey, way, 'bridge');
-      } else if (now && (!isSame || (given === null && now.from === 'bridge'))) {
+        if (isSame && JSON.stringify(current?.way) === JSON.stringify(way)) return;
+        await this.#store.write(vaultKey, way, 'bridge');
+      } else if (current && (!isSame || (input === null && current.from === 'bridge'))) {
         // A vault other than the bridge's must not get the bridge's data.
-        await this.#kept.forget();
+        await this.#store.remove();
       } else return;
-      await this.#adopt();
+      await this.#reload();
     });
   }
 
   close(): Promise<void> {
     this.#isClosed = true;
-    return this.#turns.run(async () => {
-      await this.#stop();
-      await this.#kept.close();
+    return this.#mutex.run(async () => {
+      await this.#disconnect();
+      await this.#store.close();
     });
   }
 
-  async #adopt({ atOnce = false } = {}): Promise<void> {
-    await this.#stop();
-    this.#setting = await this.#kept.read();
-    await this.#consider(atOnce);
+  async #reload({ atOnce: isImmediate = false } = {}): Promise<void> {
+    await this.#disconnect();
+    this.#settings = await this.#store.read();
+    await this.#updateConnection(isImmediate);
   }
 
-  async #consider(atOnce = false): Promise<void> {
-    const { waits = WAITS } = this.#deps;
-    this.#cancel?.();
-    this.#cancel = undefined;
-    if (!this.#setting || this.#uplink === 'attached' || this.#isClosed) {
-      await this.#stop();
-      this.#tell('resting', null);
+  async #updateConnection(isImmediate = false): Promise<void> {
+    const { delaysMs = CONNECT_DELAYS_MS } = this.#deps;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (!this.#settings || this.#uplink === 'attached' || this.#isClosed) {
+      await this.#disconnect();
+      this.#emitStatus('resting', null);
       // Preload the module: it is needed when its server is gone.
-      if (this.#setting) void import('../nats/sharing.ts').catch(() => {});
+      if (this.#settings) void import('../nats/cluster-sharing-session.ts').catch(() => {});
       return;
     }
     if (this.#sharing) return;
-    this.#tell('connecting', null);
-    if (atOnce) return this.#begin();
-    this.#beginIn(this.#uplink === 'off' ? waits.unlinked : waits.away);
+    this.#emitStatus('connecting', null);
+    if (isImmediate) return this.#connect();
+    this.#connectAfter(this.#uplink === 'off' ? delaysMs.unlinked : delaysMs.away);
   }
 
-  #beginIn(ms: number): void {
-    const { clock, waits = WAITS } = this.#deps;
-    const begin = async (): Promise<void> => {
+  #connectAfter(ms: number): void {
+    const { clock, delaysMs = CONNECT_DELAYS_MS } = this.#deps;
+    const connect = async (): Promise<void> => {
       try {
-        await this.#begin();
+        await this.#connect();
       } catch {
-        this.#tell('connecting', 'Couldn’t start syncing. Perch tries again.');
-        this.#beginIn(waits.away);
+        this.#emitStatus('connecting', 'Couldn’t start syncing. Perch tries again.');
+        this.#connectAfter(delaysMs.away);
       }
     };
-    this.#cancel = clock.after(ms, () => void this.#turns.run(begin));
+    this.#cancelTimer = clock.after(ms, () => void this.#mutex.run(connect));
   }
 
-  async #begin(): Promise<void> {
-    const { copy, replicator, schema } = this.#deps;
-    const setting = this.#setting;
-    if (!setting || this.#sharing || this.#uplink === 'attached' || this.#isClosed) return;
-    const { Sharing } = await import('../nats/sharing.ts');
+  async #connect(): Promise<void> {
+    const { replica, replicator, schema } = this.#deps;
+    const settings = this.#settings;
+    if (!settings || this.#sharing || this.#uplink === 'attached' || this.#isClosed) return;
+    const { SharingSession } = await import('../nats/cluster-sharing-session.ts');
     await replicator.expectJournal();
-    this.#sharing = new Sharing({
-      ...{ ...setting, copy, schema },
-      online: (line) => {
+    this.#sharing = new SharingSession({
+      ...{ ...settings, replica, schema },
+      onConnected: (line) => {
         if (this.#uplink === 'attached') line.close();
         else replicator.attach(line);
       },
-      onstate: (state, problem) => this.#tell(state, problem),
+      onstate: (state, problem) => this.#emitStatus(state, problem),
     });
   }
 
-  async #stop(): Promise<void> {
+  async #disconnect(): Promise<void> {
     const sharing = this.#sharing;
     this.#sharing = undefined;
     await sharing?.close();
   }
 
-  #tell(state: ClusterStatus['state'], problem: string | null): void {
-    const setting = this.#setting;
-    this.#deps.onstatus(setting && { servers: setting.way.servers, from: setting.from, state, problem });
+  #emitStatus(state: ClusterStatus['state'], problem: string | null): void {
+    const settings = this.#settings;
+    this.#deps.onstatus(settings && { servers: settings.way.servers, from: settings.from, state, problem });
   }
 }

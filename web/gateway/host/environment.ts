@@ -1,10 +1,10 @@
 import type { Environment } from '../core/environment.ts';
-import { platformOf } from '#shared/link/host-name.ts';
+import { parsePlatform } from '#shared/link/browser-name.ts';
 
 /** Describes the environment of the worker with this global scope. `credentialId`: id of the credential for the bridge. */
-export function environmentOf(scope: typeof globalThis, credentialId: () => string): Environment {
+export function getEnvironment(scope: typeof globalThis, credentialId: () => string): Environment {
   const { navigator } = scope;
-  const { browser = 'unknown', system = 'unknown' } = platformOf(navigator);
+  const { browser = 'unknown', system = 'unknown' } = parsePlatform(navigator);
   // Undefined in an insecure context.
   const storage: StorageManager | undefined = navigator.storage;
   return {

@@ -1,16 +1,16 @@
 import type { Hello, Opening } from '#shared/link/hello.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import { JOURNAL_PORT } from '#shared/ports/journal.ts';
-import type { HostCredential } from '#shared/ports/host.ts';
-import { lazy, notLoaded } from '../core/lazy.ts';
+import { JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import type { HostCredential } from '#shared/ports/host-api.ts';
+import { lazy, createNotLoadedError } from '../core/lazy.ts';
 
-const FIRST_RETRY_MS = 250;
+const MIN_RETRY_MS = 250;
 /** A restarted bridge must be reached within 3 s. */
-const LAST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 
 /** Loaded on demand: not needed without a bridge, nor before the bridge has authenticated. */
-const line = lazy(() => import('./line.ts'));
+const loadUplinkConnection = lazy(() => import('./uplink-connection.ts'));
 
 export interface UplinkOptions {
   /** `ws://…/uplink`. */
@@ -29,8 +29,8 @@ export class Uplink {
   #socket: WebSocket | null = null;
   #mux: Mux | null = null;
   #peer: Hello | null = null;
-  #retryMs = FIRST_RETRY_MS;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #retryMs = MIN_RETRY_MS;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #watchers = new Set<() => void>();
 
   constructor(options: UplinkOptions) {
@@ -44,40 +44,40 @@ export class Uplink {
   }
 
   /** The multiplexer, if the bridge is attached and provides `port`. */
-  lending(port: string): Mux | null {
+  getMux(port: string): Mux | null {
     return this.#peer?.capabilities.includes(port) ? this.#mux : null;
   }
 
   /** Whether the bridge is expected but not connected. */
-  get away(): boolean {
+  get isAway(): boolean {
     return this.#credential !== null && this.#mux === null;
   }
 
   /** Whether the connection has active streams: a client, a request, or a provider's response. */
-  get busy(): boolean {
+  get isBusy(): boolean {
     // The journal's own stream is always open.
-    return this.#mux !== null && this.#mux.streams > (this.lending(JOURNAL_PORT) ? 1 : 0);
+    return this.#mux !== null && this.#mux.streams > (this.getMux(JOURNAL_KIND) ? 1 : 0);
   }
 
   attach(credential: HostCredential): void {
-    const same = this.#credential?.id === credential.id;
+    const isSame = this.#credential?.id === credential.id;
     this.#credential = credential;
     // An open connection serves every page of this browser; the next one uses the newer credential.
-    if (this.#mux || (same && (this.#socket || this.#timer))) return;
-    this.#hangUp('another credential');
-    void this.#dial();
+    if (this.#mux || (isSame && (this.#socket || this.#retryTimer))) return;
+    this.#disconnect('another credential');
+    void this.#connect();
   }
 
   /** Disconnects without reconnecting; `HANDING_OVER` tells the bridge that another host is about to connect. */
   detach(code = 1000, reason = 'detached'): void {
     this.#credential = null;
-    this.#hangUp(reason, code);
-    this.#tell('off', null);
+    this.#disconnect(reason, code);
+    this.#notify('off', null);
   }
 
-  #hangUp(reason: string, code = 1000): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+  #disconnect(reason: string, code = 1000): void {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
     const socket = this.#socket;
     this.#socket = null;
     this.#mux?.close(code, reason);
@@ -86,29 +86,29 @@ export class Uplink {
     socket?.close(code, reason);
   }
 
-  #tell(state: 'off' | 'connecting' | 'attached', problem: string | null): void {
+  #notify(state: 'off' | 'connecting' | 'attached', problem: string | null): void {
     this.#options.onstate(state, problem);
     for (const watcher of this.#watchers) watcher();
   }
 
-  async #dial(): Promise<void> {
+  async #connect(): Promise<void> {
     const credential = this.#credential;
     if (!credential) return;
-    this.#tell('connecting', null);
+    this.#notify('connecting', null);
     const socket = new WebSocket(this.#options.url);
     this.#socket = socket;
     let problem = 'Couldn’t reach the bridge';
     try {
       const { build, onstream } = this.#options;
-      const inbox = inboxOf(socket);
-      const { openLine } = await line().catch((error: unknown) => Promise.reject(notLoaded(error)));
-      const mux = await openLine(socket, inbox, credential, { build, onstream });
+      const inbox = createInbox(socket);
+      const { openUplinkMux } = await loadUplinkConnection().catch((error: unknown) => Promise.reject(createNotLoadedError(error)));
+      const mux = await openUplinkMux(socket, inbox, credential, { build, onstream });
       this.#peer = await mux.ready;
       if (this.#socket !== socket) return mux.close();
       this.#mux = mux;
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#retryMs = MIN_RETRY_MS;
       this.#options.onattached(mux);
-      this.#tell('attached', null);
+      this.#notify('attached', null);
       const { reason } = await mux.closed;
       problem = reason || 'The connection to the bridge was lost';
     } catch (error) {
@@ -119,51 +119,51 @@ export class Uplink {
     this.#socket = null;
     this.#mux = null;
     this.#peer = null;
-    this.#tell('connecting', problem);
+    this.#notify('connecting', problem);
     // Jitter, so that many hosts do not reconnect at the same moment.
-    this.#timer = setTimeout(
+    this.#retryTimer = setTimeout(
       () => {
-        this.#timer = undefined;
-        void this.#dial();
+        this.#retryTimer = undefined;
+        void this.#connect();
       },
       this.#retryMs * (0.75 + Math.random() / 2),
     );
-    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
+    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2);
   }
 }
 
 /** Messages of the socket during mutual authentication. */
-export interface Inbox {
+export interface HandshakeInbox {
   /** The next text message; rejects when the socket closes. */
   next(): Promise<string>;
   /** The multiplexer's first messages, which may arrive before the last proof is checked. */
-  early: Uint8Array[];
+  earlyMessages: Uint8Array[];
 }
 
-function inboxOf(socket: WebSocket): Inbox {
+function createInbox(socket: WebSocket): HandshakeInbox {
   socket.binaryType = 'arraybuffer';
-  const arrived: string[] = [];
+  const received: string[] = [];
   const early: Uint8Array[] = [];
-  let waiting: { resolve(text: string): void; reject(error: Error): void } | null = null;
+  let pending: { resolve(text: string): void; reject(error: Error): void } | null = null;
   let closed: Error | null = null;
   socket.onmessage = ({ data }) => {
     if (data instanceof ArrayBuffer) return void early.push(new Uint8Array(data));
     if (typeof data !== 'string') return socket.close();
-    if (waiting) waiting.resolve(data);
-    else arrived.push(data);
-    waiting = null;
+    if (pending) pending.resolve(data);
+    else received.push(data);
+    pending = null;
   };
   socket.onclose = ({ reason }) => {
     closed = new Error(reason || 'Couldn’t reach the bridge');
-    waiting?.reject(closed);
+    pending?.reject(closed);
   };
   return {
-    early,
+    earlyMessages: early,
     next() {
-      const text = arrived.shift();
+      const text = received.shift();
       if (text !== undefined) return Promise.resolve(text);
       if (closed) return Promise.reject(closed);
-      return new Promise((resolve, reject) => (waiting = { resolve, reject }));
+      return new Promise((resolve, reject) => (pending = { resolve, reject }));
     },
   };
 }

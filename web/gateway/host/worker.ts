@@ -1,29 +1,29 @@
 import { expose } from 'comlink';
-import { markIn } from '#shared/demo-mark.ts';
-import { lentName } from '#shared/ports/host.ts';
-import { serveModels } from '../browser-models/serve.ts';
-import { serveDocuments } from '../documents/serve.ts';
+import { findDemoSuffix } from '#shared/demo-suffix.ts';
+import { getPageWorkerName } from '#shared/ports/host-api.ts';
+import { serveModels } from '../browser-models/serve-models.ts';
+import { serveDocuments } from '../documents/serve-documents.ts';
 import { Host } from './host.ts';
 
 // Entry point of every worker, so that shared modules are built once: the host is a SharedWorker, or a dedicated worker if that is
 // unavailable.
 const scope = globalThis as unknown as SharedWorkerGlobalScope | DedicatedWorkerGlobalScope;
-const mark = markIn(scope.name);
-const host = (): Host =>
+const nameSuffix = findDemoSuffix(scope.name);
+const createHost = (): Host =>
   new Host({
     build: __PERCH_BUILD__,
     origin: scope.location.origin,
-    mark,
+    nameSuffix,
     close: () => scope.close(),
-    ...(mark === '' ? {} : { outside: async () => (await import('../demo/outside.ts')).demoOutside() }),
+    ...(nameSuffix === '' ? {} : { outside: async () => (await import('../demo/demo-deps.ts')).createDemoDeps() }),
   });
 
 if ('onconnect' in scope) {
-  const served = host();
+  const sharedHost = createHost();
   scope.onconnect = ({ ports }) => {
     const [port] = ports;
-    if (port) expose(served, port);
+    if (port) expose(sharedHost, port);
   };
-} else if (scope.name === lentName('documents')) serveDocuments(scope);
-else if (scope.name === lentName('models')) serveModels(scope);
-else expose(host());
+} else if (scope.name === getPageWorkerName('documents')) serveDocuments(scope);
+else if (scope.name === getPageWorkerName('models')) serveModels(scope);
+else expose(createHost());

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { version } from '../../../bridge/journal/fixture.ts';
-import { machine, settings } from '../../../bridge/sync/tests/machine.ts';
-import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
+import { createVersion } from '../../../bridge/journal/fixture.ts';
+import { startMachine, createSettings } from '../../../bridge/sync/tests/test-machine.ts';
+import { hasNats, createNatsServer } from '../../../bridge/sync/tests/nats-server.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { sessionKey } from '../core/vault.ts';
+import { toSessionKey } from '../core/vault-interface.ts';
 import { newSession } from '../storage/fixture.ts';
-import { browser, same, type TestBrowser } from './tests/browser.ts';
+import { createBrowser, waitUntilSame, type TestBrowser } from './tests/test-browser.ts';
 
 const ROUNDS = process.env.PERCH_LONG ? 200 : 12;
 const BROWSERS = 2;
@@ -24,8 +24,8 @@ const step = fc.oneof(
 let writes = 0;
 let wall = 0;
 
-async function write({ vault }: TestBrowser, kind: string, number: number): Promise<void> {
-  const key = sessionKey('main', `s${number}`);
+async function writeRecord({ vault }: TestBrowser, kind: string, number: number): Promise<void> {
+  const key = toSessionKey('main', `s${number}`);
   const what = `${++writes}`;
   if (kind === 'remember') await vault.memories.add({ id: `m${number}`, text: what, category: 'fact', createdAt: 1 });
   else if (kind === 'remove') await vault.sessions.remove(key);
@@ -40,10 +40,10 @@ describe.runIf(hasNats)('random writers at two browsers and one bridge', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 50 }), async (steps) => {
-          await using nats = await natsServer();
+          await using nats = await createNatsServer();
           await using stack = new AsyncDisposableStack();
-          const browsers = await Promise.all(Array.from({ length: BROWSERS }, async () => stack.use(await browser(nats.webUrl))));
-          const bridge = stack.use(await machine(settings(nats.url)));
+          const browsers = await Promise.all(Array.from({ length: BROWSERS }, async () => stack.use(await createBrowser(nats.webUrl))));
+          const bridge = stack.use(await startMachine(createSettings(nats.url)));
           let isUp = true;
           for (const what of steps) {
             if ('pause' in what) await new Promise((resolve) => setTimeout(resolve, what.pause));
@@ -54,13 +54,13 @@ describe.runIf(hasNats)('random writers at two browsers and one bridge', () => {
               const base = (await bridge.contents()).find(({ store, key }) => store === 'memories' && key === id)?.clock ?? null;
               const payload = JSON.stringify({ id, text: `${++writes}`, category: 'fact', createdAt: 1 });
               await bridge.journal.push(
-                [version(id, (wall = Math.max(wall + 1, Date.now())), 'bridge', { store: 'memories', base, payload })],
+                [createVersion(id, (wall = Math.max(wall + 1, Date.now())), 'bridge', { store: 'memories', base, payload })],
                 'bridge',
               );
             } else if ('server' in what) {
               await (isUp ? nats.stop() : nats.start());
               isUp = !isUp;
-            } else await write(browsers[what.at]!, what.kind, what.session);
+            } else await writeRecord(browsers[what.at]!, what.kind, what.session);
           }
           if (!isUp) await nats.start();
           const newest = new Map<string, string>();
@@ -69,7 +69,7 @@ describe.runIf(hasNats)('random writers at two browsers and one bridge', () => {
               const id = `${store} ${key}`;
               if (clock > (newest.get(id) ?? '')) newest.set(id, clock);
             }
-          await same([...browsers, bridge], (records) => {
+          await waitUntilSame([...browsers, bridge], (records) => {
             const found = new Set(records);
             return [...newest].every(([id, clock]) => found.has(`${id} ${clock}  `) || found.has(`${id} ${clock}  gone`));
           });

@@ -1,19 +1,19 @@
-import { messagesFrom, type Reading, type Stream, type Streamed } from '#shared/sync/nats/flow.ts';
-import { ClusterProblem } from '#shared/sync/nats/problems.ts';
+import { readMessages, type ReadOptions, type RecordStream, type RawMessage } from '#shared/sync/nats/stream-messages.ts';
+import { ClusterProblem } from '#shared/sync/nats/cluster-problem.ts';
 
 /** Maximum number of messages that the server sends ahead, and that are queued here. */
-const AHEAD = 100;
+const MAX_AHEAD = 100;
 
 /** Reads the vault's stream from a sequence number on, in order, and queues a few messages until they are taken. */
 export class StreamReader {
-  readonly #places: Stream;
-  readonly #tell: { onarrived(seq: number): void; onunsure: Reading['onunsure'] };
-  readonly #queue: Streamed[] = [];
+  readonly #places: RecordStream;
+  readonly #listeners: { onarrived(seq: number): void; onunsure: ReadOptions['onunsure'] };
+  readonly #queue: RawMessage[] = [];
   /** Messages written here that have not arrived yet and need not be read, by number. */
-  readonly #own = new Map<number, Uint8Array>();
+  readonly #ownMessages = new Map<number, Uint8Array>();
   #changed = Promise.withResolvers<void>();
   #stop: AbortController | undefined;
-  #ended: unknown;
+  #error: unknown;
   /** Everything up to this number has arrived. */
   last = 0;
 
@@ -21,44 +21,44 @@ export class StreamReader {
    * `onarrived`: called with the number of a message that has arrived. `onunsure`: called if more messages may have been skipped than were
    * checked.
    */
-  constructor(places: Stream, tell: { onarrived(seq: number): void; onunsure: Reading['onunsure'] }) {
+  constructor(places: RecordStream, listeners: { onarrived(seq: number): void; onunsure: ReadOptions['onunsure'] }) {
     this.#places = places;
-    this.#tell = tell;
+    this.#listeners = listeners;
   }
 
   /**
-   * Starts or restarts reading after `after`; `there`: the stream's newest number. Resolves when the server sends; calls `onend` when it no
+   * Starts or restarts reading after `after`; `lastSeq`: the stream's newest number. Resolves when the server sends; calls `onend` when it no
    * longer does.
    */
-  async start({ after, there }: { after: number; there: number }, onend: (error: unknown) => void): Promise<void> {
+  async start({ after, there: lastSeq }: { after: number; there: number }, onend: (error: unknown) => void): Promise<void> {
     this.stop();
     this.#queue.length = 0;
-    this.#own.clear();
-    this.#ended = undefined;
+    this.#ownMessages.clear();
+    this.#error = undefined;
     this.last = after;
     const stop = new AbortController();
     const { signal } = stop;
     this.#stop = stop;
-    const { onarrived, onunsure } = this.#tell;
-    const messages = await messagesFrom(this.#places, after + 1, { ahead: AHEAD, there, onunsure, signal });
+    const { onarrived, onunsure } = this.#listeners;
+    const messages = await readMessages(this.#places, after + 1, { ahead: MAX_AHEAD, there: lastSeq, onunsure, signal });
     const reading = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
         this.last = message.seq;
-        const own = this.#own.get(message.seq);
+        const ownData = this.#ownMessages.get(message.seq);
         // Earlier messages that were replaced never arrive.
-        for (const seq of this.#own.keys()) if (seq <= message.seq) this.#own.delete(seq);
-        if (!own || !isEqual(own, message.data)) this.#queue.push(message);
-        this.#wake();
+        for (const seq of this.#ownMessages.keys()) if (seq <= message.seq) this.#ownMessages.delete(seq);
+        if (!ownData || !isEqual(ownData, message.data)) this.#queue.push(message);
+        this.#notify();
         onarrived(message.seq);
-        while (this.#queue.length >= 2 * AHEAD && !signal.aborted) await this.#changed.promise;
+        while (this.#queue.length >= 2 * MAX_AHEAD && !signal.aborted) await this.#changed.promise;
       }
       throw new ClusterProblem('unreachable', 'The stream is no longer delivered to this browser');
     };
     reading().catch((error: unknown) => {
       if (signal.aborted) return;
-      this.#ended = error;
-      this.#wake();
+      this.#error = error;
+      this.#notify();
       onend(error);
     });
   }
@@ -66,44 +66,44 @@ export class StreamReader {
   stop(): void {
     this.#stop?.abort();
     this.#stop = undefined;
-    this.#wake();
+    this.#notify();
   }
 
-  /** The next queued messages after `after`, up to `limit` and `bytes` but at least one; earlier ones are dropped. */
-  take(after: number, limit: number, bytes: number): Streamed[] {
+  /** The next queued messages after `after`, up to `limit` and `maxBytes` but at least one; earlier ones are dropped. */
+  takeMessages(after: number, limit: number, maxBytes: number): RawMessage[] {
     const first = this.#queue.findIndex(({ seq }) => seq > after);
     this.#queue.splice(0, first < 0 ? this.#queue.length : first);
     let count = 0;
     for (let size = 0; count < Math.min(limit, this.#queue.length); count++) {
       size += this.#queue[count]?.data.length ?? 0;
-      if (count > 0 && size > bytes) break;
+      if (count > 0 && size > maxBytes) break;
     }
-    const taken = this.#queue.slice(0, count);
-    this.#wake();
-    return taken;
+    const batch = this.#queue.slice(0, count);
+    this.#notify();
+    return batch;
   }
 
   /**
    * Registers a message written here, which need not be read. Servers that were disconnected from each other may assign its number to
    * another one.
    */
-  wrote(seq: number, data: Uint8Array): void {
+  noteOwnMessage(seq: number, data: Uint8Array): void {
     const at = this.#queue.findIndex((message) => message.seq === seq && isEqual(message.data, data));
     if (at >= 0) this.#queue.splice(at, 1);
-    else if (seq > this.last) this.#own.set(seq, data);
-    this.#wake();
+    else if (seq > this.last) this.#ownMessages.set(seq, data);
+    this.#notify();
   }
 
   /** Resolves once `last` has increased; rejects if the stream has ended. */
-  async beyond(last: number): Promise<void> {
+  async waitBeyond(last: number): Promise<void> {
     while (this.last <= last) {
-      if (this.#ended !== undefined) throw this.#ended;
+      if (this.#error !== undefined) throw this.#error;
       if (!this.#stop) throw new ClusterProblem('unreachable', 'The stream is no longer read');
       await this.#changed.promise;
     }
   }
 
-  #wake(): void {
+  #notify(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }

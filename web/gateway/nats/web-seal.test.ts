@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { RecordSeal } from '../../../bridge/sync/record-seal.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { sharingKeys, WebSeal } from './web-seal.ts';
+import { deriveSharingKeys, WebSeal } from './web-seal.ts';
 
 const KEY = 'k'.repeat(42) + 'A';
 const OTHER = 'x'.repeat(42) + 'A';
@@ -12,7 +12,7 @@ verifies(
   'a browser and a bridge of one vault find the same names, and open what the other has sealed',
   async () => {
     const bridge = new RecordSeal(KEY);
-    const browser = await WebSeal.of(await sharingKeys(KEY));
+    const browser = await WebSeal.create(await deriveSharingKeys(KEY));
     expect(browser.vault).toBe(bridge.vault);
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.string(), fc.array(fc.string()), async (bytes, place, parts) => {
@@ -27,7 +27,7 @@ verifies(
 );
 
 verifies('vault.cluster/browser-key', 'a browser opens nothing of another key, place or form, and nothing that was changed', async () => {
-  const [browser, other] = [await WebSeal.of(await sharingKeys(KEY)), await WebSeal.of(await sharingKeys(OTHER))];
+  const [browser, other] = [await WebSeal.create(await deriveSharingKeys(KEY)), await WebSeal.create(await deriveSharingKeys(OTHER))];
   const sealed = await browser.seal(new Uint8Array([1, 2, 3]), 'here');
   expect(await other.open(sealed, 'here')).toBeUndefined();
   expect(await browser.open(sealed, 'there')).toBeUndefined();
@@ -40,10 +40,10 @@ verifies('vault.cluster/browser-key', 'a browser opens nothing of another key, p
 });
 
 verifies('vault.cluster/browser-key', 'no script can read its keys out', async () => {
-  const { sealing, names } = await sharingKeys(KEY);
+  const { sealing, names } = await deriveSharingKeys(KEY);
   for (const key of [sealing, names]) {
     expect(key.extractable).toBe(false);
     await expect(crypto.subtle.exportKey('raw', key)).rejects.toThrow();
   }
-  await expect(sharingKeys('AAAA')).rejects.toThrow('32 bytes');
+  await expect(deriveSharingKeys('AAAA')).rejects.toThrow('32 bytes');
 });

@@ -1,5 +1,5 @@
 import { fromBase64, toBase64url } from '#shared/base64.ts';
-import { FORM, NONCE, PURPOSE, TAG, VAULT_NAME, type VaultSeal } from '#shared/sync/nats/seal.ts';
+import { FORMAT_VERSION, NONCE_BYTES, KEY_PURPOSES, TAG_BYTES, VAULT_NAME_INPUT, type VaultSeal } from '#shared/sync/nats/vault-seal.ts';
 
 /** Keys for sharing a browser's vault: not extractable by scripts, and stored as such in IndexedDB. */
 export interface SharingKeys {
@@ -12,15 +12,20 @@ export interface SharingKeys {
 const encoder = new TextEncoder();
 
 /** Derives the keys from the vault's key (256 bit, base64url). Throws if it has another length. */
-export async function sharingKeys(vaultKey: string): Promise<SharingKeys> {
+export async function deriveSharingKeys(vaultKey: string): Promise<SharingKeys> {
   const bytes = fromBase64(vaultKey);
   if (bytes.length !== 32) throw new Error('The vault’s key must have 32 bytes');
   const { subtle } = crypto;
   const base = await subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
-  const from = (purpose: string): HkdfParams => ({ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(purpose) });
+  const createParams = (purpose: string): HkdfParams => ({
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: new Uint8Array(),
+    info: encoder.encode(purpose),
+  });
   const [sealing, names] = await Promise.all([
-    subtle.deriveKey(from(PURPOSE.sealing), base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']),
-    subtle.deriveKey(from(PURPOSE.names), base, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, ['sign']),
+    subtle.deriveKey(createParams(KEY_PURPOSES.sealing), base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']),
+    subtle.deriveKey(createParams(KEY_PURPOSES.names), base, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, ['sign']),
   ]);
   return { sealing, names };
 }
@@ -35,31 +40,33 @@ export class WebSeal implements VaultSeal {
     this.vault = vault;
   }
 
-  static async of(keys: SharingKeys): Promise<WebSeal> {
-    const digest = await mac(keys, VAULT_NAME);
+  static async create(keys: SharingKeys): Promise<WebSeal> {
+    const digest = await computeMac(keys, VAULT_NAME_INPUT);
     return new WebSeal(keys, [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join(''));
   }
 
   async name(...parts: readonly string[]): Promise<string> {
-    return toBase64url((await mac(this.#keys, JSON.stringify(parts))).subarray(0, 16));
+    return toBase64url((await computeMac(this.#keys, JSON.stringify(parts))).subarray(0, 16));
   }
 
   async seal(bytes: Uint8Array, place: string): Promise<Uint8Array> {
-    const iv = crypto.getRandomValues(new Uint8Array(NONCE));
+    const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
     // WebCrypto appends the tag to the ciphertext, as the format requires.
-    const data = await crypto.subtle.encrypt(at(place, iv), this.#keys.sealing, owned(bytes));
-    const sealed = new Uint8Array(1 + NONCE + data.byteLength);
-    sealed[0] = FORM;
+    const data = await crypto.subtle.encrypt(at(place, iv), this.#keys.sealing, toUnsharedBytes(bytes));
+    const sealed = new Uint8Array(1 + NONCE_BYTES + data.byteLength);
+    sealed[0] = FORMAT_VERSION;
     sealed.set(iv, 1);
-    sealed.set(new Uint8Array(data), 1 + NONCE);
+    sealed.set(new Uint8Array(data), 1 + NONCE_BYTES);
     return sealed;
   }
 
   async open(sealed: Uint8Array, place: string): Promise<Uint8Array | undefined> {
-    if (sealed.length < 1 + NONCE + TAG || sealed[0] !== FORM) return undefined;
-    const iv = owned(sealed.subarray(1, 1 + NONCE));
+    if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== FORMAT_VERSION) return undefined;
+    const iv = toUnsharedBytes(sealed.subarray(1, 1 + NONCE_BYTES));
     try {
-      return new Uint8Array(await crypto.subtle.decrypt(at(place, iv), this.#keys.sealing, owned(sealed.subarray(1 + NONCE))));
+      return new Uint8Array(
+        await crypto.subtle.decrypt(at(place, iv), this.#keys.sealing, toUnsharedBytes(sealed.subarray(1 + NONCE_BYTES))),
+      );
     } catch {
       return undefined;
     }
@@ -70,12 +77,12 @@ const at = (place: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
   name: 'AES-GCM',
   iv,
   additionalData: encoder.encode(place),
-  tagLength: TAG * 8,
+  tagLength: TAG_BYTES * 8,
 });
 
-const mac = async ({ names }: SharingKeys, text: string): Promise<Uint8Array> =>
+const computeMac = async ({ names }: SharingKeys, text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.sign('HMAC', names, encoder.encode(text)));
 
 /** Bytes in unshared memory, as WebCrypto requires; copied only if necessary. */
-const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+const toUnsharedBytes = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
   bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);

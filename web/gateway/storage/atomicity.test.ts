@@ -1,12 +1,24 @@
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import type { Vault } from '../core/vault.ts';
-import { answer, ask, dump, KEY, newMessage, newResult, newRun, newSession, newStep, newUsage, testVault } from './fixture.ts';
+import type { Vault } from '../core/vault-interface.ts';
+import {
+  storeAnswer,
+  storeQuestion,
+  dumpDatabase,
+  TEST_VAULT_KEY,
+  newMessage,
+  newResult,
+  newRun,
+  newSession,
+  newStep,
+  newUsage,
+  createTestVault,
+} from './fixture.ts';
 
-type Break = (tx: IDBTransaction) => void;
+type Failure = (tx: IDBTransaction) => void;
 
 /** Ways in which a step fails: the call throws, or the transaction is aborted (at each attempt). */
-const breaks: Record<string, Break> = {
+const failures: Record<string, Failure> = {
   'the call throws': () => {
     throw new DOMException('broken on purpose', 'DataError');
   },
@@ -15,7 +27,7 @@ const breaks: Record<string, Break> = {
 
 const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
   'runs.begin': (vault) => vault.runs.begin({ session: newSession('main/new'), ...fresh('main/new') }),
-  'runs.begin in a session that exists': (vault) => vault.runs.begin({ session: newSession(), ...fresh(KEY) }),
+  'runs.begin in a session that exists': (vault) => vault.runs.begin({ session: newSession(), ...fresh(TEST_VAULT_KEY) }),
   'runs.savePartial': (vault) => vault.runs.savePartial('run-open', 'more text', 'more text'),
   'runs.saveStep': (vault) => vault.runs.saveStep(newStep('open', { at: 2 })),
   'runs.saveResult': (vault) => vault.runs.saveResult(newResult('open')),
@@ -24,9 +36,9 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
     return vault.runs.finish({ runId: 'run-open', status: 'done', endedAt: 8_000, messages, usage: newUsage('u2') });
   },
   'runs.withdraw': (vault) => vault.runs.withdraw('run-open'),
-  'sessions.update': (vault) => vault.sessions.update(KEY, { title: 'Other' }),
-  'sessions.remove': (vault) => vault.sessions.remove(KEY),
-  'sessions.clear': (vault) => vault.sessions.clear(KEY),
+  'sessions.update': (vault) => vault.sessions.update(TEST_VAULT_KEY, { title: 'Other' }),
+  'sessions.remove': (vault) => vault.sessions.remove(TEST_VAULT_KEY),
+  'sessions.clear': (vault) => vault.sessions.clear(TEST_VAULT_KEY),
   'config.write': (vault) => vault.config.write({ a: 2 }),
   'secrets.set': (vault) => vault.secrets.set('key', 'new'),
   'secrets.set to null': (vault) => vault.secrets.set('key', null),
@@ -35,16 +47,16 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
 };
 
 /** Writes of a single row that only this replica has. */
-const ONE_ROW: ReadonlySet<string> = new Set(['runs.saveResult']);
+const SINGLE_ROW_WRITES: ReadonlySet<string> = new Set(['runs.saveResult']);
 
 const fresh = (sessionKey: string) => ({
   message: newMessage('b1', null, { sessionKey }),
   run: newRun('b1', 'b1', { sessionKey }),
 });
 
-async function seed(vault: Vault): Promise<void> {
-  await answer(vault, await ask(vault, 'm1'));
-  await ask(vault, 'open');
+async function seedVault(vault: Vault): Promise<void> {
+  await storeAnswer(vault, await storeQuestion(vault, 'm1'));
+  await storeQuestion(vault, 'open');
   await vault.runs.saveStep(newStep('open'));
   await vault.config.write({ a: 1 });
   await vault.secrets.set('key', 'old');
@@ -52,7 +64,7 @@ async function seed(vault: Vault): Promise<void> {
 }
 
 /** Breaks the `nth` put or delete of every transaction; reports whether one got that far. */
-function breakAt(nth: number, how: Break) {
+function failAt(nth: number, how: Failure) {
   const counts = new Map<IDBTransaction, number>();
   let broke = false;
   const step = (tx: IDBTransaction): void => {
@@ -84,31 +96,31 @@ function breakAt(nth: number, how: Break) {
 }
 
 for (const [name, operate] of Object.entries(operations)) {
-  for (const [how, failure] of Object.entries(breaks)) {
+  for (const [how, failure] of Object.entries(failures)) {
     verifies(['storage/atomic', 'storage/change-log'], `${name}, where ${how}`, async () => {
       for (let nth = 1; ; nth++) {
-        await using vault = await testVault();
-        await seed(vault.vault);
-        const before = await dump(vault.name);
+        await using vault = await createTestVault();
+        await seedVault(vault.vault);
+        const before = await dumpDatabase(vault.name);
         let broke: boolean;
         let failed: unknown;
         {
-          using breakage = breakAt(nth, failure);
+          using breakage = failAt(nth, failure);
           await operate(vault.vault).catch((error: unknown) => (failed = error));
           broke = breakage.broke();
         }
         if (!broke) {
           expect(failed).toBeUndefined();
           // At least the record and its row in the change log; local rows have none.
-          expect(nth).toBeGreaterThan(ONE_ROW.has(name) ? 1 : 2);
-          expect(await dump(vault.name)).not.toEqual(before);
+          expect(nth).toBeGreaterThan(SINGLE_ROW_WRITES.has(name) ? 1 : 2);
+          expect(await dumpDatabase(vault.name)).not.toEqual(before);
           break;
         }
         expect(failed).toBeInstanceOf(DOMException);
-        expect(await dump(vault.name)).toEqual(before);
+        expect(await dumpDatabase(vault.name)).toEqual(before);
         // The vault remains usable.
         await operate(vault.vault);
-        expect(await dump(vault.name)).not.toEqual(before);
+        expect(await dumpDatabase(vault.name)).not.toEqual(before);
       }
     });
   }

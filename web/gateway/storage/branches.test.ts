@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { MessageRecord } from '../core/vault.ts';
-import { KEY, newMessage, newRun, newSession, testVault } from './fixture.ts';
-import { exportBytes } from './session-totals.ts';
+import type { MessageRecord } from '../core/vault-interface.ts';
+import { TEST_VAULT_KEY, newMessage, newRun, newSession, createTestVault } from './fixture.ts';
+import { computeExportBytes } from './session-totals.ts';
 
 /** Reference model of one session: everything in maps, branches found by walking all the way up. */
-class Model {
+class ReferenceModel {
   exists = false;
   head: string | null = null;
   readonly messages = new Map<string, MessageRecord>();
@@ -19,10 +19,10 @@ class Model {
   /** For messages with siblings under the same parent. */
   versions(branch: readonly MessageRecord[]): Record<string, string[]> {
     const all = [...this.messages.values()];
-    const beside = branch.map(({ id, parentId }) => [id, all.filter((other) => other.parentId === parentId)] as const);
+    const siblings = branch.map(({ id, parentId }) => [id, all.filter((other) => other.parentId === parentId)] as const);
     const order = (a: MessageRecord, b: MessageRecord): number => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1);
     return Object.fromEntries(
-      beside.flatMap(([id, others]) => (others.length > 1 ? [[id, others.sort(order).map((each) => each.id)]] : [])),
+      siblings.flatMap(([id, others]) => (others.length > 1 ? [[id, others.sort(order).map((each) => each.id)]] : [])),
     );
   }
 
@@ -45,7 +45,7 @@ class Model {
 }
 
 const pick = fc.nat({ max: 1_000 });
-const step = fc.oneof(
+const runStep = fc.oneof(
   { weight: 20, arbitrary: fc.record({ do: fc.constant('send' as const) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('edit' as const), pick }) },
   { weight: 10, arbitrary: fc.record({ do: fc.constant('resend' as const), pick }) },
@@ -59,11 +59,11 @@ test('whatever is sent, edited, resent, finished, chosen, cleared and removed: e
   const page = fc.record({ limit: fc.integer({ min: 1, max: 6 }), pick });
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { maxLength: 40, size: 'max' }),
+      fc.array(runStep, { maxLength: 40, size: 'max' }),
       fc.array(page, { minLength: 3, maxLength: 6 }),
       async (steps, pages) => {
-        await using vault = await testVault();
-        const model = new Model();
+        await using vault = await createTestVault();
+        const model = new ReferenceModel();
         for (const [at, todo] of steps.entries()) {
           const questions = [...model.messages.values()].filter(({ role }) => role === 'user');
           const chosen = 'pick' in todo ? questions[todo.pick % Math.max(1, questions.length)] : undefined;
@@ -96,29 +96,29 @@ test('whatever is sent, edited, resent, finished, chosen, cleared and removed: e
             }
           } else if (todo.do === 'choose') {
             const some = [...model.messages.values()][todo.pick % Math.max(1, model.messages.size)];
-            expect(await vault.messages.choose(KEY, some?.id ?? 'none')).toBe(some && model.lastThrough(some.id));
+            expect(await vault.messages.selectBranch(TEST_VAULT_KEY, some?.id ?? 'none')).toBe(some && model.lastThrough(some.id));
             if (some) model.head = model.lastThrough(some.id) ?? null;
           } else if (todo.do === 'clear') {
-            expect(await vault.sessions.clear(KEY)).toBe(model.exists);
+            expect(await vault.sessions.clear(TEST_VAULT_KEY)).toBe(model.exists);
             model.empty();
           } else if (todo.do === 'remove') {
-            expect(await vault.sessions.remove(KEY)).toBe(model.exists);
+            expect(await vault.sessions.remove(TEST_VAULT_KEY)).toBe(model.exists);
             model.empty();
             model.exists = false;
           }
-          expect((await vault.sessions.get(KEY))?.headId ?? null).toBe(model.head);
+          expect((await vault.sessions.get(TEST_VAULT_KEY))?.headId ?? null).toBe(model.head);
         }
 
         const all = [...model.messages.values()];
-        const session = await vault.sessions.get(KEY);
+        const session = await vault.sessions.get(TEST_VAULT_KEY);
         expect(session !== undefined).toBe(model.exists);
         if (session) {
           expect(session).toMatchObject({ headId: model.head, messageCount: all.length });
-          expect(session.size).toBe(all.reduce((sum, message) => sum + exportBytes(message), 0));
+          expect(session.size).toBe(all.reduce((sum, message) => sum + computeExportBytes(message), 0));
         }
         for (const { limit, pick: at } of [...pages, { limit: 1_000, pick: 0 }]) {
           const whole = model.above(model.head);
-          const head = await vault.messages.branch(KEY, { limit });
+          const head = await vault.messages.branch(TEST_VAULT_KEY, { limit });
           expect(head).toEqual({
             messages: whole.slice(-limit),
             more: whole.length > limit,
@@ -128,7 +128,7 @@ test('whatever is sent, edited, resent, finished, chosen, cleared and removed: e
           const before = all[at % Math.max(1, all.length)];
           if (!before) continue;
           const upper = model.above(before.parentId);
-          const earlier = await vault.messages.branch(KEY, { limit, before: before.id });
+          const earlier = await vault.messages.branch(TEST_VAULT_KEY, { limit, before: before.id });
           expect(earlier).toEqual({
             messages: upper.slice(-limit),
             more: upper.length > limit,

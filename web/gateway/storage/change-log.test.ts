@@ -1,22 +1,35 @@
 import { openDB } from 'idb';
 import { expect, test } from 'vitest';
-import { originOf } from '#shared/sync/record.ts';
+import { getClockOrigin } from '#shared/sync/record.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import type { Vault } from '../core/vault.ts';
-import { answer, ask, changesOf, dump, KEY, newMessage, newUsage, testVault } from './fixture.ts';
-import type { ChangeRow } from './schema.ts';
+import type { Vault } from '../core/vault-interface.ts';
+import {
+  storeAnswer,
+  storeQuestion,
+  readChangeLog,
+  dumpDatabase,
+  TEST_VAULT_KEY,
+  newMessage,
+  newUsage,
+  createTestVault,
+} from './fixture.ts';
+import type { ChangeRow } from './vault-schema.ts';
 
 const memory = { id: 'n', text: 'x', category: 'fact', createdAt: 1 };
 
 const cases: [string, (vault: Vault) => Promise<unknown>, string[]][] = [
-  ['sessions, messages, runs', (vault) => ask(vault, 'm1'), ['messages m1', 'runs run-m1', `sessions ${KEY}`, `heads ${KEY}`]],
+  [
+    'sessions, messages, runs',
+    (vault) => storeQuestion(vault, 'm1'),
+    ['messages m1', 'runs run-m1', `sessions ${TEST_VAULT_KEY}`, `heads ${TEST_VAULT_KEY}`],
+  ],
   [
     'usage of a run',
     async (vault) => {
-      await ask(vault, 'm1');
+      await storeQuestion(vault, 'm1');
       await vault.runs.finish({ runId: 'run-m1', status: 'failed', endedAt: 1, messages: [], usage: newUsage('u') });
     },
-    ['messages m1', 'runs run-m1', `sessions ${KEY}`, `heads ${KEY}`, 'usage u'],
+    ['messages m1', 'runs run-m1', `sessions ${TEST_VAULT_KEY}`, `heads ${TEST_VAULT_KEY}`, 'usage u'],
   ],
   [
     'usage by itself',
@@ -37,10 +50,10 @@ const cases: [string, (vault: Vault) => Promise<unknown>, string[]][] = [
   [
     'an entry renamed, its branch left alone',
     async (vault) => {
-      await answer(vault, await ask(vault, 'm1'));
-      await vault.sessions.update(KEY, { title: 'Other' });
+      await storeAnswer(vault, await storeQuestion(vault, 'm1'));
+      await vault.sessions.update(TEST_VAULT_KEY, { title: 'Other' });
     },
-    ['messages m1', 'messages re-m1', 'runs run-m1', `sessions ${KEY}`, `heads ${KEY}`],
+    ['messages m1', 'messages re-m1', 'runs run-m1', `sessions ${TEST_VAULT_KEY}`, `heads ${TEST_VAULT_KEY}`],
   ],
   ['secrets', (vault) => vault.secrets.set('s', 'x'), ['secrets s']],
   ['memories', (vault) => vault.memories.add(memory), ['memories n']],
@@ -52,60 +65,60 @@ const cases: [string, (vault: Vault) => Promise<unknown>, string[]][] = [
 
 for (const [name, change, expected] of cases) {
   verifies('storage/change-log', name, async () => {
-    await using vault = await testVault();
+    await using vault = await createTestVault();
     await change(vault.vault);
-    expect((await changesOf(vault.name)).sort()).toEqual(expected.sort());
+    expect((await readChangeLog(vault.name)).sort()).toEqual(expected.sort());
   });
 }
 
-async function rowsOf(name: string): Promise<ChangeRow[]> {
-  return Object.values((await dump(name))['changes'] ?? {}) as ChangeRow[];
+async function readRows(name: string): Promise<ChangeRow[]> {
+  return Object.values((await dumpDatabase(name))['changes'] ?? {}) as ChangeRow[];
 }
 
 verifies('storage/change-log', 'the log holds the last change of each record, so it does not grow with changes', async () => {
-  await using vault = await testVault();
+  await using vault = await createTestVault();
   for (let at = 0; at < 50; at++) await vault.config.write({ at });
-  expect(await rowsOf(vault.name)).toEqual([{ store: 'config', key: 'at', clock: expect.stringMatching(/-here$/), own: 1, base: null }]);
+  expect(await readRows(vault.name)).toEqual([{ store: 'config', key: 'at', clock: expect.stringMatching(/-here$/), own: 1, base: null }]);
 });
 
 test('a record that comes back is no longer marked as gone', async () => {
-  await using vault = await testVault();
+  await using vault = await createTestVault();
   await vault.memories.add(memory);
   await vault.memories.remove('n');
   await vault.memories.add(memory);
-  expect(await changesOf(vault.name)).toEqual(['memories n']);
+  expect(await readChangeLog(vault.name)).toEqual(['memories n']);
 });
 
 test('rows of one transaction have one reading, later ones a later, in a wall clock that goes back too', async () => {
-  await using vault = await testVault();
-  const question = await ask(vault, 'm1');
-  const first = new Set((await rowsOf(vault.name)).map(({ clock }) => clock));
+  await using vault = await createTestVault();
+  const question = await storeQuestion(vault, 'm1');
+  const first = new Set((await readRows(vault.name)).map(({ clock }) => clock));
   expect(first.size).toBe(1);
   vault.clock.jump(-1_000_000);
-  await answer(vault, question);
+  await storeAnswer(vault, question);
   const [reading = ''] = first;
   expect(
-    (await rowsOf(vault.name))
+    (await readRows(vault.name))
       .filter(({ clock }) => clock > reading)
       .map(({ key }) => key)
       .sort(),
-  ).toEqual([KEY, 're-m1', 'run-m1'].sort());
+  ).toEqual([TEST_VAULT_KEY, 're-m1', 'run-m1'].sort());
 });
 
 test('a vault that is opened again goes on after the last reading, however its wall clock stands', async () => {
-  await using vault = await testVault();
+  await using vault = await createTestVault();
   await vault.config.write({ a: 1 });
   await vault.close();
-  await using next = await testVault({
+  await using next = await createTestVault({
     name: vault.name,
     clock: { ...vault.clock, now: () => 5, monotonic: () => 0, after: () => () => {} },
   });
   await next.memories.add(memory);
-  expect(await changesOf(vault.name)).toEqual(['config a', 'memories n']);
+  expect(await readChangeLog(vault.name)).toEqual(['config a', 'memories n']);
 });
 
 test('a vault that is opened again goes on after what it met of others', async () => {
-  await using vault = await testVault();
+  await using vault = await createTestVault();
   const met = {
     store: 'memories',
     key: 'met',
@@ -116,41 +129,41 @@ test('a vault that is opened again goes on after what it met of others', async (
   } as const;
   await vault.vault.sync.apply([met], null, false);
   await vault.close();
-  await using next = await testVault({ name: vault.name });
+  await using next = await createTestVault({ name: vault.name });
   await next.memories.add(memory);
-  expect(await changesOf(vault.name)).toEqual(['memories met', 'memories n']);
+  expect(await readChangeLog(vault.name)).toEqual(['memories met', 'memories n']);
 });
 
 test('writes at the same time are logged in the order in which they commit', async () => {
-  await using vault = await testVault();
+  await using vault = await createTestVault();
   const memories = Array.from({ length: 20 }, (_, at) => ({ ...memory, id: `n${at}` }));
   await Promise.all(memories.map((each) => vault.memories.add(each)));
-  expect(await changesOf(vault.name)).toEqual(memories.map(({ id }) => `memories ${id}`));
+  expect(await readChangeLog(vault.name)).toEqual(memories.map(({ id }) => `memories ${id}`));
 });
 
 test('without an origin given, each opening writes as another one, and the copy stays the same', async () => {
   const name = 'origins';
   const copies: string[] = [];
   for (const id of ['a', 'b']) {
-    await using vault = await testVault({ name, origin: undefined as never });
+    await using vault = await createTestVault({ name, origin: undefined as never });
     await vault.memories.add({ ...memory, id });
-    expect((await rowsOf(name)).map(({ clock }) => originOf(clock))).toContain(vault.origin);
+    expect((await readRows(name)).map(({ clock }) => getClockOrigin(clock))).toContain(vault.origin);
     copies.push(vault.vault.replica);
   }
-  expect(new Set((await rowsOf(name)).map(({ clock }) => originOf(clock))).size).toBe(2);
+  expect(new Set((await readRows(name)).map(({ clock }) => getClockOrigin(clock))).size).toBe(2);
   expect(copies[1]).toBe(copies[0]);
-  await using other = await testVault();
+  await using other = await createTestVault();
   expect(other.vault.replica).not.toBe(copies[0]);
 });
 
 test('what is local to a copy is in no log', async () => {
-  await using vault = await testVault({ epoch: 1 });
+  await using vault = await createTestVault({ epoch: 1 });
   await vault.secrets.set('s', 'x');
   const db = await openDB(vault.name);
-  const stores = new Set((await rowsOf(vault.name)).map(({ store }) => store));
+  const stores = new Set((await readRows(vault.name)).map(({ store }) => store));
   expect([await db.count('keys'), await db.count('local')]).toEqual([1, 2]);
   db.close();
   expect([...stores]).toEqual(['secrets']);
   await vault.sessions.update(newMessage('x', null).sessionKey, {});
-  expect((await rowsOf(vault.name)).length).toBe(1);
+  expect((await readRows(vault.name)).length).toBe(1);
 });

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { Database } from './database.ts';
-import { changesOf, testVault } from './fixture.ts';
-import { steps } from './migrations.ts';
+import { readChangeLog, createTestVault } from './fixture.ts';
+import { migrations } from './migrations.ts';
 
 const policy = (hash: string) => ({ hash, command: 'ls', args: [], workingDir: '/', createdAt: 1 });
 
 verifies('storage/change-log', 'records of every kind are kept, changed and removed, each noted', async () => {
-  await using vault = await testVault();
+  await using vault = await createTestVault();
   const policies = vault.vault.collection('execPolicies');
   await policies.put(policy('b'));
   await policies.put(policy('a'));
@@ -18,16 +18,16 @@ verifies('storage/change-log', 'records of every kind are kept, changed and remo
   expect(await policies.update('none', (before) => before)).toBeUndefined();
   expect(await policies.get('a')).toMatchObject({ command: 'pwd' });
   expect([await policies.remove('a'), await policies.remove('a')]).toEqual([true, false]);
-  expect(await changesOf(vault.name)).toEqual(['execPolicies b', '-execPolicies a']);
+  expect(await readChangeLog(vault.name)).toEqual(['execPolicies b', '-execPolicies a']);
 });
 
 verifies('storage/migrations', 'a vault of the third version has room for the records that came with the fourth', async () => {
   const name = 'third-version';
-  const database = new Database({ name, steps: steps.slice(0, 3) });
+  const database = new Database({ name, migrations: migrations.slice(0, 3) });
   const memory = { id: 'm', text: 'x', category: 'fact', createdAt: 1 };
   await database.write(['memories'], 'strict', async (tx) => void (await tx.objectStore('memories').put(memory)));
   await database.close();
-  await using vault = await testVault({ name });
+  await using vault = await createTestVault({ name });
   expect(await vault.memories.list()).toEqual([memory]);
   await vault.vault.collection('execPolicies').put(policy('a'));
   expect(await vault.vault.collection('execPolicies').list()).toHaveLength(1);
@@ -35,14 +35,14 @@ verifies('storage/migrations', 'a vault of the third version has room for the re
 
 verifies('storage/migrations', 'a vault of the fourth version has room for keys and responses', async () => {
   const name = 'fourth-version';
-  const database = new Database({ name, steps: steps.slice(0, 4) });
+  const database = new Database({ name, migrations: migrations.slice(0, 4) });
   await database.write(['execPolicies'], 'strict', async (tx) => void (await tx.objectStore('execPolicies').put(policy('a'))));
   await database.close();
-  await using vault = await testVault({ name });
+  await using vault = await createTestVault({ name });
   expect(await vault.vault.collection('execPolicies').list()).toEqual([policy('a')]);
-  const kept = { id: 'resp_1', principal: 'owner', createdAt: 1, previousId: null, input: [], output: [], fields: {}, chars: 2 };
-  await vault.vault.collection('responses').put(kept);
-  expect(await vault.vault.collection('responses').list()).toEqual([kept]);
+  const response = { id: 'resp_1', principal: 'owner', createdAt: 1, previousId: null, input: [], output: [], fields: {}, chars: 2 };
+  await vault.vault.collection('responses').put(response);
+  expect(await vault.vault.collection('responses').list()).toEqual([response]);
   expect(await vault.vault.collection('apiKeys').list()).toEqual([]);
-  expect(await changesOf(name)).toEqual(['responses resp_1']);
+  expect(await readChangeLog(name)).toEqual(['responses resp_1']);
 });

@@ -1,26 +1,26 @@
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from 'idb';
-import { isClosedConnection, isCutOpening, isLostConnection, isVersionError, storageFailure } from './failure.ts';
-import type { Schema } from './schema.ts';
+import { isClosedConnection, isInterruptedOpening, isLostConnection, isVersionError, toStorageError } from './storage-failure.ts';
+import type { VaultSchema } from './vault-schema.ts';
 
 /** A transaction over stores of a database. */
 export type Transaction<S extends DBSchema, Mode extends IDBTransactionMode> = IDBPTransaction<S, StoreNames<S>[], Mode>;
 
 /** A migration. It may only await IndexedDB. */
-export type StepOf<S extends DBSchema> = (db: IDBPDatabase<S>, tx: Transaction<S, 'versionchange'>) => void | Promise<void>;
+export type Migration<S extends DBSchema> = (db: IDBPDatabase<S>, tx: Transaction<S, 'versionchange'>) => void | Promise<void>;
 
-const OPEN_TRIES = 3;
+const MAX_OPEN_ATTEMPTS = 3;
 
 /** The database was written by a newer build of Perch; it must not be changed. */
-export class VaultTooNew extends Error {
+export class VaultTooNewError extends Error {
   override name = 'VaultTooNew';
 }
 
 /** The vault was closed before the operation. */
-export class VaultClosed extends Error {
+export class VaultClosedError extends Error {
   override name = 'VaultClosed';
 }
 
-export interface DatabaseOptions<S extends DBSchema = Schema> {
+export interface DatabaseOptions<S extends DBSchema = VaultSchema> {
   /** Name of the database. */
   name: string;
   /** Called if another connection of an older build is still open; this one opens when that one closes. */
@@ -34,19 +34,19 @@ export interface DatabaseOptions<S extends DBSchema = Schema> {
   /** Writes pending data before the database closes for a newer build. */
   beforeOutdated?: () => Promise<void>;
   /** Migrations; their number is the version. */
-  steps: readonly StepOf<S>[];
+  migrations: readonly Migration<S>[];
 }
 
 /**
- * A database that opens (and upgrades) with the first operation, which rejects with `VaultTooNew` if a newer build wrote it. If the browser
+ * A database that opens (and upgrades) with the first operation, which rejects with `VaultTooNewError` if a newer build wrote it. If the browser
  * closes it by force (eviction, cleared site data), the next operation reopens it, and an interrupted one is retried once. Operations must
  * therefore be idempotent.
  */
-export class Database<S extends DBSchema = Schema> {
+export class Database<S extends DBSchema = VaultSchema> {
   readonly #options: DatabaseOptions<S>;
   #opening: Promise<IDBPDatabase<S>> | undefined;
   /** Why the database cannot be used any more. */
-  #ended: Error | undefined;
+  #endReason: Error | undefined;
   readonly #running = new Set<Promise<unknown>>();
 
   constructor(options: DatabaseOptions<S>) {
@@ -66,16 +66,16 @@ export class Database<S extends DBSchema = Schema> {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readwrite', { durability }), body));
   }
 
-  /** Closes once pending operations have settled; later ones reject with `VaultClosed`. */
+  /** Closes once pending operations have settled; later ones reject with `VaultClosedError`. */
   async close(): Promise<void> {
-    this.#ended ??= new VaultClosed('The vault is closed.');
+    this.#endReason ??= new VaultClosedError('The vault is closed.');
     await this.#release();
   }
 
   /** Closes for an external reason: later operations reject with `reason`. False if it had already ended. */
   end(reason: Error): boolean {
-    if (this.#ended) return false;
-    this.#ended = reason;
+    if (this.#endReason) return false;
+    this.#endReason = reason;
     void this.#release();
     return true;
   }
@@ -91,14 +91,14 @@ export class Database<S extends DBSchema = Schema> {
     begin: (on: IDBPDatabase<S>) => Tx,
     body: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    for (let last = false; ; last = true) {
+    for (let isLastAttempt = false; ; isLastAttempt = true) {
       const opening = this.#connect();
       const connection = await opening;
       let tx: Tx;
       try {
         tx = begin(connection);
       } catch (error) {
-        if (last || !isClosedConnection(error)) throw error;
+        if (isLastAttempt || !isClosedConnection(error)) throw error;
         this.#drop(opening);
         continue;
       }
@@ -110,83 +110,83 @@ export class Database<S extends DBSchema = Schema> {
         return result;
       } catch (error) {
         // If the abort is refused, the transaction had ended on its own.
-        const byItself = !abort(tx);
+        const hasEndedItself = !tryAbort(tx);
         await done.catch(() => {});
-        if (!byItself) throw storageFailure(error);
-        if (last || !isLostConnection(tx.error)) throw storageFailure(tx.error ?? error);
+        if (!hasEndedItself) throw toStorageError(error);
+        if (isLastAttempt || !isLostConnection(tx.error)) throw toStorageError(tx.error ?? error);
         this.#drop(opening);
       }
     }
   }
 
   #connect(): Promise<IDBPDatabase<S>> {
-    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#endReason) return Promise.reject(this.#endReason);
     if (this.#opening) return this.#opening;
-    const opening: Promise<IDBPDatabase<S>> = this.#open(() => {
+    const opening: Promise<IDBPDatabase<S>> = this.#openWithRetry(() => {
       this.#drop(opening);
       this.#options.onterminated?.();
     });
     this.#opening = opening;
     opening.catch((error: unknown) => {
       if (this.#opening === opening) this.#opening = undefined;
-      if (error instanceof VaultTooNew) this.#outdate(error);
+      if (error instanceof VaultTooNewError) this.#onOutdated(error);
     });
     return opening;
   }
 
   /** A forced close may happen during opening too: then opening is repeated. */
-  async #open(onterminated: () => void): Promise<IDBPDatabase<S>> {
-    for (let tries = 1; ; tries++) {
+  async #openWithRetry(onterminated: () => void): Promise<IDBPDatabase<S>> {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#openOnce(onterminated);
       } catch (error) {
-        if (tries === OPEN_TRIES || !isCutOpening(error)) throw error;
+        if (attempt === MAX_OPEN_ATTEMPTS || !isInterruptedOpening(error)) throw error;
       }
     }
   }
 
   async #openOnce(onterminated: () => void): Promise<IDBPDatabase<S>> {
-    const { name, onblocked, steps } = this.#options;
+    const { name, onblocked, migrations } = this.#options;
     let failure: unknown;
     try {
-      const connection = await openDB<S>(name, steps.length, {
+      const connection = await openDB<S>(name, migrations.length, {
         upgrade(db, from, _to, tx) {
           // idb does not wait for this function: a failed step has to abort the upgrade itself.
           const upgrading = (async () => {
-            for (const step of steps.slice(from)) await step(db, tx);
+            for (const migration of migrations.slice(from)) await migration(db, tx);
           })();
           upgrading.catch((error: unknown) => {
             failure = error;
-            abort(tx);
+            tryAbort(tx);
           });
           tx.done.catch(() => {});
         },
         blocked: () => onblocked?.(),
-        blocking: (_current, next) => void this.#giveWay(next),
+        blocking: (_current, next) => void this.#onBlocking(next),
         terminated: onterminated,
       });
       this.#options.onopened?.();
       return connection;
     } catch (error) {
       if (isVersionError(error)) {
-        throw new VaultTooNew('The data was written by a newer build of Perch. Reload to update.', { cause: error });
+        throw new VaultTooNewError('The data was written by a newer build of Perch. Reload to update.', { cause: error });
       }
-      throw storageFailure(failure ?? error);
+      throw toStorageError(failure ?? error);
     }
   }
 
   /** Closes because another connection requests a newer version (a newer build), or none (to delete the database). */
-  async #giveWay(next: number | null): Promise<void> {
+  async #onBlocking(next: number | null): Promise<void> {
     const opening = this.#opening;
     if (next === null) {
       if (opening) this.#drop(opening);
       return;
     }
     await this.#options.beforeOutdated?.().catch(() => {});
-    this.#outdate(new VaultTooNew('A newer build of Perch has taken over the data. Reload to update.'));
+    this.#onOutdated(new VaultTooNewError('A newer build of Perch has taken over the data. Reload to update.'));
   }
 
-  #outdate(reason: VaultTooNew): void {
+  #onOutdated(reason: VaultTooNewError): void {
     if (this.end(reason)) this.#options.onoutdated?.();
   }
 
@@ -207,7 +207,7 @@ export class Database<S extends DBSchema = Schema> {
 }
 
 /** False if the transaction had already ended. */
-function abort(tx: { abort(): void }): boolean {
+function tryAbort(tx: { abort(): void }): boolean {
   try {
     tx.abort();
     return true;

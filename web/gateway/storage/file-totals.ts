@@ -1,5 +1,5 @@
-import type { ForeignChange } from '../core/vault.ts';
-import type { WriteTransaction } from './schema.ts';
+import type { RemoteChange } from '../core/vault-interface.ts';
+import type { WriteTransaction } from './vault-schema.ts';
 
 /** Number and total size of a workspace's files, in bytes. */
 export interface FileTotal {
@@ -12,34 +12,34 @@ export interface FileTotal {
  * recounted after any other change. A write's own changes count once they are committed.
  */
 export class FileTotals {
-  readonly #known = new Map<string, FileTotal>();
+  readonly #totals = new Map<string, FileTotal>();
   /** Totals within pending writes. */
-  readonly #under = new WeakMap<WriteTransaction, Map<string, FileTotal>>();
+  readonly #byTransaction = new WeakMap<WriteTransaction, Map<string, FileTotal>>();
 
   /** The total within `tx`, to be updated by the caller when it changes files. */
-  async within(tx: WriteTransaction, workspace: string, count: () => Promise<FileTotal>): Promise<FileTotal> {
-    const mine = this.#under.get(tx) ?? this.#begin(tx);
-    const found = mine.get(workspace) ?? { ...(this.#known.get(workspace) ?? (await count())) };
-    mine.set(workspace, found);
+  async get(tx: WriteTransaction, workspace: string, count: () => Promise<FileTotal>): Promise<FileTotal> {
+    const totals = this.#byTransaction.get(tx) ?? this.#startTracking(tx);
+    const found = totals.get(workspace) ?? { ...(this.#totals.get(workspace) ?? (await count())) };
+    totals.set(workspace, found);
     return found;
   }
 
   /** Called when changes of other hosts have been stored. */
-  foreign(changes: readonly ForeignChange[]): void {
-    for (const { store, key } of changes) if (store === 'files') this.#known.delete(key.split('/', 1)[0] ?? '');
+  onRemoteChanges(changes: readonly RemoteChange[]): void {
+    for (const { store, key } of changes) if (store === 'files') this.#totals.delete(key.split('/', 1)[0] ?? '');
   }
 
   /** Called when the data may have been replaced. */
-  forget(): void {
-    this.#known.clear();
+  clear(): void {
+    this.#totals.clear();
   }
 
-  #begin(tx: WriteTransaction): Map<string, FileTotal> {
-    const mine = new Map<string, FileTotal>();
-    this.#under.set(tx, mine);
+  #startTracking(tx: WriteTransaction): Map<string, FileTotal> {
+    const totals = new Map<string, FileTotal>();
+    this.#byTransaction.set(tx, totals);
     // Strict writes commit one after another: no other one can have counted in the meantime.
-    const committed = (): void => mine.forEach((total, workspace) => this.#known.set(workspace, total));
+    const committed = (): void => totals.forEach((total, workspace) => this.#totals.set(workspace, total));
     tx.done.then(committed, () => {});
-    return mine;
+    return totals;
   }
 }

@@ -1,9 +1,9 @@
 import 'fake-indexeddb/auto';
 import { openDB, type IDBPDatabase } from 'idb';
-import type { Usage } from '#shared/rpc/records.ts';
-import { FakeClock } from '../../../tests/support/clock.ts';
+import type { Usage } from '#shared/rpc/record-schemas.ts';
+import { FakeClock } from '../../../tests/support/fake-clock.ts';
 import {
-  sessionKey,
+  toSessionKey,
   type MessageRecord,
   type RunRecord,
   type RunStep,
@@ -11,31 +11,31 @@ import {
   type SessionRecord,
   type UsageRecord,
   type Vault,
-} from '../core/vault.ts';
-import type { ChangeRow } from './schema.ts';
-import { openVault, type ClosedReason, type VaultOptions } from './vault.ts';
+} from '../core/vault-interface.ts';
+import type { ChangeRow } from './vault-schema.ts';
+import { openVault, type VaultCloseReason, type OpenVaultOptions } from './open-vault.ts';
 
-export const KEY = sessionKey('main', 'main');
+export const TEST_VAULT_KEY = toSessionKey('main', 'main');
 
-let databases = 0;
+let openDatabases = 0;
 
 /** A vault in a separate database, closed at the end of its scope. */
-export async function testVault(options: Partial<VaultOptions> = {}) {
-  const name = options.name ?? `storage-${++databases}`;
+export async function createTestVault(options: Partial<OpenVaultOptions> = {}) {
+  const name = options.name ?? `storage-${++openDatabases}`;
   const clock = new FakeClock();
-  const closed: ClosedReason[] = [];
+  const closed: VaultCloseReason[] = [];
   const vault = await openVault({ name, clock, origin: 'here', onclosed: (why) => closed.push(why), ...options });
   return { ...vault, vault, name, clock, closed, [Symbol.asyncDispose]: () => vault.close() };
 }
 
 /** Every row of every store except the change log, by store and key. */
-export const contentOf = async (name: string): Promise<Record<string, unknown>> => {
-  const { changes: _changes, ...content } = await dump(name);
+export const readAllRows = async (name: string): Promise<Record<string, unknown>> => {
+  const { changes: _changes, ...content } = await dumpDatabase(name);
   return content;
 };
 
 /** The change log's rows as `store key`, tombstones with a leading minus, in the order of their clock. */
-export async function changesOf(name: string): Promise<string[]> {
+export async function readChangeLog(name: string): Promise<string[]> {
   const db = await openDB(name);
   const rows = (await db.getAll('changes')) as ChangeRow[];
   db.close();
@@ -44,7 +44,7 @@ export async function changesOf(name: string): Promise<string[]> {
 }
 
 /** The whole database. */
-export async function dump(name: string): Promise<Record<string, Record<string, unknown>>> {
+export async function dumpDatabase(name: string): Promise<Record<string, Record<string, unknown>>> {
   const db: IDBPDatabase = await openDB(name);
   const stores: Record<string, Record<string, unknown>> = {};
   for (const store of db.objectStoreNames) {
@@ -55,31 +55,31 @@ export async function dump(name: string): Promise<Record<string, Record<string, 
   return stores;
 }
 
-export const newSession = (key = KEY, change: Partial<SessionRecord> = {}): SessionRecord => {
+export const newSession = (key = TEST_VAULT_KEY, change: Partial<SessionRecord> = {}): SessionRecord => {
   const [agentId = '', sessionId = ''] = key.split('/');
   const rest = { title: 'A title', createdAt: 1, updatedAt: 1, messageCount: 0, size: 0, preview: '', headId: null };
   return { key, agentId, sessionId, pinned: false, archived: false, folder: null, tags: [], ...rest, ...change };
 };
 
 export function newMessage(id: string, parent: MessageRecord | null, change: Partial<MessageRecord> = {}): MessageRecord {
-  const place = { sessionKey: KEY, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
+  const place = { sessionKey: TEST_VAULT_KEY, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
   return { id, role: 'user', content: `text of ${id}`, timestamp: 1_000, ...place, ...change };
 }
 
 export const newRun = (id: string, userMessageId: string, change: Partial<RunRecord> = {}): RunRecord => ({
-  ...{ id, sessionKey: KEY, status: 'running', userMessageId, model: 'guide/guide', startedAt: 2_000, partial: '' },
+  ...{ id, sessionKey: TEST_VAULT_KEY, status: 'running', userMessageId, model: 'guide/guide', startedAt: 2_000, partial: '' },
   ...change,
 });
 
 const tokens: Usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 
 export const newUsage = (id: string, change: Partial<UsageRecord> = {}): UsageRecord => ({
-  ...{ id, at: 3_000, provider: 'guide', model: 'guide/guide', sessionKey: KEY, principal: 'owner', usage: tokens },
+  ...{ id, at: 3_000, provider: 'guide', model: 'guide/guide', sessionKey: TEST_VAULT_KEY, principal: 'owner', usage: tokens },
   ...change,
 });
 
 /** Stores a question with an active run. */
-export async function ask(vault: Vault, id: string, parent: MessageRecord | null = null): Promise<MessageRecord> {
+export async function storeQuestion(vault: Vault, id: string, parent: MessageRecord | null = null): Promise<MessageRecord> {
   const message = newMessage(id, parent);
   await vault.runs.begin({ session: newSession(), message, run: newRun(`run-${id}`, id) });
   return message;
@@ -105,7 +105,7 @@ export const newResult = (questionId: string, change: Partial<StepResult> = {}):
 });
 
 /** Stores the answer, which ends the run. */
-export async function answer(vault: Vault, question: MessageRecord): Promise<MessageRecord> {
+export async function storeAnswer(vault: Vault, question: MessageRecord): Promise<MessageRecord> {
   const reply = newMessage(`re-${question.id}`, question, { role: 'assistant' });
   await vault.runs.finish({ runId: `run-${question.id}`, status: 'done', endedAt: 4_000, messages: [reply] });
   return reply;

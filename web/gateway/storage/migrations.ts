@@ -1,12 +1,12 @@
-import { configRows } from './config-rows.ts';
-import type { StepOf } from './database.ts';
-import type { ChangeRow, Schema, UpgradeTransaction } from './schema.ts';
+import { toConfigRows } from './config-rows.ts';
+import type { Migration } from './database.ts';
+import type { ChangeRow, VaultSchema, UpgradeTransaction } from './vault-schema.ts';
 
 /** A migration of the vault. */
-export type Step = StepOf<Schema>;
+export type VaultMigration = Migration<VaultSchema>;
 
 /** The migrations: append only, never edit a released step. The version is their number. */
-export const steps: readonly Step[] = [
+export const migrations: readonly VaultMigration[] = [
   (db) => {
     db.createObjectStore('sessions', { keyPath: 'key' });
     const messages = db.createObjectStore('messages', { keyPath: 'id' });
@@ -28,9 +28,9 @@ export const steps: readonly Step[] = [
     db.createObjectStore('blobs', { keyPath: 'hash' });
     db.createObjectStore('conflicts', { keyPath: 'id' });
     tx.objectStore('messages').createIndex('blobs', 'blobs', { multiEntry: true });
-    await Promise.all([splitConfig(tx), splitSessions(tx), nameReplica(tx)]);
+    await Promise.all([splitConfig(tx), splitSessions(tx), assignReplicaId(tx)]);
   },
-  (_db, tx) => partChanges(tx),
+  (_db, tx) => unindexRemoteChanges(tx),
   (db) => {
     for (const name of ['plans', 'jobs', 'devices', 'systemEvents'] as const) db.createObjectStore(name, { keyPath: 'id' });
     const jobRuns = db.createObjectStore('jobRuns', { keyPath: 'id' });
@@ -69,7 +69,7 @@ async function splitConfig(tx: UpgradeTransaction): Promise<void> {
   const [config, changes] = [tx.objectStore('config'), tx.objectStore('changes')];
   const [main, change] = await Promise.all([config.get('main'), changes.get(['config', 'main'])]);
   if (!main || !change) return;
-  const rows = configRows(main.value as Record<string, unknown>);
+  const rows = toConfigRows(main.value as Record<string, unknown>);
   await Promise.all([
     config.delete('main'),
     changes.delete(['config', 'main']),
@@ -87,7 +87,7 @@ async function splitSessions(tx: UpgradeTransaction): Promise<void> {
   await Promise.all(rows.map((row) => changes.put({ ...row, store: 'heads' })));
 }
 
-async function nameReplica(tx: UpgradeTransaction): Promise<void> {
+async function assignReplicaId(tx: UpgradeTransaction): Promise<void> {
   const local = tx.objectStore('local');
   const earlier = (await local.get('origin')) as { value: unknown } | undefined;
   if (typeof earlier?.value !== 'string') return;
@@ -95,16 +95,16 @@ async function nameReplica(tx: UpgradeTransaction): Promise<void> {
 }
 
 /** Removes records that came from the journal from the indexes of the change log. */
-async function partChanges(tx: UpgradeTransaction): Promise<void> {
+async function unindexRemoteChanges(tx: UpgradeTransaction): Promise<void> {
   const changes = tx.objectStore('changes');
   changes.deleteIndex('clock' as never);
   changes.createIndex('own', ['own', 'clock']);
   changes.createIndex('tombstones', ['deleted', 'clock']);
-  let seen = '';
+  let newestRemote = '';
   const rows = (await changes.getAll()) as (Omit<ChangeRow, 'deleted'> & { foreign?: true; deleted?: unknown })[];
   for (const { foreign, deleted, ...row } of rows) {
-    if (row.clock > seen) seen = row.clock;
+    if (row.clock > newestRemote) newestRemote = row.clock;
     void changes.put({ ...row, ...(foreign ? {} : { own: 1 }), ...(deleted ? { deleted: 1 } : {}) });
   }
-  if (seen) await tx.objectStore('local').put({ name: 'seen', value: seen });
+  if (newestRemote) await tx.objectStore('local').put({ name: 'seen', value: newestRemote });
 }

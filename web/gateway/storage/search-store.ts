@@ -1,12 +1,12 @@
 import { lazy } from '../core/lazy.ts';
-import type { Vault } from '../core/vault.ts';
-import type { FindDeps } from './search/find.ts';
+import type { Vault } from '../core/vault-interface.ts';
+import type { SearchDeps } from './search/find-messages.ts';
 import type { SearchIndexDeps } from './search/search-index.ts';
 import type { SessionList } from './session-list.ts';
-import type { Transactions } from './transaction.ts';
+import type { Transactions } from './transactions.ts';
 
 /** Number of waiting messages at which they are indexed without a search. */
-const WAITING = 512;
+const INDEX_THRESHOLD = 512;
 
 export interface SearchStoreDeps {
   clock: { now(): number };
@@ -19,65 +19,65 @@ export interface SearchStoreDeps {
 export interface SearchStore {
   store: Vault['search'];
   /** Called with the number of messages that were stored or removed. */
-  changed(messages: number): void;
+  onMessagesChanged(messages: number): void;
   /** Brings the index up to date after a worker has started. */
-  tend(): Promise<void>;
+  maintain(): Promise<void>;
   /** Stops running work. */
   stop(): Promise<void>;
 }
 
 /** The search index; its code is loaded on first use. */
-export function searchStore({ clock, transactions, sessions, onfault, sizes }: SearchStoreDeps): SearchStore {
-  const parts = lazy(async () => {
-    const [{ SearchIndex }, find] = await Promise.all([import('./search/search-index.ts'), import('./search/find.ts')]);
+export function createSearchStore({ clock, transactions, sessions, onfault, sizes }: SearchStoreDeps): SearchStore {
+  const loadSearch = lazy(async () => {
+    const [{ SearchIndex }, find] = await Promise.all([import('./search/search-index.ts'), import('./search/find-messages.ts')]);
     const index = new SearchIndex({ transactions, ...(sizes ? { sizes } : {}) });
-    if (stopped) index.stop();
-    const deps: FindDeps = { index, transactions, sessions, now: () => clock.now() };
+    if (isStopped) index.stop();
+    const deps: SearchDeps = { index, transactions, sessions, now: () => clock.now() };
     return { index, find, deps };
   });
-  const most = sizes ? sizes.memtable : WAITING;
-  let waiting = 0;
-  let working: Promise<void> | undefined;
-  let stopped = false;
-  const work = (): Promise<void> => {
-    if (stopped) return Promise.resolve();
-    waiting = 0;
-    working ??= parts()
-      .then(({ index }) => index.work())
-      .catch((error: unknown) => void (stopped || onfault(error)))
-      .finally(() => (working = undefined));
-    return working;
+  const threshold = sizes ? sizes.memtable : INDEX_THRESHOLD;
+  let waitingCount = 0;
+  let activeWork: Promise<void> | undefined;
+  let isStopped = false;
+  const indexAll = (): Promise<void> => {
+    if (isStopped) return Promise.resolve();
+    waitingCount = 0;
+    activeWork ??= loadSearch()
+      .then(({ index }) => index.indexAll())
+      .catch((error: unknown) => void (isStopped || onfault(error)))
+      .finally(() => (activeWork = undefined));
+    return activeWork;
   };
 
   return {
     store: {
       async sessions(text, options) {
-        const { find, deps } = await parts();
+        const { find, deps } = await loadSearch();
         const page = await find.findSessions(deps, text, options);
-        if (!page.complete) void work();
+        if (!page.complete) void indexAll();
         return page;
       },
       async messages(text, options) {
-        const { find, deps } = await parts();
+        const { find, deps } = await loadSearch();
         return find.findMessages(deps, text, options);
       },
     },
-    changed(messages) {
-      waiting += messages;
-      if (waiting >= most) void work();
+    onMessagesChanged(messages) {
+      waitingCount += messages;
+      if (waitingCount >= threshold) void indexAll();
     },
-    async tend() {
+    async maintain() {
       const [state, pending] = await transactions.read(['local', 'searchPending'], (tx) =>
-        Promise.all([tx.objectStore('local').get('search'), tx.objectStore('searchPending').getAll(null, most)]),
+        Promise.all([tx.objectStore('local').get('search'), tx.objectStore('searchPending').getAll(null, threshold)]),
       );
       const ids = pending.reduce((sum, row) => sum + row.ids.length, 0);
-      if (state?.name !== 'search' || state.filled !== null || ids >= most) await work();
+      if (state?.name !== 'search' || state.filled !== null || ids >= threshold) await indexAll();
     },
     async stop() {
-      stopped = true;
-      if (!working) return;
-      (await parts()).index.stop();
-      await working;
+      isStopped = true;
+      if (!activeWork) return;
+      (await loadSearch()).index.stop();
+      await activeWork;
     },
   };
 }

@@ -1,11 +1,11 @@
-import type { SessionRecord } from '../core/vault.ts';
-import type { Transactions } from './transaction.ts';
+import type { SessionRecord } from '../core/vault-interface.ts';
+import type { Transactions } from './transactions.ts';
 
 /** All sessions' rows, read once and then updated by committed changes: reading 10,000 of them takes some 100 ms. */
 export class SessionList {
   readonly #transactions: Transactions;
-  #reading: Promise<Map<string, SessionRecord>> | undefined;
-  /** Result of `#reading`. */
+  #pendingRead: Promise<Map<string, SessionRecord>> | undefined;
+  /** Result of `#pendingRead`. */
   #rows: Map<string, SessionRecord> | undefined;
   #sorted: SessionRecord[] | undefined;
 
@@ -21,19 +21,19 @@ export class SessionList {
   /** All rows, last changed first. */
   async list(): Promise<SessionRecord[]> {
     const rows = await this.all();
-    if (rows !== this.#rows) return sorted(rows);
-    return [...(this.#sorted ??= sorted(rows))];
+    if (rows !== this.#rows) return sortSessions(rows);
+    return [...(this.#sorted ??= sortSessions(rows))];
   }
 
   /** Called when the data may have been replaced. */
-  forget(): void {
-    this.#reading = undefined;
+  clear(): void {
+    this.#pendingRead = undefined;
     this.#rows = undefined;
     this.#sorted = undefined;
   }
 
   /** Applies changed rows; undefined for deleted ones. */
-  changed(changes: ReadonlyMap<string, SessionRecord | undefined>): void {
+  applyChanges(changes: ReadonlyMap<string, SessionRecord | undefined>): void {
     if (changes.size === 0) return;
     const apply = (rows: Map<string, SessionRecord>): void => {
       this.#sorted = undefined;
@@ -44,23 +44,23 @@ export class SessionList {
     };
     if (this.#rows) apply(this.#rows);
     // The list that is being read may be older.
-    else void this.#reading?.then(apply, () => {});
+    else void this.#pendingRead?.then(apply, () => {});
   }
 
   #read(): Promise<Map<string, SessionRecord>> {
-    if (this.#reading) return this.#reading;
-    const reading = this.#transactions.read(
+    if (this.#pendingRead) return this.#pendingRead;
+    const pendingRead = this.#transactions.read(
       ['sessions'],
       async (tx) => new Map((await tx.objectStore('sessions').getAll()).map((row) => [row.key, row])),
     );
-    this.#reading = reading;
-    reading.then(
-      (rows) => this.#reading === reading && (this.#rows = rows),
-      () => this.#reading === reading && this.forget(),
+    this.#pendingRead = pendingRead;
+    pendingRead.then(
+      (rows) => this.#pendingRead === pendingRead && (this.#rows = rows),
+      () => this.#pendingRead === pendingRead && this.clear(),
     );
-    return reading;
+    return pendingRead;
   }
 }
 
-const sorted = (rows: ReadonlyMap<string, SessionRecord>): SessionRecord[] =>
+const sortSessions = (rows: ReadonlyMap<string, SessionRecord>): SessionRecord[] =>
   [...rows.values()].sort((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));

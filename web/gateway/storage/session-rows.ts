@@ -1,13 +1,13 @@
-import type { SessionRecord } from '../core/vault.ts';
-import { joinParts } from './parts.ts';
-import { inSession, type StoredMessage, type WriteTransaction } from './schema.ts';
-import { bareSession, type EntryPart, type HeadPart } from './session-parts.ts';
-import { previewAt, storedBytes } from './session-totals.ts';
+import type { SessionRecord } from '../core/vault-interface.ts';
+import { joinParts } from './message-parts.ts';
+import { getSessionRange, type StoredMessage, type WriteTransaction } from './vault-schema.ts';
+import { createBareSession, type SessionFields, type SessionHead } from './session-records.ts';
+import { getPreview, computeStoredBytes } from './session-totals.ts';
 
 /** Maximum number of messages above the head that are examined for a preview: tool calls and results have none. */
 const PREVIEW_DEPTH = 64;
 
-interface Touched {
+interface PendingSessionRow {
   /** Undefined if there is no such session. */
   row: SessionRecord | undefined;
   /** Whether count and size must be derived from the messages, since the row may be wrong. */
@@ -20,29 +20,29 @@ interface Touched {
  */
 export class SessionRows {
   readonly #tx: WriteTransaction;
-  readonly #touched = new Map<string, Touched>();
+  readonly #pendingRows = new Map<string, PendingSessionRow>();
 
   constructor(tx: WriteTransaction) {
     this.#tx = tx;
   }
 
-  /** `entry`: undefined if it was deleted. `headLives`: whether there is a head, from this or an earlier change. */
-  async setEntry(key: string, entry: EntryPart | undefined, headLives: () => Promise<boolean>): Promise<void> {
-    const touched = await this.#touch(key);
-    if (!entry && !(await headLives())) return void (touched.row = undefined);
-    const { headId, updatedAt, messageCount, size } = this.#rowOf(key, touched);
-    touched.row = { ...bareSession(key), headId, updatedAt, messageCount, size, ...entry };
+  /** `entry`: undefined if it was deleted. `hasHead`: whether there is a head, from this or an earlier change. */
+  async setEntry(key: string, entry: SessionFields | undefined, hasHead: () => Promise<boolean>): Promise<void> {
+    const pending = await this.#loadPending(key);
+    if (!entry && !(await hasHead())) return void (pending.row = undefined);
+    const { headId, updatedAt, messageCount, size } = this.#getRow(key, pending);
+    pending.row = { ...createBareSession(key), headId, updatedAt, messageCount, size, ...entry };
   }
 
-  async setHead(key: string, head: HeadPart | undefined, entryLives: () => Promise<boolean>): Promise<void> {
-    const touched = await this.#touch(key);
-    if (!head && !(await entryLives())) return void (touched.row = undefined);
-    touched.row = { ...this.#rowOf(key, touched), ...(head ?? { headId: null, updatedAt: 0 }) };
+  async setHead(key: string, head: SessionHead | undefined, hasEntry: () => Promise<boolean>): Promise<void> {
+    const pending = await this.#loadPending(key);
+    if (!head && !(await hasEntry())) return void (pending.row = undefined);
+    pending.row = { ...this.#getRow(key, pending), ...(head ?? { headId: null, updatedAt: 0 }) };
   }
 
   /** Records that a message of the session was added (1), removed (-1), or changed (0). */
-  async message(key: string, count: -1 | 0 | 1, bytes: number): Promise<void> {
-    const { row } = await this.#touch(key);
+  async countMessage(key: string, count: -1 | 0 | 1, bytes: number): Promise<void> {
+    const { row } = await this.#loadPending(key);
     if (!row) return;
     row.messageCount += count;
     row.size += bytes;
@@ -53,10 +53,10 @@ export class SessionRows {
     const sessions = this.#tx.objectStore('sessions');
     const stored = new Map<string, SessionRecord | undefined>();
     await Promise.all(
-      [...this.#touched].map(async ([key, { row, recount }]) => {
+      [...this.#pendingRows].map(async ([key, { row, recount }]) => {
         stored.set(key, undefined);
         if (!row) return sessions.delete(key);
-        const [sums, preview] = await Promise.all([recount ? countOf(this.#tx, key) : {}, previewOf(this.#tx, row.headId)]);
+        const [sums, preview] = await Promise.all([recount ? countMessages(this.#tx, key) : {}, readPreview(this.#tx, row.headId)]);
         const summed = { ...row, ...sums, preview };
         stored.set(key, summed);
         await sessions.put(summed);
@@ -65,46 +65,46 @@ export class SessionRows {
     return stored;
   }
 
-  #rowOf(key: string, touched: Touched): SessionRecord {
-    if (touched.row) return touched.row;
-    touched.recount = true;
-    return bareSession(key);
+  #getRow(key: string, pending: PendingSessionRow): SessionRecord {
+    if (pending.row) return pending.row;
+    pending.recount = true;
+    return createBareSession(key);
   }
 
-  async #touch(key: string): Promise<Touched> {
-    const known = this.#touched.get(key);
-    if (known) return known;
+  async #loadPending(key: string): Promise<PendingSessionRow> {
+    const existing = this.#pendingRows.get(key);
+    if (existing) return existing;
     const row = await this.#tx.objectStore('sessions').get(key);
     // Another record of the session may have been read in the meantime.
-    const touched = this.#touched.get(key) ?? { row, recount: false };
-    this.#touched.set(key, touched);
-    return touched;
+    const pending = this.#pendingRows.get(key) ?? { row, recount: false };
+    this.#pendingRows.set(key, pending);
+    return pending;
   }
 }
 
 /** Current totals over the messages of a session, and its preview. */
-export async function sumsOf(
+export async function computeSums(
   tx: WriteTransaction,
   key: string,
   headId: string | null,
 ): Promise<Pick<SessionRecord, 'messageCount' | 'size' | 'preview'>> {
-  const [sums, preview] = await Promise.all([countOf(tx, key), previewOf(tx, headId)]);
+  const [sums, preview] = await Promise.all([countMessages(tx, key), readPreview(tx, headId)]);
   return { ...sums, preview };
 }
 
 /** Number of messages of a session on every branch, and the bytes of its export. */
-export async function countOf(tx: WriteTransaction, key: string): Promise<Pick<SessionRecord, 'messageCount' | 'size'>> {
-  const messages = await tx.objectStore('messages').index('branch').getAll(inSession(key));
-  return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + storedBytes(message), 0) };
+export async function countMessages(tx: WriteTransaction, key: string): Promise<Pick<SessionRecord, 'messageCount' | 'size'>> {
+  const messages = await tx.objectStore('messages').index('branch').getAll(getSessionRange(key));
+  return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + computeStoredBytes(message), 0) };
 }
 
 /** Preview text of a session whose branch ends at this message. */
-export async function previewOf(tx: WriteTransaction, headId: string | null): Promise<string> {
+export async function readPreview(tx: WriteTransaction, headId: string | null): Promise<string> {
   let id = headId;
   for (let depth = 0; id !== null && depth < PREVIEW_DEPTH; depth++) {
     const message: StoredMessage | undefined = await tx.objectStore('messages').get(id);
     if (!message) break;
-    const preview = previewAt(joinParts(message, () => undefined));
+    const preview = getPreview(joinParts(message, () => undefined));
     if (preview) return preview;
     id = message.parentId;
   }

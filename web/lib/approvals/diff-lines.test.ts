@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { diffLines } from './diff-lines.ts';
 
 const SIGNS = { same: ' ', added: '+', removed: '-', skipped: '@' };
-const shown = (before: string, after: string): string[] => diffLines(before, after).map(({ kind, text }) => SIGNS[kind] + text);
+const render = (before: string, after: string): string[] => diffLines(before, after).map(({ kind, text }) => SIGNS[kind] + text);
 
 test('distinguishes added, removed and unchanged lines', () => {
-  expect(shown('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d']);
-  expect(shown('', 'a')).toEqual(['-', '+a']);
-  expect(shown('a\nb', 'b\na')).toEqual(['-a', ' b', '+a']);
+  expect(render('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d']);
+  expect(render('', 'a')).toEqual(['-', '+a']);
+  expect(render('a\nb', 'b\na')).toEqual(['-a', ' b', '+a']);
 });
 
 test('unchanged parts that are far from a change are skipped', () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
   const after = lines.with(10, 'rm -rf /');
-  expect(shown(lines.join('\n'), after.join('\n'))).toEqual([
+  expect(render(lines.join('\n'), after.join('\n'))).toEqual([
     '@7',
     ' line 7',
     ' line 8',

@@ -5,9 +5,9 @@ export interface DiffLine {
 }
 
 /** Unchanged lines that are shown before and after a change. */
-const CONTEXT = 3;
+const CONTEXT_LINES = 3;
 /** Above this many comparisons all lines between the first and last change count as changed. */
-const MAX_CELLS = 4_000_000;
+const MAX_COMPARISONS = 4_000_000;
 
 /** The lines of a text with additions and removals relative to another one; long unchanged parts are skipped. */
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -29,7 +29,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 function diffMiddle(old: string[], now: string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: 'removed', text });
   const added = (text: string): DiffLine => ({ kind: 'added', text });
-  if (old.length * now.length > MAX_CELLS) return [...old.map(removed), ...now.map(added)];
+  if (old.length * now.length > MAX_COMPARISONS) return [...old.map(removed), ...now.map(added)];
   const width = now.length + 1;
   const lengths = new Uint32Array((old.length + 1) * width);
   const at = (row: number, column: number): number => lengths[row * width + column] ?? 0;
@@ -58,11 +58,11 @@ function diffMiddle(old: string[], now: string[]): DiffLine[] {
 
 function skipUnchanged(lines: DiffLine[]): DiffLine[] {
   const near = (index: number): boolean =>
-    lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ kind }) => kind === 'added' || kind === 'removed');
-  const shown: DiffLine[] = [];
+    lines.slice(Math.max(0, index - CONTEXT_LINES), index + CONTEXT_LINES + 1).some(({ kind }) => kind === 'added' || kind === 'removed');
+  const result: DiffLine[] = [];
   let skipped = 0;
   const close = (): void => {
-    if (skipped > 0) shown.push({ kind: 'skipped', text: String(skipped) });
+    if (skipped > 0) result.push({ kind: 'skipped', text: String(skipped) });
     skipped = 0;
   };
   for (const [index, line] of lines.entries()) {
@@ -71,8 +71,8 @@ function skipUnchanged(lines: DiffLine[]): DiffLine[] {
       continue;
     }
     close();
-    shown.push(line);
+    result.push(line);
   }
   close();
-  return shown;
+  return result;
 }

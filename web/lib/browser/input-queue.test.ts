@@ -12,9 +12,9 @@ function slowPage() {
   const queue = new InputQueue(
     (input) => {
       got.push(input);
-      const answer = Promise.withResolvers<void>();
-      answers.push(answer);
-      return answer.promise;
+      const reply = Promise.withResolvers<void>();
+      answers.push(reply);
+      return reply.promise;
     },
     (error) => failed.push(error),
   );

@@ -1,8 +1,8 @@
 import { fromBase64 } from '#shared/base64.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 
 type Frame = EventPayload<'browser.frame'>;
 
@@ -17,30 +17,30 @@ export class LiveView {
   /** The tab that the last picture is of. */
   tabId = $state<string | null>(null);
   #canvas: HTMLCanvasElement | null = null;
-  readonly #ondownload: (download: EventPayload<'browser.downloaded'>['download']) => void;
+  readonly #onDownload: (download: EventPayload<'browser.downloaded'>['download']) => void;
 
   /** `ondownload`: a page has downloaded a file. */
   constructor(ondownload: (download: EventPayload<'browser.downloaded'>['download']) => void) {
-    this.#ondownload = ondownload;
+    this.#onDownload = ondownload;
   }
 
   /** An attachment for the canvas that shows the frames. */
-  readonly drawOn = (canvas: HTMLCanvasElement): (() => void) => {
+  readonly attachCanvas = (canvas: HTMLCanvasElement): (() => void) => {
     this.#canvas = canvas;
     return () => (this.#canvas = null);
   };
 
   /** Watches the current tab of a profile's browser; the result stops it. */
-  show(profile: string): () => void {
-    let over = false;
+  watch(profile: string): () => void {
+    let isStopped = false;
     this.state = 'beginning';
     this.reason = null;
     this.problem = null;
     const stops = [
       gateway.on('browser.frame', (frame) => {
-        if (frame.profile === profile) void this.#draw(frame, () => over);
+        if (frame.profile === profile) void this.#draw(frame, () => isStopped);
       }),
-      gateway.on('browser.downloaded', ({ profile: of, download }) => of === profile && this.#ondownload(download)),
+      gateway.on('browser.downloaded', ({ profile: of, download }) => of === profile && this.#onDownload(download)),
       gateway.on('browser.unwatched', ({ profile: of, reason }) => {
         if (of !== profile) return;
         this.state = 'ended';
@@ -48,12 +48,12 @@ export class LiveView {
       }),
     ];
     gateway.call('browser.watch', { profile }).catch((error: unknown) => {
-      if (over || isLost(error)) return;
+      if (isStopped || isConnectionLost(error)) return;
       this.state = 'ended';
-      this.problem = problemOf(error, m.browser_doing_show());
+      this.problem = toProblem(error, m.browser_doing_show());
     });
     return () => {
-      over = true;
+      isStopped = true;
       for (const stop of stops) stop();
       if (this.state !== 'ended') this.state = 'off';
       // With the connection the view is gone too.
@@ -61,11 +61,11 @@ export class LiveView {
     };
   }
 
-  async #draw({ profile, frame, data, tabId, width, height }: Frame, over: () => boolean): Promise<void> {
+  async #draw({ profile, frame, data, tabId, width, height }: Frame, isStopped: () => boolean): Promise<void> {
     try {
       const picture = await createImageBitmap(new Blob([fromBase64(data)], { type: 'image/jpeg' }));
       const canvas = this.#canvas;
-      if (canvas && !over()) {
+      if (canvas && !isStopped()) {
         [canvas.width, canvas.height] = [picture.width, picture.height];
         canvas.getContext('2d')?.drawImage(picture, 0, 0);
         this.size = { width, height };
@@ -75,7 +75,7 @@ export class LiveView {
       picture.close();
     } finally {
       // Without this word no other comes; a view that is over needs none.
-      if (!over()) gateway.call('browser.seen', { profile, frame }).catch(() => {});
+      if (!isStopped()) gateway.call('browser.seen', { profile, frame }).catch(() => {});
     }
   }
 }

@@ -8,7 +8,7 @@ export interface Prompt {
 
 export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
 
-interface Wished {
+interface LanguageOptions {
   expectedInputs?: { type: 'text'; languages: string[] }[];
   expectedOutputs?: { type: 'text'; languages: string[] }[];
 }
@@ -25,10 +25,10 @@ export interface Conversation {
 
 /** The part of the Prompt API (webmachinelearning.github.io/prompt-api) that is used; pages have it if the browser includes a model. */
 export interface LanguageModel {
-  availability(wished?: Wished): Promise<Availability>;
+  availability(wished?: LanguageOptions): Promise<Availability>;
   /** Downloads the model first if necessary, which requires a user gesture. Rejects with a DOMException. */
   create(
-    options: Wished & {
+    options: LanguageOptions & {
       initialPrompts?: Prompt[];
       signal?: AbortSignal;
       monitor?(monitor: EventTarget): void;
@@ -37,14 +37,17 @@ export interface LanguageModel {
 }
 
 /** The browser's own model; undefined if it has none. */
-export const languageModel = (): LanguageModel | undefined => (globalThis as { LanguageModel?: LanguageModel }).LanguageModel;
+export const getLanguageModel = (): LanguageModel | undefined => (globalThis as { LanguageModel?: LanguageModel }).LanguageModel;
 
 /** Languages of Chrome's model (Chrome 156); it refuses others, with a warning in the console. */
-const SPOKEN = ['de', 'en', 'es', 'fr', 'ja'];
+const SUPPORTED_LANGUAGES = ['de', 'en', 'es', 'fr', 'ja'];
 
 /** Options and availability for a language; English if the model does not support it. The browser requires the language. */
-export async function bestWish(model: LanguageModel, locale: string): Promise<{ wished: Wished; availability: Availability }> {
-  const language = SPOKEN.find((each) => each === locale.split('-', 1)[0]) ?? 'en';
+export async function findBestOptions(
+  model: LanguageModel,
+  locale: string,
+): Promise<{ wished: LanguageOptions; availability: Availability }> {
+  const language = SUPPORTED_LANGUAGES.find((each) => each === locale.split('-', 1)[0]) ?? 'en';
   const texts = [{ type: 'text' as const, languages: [language] }];
   const wished = { expectedInputs: texts, expectedOutputs: texts };
   return { wished, availability: await model.availability(wished).catch((): Availability => 'unavailable') };

@@ -1,23 +1,23 @@
-import { toolbarOf } from './canvas-toolbar.ts';
-import { DrawnCanvas } from './drawn-canvas.ts';
-import type { ImageOptions } from '../../paint/export.ts';
-import { type ImageCanvasOptions, imageOptionsOf } from './image-canvas.ts';
-import type { Spelt } from './spelt.ts';
-import { TOOLS } from './tools.ts';
-import { type ImageSource, Underlay } from './underlay.ts';
+import { createCanvasToolbar } from './canvas-toolbar.ts';
+import { InteractiveCanvas } from './interactive-canvas.ts';
+import type { ImageOptions } from '../../paint/export-image.ts';
+import { type ImageCanvasOptions, toImageOptions } from './image-canvas.ts';
+import type { AnySpelling } from './spelling-options.ts';
+import { TOOLS } from './drawing-tools.ts';
+import { type ImageSource, PictureUnderlay } from './picture-underlay.ts';
 
 /** A picture that a person annotates, with a toolbar. The width defaults to 3, the colour to `#d92d20`. */
-export class AnnotationCanvas extends DrawnCanvas {
+export class AnnotationCanvas extends InteractiveCanvas {
   readonly #gone = new AbortController();
-  readonly #under: Underlay;
+  readonly #under: PictureUnderlay;
 
   /** `imageSrc`, `width`, `height`, or an object of them. `ready` resolves when the picture has loaded. */
   constructor(imageSrc: ImageSource, width: number, height: number);
-  constructor(options: Spelt<ImageCanvasOptions>);
+  constructor(options: AnySpelling<ImageCanvasOptions>);
   constructor(...given: readonly unknown[]) {
-    const { imageSrc, width, height } = imageOptionsOf(given);
+    const { imageSrc, width, height } = toImageOptions(given);
     super({ width, height }, { color: '#d92d20', width: 3 });
-    this.#under = new Underlay(this.drawing, imageSrc);
+    this.#under = new PictureUnderlay(this.drawing, imageSrc);
   }
 
   /** Resolves when the picture has loaded. Rejects with an Error if it cannot be fetched or read. */
@@ -32,7 +32,7 @@ export class AnnotationCanvas extends DrawnCanvas {
 
   /** A bar with every tool, colour, width, undo, redo and clear, to put where it is wanted. */
   buildToolbar(): HTMLElement {
-    return toolbarOf(this, TOOLS, { signal: this.#gone.signal });
+    return createCanvasToolbar(this, TOOLS, { signal: this.#gone.signal });
   }
 
   override async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,8 +1,8 @@
-import { toolbarOf } from './canvas-toolbar.ts';
-import { DrawnCanvas } from './drawn-canvas.ts';
-import { optionsOf, type Spelt } from './spelt.ts';
-import { gap, toolButton } from './toolbar.ts';
-import { type Tool, TOOLS } from './tools.ts';
+import { createCanvasToolbar } from './canvas-toolbar.ts';
+import { InteractiveCanvas } from './interactive-canvas.ts';
+import { toOptions, type AnySpelling } from './spelling-options.ts';
+import { createGap, createToolButton } from './toolbar.ts';
+import { type Tool, TOOLS } from './drawing-tools.ts';
 
 export interface CanvasPanelOptions {
   /** CSS pixels; 640. */
@@ -16,17 +16,17 @@ export interface CanvasPanelOptions {
 }
 
 /** A canvas with its tools around it: what both panels are. */
-class Panel {
+class BaseCanvasPanel {
   /** Element to insert into the page. */
   readonly element: HTMLElement;
-  readonly canvas: DrawnCanvas;
+  readonly canvas: InteractiveCanvas;
   readonly #gone = new AbortController();
 
-  constructor(canvas: DrawnCanvas, tools: readonly Tool[], more: readonly HTMLElement[]) {
+  constructor(canvas: InteractiveCanvas, tools: readonly Tool[], more: readonly HTMLElement[]) {
     this.canvas = canvas;
     this.element = document.createElement('div');
     this.element.className = 'perch-panel';
-    this.element.append(toolbarOf(canvas, tools, { signal: this.#gone.signal, more }), canvas.element);
+    this.element.append(createCanvasToolbar(canvas, tools, { signal: this.#gone.signal, more }), canvas.element);
   }
 
   /** `pen`, `rect`, `circle`, `arrow`, `marker`, `text` or `select`. Throws a RangeError for any other value. */
@@ -56,30 +56,30 @@ class Panel {
 }
 
 /** A canvas with all tools and an export button. */
-export class CanvasPanel extends Panel {
+export class CanvasPanel extends BaseCanvasPanel {
   /** `width`, `height`, `canvasBgcolor`, `onExport`, or an object of them. Throws a TypeError for an invalid colour. */
   constructor(width: number, height: number, canvasBgcolor?: string, onExport?: CanvasPanelOptions['onExport']);
-  constructor(options: Spelt<CanvasPanelOptions>);
+  constructor(options: AnySpelling<CanvasPanelOptions>);
   constructor(...given: readonly unknown[]) {
     const {
       width = 640,
       height = 480,
       canvasBgcolor = '#ffffff',
       onExport,
-    } = optionsOf<CanvasPanelOptions>(['width', 'height', 'canvasBgcolor', 'onExport'], given);
-    const canvas = new DrawnCanvas({ width, height, background: canvasBgcolor }, { color: '#000000', width: 3 });
-    const save = toolButton('save', 'Export as PNG', () => void canvas.capturePng().then(onExport));
-    super(canvas, TOOLS, onExport ? [gap(), save] : []);
+    } = toOptions<CanvasPanelOptions>(['width', 'height', 'canvasBgcolor', 'onExport'], given);
+    const canvas = new InteractiveCanvas({ width, height, background: canvasBgcolor }, { color: '#000000', width: 3 });
+    const save = createToolButton('save', 'Export as PNG', () => void canvas.capturePng().then(onExport));
+    super(canvas, TOOLS, onExport ? [createGap(), save] : []);
   }
 }
 
 /** A canvas with a pen, its colour and width, undo, redo and clear: small enough for a form. */
-export class SimpleCanvasPanel extends Panel {
+export class SimpleCanvasPanel extends BaseCanvasPanel {
   /** `width` and `height` in CSS pixels, or both in an object. */
   constructor(width: number, height: number);
   constructor(options: { readonly width: number; readonly height: number });
   constructor(...given: readonly unknown[]) {
-    const { width = 320, height = 200 } = optionsOf<{ width: number; height: number }>(['width', 'height'], given);
-    super(new DrawnCanvas({ width, height, background: '#ffffff' }, { color: '#000000', width: 3 }), ['pen'], []);
+    const { width = 320, height = 200 } = toOptions<{ width: number; height: number }>(['width', 'height'], given);
+    super(new InteractiveCanvas({ width, height, background: '#ffffff' }, { color: '#000000', width: 3 }), ['pen'], []);
   }
 }

@@ -1,19 +1,19 @@
-let context: OffscreenCanvasRenderingContext2D | null | undefined;
+let parserContext: OffscreenCanvasRenderingContext2D | null | undefined;
 
 /**
  * Normalizes any CSS colour to the form that drawings store: `red` becomes `#ff0000`, `rgb(0 0 0 / 50%)` becomes `#00000080`. Throws a
  * TypeError that names an invalid colour.
  */
-export function cssColor(color: string): string {
+export function normalizeCssColor(color: string): string {
   if (/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(color)) return color.toLowerCase();
-  context ??= new OffscreenCanvas(1, 1).getContext('2d');
-  if (!context) throw new Error('This browser does not support OffscreenCanvas');
+  parserContext ??= new OffscreenCanvas(1, 1).getContext('2d');
+  if (!parserContext) throw new Error('This browser does not support OffscreenCanvas');
   // Assigning an invalid colour leaves the previous one in place.
   const readings = ['#000000', '#ffffff'].map((before) => {
-    if (!context) return '';
-    context.fillStyle = before;
-    context.fillStyle = color;
-    return context.fillStyle;
+    if (!parserContext) return '';
+    parserContext.fillStyle = before;
+    parserContext.fillStyle = color;
+    return parserContext.fillStyle;
   });
   const [read] = readings;
   if (typeof read !== 'string' || read !== readings[1]) throw new TypeError(`"${color}" is not a colour`);

@@ -1,14 +1,14 @@
 import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
-import { type Kind, type NewShape, PAINT_STYLE, type Shape } from '#shared/canvas/fields.ts';
+import { type Kind, type NewShape, DEFAULT_PAINT_STYLE, type Shape } from '#shared/canvas/shape-fields.ts';
 import type { PathElement } from '#shared/canvas/path.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { cssColor } from './css-color.ts';
-import { exportImage, exportSvg, type ImageOptions } from '../../paint/export.ts';
-import { type Paint, styleOf } from './paint-style.ts';
+import { normalizeCssColor } from './css-color.ts';
+import { exportImage, exportSvg, type ImageOptions } from '../../paint/export-image.ts';
+import { type Paint, toPaintStyle } from './paint-style.ts';
 import { type PointLike, toPoints } from './points.ts';
 import { toShapeError } from './shape-error.ts';
-import type { Screen } from './screen.ts';
+import type { DrawingScreen } from './drawing-screen.ts';
 import { Stage } from './stage.ts';
 
 export interface CanvasOptions {
@@ -39,7 +39,7 @@ export class DrawableCanvas {
   readonly drawing: Drawing;
   /** Changes the list so that it can be undone. */
   readonly editor: Editor;
-  protected readonly stage: Screen;
+  protected readonly stage: DrawingScreen;
 
   /** `width` and `height` in CSS pixels, or both in an object. */
   constructor(width: number, height: number);
@@ -47,7 +47,7 @@ export class DrawableCanvas {
   constructor(first: number | CanvasOptions, second?: number);
   constructor(first: number | CanvasOptions, second = 150) {
     const { width, height, background = null } = typeof first === 'number' ? { width: first, height: second } : first;
-    this.drawing = new Drawing({ width, height, background: background === null ? null : cssColor(background) });
+    this.drawing = new Drawing({ width, height, background: background === null ? null : normalizeCssColor(background) });
     this.editor = new Editor(this.drawing);
     this.element = document.createElement('div');
     this.element.style.cssText = 'position:relative;display:inline-block;vertical-align:top;max-width:100%';
@@ -55,44 +55,44 @@ export class DrawableCanvas {
   }
 
   /** A rectangle, filled with the colour (default `#000000`) or outlined by 1 pixel. */
-  drawRect(x: number, y: number, w: number, h: number, color: Paint = PAINT_STYLE.color, fill?: boolean): Shape<'rect'> {
-    const style = styleOf(color);
+  drawRect(x: number, y: number, w: number, h: number, color: Paint = DEFAULT_PAINT_STYLE.color, fill?: boolean): Shape<'rect'> {
+    const style = toPaintStyle(color);
     return this.draw('rect', { x, y, width: w, height: h, ...style, fill: fill ?? style.fill }, { width: 'w', height: 'h' });
   }
 
   /** A filled circle about (cx, cy). */
-  drawCircle(cx: number, cy: number, r: number, color: Paint = PAINT_STYLE.color): Shape<'ellipse'> {
-    return this.draw('ellipse', { cx, cy, rx: r, ry: r, ...styleOf(color) }, { rx: 'r', ry: 'r' });
+  drawCircle(cx: number, cy: number, r: number, color: Paint = DEFAULT_PAINT_STYLE.color): Shape<'ellipse'> {
+    return this.draw('ellipse', { cx, cy, rx: r, ry: r, ...toPaintStyle(color) }, { rx: 'r', ry: 'r' });
   }
 
   /** A straight line, `width` wide (default 1). */
-  drawLine(x1: number, y1: number, x2: number, y2: number, color: Paint = PAINT_STYLE.color, width?: number): Shape<'line'> {
-    const { color: stroke, strokeWidth, antiAlias } = styleOf(color);
+  drawLine(x1: number, y1: number, x2: number, y2: number, color: Paint = DEFAULT_PAINT_STYLE.color, width?: number): Shape<'line'> {
+    const { color: stroke, strokeWidth, antiAlias } = toPaintStyle(color);
     return this.draw('line', { x1, y1, x2, y2, color: stroke, antiAlias, strokeWidth: width ?? strokeWidth }, { strokeWidth: 'width' });
   }
 
   /** Text with its left upper corner at (x, y), its letters `size` high (default 16); `\n` begins a new line. */
-  drawText(x: number, y: number, text: string, color: Paint = PAINT_STYLE.color, size = 16): Shape<'text'> {
-    const { color: ink, antiAlias } = styleOf(color);
+  drawText(x: number, y: number, text: string, color: Paint = DEFAULT_PAINT_STYLE.color, size = 16): Shape<'text'> {
+    const { color: ink, antiAlias } = toPaintStyle(color);
     return this.add('text', { x, y, text, size, color: ink, antiAlias });
   }
 
   /** A filled polygon through points of the form `[x, y]` or `{ x, y }`. */
-  drawPolygon(points: readonly PointLike[], color: Paint = PAINT_STYLE.color): Shape<'polygon'> {
-    return this.add('polygon', { points: toPoints(points), ...styleOf(color) });
+  drawPolygon(points: readonly PointLike[], color: Paint = DEFAULT_PAINT_STYLE.color): Shape<'polygon'> {
+    return this.add('polygon', { points: toPoints(points), ...toPaintStyle(color) });
   }
 
   /** A filled star with `points` spikes (2 to 500) of the radius `outer`, and `inner` between them; the first points up. */
-  drawStar(cx: number, cy: number, outer: number, inner: number, points: number, color: Paint = PAINT_STYLE.color): Shape<'star'> {
-    return this.draw('star', { cx, cy, outer, inner, spikes: points, ...styleOf(color) }, { spikes: 'points' });
+  drawStar(cx: number, cy: number, outer: number, inner: number, points: number, color: Paint = DEFAULT_PAINT_STYLE.color): Shape<'star'> {
+    return this.draw('star', { cx, cy, outer, inner, spikes: points, ...toPaintStyle(color) }, { spikes: 'points' });
   }
 
   /**
    * Draws a path of `MoveTo`, `LineTo`, `CubicTo`, `QuadraticTo` and `ClosePath`, filled; with a `PaintStyle` whose `fill` is false,
    * outlined.
    */
-  drawPath(elements: readonly PathElement[], color: Paint = PAINT_STYLE.color): Shape<'path'> {
-    return this.add('path', { elements: [...elements], ...styleOf(color) });
+  drawPath(elements: readonly PathElement[], color: Paint = DEFAULT_PAINT_STYLE.color): Shape<'path'> {
+    return this.add('path', { elements: [...elements], ...toPaintStyle(color) });
   }
 
   /** Takes all shapes away, as one step. */

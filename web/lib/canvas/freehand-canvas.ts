@@ -1,5 +1,5 @@
-import { DrawnCanvas } from './drawn-canvas.ts';
-import { optionsOf, type Spelt } from './spelt.ts';
+import { InteractiveCanvas } from './interactive-canvas.ts';
+import { toOptions, type AnySpelling } from './spelling-options.ts';
 
 export interface FreehandOptions {
   /** CSS pixels; 640. */
@@ -13,17 +13,17 @@ export interface FreehandOptions {
 }
 
 /** A canvas to draw on by hand. Line width follows pen pressure: half the width at no pressure, one and a half times at full. */
-export class FreehandCanvas extends DrawnCanvas {
+export class FreehandCanvas extends InteractiveCanvas {
   /** `width`, `height`, `strokeColor`, `strokeWidth`, or an object of them. Throws a TypeError for an invalid colour. */
   constructor(width: number, height: number, strokeColor?: string, strokeWidth?: number);
-  constructor(options: Spelt<FreehandOptions>);
+  constructor(options: AnySpelling<FreehandOptions>);
   constructor(...given: readonly unknown[]) {
     const {
       width = 640,
       height = 480,
       strokeColor = '#000000',
       strokeWidth = 3,
-    } = optionsOf<FreehandOptions>(['width', 'height', 'strokeColor', 'strokeWidth'], given);
+    } = toOptions<FreehandOptions>(['width', 'height', 'strokeColor', 'strokeWidth'], given);
     super({ width, height }, { color: strokeColor, width: strokeWidth });
   }
 

@@ -1,9 +1,9 @@
-import type { Shape } from '#shared/canvas/fields.ts';
+import type { Shape } from '#shared/canvas/shape-fields.ts';
 import { type CanvasOptions, DrawableCanvas } from './drawable-canvas.ts';
-import type { ImageOptions } from '../../paint/export.ts';
-import { type Paint, styleOf } from './paint-style.ts';
-import { optionsOf, type Spelt } from './spelt.ts';
-import { type ImageSource, Underlay } from './underlay.ts';
+import type { ImageOptions } from '../../paint/export-image.ts';
+import { type Paint, toPaintStyle } from './paint-style.ts';
+import { toOptions, type AnySpelling } from './spelling-options.ts';
+import { type ImageSource, PictureUnderlay } from './picture-underlay.ts';
 
 export interface ImageCanvasOptions {
   readonly imageSrc: ImageSource;
@@ -12,25 +12,25 @@ export interface ImageCanvasOptions {
   readonly height: number;
 }
 
-export const imageOptionsOf = (given: readonly unknown[]): ImageCanvasOptions => {
-  const { imageSrc = '', width = 640, height = 480 } = optionsOf<ImageCanvasOptions>(['imageSrc', 'width', 'height'], given);
+export const toImageOptions = (args: readonly unknown[]): ImageCanvasOptions => {
+  const { imageSrc = '', width = 640, height = 480 } = toOptions<ImageCanvasOptions>(['imageSrc', 'width', 'height'], args);
   return { imageSrc, width, height };
 };
 
 /** Default colour of annotations. */
-const RED = '#d92d20';
+const DEFAULT_COLOR = '#d92d20';
 
 /** A canvas over a picture: PNG, JPEG, WebP, GIF, AVIF, BMP or SVG. */
 export class ImageCanvas extends DrawableCanvas {
-  readonly #under: Underlay;
+  readonly #under: PictureUnderlay;
 
   /** `imageSrc`, `width`, `height`, or an object of them. `ready` resolves when the picture has loaded. */
   constructor(imageSrc: ImageSource, width: number, height: number);
-  constructor(options: Spelt<ImageCanvasOptions>);
+  constructor(options: AnySpelling<ImageCanvasOptions>);
   constructor(...given: readonly unknown[]) {
-    const { imageSrc, width, height } = imageOptionsOf(given);
+    const { imageSrc, width, height } = toImageOptions(given);
     super({ width, height } satisfies CanvasOptions);
-    this.#under = new Underlay(this.drawing, imageSrc);
+    this.#under = new PictureUnderlay(this.drawing, imageSrc);
   }
 
   /** Resolves when the picture has loaded. Rejects with an Error if it cannot be fetched or read. */
@@ -44,25 +44,33 @@ export class ImageCanvas extends DrawableCanvas {
   }
 
   /** A rectangle, outlined unless `fill` or a `PaintStyle` says otherwise, by `strokeWidth` CSS pixels (default 3); `#d92d20` by default. */
-  override drawRect(x: number, y: number, w: number, h: number, color: Paint = RED, fill?: boolean, strokeWidth?: number): Shape<'rect'> {
-    const style = styleOf({ fill: false, strokeWidth: 3, ...(typeof color === 'string' ? { color } : color) });
+  override drawRect(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    color: Paint = DEFAULT_COLOR,
+    fill?: boolean,
+    strokeWidth?: number,
+  ): Shape<'rect'> {
+    const style = toPaintStyle({ fill: false, strokeWidth: 3, ...(typeof color === 'string' ? { color } : color) });
     const shape = { x, y, width: w, height: h, ...style, fill: fill ?? style.fill, strokeWidth: strokeWidth ?? style.strokeWidth };
     return this.draw('rect', shape, { width: 'w', height: 'h' });
   }
 
   /** An arrow to (x2, y2), 3 CSS pixels wide unless a `PaintStyle` says otherwise. */
-  drawArrow(x1: number, y1: number, x2: number, y2: number, color: Paint = RED): Shape<'arrow'> {
-    const { antiAlias, color: ink, strokeWidth } = styleOf(typeof color === 'string' ? { color, strokeWidth: 3 } : color);
+  drawArrow(x1: number, y1: number, x2: number, y2: number, color: Paint = DEFAULT_COLOR): Shape<'arrow'> {
+    const { antiAlias, color: ink, strokeWidth } = toPaintStyle(typeof color === 'string' ? { color, strokeWidth: 3 } : color);
     return this.add('arrow', { x1, y1, x2, y2, color: ink, antiAlias, strokeWidth });
   }
 
-  override drawText(x: number, y: number, text: string, color: Paint = RED, size = 16): Shape<'text'> {
+  override drawText(x: number, y: number, text: string, color: Paint = DEFAULT_COLOR, size = 16): Shape<'text'> {
     return super.drawText(x, y, text, color, size);
   }
 
   /** A filled circle of 28 CSS pixels about (x, y) with a number or a few letters in it. */
-  drawMarker(x: number, y: number, label: string | number, color: Paint = RED): Shape<'marker'> {
-    return this.add('marker', { x, y, label: String(label), color: styleOf(color).color });
+  drawMarker(x: number, y: number, label: string | number, color: Paint = DEFAULT_COLOR): Shape<'marker'> {
+    return this.add('marker', { x, y, label: String(label), color: toPaintStyle(color).color });
   }
 
   /** Exports the drawing as a PNG after the picture has loaded. Rejects with an Error if the picture cannot be fetched or read. */

@@ -1,5 +1,5 @@
 import { toBase64 } from '#shared/base64.ts';
-import { isImageDataUrl, LIMITS } from '#shared/canvas/fields.ts';
+import { isImageDataUrl, LIMITS } from '#shared/canvas/shape-fields.ts';
 
 /** Converts an image to the data URL that a drawing stores. Throws an Error about an unsupported content type or size. */
 export function toImageDataUrl(type: string, bytes: Uint8Array): string {

@@ -1,45 +1,46 @@
-import type { Layer, View } from './layer.ts';
-import { adoptStyles } from './styles.ts';
+import type { PixelLayer, LayerView } from './pixel-layer.ts';
+import { installStyles } from './canvas-styles.ts';
 
 /**
  * Factor by which the background outside the pixels is coarser. It shows for a few frames only, and browsers without a GPU copy all of it
  * in each frame.
  */
-const COARSER = 4;
+const BACKGROUND_SCALE = 4;
 
 /** The element under Fabric's canvas while a drawing is cached as pixels: the browser moves and scales it without painting. */
 export class LayerPane {
   readonly #element = document.createElement('div');
   /** The background under all shapes, for the area that the pixels do not cover. */
-  readonly #beside = document.createElement('canvas');
+  readonly #outside = document.createElement('canvas');
 
   constructor(wrapper: HTMLElement) {
-    adoptStyles();
+    installStyles();
     this.#element.className = 'perch-layers';
     wrapper.prepend(this.#element);
   }
 
   /** `ground` paints what lies under all shapes. */
-  show(view: View, front: Layer, ground: (context: CanvasRenderingContext2D) => void): void {
-    front.place(view);
-    const shown: Element[] = [front.tiles.element];
-    if (!front.covers(view)) {
-      this.#paintBeside(view, ground);
-      shown.unshift(this.#beside);
+  show(view: LayerView, front: PixelLayer, ground: (context: CanvasRenderingContext2D) => void): void {
+    front.position(view);
+    const elements: Element[] = [front.tiles.element];
+    if (!front.isCovering(view)) {
+      this.#paintOutside(view, ground);
+      elements.unshift(this.#outside);
     }
     const { children } = this.#element;
-    if (shown.length !== children.length || shown.some((element, at) => element !== children[at])) this.#element.replaceChildren(...shown);
+    if (elements.length !== children.length || elements.some((element, at) => element !== children[at]))
+      this.#element.replaceChildren(...elements);
   }
 
   remove(): void {
     this.#element.remove();
   }
 
-  #paintBeside(view: View, ground: (context: CanvasRenderingContext2D) => void): void {
-    const ratio = view.getRetinaScaling() / COARSER;
+  #paintOutside(view: LayerView, ground: (context: CanvasRenderingContext2D) => void): void {
+    const ratio = view.getRetinaScaling() / BACKGROUND_SCALE;
     const [width, height] = [Math.ceil(view.width * ratio), Math.ceil(view.height * ratio)];
-    if (this.#beside.width !== width || this.#beside.height !== height) Object.assign(this.#beside, { width, height });
-    const context = this.#beside.getContext('2d');
+    if (this.#outside.width !== width || this.#outside.height !== height) Object.assign(this.#outside, { width, height });
+    const context = this.#outside.getContext('2d');
     if (!context) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, view.width, view.height);

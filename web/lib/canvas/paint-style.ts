@@ -1,8 +1,8 @@
-import { PAINT_STYLE, type PaintStyle as PaintStyleFields } from '#shared/canvas/fields.ts';
-import { cssColor } from './css-color.ts';
+import { DEFAULT_PAINT_STYLE, type PaintStyle as PaintStyleFields } from '#shared/canvas/shape-fields.ts';
+import { normalizeCssColor } from './css-color.ts';
 
 /** A `PaintStyle` as the documents spell it. */
-interface Spelt {
+interface SnakeCasePaintStyle {
   readonly color?: string;
   readonly stroke_width?: number;
   readonly fill?: boolean;
@@ -21,15 +21,15 @@ export class PaintStyle implements PaintStyleFields {
   readonly antiAlias: boolean;
 
   /** Throws a TypeError for an invalid colour. */
-  constructor(given: Partial<PaintStyleFields> & Spelt = {}) {
-    this.color = cssColor(given.color ?? PAINT_STYLE.color);
-    this.strokeWidth = given.strokeWidth ?? given.stroke_width ?? PAINT_STYLE.strokeWidth;
-    this.fill = given.fill ?? PAINT_STYLE.fill;
-    this.antiAlias = given.antiAlias ?? given.anti_alias ?? PAINT_STYLE.antiAlias;
+  constructor(values: Partial<PaintStyleFields> & SnakeCasePaintStyle = {}) {
+    this.color = normalizeCssColor(values.color ?? DEFAULT_PAINT_STYLE.color);
+    this.strokeWidth = values.strokeWidth ?? values.stroke_width ?? DEFAULT_PAINT_STYLE.strokeWidth;
+    this.fill = values.fill ?? DEFAULT_PAINT_STYLE.fill;
+    this.antiAlias = values.antiAlias ?? values.anti_alias ?? DEFAULT_PAINT_STYLE.antiAlias;
   }
 }
 
 /** Paint of a shape: a CSS colour or a style. */
 export type Paint = string | Partial<PaintStyleFields>;
 
-export const styleOf = (paint: Paint): PaintStyle => new PaintStyle(typeof paint === 'string' ? { color: paint } : paint);
+export const toPaintStyle = (paint: Paint): PaintStyle => new PaintStyle(typeof paint === 'string' ? { color: paint } : paint);

@@ -4,10 +4,10 @@ import type { z } from '#shared/rpc/zod.ts';
 export function toShapeError(kind: string, error: z.ZodError, names: Readonly<Record<string, string>>): RangeError {
   const [issue] = error.issues;
   const [field = '', ...rest] = issue?.path ?? [];
-  const place = [
+  const location = [
     names[String(field)] ?? String(field),
     ...rest.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)),
   ].join('');
   const problem = (issue?.message ?? 'is invalid').replace(/\.$/, '');
-  return new RangeError(`The ${kind} can’t be drawn: ${place === '' ? 'it' : `“${place}”`} ${problem}.`, { cause: error });
+  return new RangeError(`The ${kind} can’t be drawn: ${location === '' ? 'it' : `“${location}”`} ${problem}.`, { cause: error });
 }

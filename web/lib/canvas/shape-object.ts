@@ -1,42 +1,42 @@
 import { FabricObject, type Point } from 'fabric/es';
 import type { FieldValues } from '#shared/canvas/change.ts';
-import type { Shape } from '#shared/canvas/fields.ts';
-import { type Box, fitted, isHit, rotationOf } from '#shared/canvas/geometry.ts';
-import type { Images } from '../../paint/images.ts';
-import { measureText } from '../../paint/measure.ts';
-import { type Look, lookOf } from '../../paint/look.ts';
-import { paintAbout, paintShape } from '../../paint/paint.ts';
-import type { Paintable } from './layer.ts';
-import type { PaintedCanvas } from './painted-canvas.ts';
+import type { Shape } from '#shared/canvas/shape-fields.ts';
+import { type Box, fitShape, isHit, getRotation } from '#shared/canvas/geometry.ts';
+import type { DecodedImages } from '../../paint/decode-images.ts';
+import { measureText } from '../../paint/measure-text.ts';
+import { type ShapeLook, getShapeLook } from '../../paint/shape-look.ts';
+import { paintCentered, paintShape } from '../../paint/paint-picture.ts';
+import type { Paintable } from './pixel-layer.ts';
+import type { CachedCanvas } from './cached-canvas.ts';
 
 /** Around a shape, in pixels of the screen: what still hits it. */
-const REACH = 6;
+const HIT_MARGIN_PX = 6;
 
 /** A shape as a Fabric object: Fabric handles its position and handles; the painting is shared with all other renderers. */
 export class ShapeObject extends FabricObject implements Paintable {
-  declare canvas?: PaintedCanvas;
-  readonly #images: () => Images;
+  declare canvas?: CachedCanvas;
+  readonly #images: () => DecodedImages;
   shape: Shape;
-  #look: Look;
+  #style: ShapeLook;
   /** All that it paints, in the drawing's coordinates. */
   area: Box = { x: 0, y: 0, width: 0, height: 0 };
 
-  constructor(shape: Shape, images: () => Images) {
+  constructor(shape: Shape, images: () => DecodedImages) {
     super({ objectCaching: false, strokeWidth: 0, originX: 'center', originY: 'center' });
     this.#images = images;
     this.shape = shape;
-    this.#look = lookOf(shape);
-    this.show(shape);
+    this.#style = getShapeLook(shape);
+    this.setShape(shape);
   }
 
   /** Takes over what the list says of it. */
-  show(shape: Shape): void {
+  setShape(shape: Shape): void {
     this.canvas?.damage(this.area);
-    this.canvas?.weigh(-this.weight);
+    this.canvas?.addWeight(-this.weight);
     this.shape = shape;
-    this.#look = lookOf(shape);
-    this.area = this.#look.bounds;
-    const { x, y, width, height } = this.#look.frame;
+    this.#style = getShapeLook(shape);
+    this.area = this.#style.bounds;
+    const { x, y, width, height } = this.#style.frame;
     const turns = 'rotation' in shape;
     this.set({
       left: x + width / 2,
@@ -47,14 +47,14 @@ export class ShapeObject extends FabricObject implements Paintable {
       scaleY: 1,
       flipX: false,
       flipY: false,
-      angle: rotationOf(shape),
+      angle: getRotation(shape),
       visible: !shape.hidden,
       evented: !shape.locked && !shape.hidden,
       lockRotation: !turns,
     });
     this.setControlVisible('mtr', turns);
     this.setCoords();
-    this.canvas?.weigh(this.weight);
+    this.canvas?.addWeight(this.weight);
     this.canvas?.damage(this.area);
   }
 
@@ -64,13 +64,13 @@ export class ShapeObject extends FabricObject implements Paintable {
 
   /** Approximate paint cost: the steps of its paths, plus a constant for each mark. */
   get weight(): number {
-    return this.#look.marks.reduce((sum, mark) => sum + (mark.type === 'path' ? mark.elements.length : 20) + 4, 0);
+    return this.#style.marks.reduce((sum, mark) => sum + (mark.type === 'path' ? mark.elements.length : 20) + 4, 0);
   }
 
   /** Reports its current position under the handles to the canvas. */
-  follow(): void {
-    const { frame, bounds } = this.#look;
-    if (!this.#isHeld && this.area === bounds) return;
+  reportArea(): void {
+    const { frame, bounds } = this.#style;
+    if (!this.#isTransformed && this.area === bounds) return;
     this.canvas?.damage(this.area);
     // However it is turned: all that lies as far from its middle as any of it.
     const [cx, cy] = [frame.x + frame.width / 2, frame.y + frame.height / 2];
@@ -78,43 +78,43 @@ export class ShapeObject extends FabricObject implements Paintable {
     const farY = Math.max(cy - bounds.y, bounds.y + bounds.height - cy);
     const reach = Math.hypot(farX, farY) * Math.max(Math.abs(this.scaleX), Math.abs(this.scaleY));
     const { x, y } = this.getCenterPoint();
-    this.area = this.#isHeld ? { x: x - reach, y: y - reach, width: 2 * reach, height: 2 * reach } : bounds;
+    this.area = this.#isTransformed ? { x: x - reach, y: y - reach, width: 2 * reach, height: 2 * reach } : bounds;
     this.canvas?.damage(this.area);
   }
 
   /** Whether its handles have it elsewhere than the list says. */
-  get #isHeld(): boolean {
-    const { x, y, width, height } = this.#look.frame;
-    const isMoved = this.left !== x + width / 2 || this.top !== y + height / 2 || this.angle !== rotationOf(this.shape);
+  get #isTransformed(): boolean {
+    const { x, y, width, height } = this.#style.frame;
+    const isMoved = this.left !== x + width / 2 || this.top !== y + height / 2 || this.angle !== getRotation(this.shape);
     return isMoved || this.scaleX !== 1 || this.scaleY !== 1 || this.flipX || this.flipY;
   }
 
   /** The fields that make of the shape what Fabric's handles made of this. */
-  moved(): FieldValues {
+  toFields(): FieldValues {
     const { x, y } = this.getCenterPoint();
     const [sx, sy] = [this.scaleX * (this.flipX ? -1 : 1), this.scaleY * (this.flipY ? -1 : 1)];
     const [width, height] = [this.width * sx, this.height * sy];
     const to = { x: x - width / 2, y: y - height / 2, width, height };
-    const from = this.#look.frame;
+    const from = this.#style.frame;
     const rotation = 'rotation' in this.shape ? { rotation: this.angle % 360 } : {};
     return {
-      ...fitted(this.shape, from, { ...to, width: from.width === 0 ? 0 : width, height: from.height === 0 ? 0 : height }),
+      ...fitShape(this.shape, from, { ...to, width: from.width === 0 ? 0 : width, height: from.height === 0 ? 0 : height }),
       ...rotation,
     };
   }
 
   override render(context: CanvasRenderingContext2D): void {
-    if (this.#isHeld) super.render(context);
+    if (this.#isTransformed) super.render(context);
     else if (!this.shape.hidden) paintShape(context, this.shape, this.#images());
   }
 
   override _render(context: CanvasRenderingContext2D): void {
-    paintAbout(context, this.shape, this.#images());
+    paintCentered(context, this.shape, this.#images());
   }
 
   /** Hit-tests the painted pixels, not the box: a line is hit only on the line. */
   override containsPoint({ x, y }: Point): boolean {
-    return isHit(this.shape, [x, y], REACH / (this.canvas?.getZoom() ?? 1), measureText);
+    return isHit(this.shape, [x, y], HIT_MARGIN_PX / (this.canvas?.getZoom() ?? 1), measureText);
   }
 
   /** Asked of what the handles have; what else is seen the canvas knows. */

@@ -1,22 +1,22 @@
-import { PAGE } from '#shared/canvas/change.ts';
+import { PAGE_ID } from '#shared/canvas/change.ts';
 import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
 import type { Editor } from '#shared/canvas/editor.ts';
-import type { Shape } from '#shared/canvas/fields.ts';
-import { frameOf, rotationOf } from '#shared/canvas/geometry.ts';
-import { blobOf, decodeImage, type Images } from '../../paint/images.ts';
-import { measureText } from '../../paint/measure.ts';
-import { paintAbout } from '../../paint/paint.ts';
-import { PaintedCanvas } from './painted-canvas.ts';
-import type { Screen } from './screen.ts';
+import type { Shape } from '#shared/canvas/shape-fields.ts';
+import { getFrame, getRotation } from '#shared/canvas/geometry.ts';
+import { toBlob, decodeImage, type DecodedImages } from '../../paint/decode-images.ts';
+import { measureText } from '../../paint/measure-text.ts';
+import { paintCentered } from '../../paint/paint-picture.ts';
+import { CachedCanvas } from './cached-canvas.ts';
+import type { DrawingScreen } from './drawing-screen.ts';
 import { ShapeObject } from './shape-object.ts';
-import { hideEmpty } from './styles.ts';
+import { hideEmpty } from './canvas-styles.ts';
 
 /** Shows a drawing on the screen with Fabric and applies changes by its handles to the drawing. */
-export class Stage implements Screen {
-  readonly fabric: PaintedCanvas;
+export class Stage implements DrawingScreen {
+  readonly fabric: CachedCanvas;
   readonly #drawing: Drawing;
   readonly #parent: HTMLElement;
-  readonly #free: boolean;
+  readonly #isFree: boolean;
   readonly #objects = new Map<string, ShapeObject>();
   readonly #images = new Map<string, ImageBitmap>();
   readonly #loading = new Set<string>();
@@ -27,9 +27,9 @@ export class Stage implements Screen {
   constructor(editor: Editor, parent: HTMLElement, free = false) {
     this.#drawing = editor.drawing;
     this.#parent = parent;
-    this.#free = free;
+    this.#isFree = free;
     const element = parent.appendChild(document.createElement('canvas'));
-    this.fabric = new PaintedCanvas(element, {
+    this.fabric = new CachedCanvas(element, {
       selection: false,
       skipTargetFind: true,
       preserveObjectStacking: true,
@@ -38,12 +38,12 @@ export class Stage implements Screen {
       fireRightClick: false,
     });
     this.fabric.on('object:modified', ({ target }) => {
-      if (target instanceof ShapeObject) editor.set(target.shape.id, target.moved());
+      if (target instanceof ShapeObject) editor.set(target.shape.id, target.toFields());
     });
     hideEmpty(this.surface, true);
-    this.#unsubscribe = this.#drawing.onChange((event) => this.#follow(event));
-    this.#sheet();
-    this.#drawing.shapes.forEach((shape, at) => this.#place(shape, at));
+    this.#unsubscribe = this.#drawing.onChange((event) => this.#onDrawingChange(event));
+    this.#updateSheet();
+    this.#drawing.shapes.forEach((shape, at) => this.#placeShape(shape, at));
   }
 
   get surface(): HTMLCanvasElement {
@@ -82,16 +82,16 @@ export class Stage implements Screen {
   paint(context: CanvasRenderingContext2D, shape: Shape): void {
     context.save();
     context.transform(...this.fabric.viewportTransform);
-    const { x, y, width, height } = frameOf(shape, measureText);
+    const { x, y, width, height } = getFrame(shape, measureText);
     context.translate(x + width / 2, y + height / 2);
-    context.rotate((rotationOf(shape) * Math.PI) / 180);
-    paintAbout(context, shape, this.#images);
+    context.rotate((getRotation(shape) * Math.PI) / 180);
+    paintCentered(context, shape, this.#images);
     context.restore();
   }
 
   /** Shows shapes otherwise than the drawing has them, until they are shown again or change. */
-  show(shapes: Iterable<Shape>): void {
-    for (const shape of shapes) this.#objects.get(shape.id)?.show(shape);
+  showOverrides(shapes: Iterable<Shape>): void {
+    for (const shape of shapes) this.#objects.get(shape.id)?.setShape(shape);
     this.fabric.requestRenderAll();
   }
 
@@ -102,22 +102,22 @@ export class Stage implements Screen {
     await this.fabric.dispose();
   }
 
-  #follow({ ids }: DrawingEvent): void {
+  #onDrawingChange({ ids }: DrawingEvent): void {
     const placed = [...ids].filter((id) => this.#drawing.shape(id)).sort((a, b) => this.#drawing.placeOf(a) - this.#drawing.placeOf(b));
-    for (const id of ids) if (!this.#drawing.shape(id)) this.#drop(id);
+    for (const id of ids) if (!this.#drawing.shape(id)) this.#removeObject(id);
     // Out of the way of each other first: then each finds its place, the lowest first.
     if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
-    if (ids.has(PAGE)) this.fabric.damageAll();
+    if (ids.has(PAGE_ID)) this.fabric.damageAll();
     for (const id of placed) {
       const shape = this.#drawing.shape(id);
-      if (shape) this.#place(shape, this.#drawing.placeOf(id));
+      if (shape) this.#placeShape(shape, this.#drawing.placeOf(id));
     }
-    this.#sheet();
+    this.#updateSheet();
     this.fabric.requestRenderAll();
   }
 
-  #sheet(): void {
-    if (this.#free) return;
+  #updateSheet(): void {
+    if (this.#isFree) return;
     const { x, y, width, height, background } = this.#drawing.page;
     if (this.fabric.width !== width || this.fabric.height !== height || this.#parent.style.width === '') {
       this.fabric.setDimensions({ width, height });
@@ -130,20 +130,20 @@ export class Stage implements Screen {
     this.fabric.setViewportTransform([1, 0, 0, 1, -x, -y]);
   }
 
-  #place(shape: Shape, at: number): void {
+  #placeShape(shape: Shape, at: number): void {
     const there = this.#objects.get(shape.id);
     if (there) {
-      there.show(shape);
+      there.setShape(shape);
       this.fabric.moveObjectTo(there, at);
     } else {
-      const object = new ShapeObject(shape, (): Images => this.#images);
+      const object = new ShapeObject(shape, (): DecodedImages => this.#images);
       this.#objects.set(shape.id, object);
       this.fabric.insertAt(at, object);
     }
-    if (shape.kind === 'image') void this.#load(shape.src);
+    if (shape.kind === 'image') void this.#loadImage(shape.src);
   }
 
-  #drop(id: string): void {
+  #removeObject(id: string): void {
     const object = this.#objects.get(id);
     if (!object) return;
     this.#objects.delete(id);
@@ -152,11 +152,11 @@ export class Stage implements Screen {
   }
 
   /** A picture that cannot be read shows nothing here; the error was reported when it was inserted. */
-  async #load(src: string): Promise<void> {
+  async #loadImage(src: string): Promise<void> {
     if (this.#images.has(src) || this.#loading.has(src)) return;
     this.#loading.add(src);
     try {
-      this.#images.set(src, await decodeImage(blobOf(src)));
+      this.#images.set(src, await decodeImage(toBlob(src)));
       for (const object of this.#objects.values())
         if (object.shape.kind === 'image' && object.shape.src === src) this.fabric.damage(object.area);
       this.fabric.requestRenderAll();

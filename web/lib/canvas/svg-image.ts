@@ -1,9 +1,9 @@
 export const SVG_TYPE = 'image/svg+xml';
 
 /** CSS pixels per side of the bitmap that an SVG becomes. */
-const MAX_SIDE = 4096;
+const MAX_SIDE_PX = 4096;
 /** Bitmap pixels per CSS pixel, so that it stays sharp on dense screens. */
-const SCALE = 2;
+const PIXEL_RATIO = 2;
 
 export const isSvg = ({ type }: Blob): boolean => type.split(';', 1)[0]?.trim().toLowerCase() === SVG_TYPE;
 
@@ -25,8 +25,8 @@ export async function rasterizeSvg(svg: Blob, box: { readonly width: number; rea
   // An SVG without an intrinsic size fills the box.
   const [width, height] =
     image.naturalWidth > 0 && image.naturalHeight > 0 ? [image.naturalWidth, image.naturalHeight] : [box.width, box.height];
-  const fitted = Math.min(box.width / width, box.height / height) * SCALE;
-  const scale = Math.min(fitted, MAX_SIDE / width, MAX_SIDE / height);
+  const fitted = Math.min(box.width / width, box.height / height) * PIXEL_RATIO;
+  const scale = Math.min(fitted, MAX_SIDE_PX / width, MAX_SIDE_PX / height);
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(1, Math.round(width * scale));
   canvas.height = Math.max(1, Math.round(height * scale));

@@ -1,7 +1,7 @@
-import { adoptStyles } from './styles.ts';
+import { installStyles } from './canvas-styles.ts';
 
 /** Lines of a picture of 24 × 24. */
-const PICTURES = {
+const ICON_PATHS = {
   select: 'M5 3l14 8-6 2-3 6z',
   pen: 'M4 20l4-1L19 8l-3-3L5 16zM14 7l3 3',
   rect: 'M4 6h16v12H4z',
@@ -14,39 +14,39 @@ const PICTURES = {
   clear: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
   save: 'M12 3v12M7 10l5 5 5-5M4 20h16',
 } as const;
-export type PictureName = keyof typeof PICTURES;
+export type ToolIconName = keyof typeof ICON_PATHS;
 
-const SVG = 'http://www.w3.org/2000/svg';
+const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 
-function pictureOf(name: PictureName): SVGElement {
-  const svg = document.createElementNS(SVG, 'svg');
+function createIcon(name: ToolIconName): SVGElement {
+  const svg = document.createElementNS(SVG_NAMESPACE, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
   svg.setAttribute('aria-hidden', 'true');
-  svg.appendChild(document.createElementNS(SVG, 'path')).setAttribute('d', PICTURES[name]);
+  svg.appendChild(document.createElementNS(SVG_NAMESPACE, 'path')).setAttribute('d', ICON_PATHS[name]);
   return svg;
 }
 
 /** A button with a picture and a name; its name is its tooltip too. */
-export function toolButton(picture: PictureName, name: string, onClick: () => void): HTMLButtonElement {
+export function createToolButton(picture: ToolIconName, name: string, onClick: () => void): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';
   button.title = name;
   button.setAttribute('aria-label', name);
-  button.append(pictureOf(picture));
+  button.append(createIcon(picture));
   button.addEventListener('click', onClick);
   return button;
 }
 
 /** A thin line between groups. */
-export function gap(): HTMLElement {
+export function createGap(): HTMLElement {
   const line = document.createElement('span');
   line.className = 'perch-gap';
   return line;
 }
 
 /** A bar of buttons and fields with a name: one stop of the Tab key for its buttons, among which the arrow keys go. */
-export function toolbar(name: string, parts: readonly HTMLElement[]): HTMLElement {
-  adoptStyles();
+export function createToolbar(name: string, parts: readonly HTMLElement[]): HTMLElement {
+  installStyles();
   const bar = document.createElement('div');
   bar.className = 'perch-toolbar';
   bar.setAttribute('role', 'toolbar');

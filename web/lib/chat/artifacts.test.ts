@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { type AnswerText, artifactKind, ArtifactReader } from './artifacts.ts';
+import { type ReplyText, getArtifactKind, ArtifactReader } from './artifacts.ts';
 
 const fenced = (info: string, code: string): string => `\`\`\`${info}\n${code}\n\`\`\``;
-const said = (...texts: string[]): AnswerText[] => texts.map((text) => ({ text, growing: false }));
-const seen = (answers: AnswerText[]) => new ArtifactReader().artifacts(answers).map(({ kind, name, versions }) => [kind, name, versions]);
+const said = (...texts: string[]): ReplyText[] => texts.map((text) => ({ text, growing: false }));
+const seen = (answers: ReplyText[]) =>
+  new ArtifactReader().findArtifacts(answers).map(({ kind, name, versions }) => [kind, name, versions]);
 
 test('what is called HTML or SVG, or begins like it, is an artifact', () => {
   for (const [language, code, kind] of [
@@ -18,7 +19,7 @@ test('what is called HTML or SVG, or begins like it, is an artifact', () => {
     ['xml', '<feed/>', null],
     ['ts', '<svg >', null],
   ] as const)
-    expect(artifactKind({ language, code }), `${language} ${code}`).toBe(kind);
+    expect(getArtifactKind({ language, code }), `${language} ${code}`).toBe(kind);
 });
 
 test('the same name makes versions: as the first line has it, or the title', () => {
@@ -53,8 +54,8 @@ test('the same code again is no new version, until it comes back after another',
 
 test('what is still being written is none yet', () => {
   const reader = new ArtifactReader();
-  const growing = (text: string) => reader.artifacts([{ text, growing: true }]).length;
+  const growing = (text: string) => reader.findArtifacts([{ text, growing: true }]).length;
   expect(growing('```html\n<p>hal')).toBe(0);
   expect(growing('```html\n<p>half</p>\n```\n\nThen')).toBe(1);
-  expect(reader.artifacts(said('```html\n<p>cut off')).length).toBe(1);
+  expect(reader.findArtifacts(said('```html\n<p>cut off')).length).toBe(1);
 });

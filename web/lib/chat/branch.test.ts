@@ -1,37 +1,37 @@
 import { expect, test } from 'vitest';
-import type { HistoryMessage } from '#shared/rpc/records.ts';
-import { answered, asStored, joined, placed } from './branch.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
+import { trimToLastUserMessage, toStoredText, mergePage, insertMessage } from './branch.ts';
 
 const at = (id: string, role: HistoryMessage['role'] = 'user'): HistoryMessage => ({ id, role, content: id, timestamp: 1 });
 const ids = (messages: readonly HistoryMessage[] | null): string | undefined => messages?.map(({ id }) => id).join('');
 
 test('a page that was read again joins on to what was shown above it', () => {
-  const { messages, kept } = joined([at('a'), at('b'), at('c')], [at('b'), at('d')]);
+  const { messages, kept } = mergePage([at('a'), at('b'), at('c')], [at('b'), at('d')]);
   expect(ids(messages)).toBe('abd');
   expect(kept).toBe(true);
 });
 
 test('a page that does not join replaces what was shown, and says so', () => {
-  expect(joined([at('a'), at('b')], [at('x')])).toMatchObject({ messages: [{ id: 'x' }], kept: false });
-  expect(joined([], [at('x')])).toMatchObject({ kept: false });
-  expect(ids(joined([at('a')], []).messages)).toBe('');
+  expect(mergePage([at('a'), at('b')], [at('x')])).toMatchObject({ messages: [{ id: 'x' }], kept: false });
+  expect(mergePage([], [at('x')])).toMatchObject({ kept: false });
+  expect(ids(mergePage([at('a')], []).messages)).toBe('');
 });
 
 test('a message goes under its parent, and what hung there before leaves the branch', () => {
   const shown = [at('a'), at('b', 'assistant'), at('c'), at('d', 'assistant')];
-  expect(ids(placed(shown, at('e'), 'd'))).toBe('abcde');
-  expect(ids(placed(shown, at('e'), 'b'))).toBe('abe');
-  expect(ids(placed(shown, at('e'), null))).toBe('e');
-  expect(ids(placed(shown, at('c'), 'b'))).toBe('abcd');
-  expect(placed(shown, at('e'), 'not shown')).toBeNull();
+  expect(ids(insertMessage(shown, at('e'), 'd'))).toBe('abcde');
+  expect(ids(insertMessage(shown, at('e'), 'b'))).toBe('abe');
+  expect(ids(insertMessage(shown, at('e'), null))).toBe('e');
+  expect(ids(insertMessage(shown, at('c'), 'b'))).toBe('abcd');
+  expect(insertMessage(shown, at('e'), 'not shown')).toBeNull();
 });
 
 test('a new answer goes under the last message of the person', () => {
-  expect(ids(answered([at('a'), at('b', 'assistant')]))).toBe('a');
-  expect(ids(answered([at('b', 'assistant')]))).toBe('b');
+  expect(ids(trimToLastUserMessage([at('a'), at('b', 'assistant')]))).toBe('a');
+  expect(ids(trimToLastUserMessage([at('b', 'assistant')]))).toBe('b');
 });
 
 test('a sent text is recognised in the form in which it is stored', () => {
-  expect(asStored('Cafe\u0301\r\nbar\u0007 ')).toBe(asStored('Café\nbar'));
-  expect(asStored('one')).not.toBe(asStored('two'));
+  expect(toStoredText('Cafe\u0301\r\nbar\u0007 ')).toBe(toStoredText('Café\nbar'));
+  expect(toStoredText('one')).not.toBe(toStoredText('two'));
 });

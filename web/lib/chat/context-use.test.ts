@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Compaction, HistoryMessage } from '#shared/rpc/records.ts';
-import { contextUse, sumCached } from './context-use.ts';
+import type { Compaction, HistoryMessage } from '#shared/rpc/record-schemas.ts';
+import { estimateContextUse, sumCached } from './context-use.ts';
 
 const said = (role: HistoryMessage['role'], timestamp: number, more: Partial<HistoryMessage> = {}): HistoryMessage => ({
   ...{ id: `${timestamp}`, role, content: 'x'.repeat(40), timestamp },
@@ -13,22 +13,22 @@ const compaction: Compaction = {
 
 test('what the last reply took is exact, what came behind it and what no provider counted is not', () => {
   const counted = [said('user', 1), said('assistant', 2, { contextTokens: 1234, usage })];
-  expect(contextUse(counted, true)).toEqual({ tokens: 1234, about: false });
-  expect(contextUse([...counted, said('user', 3)], false)).toEqual({ tokens: 1244, about: true });
-  expect(contextUse([said('assistant', 2, { contextTokens: 7, usage: { ...usage, estimated: true } })], false)).toEqual({
+  expect(estimateContextUse(counted, true)).toEqual({ tokens: 1234, isEstimate: false });
+  expect(estimateContextUse([...counted, said('user', 3)], false)).toEqual({ tokens: 1244, isEstimate: true });
+  expect(estimateContextUse([said('assistant', 2, { contextTokens: 7, usage: { ...usage, estimated: true } })], false)).toEqual({
     tokens: 7,
-    about: true,
+    isEstimate: true,
   });
-  expect(contextUse([said('user', 1), said('assistant', 2)], false)).toEqual({ tokens: 20, about: true });
-  expect(contextUse([], false)).toEqual({ tokens: 0, about: false });
+  expect(estimateContextUse([said('user', 1), said('assistant', 2)], false)).toEqual({ tokens: 20, isEstimate: true });
+  expect(estimateContextUse([], false)).toEqual({ tokens: 0, isEstimate: false });
 });
 
 test('after a summary earlier counts are not shown', () => {
   const before = [said('user', 1, { compaction }), said('assistant', 2, { contextTokens: 1234, usage })];
-  expect(contextUse(before, false)).toEqual({ tokens: 30, about: true });
-  expect(contextUse([...before, said('user', 4), said('assistant', 5, { contextTokens: 60, usage })], false)).toEqual({
+  expect(estimateContextUse(before, false)).toEqual({ tokens: 30, isEstimate: true });
+  expect(estimateContextUse([...before, said('user', 4), said('assistant', 5, { contextTokens: 60, usage })], false)).toEqual({
     tokens: 60,
-    about: false,
+    isEstimate: false,
   });
 });
 

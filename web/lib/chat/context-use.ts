@@ -1,12 +1,12 @@
 import { estimateTokens } from '#shared/estimate-tokens.ts';
-import type { HistoryMessage } from '#shared/rpc/records.ts';
-import { textOf } from './shown-files.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
+import { getContentText } from './message-files.ts';
 
 /** How much of a model's context a conversation takes. */
 export interface ContextUse {
   tokens: number;
   /** Not all of it was counted. */
-  about: boolean;
+  isEstimate: boolean;
 }
 
 /** Tokens that replies have read from the provider's cache, and their share of the input. Undefined if no provider has reported it. */
@@ -23,7 +23,7 @@ export function sumCached(messages: readonly HistoryMessage[]): { tokens: number
  * Estimates the context of the next request: that of the last reply and its answer, or of the last summary, and an estimate for later
  * messages. `more`: earlier messages are not loaded.
  */
-export function contextUse(messages: readonly HistoryMessage[], more: boolean): ContextUse {
+export function estimateContextUse(messages: readonly HistoryMessage[], more: boolean): ContextUse {
   const summary = messages.findLastIndex(({ compaction }) => compaction !== undefined);
   const summarised = messages[summary]?.compaction;
   let tokens = 0;
@@ -33,10 +33,10 @@ export function contextUse(messages: readonly HistoryMessage[], more: boolean): 
     if (!message) break;
     // A count from before a summary no longer applies.
     if (message.contextTokens !== undefined && message.timestamp >= (summarised?.at ?? 0))
-      return { tokens: tokens + message.contextTokens, about: about || message.usage?.estimated === true };
-    if (summarised && at === summary) return { tokens: tokens + estimateTokens(summarised.summary), about: true };
+      return { tokens: tokens + message.contextTokens, isEstimate: about || message.usage?.estimated === true };
+    if (summarised && at === summary) return { tokens: tokens + estimateTokens(summarised.summary), isEstimate: true };
     about = true;
-    tokens += estimateTokens(textOf(message.content)) + (message.toolCalls ? estimateTokens(JSON.stringify(message.toolCalls)) : 0);
+    tokens += estimateTokens(getContentText(message.content)) + (message.toolCalls ? estimateTokens(JSON.stringify(message.toolCalls)) : 0);
   }
-  return { tokens, about: about || more };
+  return { tokens, isEstimate: about || more };
 }

@@ -1,6 +1,6 @@
-import type { SessionEntry } from '#shared/rpc/records.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { fileName } from '#lib/save-file.ts';
+import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { toFileName } from '#lib/save-file.ts';
 
 export type ChatFormat = 'markdown' | 'jsonl';
 
@@ -8,7 +8,7 @@ export type ChatFormat = 'markdown' | 'jsonl';
  * Exports a chat as a file: Markdown to read, JSON Lines with every branch to import. Rejects if the gateway refuses, or the chat changes
  * during the export.
  */
-export async function exportedChat({ path, title }: SessionEntry, format: ChatFormat): Promise<File> {
+export async function exportChat({ path, title }: SessionEntry, format: ChatFormat): Promise<File> {
   const parts: string[] = [];
   let type = '';
   for (let cursor: string | null | undefined; cursor !== null;) {
@@ -21,5 +21,5 @@ export async function exportedChat({ path, title }: SessionEntry, format: ChatFo
     type = part.mimeType;
     cursor = part.cursor;
   }
-  return new File(parts, `${fileName(title, 'chat')}.${format === 'markdown' ? 'md' : 'jsonl'}`, { type });
+  return new File(parts, `${toFileName(title, 'chat')}.${format === 'markdown' ? 'md' : 'jsonl'}`, { type });
 }

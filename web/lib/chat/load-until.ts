@@ -1,4 +1,4 @@
-interface Pages {
+interface PagedMessages {
   messages: readonly { id: string }[];
   /** Null at the top. */
   cursor: string | null;
@@ -6,7 +6,7 @@ interface Pages {
 }
 
 /** Loads earlier pages until a message is found, the start is reached, or loading fails. */
-export async function loadUntil(chat: Pages, messageId: string): Promise<void> {
+export async function loadUntilMessage(chat: PagedMessages, messageId: string): Promise<void> {
   while (chat.cursor !== null && !chat.messages.some(({ id }) => id === messageId)) {
     const before = chat.cursor;
     await chat.loadOlder();

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
-import { itemsOf } from './items.ts';
-import { loadUntil } from './load-until.ts';
-import { itemOf, linkedMessage, messageLink } from './message-link.ts';
+import { toChatItems } from './chat-items.ts';
+import { loadUntilMessage } from './load-until.ts';
+import { findItemIndex, parseMessageHash, toMessageLink } from './message-link.ts';
 
 test('a link names its message, whatever the id has in it', () => {
   for (const id of ['a1', 'run:1', 'ü/#?%', ' ']) {
-    const link = new URL(messageLink('main', 'a b', id), 'http://perch.test');
+    const link = new URL(toMessageLink('main', 'a b', id), 'http://perch.test');
     expect(link.pathname).toBe('/chat/main/a%20b');
-    expect(linkedMessage(link.hash)).toBe(id);
+    expect(parseMessageHash(link.hash)).toBe(id);
   }
 });
 
-test.each(['', '#', '#message-', '#days', '#message-%E0%A4%A'])('%j names none', (hash) => expect(linkedMessage(hash)).toBeNull());
+test.each(['', '#', '#message-', '#days', '#message-%E0%A4%A'])('%j names none', (hash) => expect(parseMessageHash(hash)).toBeNull());
 
 test('a message is found in the item that shows it, a step of a reply too', () => {
   const message = (id: string, role: 'user' | 'assistant' | 'tool') => ({ id, role, content: 'x', timestamp: 1 });
-  const items = itemsOf([message('u', 'user'), message('a1', 'assistant'), message('t', 'tool'), message('a2', 'assistant')]);
-  expect(['u', 'a1', 't', 'a2', 'gone'].map((id) => itemOf(items, id))).toEqual([0, 1, 1, 1, -1]);
+  const items = toChatItems([message('u', 'user'), message('a1', 'assistant'), message('t', 'tool'), message('a2', 'assistant')]);
+  expect(['u', 'a1', 't', 'a2', 'gone'].map((id) => findItemIndex(items, id))).toEqual([0, 1, 1, 1, -1]);
 });
 
 test('pages above are read until the message is there, the top is reached, or reading fails', async () => {
@@ -32,7 +32,7 @@ test('pages above are read until the message is there, the top is reached, or re
     },
   });
   const read = async (chat: ReturnType<typeof pages>, id: string): Promise<number> => {
-    await loadUntil(chat, id);
+    await loadUntilMessage(chat, id);
     return chat.reads;
   };
   expect(await read(pages(5), 'm5')).toBe(0);

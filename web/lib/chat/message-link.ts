@@ -1,21 +1,21 @@
-import type { Item } from './items.ts';
+import type { ChatItem } from './chat-items.ts';
 
-const PREFIX = '#message-';
+const HASH_PREFIX = '#message-';
 
 /** The address of a message in its chat. */
-export const messageLink = (agentId: string, sessionId: string, messageId: string): string =>
-  `/chat/${encodeURIComponent(agentId)}/${encodeURIComponent(sessionId)}${PREFIX}${encodeURIComponent(messageId)}`;
+export const toMessageLink = (agentId: string, sessionId: string, messageId: string): string =>
+  `/chat/${encodeURIComponent(agentId)}/${encodeURIComponent(sessionId)}${HASH_PREFIX}${encodeURIComponent(messageId)}`;
 
 /** The message that an address' fragment names; null for none. */
-export function linkedMessage(hash: string): string | null {
-  if (!hash.startsWith(PREFIX)) return null;
+export function parseMessageHash(hash: string): string | null {
+  if (!hash.startsWith(HASH_PREFIX)) return null;
   try {
-    return decodeURIComponent(hash.slice(PREFIX.length)) || null;
+    return decodeURIComponent(hash.slice(HASH_PREFIX.length)) || null;
   } catch {
     return null;
   }
 }
 
 /** Index of the item that shows a message; -1 if none. */
-export const itemOf = (items: readonly Item[], messageId: string): number =>
+export const findItemIndex = (items: readonly ChatItem[], messageId: string): number =>
   items.findIndex((item) => (item.kind === 'user' ? item.message.id === messageId : item.kind === 'reply' && item.ids.includes(messageId)));

@@ -1,27 +1,27 @@
-import { fileNameOf } from '#shared/file-name.ts';
-import { m } from '#lib/i18n/later.ts';
-import { loadWords } from '#lib/i18n/load.ts';
+import { toSafeFileName } from '#shared/file-name.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
+import { loadMessages } from '#lib/i18n/load-messages.ts';
 import type { PickedFile } from '#lib/state/page-db.ts';
 
 /** Image types that every browser decodes. */
-const PICTURE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
+const IMAGE_TYPE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
 /**
  * A file in the form that a message carries; or a sentence that says why it cannot: it is unreadable, or not the picture that its type
  * claims.
  */
-export async function pickFile(file: File): Promise<PickedFile | string> {
-  const filename = file.name === '' ? 'pasted' : fileNameOf(file.name);
-  const content = await base64(file).catch(() => null);
+export async function toPickedFile(file: File): Promise<PickedFile | string> {
+  const filename = file.name === '' ? 'pasted' : toSafeFileName(file.name);
+  const content = await toBase64(file).catch(() => null);
   if (content === null) return m.chat_file_unreadable({ name: filename });
-  if (PICTURE.test(file.type) && !(await isPicture(file))) {
-    await loadWords('later');
+  if (IMAGE_TYPE.test(file.type) && !(await isDecodableImage(file))) {
+    await loadMessages('later');
     return m.chat_no_picture({ name: filename });
   }
   return { id: crypto.randomUUID(), filename, mimeType: file.type || 'application/octet-stream', size: file.size, content };
 }
 
-async function isPicture(file: File): Promise<boolean> {
+async function isDecodableImage(file: File): Promise<boolean> {
   try {
     (await createImageBitmap(file)).close();
     return true;
@@ -30,7 +30,7 @@ async function isPicture(file: File): Promise<boolean> {
   }
 }
 
-function base64(file: File): Promise<string> {
+function toBase64(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));

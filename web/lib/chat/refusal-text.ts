@@ -1,8 +1,8 @@
-import type { Refusal } from '#shared/import/refusal.ts';
-import { m } from '#lib/i18n/later.ts';
+import type { ImportErrorCode } from '#shared/import/import-error.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 
 /** Why a file was not imported, in the person's language. */
-export const refusalText = (refusal: Refusal): string =>
+export const getRefusalText = (refusal: ImportErrorCode): string =>
   ({
     empty: m.chat_import_empty,
     tooLarge: m.chat_import_too_large,

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { replyFacts, spentWords } from './reply-facts.ts';
+import { getReplyFacts, formatUsage } from './reply-facts.ts';
 
 const usage = { inputTokens: 1200, outputTokens: 300, totalTokens: 1500 };
 
 test('tokens, with the cost where that is known', () => {
-  expect(spentWords({})).toBe('');
-  expect(spentWords({ usage })).toBe('1,500 tokens');
-  expect(spentWords({ usage: { ...usage, estimated: true } })).toBe('1,500 tokens (estimated)');
-  expect(spentWords({ usage: { ...usage, cost: 0.00125 } })).toBe('1,500 tokens · $0.00125');
+  expect(formatUsage({})).toBe('');
+  expect(formatUsage({ usage })).toBe('1,500 tokens');
+  expect(formatUsage({ usage: { ...usage, estimated: true } })).toBe('1,500 tokens (estimated)');
+  expect(formatUsage({ usage: { ...usage, cost: 0.00125 } })).toBe('1,500 tokens · $0.00125');
 });
 
 test('in full, with how fast it was', () => {
-  const facts = replyFacts(
+  const facts = getReplyFacts(
     { usage: { ...usage, cacheReadTokens: 1000, cacheWriteTokens: 150, cost: 2 }, elapsedMs: 12_000, timestamp: 0 },
     'Told',
   );
@@ -26,5 +26,5 @@ test('in full, with how fast it was', () => {
     ['Time', '12 s'],
     ['Speed', '25 tokens/s'],
   ]);
-  expect(replyFacts({ timestamp: 0 }, null).map(([name]) => name)).toEqual(['Date']);
+  expect(getReplyFacts({ timestamp: 0 }, null).map(([name]) => name)).toEqual(['Date']);
 });

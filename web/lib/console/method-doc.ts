@@ -19,11 +19,11 @@ export interface MethodDoc {
 }
 
 /** Finds methods that contain all words of `text`, grouped by the part of their name before the dot. */
-export function byNamespace(methods: readonly MethodDoc[], text: string): Map<string, MethodDoc[]> {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+export function groupByNamespace(methods: readonly MethodDoc[], text: string): Map<string, MethodDoc[]> {
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fitting = methods.filter(({ name, docs }) => {
     const about = `${name} ${docs}`.toLowerCase();
-    return words.every((word) => about.includes(word));
+    return terms.every((word) => about.includes(word));
   });
   return Map.groupBy(fitting, ({ name }) => name.split('.')[0] ?? name);
 }

@@ -1,14 +1,14 @@
-import { number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/later.ts';
+import { formatNumber } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 
 /** Whether a block of code in this language is a diagram. */
 export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.test(language);
 
 /** Longer sources are shown as they are written. UTF-16 units. */
-export const MOST_CHARS = 50_000;
+export const MAX_DIAGRAM_CHARS = 50_000;
 
 /** Mermaid's kinds of diagrams, in words, by the part before a hyphen. */
-const KINDS: Record<string, () => string> = {
+const KIND_NAMES: Record<string, () => string> = {
   architecture: () => m.reply_diagram_architecture(),
   block: () => m.reply_diagram_block(),
   c4: () => m.reply_diagram_c4(),
@@ -36,24 +36,24 @@ const KINDS: Record<string, () => string> = {
 };
 
 /** The kind of a diagram in words, from Mermaid's name of it. */
-export function kindOf(type: string): string {
+export function getDiagramKind(type: string): string {
   const [name = ''] = type.split('-');
-  return (Object.hasOwn(KINDS, name) && KINDS[name]?.()) || m.reply_diagram();
+  return (Object.hasOwn(KIND_NAMES, name) && KIND_NAMES[name]?.()) || m.reply_diagram();
 }
 
 /**
  * Describes an error in a source in one sentence, and its place in the parser's words. Line numbers are given if nothing above them is
  * removed by the parser before counting: a front matter, comments and directives.
  */
-export function mistakeOf(source: string, line: number | null, text: string): { sentence: string; where: string } {
-  const counted = line !== null && line > 0 && !/^\s*(?:---|%%)/m.test(source);
+export function describeSyntaxError(source: string, line: number | null, text: string): { sentence: string; where: string } {
+  const hasLineNumber = line !== null && line > 0 && !/^\s*(?:---|%%)/m.test(source);
   const [where = ''] = text.split(/\n(?=Expecting |Lexer error|Parser error)/);
   const unknown = /^No diagram type detected/.test(text);
   return {
     sentence: unknown
       ? m.reply_diagram_unknown()
-      : counted
-        ? m.reply_diagram_mistake_line({ line: number(line) })
+      : hasLineNumber
+        ? m.reply_diagram_mistake_line({ line: formatNumber(line) })
         : m.reply_diagram_mistake(),
     where: unknown ? '' : where.split('\n').slice(0, 4).join('\n').slice(0, 500),
   };

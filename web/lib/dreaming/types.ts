@@ -1,6 +1,6 @@
-import type { DreamSignal } from '#shared/rpc/methods/dreaming.ts';
+import type { DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 
 export type DreamStatus = MethodResult<'dreaming.status'>;
 export type SignalState = NonNullable<MethodParams<'dreaming.signals'>['state']>;
-export type Component = keyof DreamSignal['components'];
+export type ScoreComponent = keyof DreamSignal['components'];

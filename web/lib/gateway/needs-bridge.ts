@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 
-/** Whether the call failed because no bridge lends what it takes (web/gateway/core/bridge.ts). */
-export const needsBridge = (error: unknown): boolean => error instanceof RpcError && error.extra.details?.['reason'] === 'needs-bridge';
+/** Whether the call failed because no bridge lends what it takes (web/gateway/core/bridge-interface.ts). */
+export const isBridgeMissing = (error: unknown): boolean => error instanceof RpcError && error.extra.details?.['reason'] === 'needs-bridge';

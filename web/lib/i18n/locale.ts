@@ -1,4 +1,4 @@
-import { kept } from '#lib/state/kept.ts';
+import { safeLocalStorage } from '#lib/state/safe-local-storage.ts';
 
 /** Languages of the app, each by its own name. */
 export const LOCALES = {
@@ -19,14 +19,14 @@ export type Locale = keyof typeof LOCALES;
 const isLocale = (tag: string | null): tag is Locale => tag !== null && Object.hasOwn(LOCALES, tag);
 
 /** Language chosen by the person; null follows the browser. */
-export const chosenLocale = (): Locale | null => {
-  const tag = kept.read('locale');
+export const readChosenLocale = (): Locale | null => {
+  const tag = safeLocalStorage.read('locale');
   return isLocale(tag) ? tag : null;
 };
 
 /** The first of a browser's languages that the app supports; another region of the same language is better than another language. */
-export function bestLocale(wanted: readonly string[]): Locale {
-  for (const tag of wanted) {
+export function findBestLocale(preferred: readonly string[]): Locale {
+  for (const tag of preferred) {
     if (isLocale(tag)) return tag;
     const language = tag.split('-', 1)[0] ?? '';
     const close = Object.keys(LOCALES).find((each) => each.split('-', 1)[0] === language);
@@ -36,12 +36,12 @@ export function bestLocale(wanted: readonly string[]): Locale {
 }
 
 /** Language of this page, until it is loaded again. */
-export const locale: Locale = chosenLocale() ?? bestLocale(globalThis.navigator?.languages ?? []);
+export const locale: Locale = readChosenLocale() ?? findBestLocale(globalThis.navigator?.languages ?? []);
 
 /** Reloads the page in the language; unsent drafts are kept, as with any reload. */
 export function chooseLocale(tag: Locale | null): void {
-  kept.write('locale', tag);
+  safeLocalStorage.write('locale', tag);
   location.reload();
 }
 
-export const directionOf = (tag: Locale): 'ltr' | 'rtl' => (tag === 'ar' ? 'rtl' : 'ltr');
+export const getDirection = (tag: Locale): 'ltr' | 'rtl' => (tag === 'ar' ? 'rtl' : 'ltr');

@@ -28,9 +28,9 @@ export interface Glyph {
 }
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';
-const SIZE = 16;
+const DEFAULT_SIZE = 16;
 
-function attributesOf({ width, height, lines }: Glyph, { color = 'currentColor', size = SIZE, label }: IconOptions): Attributes {
+function toAttributes({ width, height, lines }: Glyph, { color = 'currentColor', size = DEFAULT_SIZE, label }: IconOptions): Attributes {
   if (!Number.isFinite(size) || size <= 0) throw new RangeError(`The size of an icon must be a positive number of pixels, not ${size}.`);
   const stroke = { fill: 'none', stroke: color, 'stroke-width': lines, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' };
   return {
@@ -42,49 +42,49 @@ function attributesOf({ width, height, lines }: Glyph, { color = 'currentColor',
   };
 }
 
-const isThere = (entry: [string, string | number | undefined]): entry is [string, string | number] => entry[1] !== undefined;
+const isDefined = (entry: [string, string | number | undefined]): entry is [string, string | number] => entry[1] !== undefined;
 
 /**
  * An icon as SVG text, for environments without a document.
  * @throws RangeError if the size is not a positive number.
  */
-export function svgText(glyph: Glyph, options: IconOptions = {}): string {
+export function toSvgText(glyph: Glyph, options: IconOptions = {}): string {
   const open = (tag: string, attributes: Attributes): string =>
     [
       tag,
       ...Object.entries(attributes)
-        .filter(isThere)
-        .map(([name, value]) => `${name}="${escaped(`${value}`)}"`),
+        .filter(isDefined)
+        .map(([name, value]) => `${name}="${escapeXml(`${value}`)}"`),
     ].join(' ');
   const parts = glyph.parts.map(([tag, attributes]) => `<${open(tag, attributes)}/>`);
-  return `<${open('svg', { xmlns: NAMESPACE, ...attributesOf(glyph, options) })}>${parts.join('')}</svg>`;
+  return `<${open('svg', { xmlns: NAMESPACE, ...toAttributes(glyph, options) })}>${parts.join('')}</svg>`;
 }
 
 /**
  * An icon as an element of the page. It is created without markup, so any content security policy allows it.
  * @throws RangeError if the size is not a positive number.
  */
-export function svgElement(glyph: Glyph, options: IconOptions = {}): SVGSVGElement {
+export function createSvgElement(glyph: Glyph, options: IconOptions = {}): SVGSVGElement {
   const svg = document.createElementNS(NAMESPACE, 'svg');
-  setAll(svg, attributesOf(glyph, options));
+  setAttributes(svg, toAttributes(glyph, options));
   for (const [tag, attributes] of glyph.parts) {
     const part = document.createElementNS(NAMESPACE, tag);
-    setAll(part, attributes);
+    setAttributes(part, attributes);
     svg.append(part);
   }
   return svg;
 }
 
-function setAll(element: Element, attributes: Attributes): void {
-  for (const [name, value] of Object.entries(attributes).filter(isThere)) element.setAttribute(name, `${value}`);
+function setAttributes(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes).filter(isDefined)) element.setAttribute(name, `${value}`);
 }
 
-const escaped = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** The glyph of a name; throws an error that tells the names there are. */
-export function glyphOf<Name extends string>(set: ReadonlyMap<string, Glyph>, name: Name, of: string): Glyph {
-  const found = set.get(name);
-  if (!found) throw new RangeError(`${of} has no icon ${JSON.stringify(name)}. Use one of ${[...set.keys()].join(', ')}.`);
-  return found;
+export function getGlyph<Name extends string>(set: ReadonlyMap<string, Glyph>, name: Name, of: string): Glyph {
+  const match = set.get(name);
+  if (!match) throw new RangeError(`${of} has no icon ${JSON.stringify(name)}. Use one of ${[...set.keys()].join(', ')}.`);
+  return match;
 }

@@ -1,13 +1,13 @@
-import { m } from '#lib/i18n/later.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 
 /** Class of a reference in the text. */
-export const NOTE_REFERENCE = 'footnote-ref';
+export const REFERENCE_CLASS = 'footnote-ref';
 
 /**
  * Makes a reference such as `[2]` behave like a link. It has no address, since several texts of a page may have footnotes of the same
  * number.
  */
-export function makeNoteLink(reference: HTMLElement): void {
+export function makeFootnoteLink(reference: HTMLElement): void {
   const number = /\d+/.exec(reference.textContent)?.[0] ?? '';
   reference.dataset['note'] = number;
   reference.role = 'link';
@@ -16,13 +16,13 @@ export function makeNoteLink(reference: HTMLElement): void {
 }
 
 /** Shows the footnote whose reference was pressed, or the first reference to a footnote, within one text. */
-export function followFootnote(event: MouseEvent | KeyboardEvent): void {
+export function scrollToFootnote(event: MouseEvent | KeyboardEvent): void {
   const text = event.currentTarget;
-  const pressed = event.target instanceof Element ? event.target.closest<HTMLElement>(`.${NOTE_REFERENCE}, .footnote-back`) : null;
+  const pressed = event.target instanceof Element ? event.target.closest<HTMLElement>(`.${REFERENCE_CLASS}, .footnote-back`) : null;
   if (!pressed || !(text instanceof HTMLElement)) return;
   const number = CSS.escape(pressed.dataset['note'] ?? '');
-  const wanted = pressed.matches('.footnote-back') ? `.${NOTE_REFERENCE}` : 'li';
-  const target = text.querySelector<HTMLElement>(`${wanted}[data-note="${number}"]`);
+  const selector = pressed.matches('.footnote-back') ? `.${REFERENCE_CLASS}` : 'li';
+  const target = text.querySelector<HTMLElement>(`${selector}[data-note="${number}"]`);
   if (!target) return;
   event.preventDefault();
   target.focus({ preventScroll: true });

@@ -11,7 +11,7 @@ export const isFootnote = (token: Token): token is FootnoteToken => token.type =
 
 const DEFINITION = /^ {0,3}\[\^([^\]\s]{1,200})\]:[ \t]*/;
 /** A line that begins another block, and so does not continue a footnote's paragraph. */
-const OTHER_BLOCK = /^ {0,3}(?:[-*+#>|]|\d+[.)]|```|~~~|\$\$|\[\^)/;
+const BLOCK_START = /^ {0,3}(?:[-*+#>|]|\d+[.)]|```|~~~|\$\$|\[\^)/;
 const REFERENCE = /^\[\^([^\]\s]{1,200})\](?!\()/;
 
 /** The footnote at the start of a text: its first paragraph, and the indented lines below it. */
@@ -25,7 +25,7 @@ function readDefinition(source: string): { raw: string; label: string; text: str
     const line = source.slice(at, next);
     const indented = /^(?: {2,}|\t)/.test(line);
     if (line.trim() === '') blank = true;
-    else if (at === 0 || indented || !(blank || OTHER_BLOCK.test(line))) {
+    else if (at === 0 || indented || !(blank || BLOCK_START.test(line))) {
       lines.push(at === 0 ? line.slice(head.length) : `${blank ? '\n' : ''}${line.replace(/^(?: {1,4}|\t)/, '')}`);
       [end, blank] = [next, false];
     } else break;
@@ -35,17 +35,17 @@ function readDefinition(source: string): { raw: string; label: string; text: str
 }
 
 /** As with formulas: looking to the end of a long text at each line would take the square of its length. */
-const AHEAD_CHARS = 10_000;
+const MAX_LOOKAHEAD_CHARS = 10_000;
 
 /** For marked: footnotes and references to them. Both are shown as they are written, unless a page numbers them. */
 export const footnoteExtensions: TokenizerAndRendererExtension[] = [
   {
     name: 'footnote',
     level: 'block',
-    start: (source) => /\n {0,3}\[\^[^\]\s]{1,200}\]:/.exec(source.slice(0, AHEAD_CHARS))?.index,
+    start: (source) => /\n {0,3}\[\^[^\]\s]{1,200}\]:/.exec(source.slice(0, MAX_LOOKAHEAD_CHARS))?.index,
     tokenizer(source) {
-      const found = readDefinition(source);
-      return found && { type: 'footnote', ...found };
+      const definition = readDefinition(source);
+      return definition && { type: 'footnote', ...definition };
     },
     renderer: ({ raw }) => `<p>${escapeHtml(raw.trim())}</p>\n`,
   },
@@ -74,7 +74,7 @@ export function numberFootnotes(tokens: readonly Token[]): Footnote[] {
   if (defined.size === 0) return [];
   const numbered = new Set<Footnote>();
   const number = (text: string): void => {
-    for (const label of referencedLabels(text)) {
+    for (const label of getReferencedLabels(text)) {
       const note = defined.get(label);
       if (note) numbered.add(note);
     }
@@ -88,7 +88,7 @@ export function numberFootnotes(tokens: readonly Token[]): Footnote[] {
 const normalizeLabel = (label: string): string => label.toLowerCase();
 
 /** Labels that a text refers to, in order, except in code. */
-const referencedLabels = (text: string): string[] =>
+const getReferencedLabels = (text: string): string[] =>
   text.includes('[^')
     ? [...text.replace(/(`+)[^`]+\1/g, '').matchAll(/\[\^([^\]\s]{1,200})\](?!\()/g)].map(([, label = '']) => normalizeLabel(label))
     : [];

@@ -1,9 +1,9 @@
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { problemOf } from '#lib/errors.ts';
-import { m } from '#lib/i18n/later.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { toProblem } from '#lib/problems.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 
 /** Whether external pictures can be fetched: by the bridge, since pages may not contact other servers. */
-export const fetchesPictures = (): boolean => gateway.bridge.linked && gateway.bridge.state !== 'stopped';
+export const canFetchPictures = (): boolean => gateway.bridge.isLinked && gateway.bridge.state !== 'stopped';
 
 /**
  * Replaces the text of the link by the picture at its address. If it cannot be fetched, shows the reason behind the link, which then opens
@@ -23,7 +23,7 @@ export async function loadPicture(link: HTMLAnchorElement): Promise<void> {
     const note = document.createElement('span');
     note.className = 'unloaded';
     note.role = 'alert';
-    note.textContent = problemOf(error, m.reply_doing_load_picture()).message;
+    note.textContent = toProblem(error, m.reply_doing_load_picture()).message;
     link.after(' ', note);
   } finally {
     link.removeAttribute('aria-busy');

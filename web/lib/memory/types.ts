@@ -1,6 +1,6 @@
-import type { MemoryEntry } from '#shared/rpc/methods/memory.ts';
+import type { MemoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
 
-export type { MemoryDay, MemoryEntry, MemoryFound, RecalledBefore } from '#shared/rpc/methods/memory.ts';
-export type { RecalledMemory } from '#shared/rpc/records.ts';
+export type { MemoryDay, MemoryEntry, MemoryMatch, RecallHistoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
+export type { RecalledMemory } from '#shared/rpc/record-schemas.ts';
 
 export type MemoryCategory = MemoryEntry['category'];

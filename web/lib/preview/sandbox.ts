@@ -1,10 +1,10 @@
 import { z } from '#shared/rpc/zod.ts';
-import { BASE } from '#lib/demo.ts';
+import { BASE_PATH } from '#lib/demo.ts';
 import { FRAME_FILE } from '#shared/preview-frame.ts';
 
 const text = z.string().max(1_000);
-const MOST_ANSWERED = 2_000_000;
-const message = z.discriminatedUnion('kind', [
+const MAX_ANSWERED = 2_000_000;
+const messageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), closed: z.boolean() }),
   z.object({ kind: z.literal('begun') }),
   z.object({ kind: z.literal('flood') }),
@@ -13,34 +13,34 @@ const message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('escape') }),
   z.object({ kind: z.literal('undrawn') }),
   z.object({ kind: z.literal('employed') }),
-  z.object({ kind: z.literal('answer'), text: z.string().max(MOST_ANSWERED) }),
+  z.object({ kind: z.literal('answer'), text: z.string().max(MAX_ANSWERED) }),
   z.object({ kind: z.literal('note'), level: z.enum(['log', 'info', 'warn', 'error', 'blocked']), text }),
 ]);
 
 /** Message from a sandboxed document. Untrusted. */
-export type SandboxMessage = z.infer<typeof message>;
+export type SandboxMessage = z.infer<typeof messageSchema>;
 
 /** Timeout for loading the frame, which is a small file of this app. */
-const OPENS_WITHIN_MS = 15_000;
+const OPEN_TIMEOUT_MS = 15_000;
 /** The app's own frames send it far fewer. */
-const MOST_PER_SECOND = 500;
+const MAX_MESSAGES_PER_SECOND = 500;
 
 /**
  * A place on the page for documents that are not to be trusted (docs/decisions/0057): without an origin, storage or network, in a frame of
  * public/frame.html's policy.
  */
 export class Sandbox {
-  readonly #hear: (said: SandboxMessage) => void;
+  readonly #onMessage: (said: SandboxMessage) => void;
   readonly #opening = Promise.withResolvers<void>();
   readonly #destroyed = new AbortController();
   #frame: HTMLIFrameElement | undefined;
   #port: MessagePort | undefined;
 
-  /** Opens it within `host`. `hear` is called with the messages of the document. */
-  constructor(host: HTMLElement, title: string, hear: (said: SandboxMessage) => void) {
-    this.#hear = hear;
+  /** Opens it within `host`. `onMessage` is called with the messages of the document. */
+  constructor(host: HTMLElement, title: string, onMessage: (said: SandboxMessage) => void) {
+    this.#onMessage = onMessage;
     this.#opening.promise.catch(() => {});
-    setTimeout(() => this.#opening.reject(new Error('the preview frame couldn’t be loaded')), OPENS_WITHIN_MS);
+    setTimeout(() => this.#opening.reject(new Error('the preview frame couldn’t be loaded')), OPEN_TIMEOUT_MS);
     this.#load(host, title, () => {
       // A static file host sends none of our headers; once the service worker is active, it does.
       void navigator.serviceWorker?.ready.then(() => this.#load(host, title, () => {}));
@@ -69,7 +69,7 @@ export class Sandbox {
   }
 
   /** Sends the document a question; it replies with one `answer`. Wait until it has sent `employed`. */
-  ask(question: unknown): void {
+  request(question: unknown): void {
     this.#port?.postMessage({ do: 'ask', question });
   }
 
@@ -87,36 +87,36 @@ export class Sandbox {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-      const said = parse(data);
-      if (said?.kind !== 'ready') {
-        if (said) this.#hear(said);
-      } else if (said.closed) this.#opening.resolve();
+      const received = parseMessage(data);
+      if (received?.kind !== 'ready') {
+        if (received) this.#onMessage(received);
+      } else if (received.closed) this.#opening.resolve();
       else unclosed();
     };
     frame.title = title;
-    frame.src = `${BASE}${FRAME_FILE}`;
+    frame.src = `${BASE_PATH}${FRAME_FILE}`;
     frame.addEventListener('load', () => frame.contentWindow?.postMessage('', location.origin, [port2]), { once: true });
     host.append(frame);
   }
 
   /** A document can also post messages to the app's own window, which ignores them. */
   #endFloods(): void {
-    let heard = 0;
+    let messageCount = 0;
     let since = 0;
     const count = ({ source, timeStamp }: MessageEvent): void => {
       if (source === window) return;
-      if (timeStamp - since > 1_000) [since, heard] = [timeStamp, 0];
-      if (++heard !== MOST_PER_SECOND) return;
+      if (timeStamp - since > 1_000) [since, messageCount] = [timeStamp, 0];
+      if (++messageCount !== MAX_MESSAGES_PER_SECOND) return;
       this.clear();
-      this.#hear({ kind: 'flood' });
+      this.#onMessage({ kind: 'flood' });
     };
     addEventListener('message', count, { signal: this.#destroyed.signal });
   }
 }
 
-function parse(data: unknown): SandboxMessage | null {
+function parseMessage(data: unknown): SandboxMessage | null {
   try {
-    return message.parse(JSON.parse(String(data)));
+    return messageSchema.parse(JSON.parse(String(data)));
   } catch {
     return null;
   }

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { exportPrompts, readPrompts } from './exchange.ts';
-import { ownValues } from './own-values.ts';
-import { findAskedVariables, findFilledVariables, fillPrompt, findVariables, wants } from '#shared/prompts/variables.ts';
-import { freeName, matching, nameProblem } from './prompt.ts';
+import { exportPrompts, parsePrompts } from './prompt-exchange.ts';
+import { getDefaultVariables } from './default-variables.ts';
+import { findUserVariables, findAppVariables, fillPrompt, findVariables, hasAppVariable } from '#shared/prompts/prompt-variables.ts';
+import { createFreePromptName, findPrompts, validatePromptName } from './prompt-names.ts';
 import { type Prompt } from '#shared/prompts/prompt.ts';
-import { parsePrompt, promptFile, promptName } from '#shared/prompts/prompt-file.ts';
+import { parsePrompt, formatPromptFile, parsePromptName } from '#shared/prompts/prompt-file.ts';
 
 const prompt = (name: string, more: Partial<Prompt> = {}): Prompt => ({ name, title: name, description: '', text: 'Do it.', ...more });
 
@@ -17,7 +17,7 @@ describe('prompts', () => {
       prompt('صباح', { title: 'صباح الخير', text: 'اكتب {{الاسم}} 🐦' }),
       prompt('c', { title: 'x'.repeat(200), text: '{{a}} $& $1 `{{b}}`' }),
     ];
-    for (const each of odd) expect(parsePrompt(each.name, promptFile(each))).toEqual(each);
+    for (const each of odd) expect(parsePrompt(each.name, formatPromptFile(each))).toEqual(each);
   });
 
   verifies('prompts.app/files', 'files that others wrote: no front matter, broken, of other types; names that can be none', () => {
@@ -26,21 +26,21 @@ describe('prompts', () => {
     expect(parsePrompt('list', '---\n- a\n---\nText')).toMatchObject({ title: 'list', text: 'Text' });
     expect(parsePrompt('number', '---\ntitle: 5\n---\r\nText')).toMatchObject({ title: '5', text: 'Text' });
     expect(parsePrompt('unseen', '---\ntitle: "\\u200b\\u2060"\n---\nText')).toMatchObject({ title: 'unseen' });
-    expect(readPrompts(JSON.stringify([{ command: '/a', title: '\u200b', content: 'x' }])).prompts).toMatchObject([{ title: 'a' }]);
+    expect(parsePrompts(JSON.stringify([{ command: '/a', title: '\u200b', content: 'x' }])).prompts).toMatchObject([{ title: 'a' }]);
     const bomb = `---\na: &a [x, x]\ntitle: [${'*a, '.repeat(50)}]\n---\nText`;
     expect(parsePrompt('bomb', bomb)).toMatchObject({ title: 'bomb', text: 'Text' });
     const paths = ['prompts/a.md', 'prompts/a.txt', 'prompts/.md', 'prompts/sub/a.md', 'prompts/a b.md', 'notes/a.md', 'prompts/-a.md'];
-    expect(paths.map(promptName)).toEqual(['a', null, null, null, null, null, null]);
+    expect(paths.map(parsePromptName)).toEqual(['a', null, null, null, null, null, null]);
   });
 
   verifies('prompts.app/variables', 'each asked once, in order; the app’s own and Open WebUI’s kinds are known', () => {
     const text =
       '{{who}} {{ what to say }} {{who}} {{date}} {{CURRENT_TIME}} {{Clipboard}} {{size | select:options=["a","b"]}} {{}} {who} {{a{b}}';
     expect(findVariables(text)).toEqual(['who', 'what to say', 'date', 'CURRENT_TIME', 'Clipboard', 'size']);
-    expect(findAskedVariables(text)).toEqual(['who', 'what to say', 'size']);
-    expect(findFilledVariables(text)).toEqual(['date', 'CURRENT_TIME', 'Clipboard']);
-    expect([wants(text, 'clipboard'), wants('{{date}}', 'clipboard')]).toEqual([true, false]);
-    const own = ownValues(new Date(2026, 0, 2, 15, 4));
+    expect(findUserVariables(text)).toEqual(['who', 'what to say', 'size']);
+    expect(findAppVariables(text)).toEqual(['date', 'CURRENT_TIME', 'Clipboard']);
+    expect([hasAppVariable(text, 'clipboard'), hasAppVariable('{{date}}', 'clipboard')]).toEqual([true, false]);
+    const own = getDefaultVariables(new Date(2026, 0, 2, 15, 4));
     expect(own).toEqual({ date: 'January 2, 2026', time: '15:04' });
     expect(fillPrompt('{{date}}, {{CURRENT_TIME}}, {{constructor}}', new Map(Object.entries(own)))).toBe(
       'January 2, 2026, 15:04, {{constructor}}',
@@ -64,30 +64,31 @@ describe('prompts', () => {
       prompt('letter-long', { title: 'Long' }),
       prompt('sum-up', { title: 'Sum up' }),
     ];
-    const found = (typed: string): string[] => matching(all, typed).map(({ name }) => name);
-    expect(found('')).toEqual(['answer', 'letter-long', 'sum-up']);
-    expect(found('LET')).toEqual(['letter-long', 'answer']);
-    expect(found('up')).toEqual(['sum-up']);
-    expect(found('ong')).toEqual([]);
-    expect(found('tool')).toEqual([]);
+    const findNames = (typed: string): string[] => findPrompts(all, typed).map(({ name }) => name);
+    expect(findNames('')).toEqual(['answer', 'letter-long', 'sum-up']);
+    expect(findNames('LET')).toEqual(['letter-long', 'answer']);
+    expect(findNames('up')).toEqual(['sum-up']);
+    expect(findNames('ong')).toEqual([]);
+    expect(findNames('tool')).toEqual([]);
   });
 
   verifies('prompts.app/slash', 'names are words of any script, and are free ones where they are made', () => {
-    expect(['sum-up', 'été', '会議', 'a_1'].map(nameProblem)).toEqual([null, null, null, null]);
-    for (const wrong of ['', 'a b', '-a', 'a/b', '../a', 'a.md', 'x'.repeat(65)]) expect(nameProblem(wrong), wrong).not.toBeNull();
-    expect(freeName('Sum up: a text!', new Set(['sum-up-a-text']))).toBe('sum-up-a-text-2');
-    expect(freeName('…', new Set())).toBe('prompt');
-    for (const words of ['- x', '../etc', 'É', 'x'.repeat(300)]) expect(nameProblem(freeName(words, new Set())), words).toBeNull();
+    expect(['sum-up', 'été', '会議', 'a_1'].map(validatePromptName)).toEqual([null, null, null, null]);
+    for (const wrong of ['', 'a b', '-a', 'a/b', '../a', 'a.md', 'x'.repeat(65)]) expect(validatePromptName(wrong), wrong).not.toBeNull();
+    expect(createFreePromptName('Sum up: a text!', new Set(['sum-up-a-text']))).toBe('sum-up-a-text-2');
+    expect(createFreePromptName('…', new Set())).toBe('prompt');
+    for (const words of ['- x', '../etc', 'É', 'x'.repeat(300)])
+      expect(validatePromptName(createFreePromptName(words, new Set())), words).toBeNull();
   });
 
   verifies('prompts.app/exchange', 'an export comes back whole; both shapes of Open WebUI’s are read', () => {
     const all = [prompt('a', { title: 'A', description: 'About', text: 'One {{two}}' }), prompt('b')];
-    expect(readPrompts(exportPrompts(all))).toEqual({ prompts: all, problems: [] });
+    expect(parsePrompts(exportPrompts(all))).toEqual({ prompts: all, problems: [] });
     const theirs = [
       { command: '/help me', user_id: 'x', title: 'Help', content: 'Help {{me}}', timestamp: 1_700_000_000 },
       { id: 'y', command: 'Newer', name: 'A newer one', content: 'Text', access_control: null, tags: [] },
     ];
-    expect(readPrompts(JSON.stringify(theirs)).prompts).toEqual([
+    expect(parsePrompts(JSON.stringify(theirs)).prompts).toEqual([
       prompt('help-me', { title: 'Help', text: 'Help {{me}}' }),
       prompt('newer', { title: 'A newer one', text: 'Text' }),
     ]);
@@ -95,9 +96,9 @@ describe('prompts', () => {
 
   verifies('prompts.app/exchange', 'an invalid, truncated or too large file is refused; prompts without text are reported', () => {
     for (const wrong of ['', '[', '{"a":1}', 'null', '[]', '[{"command":"/a"}]', `${exportPrompts([prompt('a')]).slice(0, -5)}`])
-      expect(() => readPrompts(wrong), wrong).toThrow();
-    expect(() => readPrompts(JSON.stringify(Array.from({ length: 1001 }, () => ({ content: 'x' }))))).toThrow(/1,000/);
-    const mixed = readPrompts(JSON.stringify([{ command: '/a', content: 'Text' }, { command: '/b', content: ' ' }, 5]));
+      expect(() => parsePrompts(wrong), wrong).toThrow();
+    expect(() => parsePrompts(JSON.stringify(Array.from({ length: 1001 }, () => ({ content: 'x' }))))).toThrow(/1,000/);
+    const mixed = parsePrompts(JSON.stringify([{ command: '/a', content: 'Text' }, { command: '/b', content: ' ' }, 5]));
     expect(mixed.prompts.map(({ name }) => name)).toEqual(['a']);
     expect(mixed.problems).toEqual([
       'Prompt 2 was skipped: its text is missing or too long.',

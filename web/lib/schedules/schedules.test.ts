@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
-import type { Job, Schedule } from '#shared/rpc/methods/cron.ts';
-import { toDraft, type JobDraft, newDraft, scheduleOf, toOutsideGrant } from './draft.ts';
-import { ahead, byTheClock, scheduleWords } from './words.ts';
+import type { CronJob, Schedule } from '#shared/rpc/methods/cron-contracts.ts';
+import { toJobDraft, type JobDraft, createJobDraft, toSchedule, toOutsideGrant } from './job-draft.ts';
+import { formatTimeUntil, formatClockTime, describeSchedule } from './schedule-texts.ts';
 
 const NOW = new Date(2026, 10, 23, 9, 0).getTime();
 const MINUTE = 60_000;
 
-const job = (schedule: Schedule): Job => ({
+const job = (schedule: Schedule): CronJob => ({
   ...{ id: 'a', name: 'A', enabled: true, schedule, message: 'Say it', agentId: 'main', sessionTarget: 'main', catchUp: true },
   ...{ createdAt: NOW, nextRunAt: null, lastRunAt: null, lastStatus: null },
 });
-const given = (change: Partial<JobDraft>): Schedule | string => scheduleOf({ ...newDraft(NOW, 'Europe/Berlin'), ...change }, NOW);
+const buildSchedule = (change: Partial<JobDraft>): Schedule | string =>
+  toSchedule({ ...createJobDraft(NOW, 'Europe/Berlin'), ...change }, NOW);
 
 test.each<[Schedule, Partial<JobDraft>]>([
   [
@@ -43,12 +44,12 @@ test.each<[Schedule, Partial<JobDraft>]>([
   [{ kind: 'cron', expr: '0 8 L * *' }, { when: 'cron' }],
   [{ kind: 'at', at: NOW + 60 * MINUTE }, { when: 'once' }],
 ])('the form says of %j what it is, and makes the same of it', (schedule, fields) => {
-  const draft = toDraft(job(schedule), NOW);
+  const draft = toJobDraft(job(schedule), NOW);
   expect(draft).toMatchObject({ name: 'A', message: 'Say it', sessionTarget: 'main', catchUp: true, ...fields });
-  expect(scheduleOf(draft, NOW)).toEqual(schedule);
+  expect(toSchedule(draft, NOW)).toEqual(schedule);
 });
 
-test.each<[Job['outsideGrant'], Partial<JobDraft>]>([
+test.each<[CronJob['outsideGrant'], Partial<JobDraft>]>([
   [{ tools: [] }, { outside: 'ask' }],
   [{ tools: ['*'] }, { outside: 'all' }],
   [
@@ -56,20 +57,20 @@ test.each<[Job['outsideGrant'], Partial<JobDraft>]>([
     { outside: 'files', outsideFolder: 'reports/daily' },
   ],
 ])('the form has what %j allows after reading from outside, and makes the same of it', (outsideGrant, fields) => {
-  const draft = toDraft({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW);
+  const draft = toJobDraft({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW);
   expect(draft).toMatchObject(fields);
   expect(toOutsideGrant(draft)).toEqual(outsideGrant);
 });
 
 test('the form leaves what was allowed elsewhere, asks in a new job, and reads a folder as people write it', () => {
   const outsideGrant = { tools: ['file_write', 'wiki_write'] };
-  expect(toOutsideGrant(toDraft({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW))).toBeUndefined();
-  expect(toOutsideGrant(newDraft(NOW, ''))).toEqual({ tools: [] });
+  expect(toOutsideGrant(toJobDraft({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW))).toBeUndefined();
+  expect(toOutsideGrant(createJobDraft(NOW, ''))).toEqual({ tools: [] });
   expect(toOutsideGrant({ outside: 'files', outsideFolder: ' /reports// ' })).toEqual({ tools: ['file_write'], paths: ['reports/'] });
 });
 
 test('Monday to Friday is what a form for days of the week begins with', () => {
-  expect(given({ when: 'weekly', time: '09:05' })).toEqual({ kind: 'cron', expr: '5 9 * * 1,2,3,4,5', tz: 'Europe/Berlin' });
+  expect(buildSchedule({ when: 'weekly', time: '09:05' })).toEqual({ kind: 'cron', expr: '5 9 * * 1,2,3,4,5', tz: 'Europe/Berlin' });
 });
 
 test.each<[Partial<JobDraft>, RegExp]>([
@@ -84,25 +85,32 @@ test.each<[Partial<JobDraft>, RegExp]>([
   [{ when: 'cron', expr: '0 8 * * *', zone: 'Europe/Berlinn' }, /Unknown time zone/],
   [{ when: 'daily', zone: ' Mars/Base ' }, /Unknown time zone/],
 ])('%j is refused with a sentence', (change, sentence) => {
-  expect(given(change)).toMatch(sentence);
+  expect(buildSchedule(change)).toMatch(sentence);
 });
 
 test('times are said in words, and by the clock', () => {
-  expect([0, -5000, 1, 30_000].map((ms) => ahead(NOW + ms, NOW))).toEqual(['now', 'now', 'in less than a minute', 'in less than a minute']);
-  expect([MINUTE, 59 * MINUTE, 60 * MINUTE, 1440 * MINUTE].map((ms) => ahead(NOW + ms, NOW))).toEqual([
+  expect([0, -5000, 1, 30_000].map((ms) => formatTimeUntil(NOW + ms, NOW))).toEqual([
+    'now',
+    'now',
+    'in less than a minute',
+    'in less than a minute',
+  ]);
+  expect([MINUTE, 59 * MINUTE, 60 * MINUTE, 1440 * MINUTE].map((ms) => formatTimeUntil(NOW + ms, NOW))).toEqual([
     'in 1 minute',
     'in 59 minutes',
     'in 1 hour',
     'in 1 day',
   ]);
-  expect(byTheClock(NOW, NOW)).toBe('Mon, Nov 23, 09:00');
-  expect(byTheClock(new Date(2027, 0, 2, 0, 5).getTime(), NOW)).toBe('Jan 2, 2027, 00:05');
+  expect(formatClockTime(NOW, NOW)).toBe('Mon, Nov 23, 09:00');
+  expect(formatClockTime(new Date(2027, 0, 2, 0, 5).getTime(), NOW)).toBe('Jan 2, 2027, 00:05');
 });
 
 test('a schedule is said as people say it', () => {
-  expect(scheduleWords({ kind: 'every', everyMs: MINUTE }, NOW)).toBe('every minute');
-  expect(scheduleWords({ kind: 'every', everyMs: 90_000 }, NOW)).toBe('every 90 seconds');
-  expect(scheduleWords({ kind: 'every', everyMs: 120 * MINUTE }, NOW)).toBe('every 2 hours');
-  expect(scheduleWords({ kind: 'cron', expr: '0 8 * * 1-5', tz: 'Europe/Berlin' }, NOW)).toBe('Monday to Friday at 08:00 (Europe/Berlin)');
-  expect(scheduleWords({ kind: 'at', at: NOW }, NOW)).toBe('once, Mon, Nov 23, 09:00');
+  expect(describeSchedule({ kind: 'every', everyMs: MINUTE }, NOW)).toBe('every minute');
+  expect(describeSchedule({ kind: 'every', everyMs: 90_000 }, NOW)).toBe('every 90 seconds');
+  expect(describeSchedule({ kind: 'every', everyMs: 120 * MINUTE }, NOW)).toBe('every 2 hours');
+  expect(describeSchedule({ kind: 'cron', expr: '0 8 * * 1-5', tz: 'Europe/Berlin' }, NOW)).toBe(
+    'Monday to Friday at 08:00 (Europe/Berlin)',
+  );
+  expect(describeSchedule({ kind: 'at', at: NOW }, NOW)).toBe('once, Mon, Nov 23, 09:00');
 });

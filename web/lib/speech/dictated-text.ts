@@ -2,7 +2,7 @@
 export class DictatedText {
   readonly #before: string;
   readonly #after: string;
-  #said = '';
+  #dictated = '';
 
   /** Replaces the selection from `start` to `end`, in UTF-16 units. */
   constructor(text: string, start: number, end: number) {
@@ -11,16 +11,16 @@ export class DictatedText {
   }
 
   /** The text with all words so far, of which `interim` may still change, and where they end. */
-  with(interim: string): { text: string; caret: number } {
-    const said = [this.#said, interim.trim()].filter(Boolean).join(' ');
-    const lead = said && /\S$/.test(this.#before) ? ' ' : '';
-    const trail = said && /^[^\s\p{P}]/u.test(this.#after) ? ' ' : '';
-    const head = this.#before + lead + said;
+  withInterim(interim: string): { text: string; caret: number } {
+    const spoken = [this.#dictated, interim.trim()].filter(Boolean).join(' ');
+    const lead = spoken && /\S$/.test(this.#before) ? ' ' : '';
+    const trail = spoken && /^[^\s\p{P}]/u.test(this.#after) ? ' ' : '';
+    const head = this.#before + lead + spoken;
     return { text: head + trail + this.#after, caret: head.length };
   }
 
   /** Adds words that do not change any more. */
-  add(words: string): void {
-    this.#said = [this.#said, words.trim()].filter(Boolean).join(' ');
+  add(added: string): void {
+    this.#dictated = [this.#dictated, added.trim()].filter(Boolean).join(' ');
   }
 }

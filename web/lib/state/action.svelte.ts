@@ -1,4 +1,4 @@
-import { type Problem, problemOf } from '#lib/errors.ts';
+import { type Problem, toProblem } from '#lib/problems.ts';
 
 /** Runs one asynchronous action of a button or form at a time and keeps whether it runs and the last problem. */
 export class Action {
@@ -13,7 +13,7 @@ export class Action {
     try {
       await work();
     } catch (error) {
-      this.problem = problemOf(error, doing);
+      this.problem = toProblem(error, doing);
     } finally {
       this.working = false;
     }

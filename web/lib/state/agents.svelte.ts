@@ -1,9 +1,9 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { AgentFields } from '#lib/agents/draft.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { freeId } from '#lib/free-id.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import type { AgentFields } from '#lib/agents/agent-draft.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { createFreeId } from '#lib/create-free-id.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -19,39 +19,39 @@ class Agents {
   /** Instructions of agents without their own. */
   defaultInstructions = $state('');
   problem = $state<Problem | null>(null);
-  #asked = 0;
+  #loadCount = 0;
 
   /** Reads them, now and whenever the configuration changes; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     return gateway.on('config.changed', () => void this.load());
   }
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
+    const nth = ++this.#loadCount;
     try {
       const { agents, defaultInstructions } = await gateway.call('agents.list', {});
-      if (asked !== this.#asked) return;
+      if (nth !== this.#loadCount) return;
       this.list = agents;
       this.defaultInstructions = defaultInstructions;
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.state_doing_read_agents());
+      if (nth === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.state_doing_read_agents());
     }
   }
 
   /** How an agent is called on screen. */
-  nameOf(id: string): string {
+  getName(id: string): string {
     const name = this.list?.find((agent) => agent.id === id)?.config.name;
     return name !== undefined && name !== id ? name : id === MAIN_AGENT ? m.state_agent_main() : id;
   }
 
   /** Makes an agent; its id comes of its name. These reject where the gateway refuses. */
   async add(fields: AgentFields): Promise<void> {
-    const id = freeId(fields.name ?? '', new Set(this.list?.map((agent) => agent.id)), 'agent');
+    const id = createFreeId(fields.name ?? '', new Set(this.list?.map((agent) => agent.id)), 'agent');
     const config = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     await gateway.call('agents.add', { agent_id: id, config });
-    announcer.say(m.state_agent_made());
+    announcer.announce(m.state_agent_made());
     await this.load();
   }
 
@@ -59,15 +59,15 @@ class Agents {
     const { tools } = fields;
     const patch = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, value ?? null]));
     // Of an object, what a patch leaves out would stay.
-    const whole = tools ? { tools: { allow: tools.allow ?? null, deny: tools.deny ?? null } } : {};
-    await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...whole } } } });
-    announcer.say(m.state_agent_changed());
+    const toolFields = tools ? { tools: { allow: tools.allow ?? null, deny: tools.deny ?? null } } : {};
+    await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...toolFields } } } });
+    announcer.announce(m.state_agent_changed());
     await this.load();
   }
 
   async remove(id: string, deleteSessions: boolean): Promise<void> {
     await gateway.call('agents.remove', { agent_id: id, deleteSessions });
-    announcer.say(m.state_agent_removed());
+    announcer.announce(m.state_agent_removed());
     toasts.show(m.state_agent_removed());
     await this.load();
   }

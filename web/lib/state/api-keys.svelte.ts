@@ -1,8 +1,8 @@
 import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 export type ApiKey = MethodResult<'keys.list'>['keys'][number];
@@ -20,7 +20,7 @@ class ApiKeys {
     } catch (error) {
       // A host of an older build knows no keys.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
-      if (!unknown && !isLost(error)) this.problem = problemOf(error, m.settings_doing_read_keys());
+      if (!unknown && !isConnectionLost(error)) this.problem = toProblem(error, m.settings_doing_read_keys());
     }
   }
 
@@ -41,7 +41,7 @@ class ApiKeys {
   async revoke({ id, name }: ApiKey): Promise<void> {
     await gateway.call('keys.revoke', { id });
     this.list = (this.list ?? []).filter((key) => key.id !== id);
-    announcer.say(m.settings_key_revoked({ name }));
+    announcer.announce(m.settings_key_revoked({ name }));
   }
 }
 

@@ -1,4 +1,4 @@
-import { kept } from './kept.ts';
+import { safeLocalStorage } from './safe-local-storage.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
@@ -8,28 +8,28 @@ export type Contrast = (typeof CONTRASTS)[number];
 
 /** How the app looks: as the system has it, or as chosen here. `public/theme.js` applies what is kept before the first paint. */
 class Appearance {
-  theme = $state<Theme>(oneOf(THEMES, kept.read('theme')));
-  contrast = $state<Contrast>(oneOf(CONTRASTS, kept.read('contrast')));
+  theme = $state<Theme>(parseChoice(THEMES, safeLocalStorage.read('theme')));
+  contrast = $state<Contrast>(parseChoice(CONTRASTS, safeLocalStorage.read('contrast')));
   /** Whether it is high, whoever wants it so. */
-  more = $state(document.documentElement.dataset.contrast === 'more');
-  readonly #system = matchMedia('(prefers-contrast: more)');
+  isHighContrast = $state(document.documentElement.dataset.contrast === 'more');
+  readonly #contrastQuery = matchMedia('(prefers-contrast: more)');
 
   constructor() {
-    kept.watch('theme', (value) => {
-      this.theme = oneOf(THEMES, value);
+    safeLocalStorage.watch('theme', (value) => {
+      this.theme = parseChoice(THEMES, value);
       this.#apply();
     });
-    kept.watch('contrast', (value) => {
-      this.contrast = oneOf(CONTRASTS, value);
+    safeLocalStorage.watch('contrast', (value) => {
+      this.contrast = parseChoice(CONTRASTS, value);
       this.#apply();
     });
-    this.#system.addEventListener('change', () => this.#apply());
+    this.#contrastQuery.addEventListener('change', () => this.#apply());
   }
 
   choose({ theme = this.theme, contrast = this.contrast }: { theme?: Theme; contrast?: Contrast }): void {
     Object.assign(this, { theme, contrast });
-    kept.write('theme', theme === 'system' ? null : theme);
-    kept.write('contrast', contrast === 'system' ? null : contrast);
+    safeLocalStorage.write('theme', theme === 'system' ? null : theme);
+    safeLocalStorage.write('contrast', contrast === 'system' ? null : contrast);
     this.#apply();
   }
 
@@ -37,13 +37,13 @@ class Appearance {
     const { dataset } = document.documentElement;
     if (this.theme === 'system') delete dataset.theme;
     else dataset.theme = this.theme;
-    this.more = this.contrast === 'more' || this.#system.matches;
-    if (this.more) dataset.contrast = 'more';
+    this.isHighContrast = this.contrast === 'more' || this.#contrastQuery.matches;
+    if (this.isHighContrast) dataset.contrast = 'more';
     else delete dataset.contrast;
   }
 }
 
-function oneOf<T extends string>(choices: readonly [T, ...T[]], value: string | null): T {
+function parseChoice<T extends string>(choices: readonly [T, ...T[]], value: string | null): T {
   return choices.find((choice) => choice === value) ?? choices[0];
 }
 

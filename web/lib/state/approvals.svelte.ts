@@ -1,9 +1,9 @@
-import type { Approval } from '#shared/rpc/methods/approvals.ts';
-import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { isLost } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
+import type { ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { isConnectionLost } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { gatewayClock } from './gateway-clock.svelte.ts';
 
@@ -18,7 +18,7 @@ class Approvals {
     this.#started = true;
     gatewayClock.start();
     gateway.on('approval.requested', ({ approval }) => {
-      announcer.say(m.chat_approval_asked({ summary: approval.summary }));
+      announcer.announce(m.chat_approval_asked({ summary: approval.summary }));
       void this.load();
     });
     for (const event of ['approval.resolved', 'exec.resolved'] as const) gateway.on(event, () => void this.load());
@@ -30,7 +30,7 @@ class Approvals {
     } catch (error) {
       // A host of an older build asks nobody.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
-      if (!unknown && !isLost(error)) throw error;
+      if (!unknown && !isConnectionLost(error)) throw error;
       this.pending = [];
     }
   }
@@ -44,7 +44,7 @@ class Approvals {
   async resolve({ id }: Approval, decision: 'approve' | 'deny', always = false): Promise<void> {
     await gateway.call('approvals.resolve', { id, decision, always });
     this.pending = this.pending.filter((approval) => approval.id !== id);
-    announcer.say(decision === 'approve' ? m.chat_approval_said_approved() : m.chat_approval_said_denied());
+    announcer.announce(decision === 'approve' ? m.chat_approval_said_approved() : m.chat_approval_said_denied());
   }
 }
 

@@ -1,9 +1,9 @@
 import { type Artifact, type ArtifactKind, ArtifactReader } from '#lib/chat/artifacts.ts';
-import { replyText } from '#lib/chat/items.ts';
+import { getReplyText } from '#lib/chat/chat-items.ts';
 import type { Chat } from './chat.svelte.ts';
 
 /** Request to show code of a reply. `from`: the element that gets the focus back. */
-export interface ArtifactAsked {
+export interface ArtifactRequest {
   kind: ArtifactKind;
   name: string | null;
   code: string;
@@ -14,36 +14,38 @@ export interface ArtifactAsked {
 export class ArtifactView {
   readonly #reader = new ArtifactReader();
   readonly #chat: Chat;
-  readonly #asked: () => ArtifactAsked;
+  readonly #request: () => ArtifactRequest;
   /** Null: the newest, also when another comes. */
-  #chosen = $state<number | null>(null);
+  #selectedVersion = $state<number | null>(null);
 
-  readonly #all = $derived.by(() => {
-    const stored = this.#chat.items.flatMap((item) => (item.kind === 'reply' ? [{ text: replyText(item.segments), growing: false }] : []));
+  readonly #artifacts = $derived.by(() => {
+    const stored = this.#chat.items.flatMap((item) =>
+      item.kind === 'reply' ? [{ text: getReplyText(item.segments), growing: false }] : [],
+    );
     const { live } = this.#chat;
-    return this.#reader.artifacts(live ? [...stored, { text: replyText(live.segments), growing: true }] : stored);
+    return this.#reader.findArtifacts(live ? [...stored, { text: getReplyText(live.segments), growing: true }] : stored);
   });
 
   /** The shown artifact remains after its reply is removed. */
-  readonly shown = $derived.by<Artifact>(() => {
-    const { kind, name, code } = this.#asked();
-    const found = this.#all.findLast((each) => each.kind === kind && each.versions.includes(code));
-    return found ?? { id: `${kind} alone`, kind, name, versions: [code] };
+  readonly artifact = $derived.by<Artifact>(() => {
+    const { kind, name, code } = this.#request();
+    const match = this.#artifacts.findLast((each) => each.kind === kind && each.versions.includes(code));
+    return match ?? { id: `${kind} alone`, kind, name, versions: [code] };
   });
-  readonly at = $derived(Math.min(this.#chosen ?? Infinity, this.shown.versions.length - 1));
-  readonly code = $derived(this.shown.versions[this.at] ?? '');
+  readonly versionIndex = $derived(Math.min(this.#selectedVersion ?? Infinity, this.artifact.versions.length - 1));
+  readonly code = $derived(this.artifact.versions[this.versionIndex] ?? '');
 
-  constructor(chat: Chat, asked: () => ArtifactAsked) {
+  constructor(chat: Chat, getRequest: () => ArtifactRequest) {
     this.#chat = chat;
-    this.#asked = asked;
+    this.#request = getRequest;
   }
 
   /** Comes to the version that was asked for. */
-  find(): void {
-    this.choose(this.shown.versions.lastIndexOf(this.#asked().code));
+  selectRequested(): void {
+    this.selectVersion(this.artifact.versions.lastIndexOf(this.#request().code));
   }
 
-  choose(version: number): void {
-    this.#chosen = version >= this.shown.versions.length - 1 ? null : version;
+  selectVersion(version: number): void {
+    this.#selectedVersion = version >= this.artifact.versions.length - 1 ? null : version;
   }
 }

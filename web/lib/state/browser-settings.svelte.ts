@@ -1,55 +1,55 @@
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
-import { setting } from './setting.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+import { readSetting } from './read-setting.ts';
 
 /** Settings of the driven browser: which browser it is, and which private addresses it may open. */
 class BrowserSettings {
   /** Private places that it may go to; null before the first answer. */
-  places = $state.raw<readonly string[] | null>(null);
+  privateAddresses = $state.raw<readonly string[] | null>(null);
   /** Whether one elsewhere is driven; its address is a secret. */
-  elsewhere = $state<boolean | null>(null);
+  isRemote = $state<boolean | null>(null);
   problem = $state.raw<Problem | null>(null);
 
   async load(): Promise<void> {
     try {
-      const [places, endpoint] = await Promise.all([readPlaces(), setting('browser.cdpEndpoint')]);
+      const [places, endpoint] = await Promise.all([readPrivateAddresses(), readSetting('browser.cdpEndpoint')]);
       Object.assign(this, { places, elsewhere: typeof endpoint === 'string' && endpoint !== '', problem: null });
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.settings_doing_read_browser());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.settings_doing_read_browser());
     }
   }
 
   /** Rejects where the gateway refuses, as all below. */
-  async add(place: string): Promise<void> {
-    const places = await readPlaces();
-    if (!places.includes(place)) await this.#setPlaces([...places, place]);
+  async add(address: string): Promise<void> {
+    const addresses = await readPrivateAddresses();
+    if (!addresses.includes(address)) await this.#setPrivateAddresses([...addresses, address]);
   }
 
-  async remove(place: string): Promise<void> {
-    await this.#setPlaces((await readPlaces()).filter((each) => each !== place));
+  async remove(address: string): Promise<void> {
+    await this.#setPrivateAddresses((await readPrivateAddresses()).filter((each) => each !== address));
   }
 
   /** None, as by default. */
   async removeAll(): Promise<void> {
-    await this.#setPlaces([]);
+    await this.#setPrivateAddresses([]);
   }
 
   /** Null goes back to one on the bridge's machine. */
-  async drive(endpoint: string | null): Promise<void> {
+  async setEndpoint(endpoint: string | null): Promise<void> {
     await gateway.call('config.patch', { patch: { browser: { cdpEndpoint: endpoint } } });
-    this.elsewhere = endpoint !== null;
+    this.isRemote = endpoint !== null;
   }
 
-  async #setPlaces(places: readonly string[]): Promise<void> {
-    await gateway.call('config.patch', { patch: { browser: { allow: places.length > 0 ? places : null } } });
-    this.places = places;
+  async #setPrivateAddresses(addresses: readonly string[]): Promise<void> {
+    await gateway.call('config.patch', { patch: { browser: { allow: addresses.length > 0 ? addresses : null } } });
+    this.privateAddresses = addresses;
   }
 }
 
-async function readPlaces(): Promise<string[]> {
-  const found = await setting('browser.allow');
-  return Array.isArray(found) ? found.filter((place) => typeof place === 'string') : [];
+async function readPrivateAddresses(): Promise<string[]> {
+  const value = await readSetting('browser.allow');
+  return Array.isArray(value) ? value.filter((place) => typeof place === 'string') : [];
 }
 
 export const browserSettings = new BrowserSettings();

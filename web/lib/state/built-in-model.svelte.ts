@@ -1,4 +1,4 @@
-import { type Availability, bestWish, languageModel } from '#lib/built-in/language-model.ts';
+import { type Availability, findBestOptions, getLanguageModel } from '#lib/built-in/language-model.ts';
 import { locale } from '#lib/i18n/locale.ts';
 
 /** The model that the browser itself brings, seen from this page. */
@@ -8,7 +8,7 @@ class BuiltInModel {
   /** Share of the download that is complete, 0 to 1; null if this page downloads nothing. */
   progress = $state<number | null>(null);
   readonly #listeners = new Set<() => Promise<unknown>>();
-  #fetching: AbortController | undefined;
+  #download: AbortController | undefined;
 
   /** Calls back when it can be asked, at once where that is so; the result stops it. */
   onready(listener: () => Promise<unknown>): () => void {
@@ -18,23 +18,23 @@ class BuiltInModel {
   }
 
   /** Resolves when those who wait for it have done what they do then. */
-  async look(): Promise<void> {
-    const model = languageModel();
-    const { availability } = model ? await bestWish(model, locale) : { availability: 'unavailable' as const };
+  async refresh(): Promise<void> {
+    const model = getLanguageModel();
+    const { availability } = model ? await findBestOptions(model, locale) : { availability: 'unavailable' as const };
     if (availability === this.availability) return;
     this.availability = availability;
     if (availability === 'available') await Promise.all([...this.#listeners].map((listener) => listener()));
   }
 
   /** Has the browser fetch it: at a person's click alone. Rejects with a DOMException; resolves too where it was cancelled. */
-  async fetch(): Promise<void> {
-    const model = languageModel();
-    if (!model || this.#fetching) return;
+  async download(): Promise<void> {
+    const model = getLanguageModel();
+    if (!model || this.#download) return;
     const fetching = new AbortController();
-    this.#fetching = fetching;
+    this.#download = fetching;
     this.progress = 0;
     try {
-      const { wished } = await bestWish(model, locale);
+      const { wished } = await findBestOptions(model, locale);
       const conversation = await model.create({
         ...wished,
         signal: fetching.signal,
@@ -47,14 +47,14 @@ class BuiltInModel {
     } catch (error) {
       if (!fetching.signal.aborted) throw error;
     } finally {
-      this.#fetching = undefined;
+      this.#download = undefined;
       this.progress = null;
-      await this.look();
+      await this.refresh();
     }
   }
 
-  cancel(): void {
-    this.#fetching?.abort();
+  cancelDownload(): void {
+    this.#download?.abort();
   }
 }
 

@@ -1,15 +1,15 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channels.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channel-contracts.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
-import { setting } from './setting.ts';
+import { readSetting } from './read-setting.ts';
 
 /** No event tells of messages that come and go, nor that a channel is connected: they are asked for. */
-const LOOK_EVERY_MS = 5_000;
-const LOOK_WHILE_CONNECTING_MS = 1_000;
+const REFRESH_MS = 5_000;
+const CONNECTING_REFRESH_MS = 1_000;
 
 type Sender = MethodResult<'channels.confirmSender'>['sender'];
 
@@ -28,12 +28,12 @@ class Channels {
   /** People on channels that wait for the owner, and those that were let in. */
   senders = $state.raw<MethodResult<'channels.senders'>>({ waiting: [], paired: [] });
   problem = $state<Problem | null>(null);
-  #asked = 0;
-  #askedAt = 0;
+  #loadCount = 0;
+  #requestedAt = 0;
   #changedAt = -Infinity;
 
   /** Reads them, now, when the configuration changes and every few seconds while the page is seen; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     const stop = gateway.on('config.changed', () => {
       this.#changedAt = performance.now();
@@ -42,9 +42,9 @@ class Channels {
     const timer = setInterval(() => {
       const now = performance.now();
       // A channel that restarts reports its old status for a moment.
-      const soon = now - this.#changedAt < LOOK_EVERY_MS || this.list?.some((each) => this.connects(each) && each.problem === undefined);
-      if (!document.hidden && now - this.#askedAt >= (soon ? 0 : LOOK_EVERY_MS)) void this.load();
-    }, LOOK_WHILE_CONNECTING_MS);
+      const soon = now - this.#changedAt < REFRESH_MS || this.list?.some((each) => this.isConnecting(each) && each.problem === undefined);
+      if (!document.hidden && now - this.#requestedAt >= (soon ? 0 : REFRESH_MS)) void this.load();
+    }, CONNECTING_REFRESH_MS);
     return () => {
       stop();
       clearInterval(timer);
@@ -52,51 +52,51 @@ class Channels {
   }
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
-    this.#askedAt = performance.now();
+    const loadId = ++this.#loadCount;
+    this.#requestedAt = performance.now();
     try {
       const [{ channels }, senders, { channels: kinds }] = await Promise.all([
         gateway.call('channels.list', {}),
         gateway.call('channels.senders', {}).catch(withoutSenders),
         this.kinds.length > 0 ? { channels: this.kinds } : gateway.call('channels.catalog', {}),
       ]);
-      if (asked !== this.#asked) return;
+      if (loadId !== this.#loadCount) return;
       this.kinds = kinds;
       this.senders = senders;
       // In one order, whatever runs: no row jumps when it is connected.
-      const place = ({ id }: ChannelEntry): number => kinds.findIndex((kind) => kind.id === id);
-      this.list = channels.toSorted((a, b) => place(a) - place(b));
+      const getKindIndex = ({ id }: ChannelEntry): number => kinds.findIndex((kind) => kind.id === id);
+      this.list = channels.toSorted((a, b) => getKindIndex(a) - getKindIndex(b));
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.channels_doing_read());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.channels_doing_read());
     }
   }
 
-  kindOf(id: string): ChannelKind | undefined {
+  findKind(id: string): ChannelKind | undefined {
     return this.kinds.find((kind) => kind.id === id);
   }
 
   /** Whether the channel is enabled and still connecting. */
-  connects({ id, status }: ChannelEntry): boolean {
-    return status === 'configured' && this.kindOf(id)?.startable === true;
+  isConnecting({ id, status }: ChannelEntry): boolean {
+    return status === 'configured' && this.findKind(id)?.startable === true;
   }
 
   /** Settings of a channel, with secrets as `***`. Rejects if the gateway refuses. */
-  async settingsOf(id: string): Promise<Record<string, unknown>> {
-    const value = await setting(`channels.${id}`);
+  async loadSettings(id: string): Promise<Record<string, unknown>> {
+    const value = await readSetting(`channels.${id}`);
     return typeof value === 'object' && value !== null ? { ...value } : {};
   }
 
   /** Null takes a setting out. */
   async save(id: string, settings: Record<string, unknown>): Promise<void> {
     await gateway.call('config.patch', { patch: { channels: { [id]: settings } } });
-    announcer.say(m.channels_was_set_up());
+    announcer.announce(m.channels_was_set_up());
     await this.load();
   }
 
-  async turn({ id, display_name }: ChannelEntry, on: boolean): Promise<void> {
+  async setEnabled({ id, display_name }: ChannelEntry, on: boolean): Promise<void> {
     await gateway.call(on ? 'channels.start' : 'channels.stop', { channelId: id });
-    announcer.say(on ? m.channels_is_on({ name: display_name }) : m.channels_is_off({ name: display_name }));
+    announcer.announce(on ? m.channels_is_on({ name: display_name }) : m.channels_is_off({ name: display_name }));
     await this.load();
   }
 
@@ -108,7 +108,7 @@ class Channels {
   /** Lets in the sender that got the code. */
   async confirmSender(channelId: string, code: string, nameFor: (sender: Sender) => string): Promise<void> {
     const { sender } = await gateway.call('channels.confirmSender', { channelId, code });
-    announcer.say(m.channels_was_let_in({ name: nameFor(sender) }));
+    announcer.announce(m.channels_was_let_in({ name: nameFor(sender) }));
     await this.load();
   }
 
@@ -119,7 +119,7 @@ class Channels {
 
   async remove({ id }: ChannelEntry): Promise<void> {
     await gateway.call('config.patch', { patch: { channels: { [id]: null } } });
-    announcer.say(m.channels_was_removed());
+    announcer.announce(m.channels_was_removed());
     await this.load();
   }
 }

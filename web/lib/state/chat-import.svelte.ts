@@ -1,118 +1,123 @@
-import { legible } from '#shared/legible.ts';
-import type { GivenFile } from '#shared/import/import-files.ts';
+import { toPrintable } from '#shared/printable.ts';
+import type { SelectedFile } from '#shared/import/import-files.ts';
 import { type ImportReading, readImport } from '#shared/import/read-import.ts';
-import { type Refusal, Unimportable } from '#shared/import/refusal.ts';
-import { emptyResult, type ImportResult, writeImport } from '#shared/import/write-import.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { list, number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/pages.ts';
-import { refusalText } from '#lib/chat/refusal-text.ts';
-import { sessions } from './sessions.svelte.ts';
+import { type ImportErrorCode, ImportError } from '#shared/import/import-error.ts';
+import { createEmptyResult, type ImportResult, writeImport } from '#shared/import/write-import.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { formatList, formatNumber } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+import { getRefusalText } from '#lib/chat/refusal-text.ts';
+import { sessions } from './session-list.svelte.ts';
 
 /** Characters of a name in a problem. */
-const NAME_CHARS = 120;
+const MAX_NAME_CHARS = 120;
 /** Names of files in a result. */
-const LEFT_OUT_SHOWN = 8;
+const MAX_SKIPPED_NAMES = 8;
 
 /** Imports chats, memories and skills from files: first all files are read, then item by item is written, so that it can be watched and stopped. */
 export class ChatImport {
-  /** Under way; `done` of `all`. */
+  /** Under way; `doneCount` of `totalCount`. */
   working = $state(false);
-  all = $state(0);
-  done = $state(0);
-  result = $state.raw<ImportResult>(emptyResult());
+  totalCount = $state(0);
+  doneCount = $state(0);
+  result = $state.raw<ImportResult>(createEmptyResult());
   /** Items that could not be imported, with the reasons. */
   problems = $state<string[]>([]);
-  ended = $state(false);
+  hasEnded = $state(false);
   /** Chats that were added, and those that an earlier import added. */
-  readonly added = $derived(this.result.chats.added);
-  readonly known = $derived(this.result.chats.known);
+  readonly addedCount = $derived(this.result.chats.added);
+  readonly knownCount = $derived(this.result.chats.known);
   /** Summary of the import for the user. */
   readonly outcome = $derived.by(() => {
-    const { added, known } = this;
-    if (added > 0) return known > 0 ? m.sessions_import_added_and_known({ added, known }) : m.sessions_import_added({ count: added });
-    return known > 0 ? m.sessions_import_known({ count: known }) : m.sessions_import_nothing();
+    const { addedCount, knownCount } = this;
+    if (addedCount > 0)
+      return knownCount > 0
+        ? m.sessions_import_added_and_known({ added: addedCount, known: knownCount })
+        : m.sessions_import_added({ count: addedCount });
+    return knownCount > 0 ? m.sessions_import_known({ count: knownCount }) : m.sessions_import_nothing();
   });
   /** Everything else that came, and what was left out, each as a sentence. */
   readonly details = $derived.by(() => {
     const { messages, pictures, memories, skills, leftOut } = this.result;
     return [
-      ...(messages > 0 ? [m.sessions_import_messages({ count: number(messages) })] : []),
-      ...(pictures.added > 0 ? [m.sessions_import_pictures({ count: number(pictures.added) })] : []),
-      ...(pictures.missing > 0 ? [m.sessions_import_pictures_missing({ count: number(pictures.missing) })] : []),
+      ...(messages > 0 ? [m.sessions_import_messages({ count: formatNumber(messages) })] : []),
+      ...(pictures.added > 0 ? [m.sessions_import_pictures({ count: formatNumber(pictures.added) })] : []),
+      ...(pictures.missing > 0 ? [m.sessions_import_pictures_missing({ count: formatNumber(pictures.missing) })] : []),
       ...(memories.added + memories.known > 0
-        ? [m.sessions_import_memories({ added: number(memories.added), known: number(memories.known) })]
+        ? [m.sessions_import_memories({ added: formatNumber(memories.added), known: formatNumber(memories.known) })]
         : []),
-      ...(skills.added + skills.known > 0 ? [m.sessions_import_skills({ added: number(skills.added), known: number(skills.known) })] : []),
+      ...(skills.added + skills.known > 0
+        ? [m.sessions_import_skills({ added: formatNumber(skills.added), known: formatNumber(skills.known) })]
+        : []),
       ...(leftOut.length > 0 ? [m.sessions_import_left_out({ names: toNames(leftOut) })] : []),
     ];
   });
-  #stop = new AbortController();
+  #abort = new AbortController();
 
   /** `read` reads the files, if that was not done before. */
-  async run(files: readonly GivenFile[], read: (files: readonly GivenFile[]) => Promise<ImportReading> = readImport): Promise<void> {
+  async run(files: readonly SelectedFile[], read: (files: readonly SelectedFile[]) => Promise<ImportReading> = readImport): Promise<void> {
     if (this.working || files.length === 0) return;
-    Object.assign(this, { working: true, all: 0, done: 0, result: emptyResult(), problems: [], ended: false });
-    const { signal } = (this.#stop = new AbortController());
+    Object.assign(this, { working: true, all: 0, done: 0, result: createEmptyResult(), problems: [], ended: false });
+    const { signal } = (this.#abort = new AbortController());
     try {
       const reading = await read(files);
-      for (const { file, why } of reading.refused) this.#refuse(file, why);
-      for (const { file, count } of reading.strange) this.problems.push(m.sessions_import_strange({ file: legible(file), count }));
+      for (const { file, why } of reading.rejected) this.#addProblem(file, why);
+      for (const { file, count } of reading.unrecognized) this.problems.push(m.sessions_import_strange({ file: toPrintable(file), count }));
       await this.#write(reading, signal);
     } catch (error) {
       const name = files.map(({ path }) => path)[0] ?? '';
-      if (error instanceof Unimportable) this.#refuse(name, error.refusal);
-      else this.problems.push(problemOf(error, m.sessions_doing_import_file({ file: legible(name) })).message);
+      if (error instanceof ImportError) this.#addProblem(name, error.refusal);
+      else this.problems.push(toProblem(error, m.sessions_doing_import_file({ file: toPrintable(name) })).message);
     }
     this.working = false;
-    this.ended = true;
+    this.hasEnded = true;
   }
 
   /** Stops after the item that is being written; what was written stays. */
   stop(): void {
-    this.#stop.abort();
+    this.#abort.abort();
   }
 
   async #write(reading: ImportReading, signal: AbortSignal): Promise<void> {
     const { chats, memories, days, skills } = reading;
-    this.all = chats.length + memories.length + days.length + skills.length;
+    this.totalCount = chats.length + memories.length + days.length + skills.length;
     const result = await writeImport(reading, (method, params) => gateway.call(method, params), {
       agentId: 'main',
       signal,
       onProgress: (soFar, done) => {
-        this.done = done;
+        this.doneCount = done;
         this.result = { ...soFar };
       },
-      onSession: (session) => sessions.took(session),
+      onSession: (session) => sessions.addEntry(session),
     });
     this.result = { ...result };
     for (const { name, error } of result.problems) {
-      const title = legible(name.slice(0, NAME_CHARS));
-      const line = readLine(error);
+      const title = toPrintable(name.slice(0, MAX_NAME_CHARS));
+      const line = readErrorLine(error);
       this.problems.push(
         line === undefined
-          ? problemOf(error, m.sessions_doing_import_chat({ title })).message
-          : m.sessions_import_not({ file: title, why: m.sessions_import_wrong_line({ line: number(line) }) }),
+          ? toProblem(error, m.sessions_doing_import_chat({ title })).message
+          : m.sessions_import_not({ file: title, why: m.sessions_import_wrong_line({ line: formatNumber(line) }) }),
       );
     }
   }
 
-  #refuse(file: string, why: Refusal): void {
-    this.problems.push(m.sessions_import_not({ file: legible(file), why: refusalText(why) }));
+  #addProblem(file: string, why: ImportErrorCode): void {
+    this.problems.push(m.sessions_import_not({ file: toPrintable(file), why: getRefusalText(why) }));
   }
 }
 
 /** The first names of files, and how many more there are. */
 function toNames(names: readonly string[]): string {
-  const unique = [...new Set(names)].map(legible);
-  const more = unique.length - LEFT_OUT_SHOWN;
-  return list([...unique.slice(0, LEFT_OUT_SHOWN), ...(more > 0 ? [`+${number(more)}`] : [])], { style: 'narrow' });
+  const unique = [...new Set(names)].map(toPrintable);
+  const more = unique.length - MAX_SKIPPED_NAMES;
+  return formatList([...unique.slice(0, MAX_SKIPPED_NAMES), ...(more > 0 ? [`+${formatNumber(more)}`] : [])], { style: 'narrow' });
 }
 
 /** The line of a file that the gateway could not read. */
-function readLine(error: unknown): number | undefined {
+function readErrorLine(error: unknown): number | undefined {
   const line = error instanceof RpcError ? error.extra.details?.['line'] : undefined;
   return typeof line === 'number' ? line : undefined;
 }

@@ -1,26 +1,26 @@
 import type { EventPayload } from '#shared/rpc/events.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { RunUnder } from '#shared/rpc/methods/chat.ts';
-import type { HistoryMessage } from '#shared/rpc/records.ts';
-import { answered, joined, placed } from '#lib/chat/branch.ts';
-import { itemsOf } from '#lib/chat/items.ts';
-import { LeftOutTexts } from '#lib/chat/left-out.svelte.ts';
-import { type ShownFile, withPicked } from '#lib/chat/shown-files.ts';
-import { stopReply } from '#lib/chat/stop.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
+import { trimToLastUserMessage, mergePage, insertMessage } from '#lib/chat/branch.ts';
+import { toChatItems } from '#lib/chat/chat-items.ts';
+import { OmittedTexts } from '#lib/chat/omitted-texts.svelte.ts';
+import { type MessageFile, withPickedFiles } from '#lib/chat/message-files.ts';
+import { stopReply } from '#lib/chat/stop-reply.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { LiveRun } from './live-run.svelte.ts';
 import { outbox } from './outbox.svelte.ts';
 import type { OutboxEntry } from './outbox-entries.svelte.ts';
 import type { PickedFile } from './page-db.ts';
-import { storage } from './storage.svelte.ts';
+import { browserStorage } from './browser-storage.svelte.ts';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** The address may name what can be no chat at all. */
-const NO_SUCH_CHAT: readonly string[] = ['NOT_FOUND', 'INVALID_PARAMS'];
-const TAIL = 40;
+const MISSING_CODES: readonly string[] = ['NOT_FOUND', 'INVALID_PARAMS'];
+const TAIL_CHARS = 40;
 /** A chat that has changed is read anew at most this often, milliseconds. */
 const REFRESH_MS = 300;
 
@@ -47,21 +47,21 @@ export class Chat {
   elsewhere = $state(false);
 
   /** No gateway knows of it yet: only its first message makes it. */
-  #fresh: boolean;
+  #isNew: boolean;
   readonly #keys = new Map<string, string>();
-  readonly #texts = new LeftOutTexts(async (messageId) => (await gateway.call('chat.text', { ...this.#ids, messageId })).text);
-  readonly #off: (() => void)[];
+  readonly #omittedTexts = new OmittedTexts(async (messageId) => (await gateway.call('chat.text', { ...this.#ids, messageId })).text);
+  readonly #unsubscribers: (() => void)[];
   #loads = 0;
   #loading: Promise<void> = Promise.resolve();
-  #refresh: ReturnType<typeof setTimeout> | undefined;
+  #refreshTimer: ReturnType<typeof setTimeout> | undefined;
   /** Counts messages and ends that events told of. */
-  #changes = 0;
+  #changeCount = 0;
   #catchingUp = false;
   /** The run that was stopped last. */
-  #unwanted: string | undefined;
+  #stoppedRunId: string | undefined;
 
-  readonly items = $derived(itemsOf(this.#texts.in(this.messages), this.#keys));
-  readonly outgoing = $derived.by(() => outbox.kept.of(this.agentId, this.sessionId));
+  readonly items = $derived(toChatItems(this.#omittedTexts.fillIn(this.messages), this.#keys));
+  readonly outgoing = $derived.by(() => outbox.records.getEntries(this.agentId, this.sessionId));
   readonly busy = $derived(this.live !== null || this.asking);
   /** Messages queued behind the current reply or behind a message that is being sent. */
   readonly queued = $derived.by(() => {
@@ -73,23 +73,23 @@ export class Chat {
   constructor(agentId: string, sessionId: string, fresh: boolean) {
     this.agentId = agentId;
     this.sessionId = sessionId;
-    this.#fresh = fresh;
+    this.#isNew = fresh;
     if (fresh) this.phase = 'ready';
-    this.#off = [
-      gateway.on('chat.message', (event) => this.#mine(event) && this.#onMessage(event)),
-      gateway.on('chat.recalled', (event) => this.#mine(event) && (this.#run(event.runId).recalled = event.memories)),
-      gateway.on('chat.reasoning', (event) => this.#mine(event) && this.#run(event.runId).think(event.delta, event.offset)),
-      gateway.on('chat.delta', (event) => this.#mine(event) && this.#onDelta(event)),
-      gateway.on('chat.tool_pending', (event) => this.#mine(event) && this.#run(event.runId).toolsPending(event.tools)),
-      gateway.on('chat.tool_call', (event) => this.#mine(event) && this.#run(event.runId).toolCall(event)),
-      gateway.on('chat.tool_result', (event) => this.#mine(event) && this.#run(event.runId).toolResult(event)),
-      gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
-      gateway.on('chat.error', (event) => this.#mine(event) && this.#onError(event)),
+    this.#unsubscribers = [
+      gateway.on('chat.message', (event) => this.#isOwnEvent(event) && this.#onMessage(event)),
+      gateway.on('chat.recalled', (event) => this.#isOwnEvent(event) && (this.#getRun(event.runId).recalled = event.memories)),
+      gateway.on('chat.reasoning', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).addReasoning(event.delta, event.offset)),
+      gateway.on('chat.delta', (event) => this.#isOwnEvent(event) && this.#onDelta(event)),
+      gateway.on('chat.tool_pending', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).setPendingTools(event.tools)),
+      gateway.on('chat.tool_call', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).addToolCall(event)),
+      gateway.on('chat.tool_result', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).setToolResult(event)),
+      gateway.on('chat.done', (event) => this.#isOwnEvent(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
+      gateway.on('chat.error', (event) => this.#isOwnEvent(event) && this.#onError(event)),
       gateway.on('sessions.changed', (event) => this.#isThis(event) && this.#onChanged(event.deleted ?? false)),
       // A chat that is missing while this browser catches up may turn out to be deleted.
       gateway.on('sync.changed', () => this.phase === 'missing' && void this.load()),
       gateway.on('sessions.compacted', (event) => this.#isThis(event) && this.#onCompacted(event)),
-      outbox.onStored((entry, messageId) => this.#withFiles(entry, messageId)),
+      outbox.onStored((entry, messageId) => this.#attachFiles(entry, messageId)),
     ];
   }
 
@@ -102,42 +102,42 @@ export class Chat {
   }
 
   dispose(): void {
-    clearTimeout(this.#refresh);
-    for (const off of this.#off) off();
+    clearTimeout(this.#refreshTimer);
+    for (const off of this.#unsubscribers) off();
   }
 
   /** Reads the newest page, and joins the reply under way. What is shown stays where reading fails. One that a later one overtakes ends with that. */
-  load(limit = PAGE): Promise<void> {
+  load(limit = PAGE_SIZE): Promise<void> {
     return (this.#loading = this.#load(limit));
   }
 
   async #load(limit: number): Promise<void> {
     const load = ++this.#loads;
-    const changes = this.#changes;
+    const changes = this.#changeCount;
     try {
       const { messages, versions, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
-      await this.#texts.fetchNewest(messages);
+      await this.#omittedTexts.fetchNewest(messages);
       if (load !== this.#loads) return await this.#loading;
       // The page may be older than what has been told meanwhile.
-      if (changes !== this.#changes) return await this.load(limit);
+      if (changes !== this.#changeCount) return await this.load(limit);
       this.elsewhere = false;
       if (this.problem?.retry === this.#reload) this.problem = null;
       this.versions = { ...this.versions, ...versions };
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
-      this.#fresh = false;
+      this.#isNew = false;
       // This tab may not have been told that the chat has begun.
-      outbox.kept.begun(this.agentId, this.sessionId).catch(() => {});
+      outbox.records.loadChat(this.agentId, this.sessionId).catch(() => {});
     } catch (error) {
       if (load !== this.#loads) return await this.#loading;
-      if (error instanceof RpcError && NO_SUCH_CHAT.includes(error.code)) {
+      if (error instanceof RpcError && MISSING_CODES.includes(error.code)) {
         // Messages in the outbox show that the chat existed.
-        await outbox.kept.read();
+        await outbox.records.read();
         if (load !== this.#loads) return await this.#loading;
-        if (changes !== this.#changes) return await this.load(limit);
-        this.#notHere();
-      } else if (!isLost(error) || this.messages.length === 0)
-        this.problem = { ...problemOf(error, m.chat_doing_read()), retry: this.#reload };
+        if (changes !== this.#changeCount) return await this.load(limit);
+        this.#markMissing();
+      } else if (!isConnectionLost(error) || this.messages.length === 0)
+        this.problem = { ...toProblem(error, m.chat_doing_read()), retry: this.#reload };
     }
   }
 
@@ -147,13 +147,13 @@ export class Chat {
     this.loadingOlder = true;
     const before = this.cursor;
     try {
-      const { messages, versions, cursor } = await gateway.call('chat.history', { ...this.#ids, limit: PAGE, before });
+      const { messages, versions, cursor } = await gateway.call('chat.history', { ...this.#ids, limit: PAGE_SIZE, before });
       if (this.cursor !== before) return;
       this.versions = { ...this.versions, ...versions };
       this.messages = [...messages, ...this.messages];
       this.cursor = cursor;
     } catch (error) {
-      this.problem = { ...problemOf(error, m.chat_doing_read_earlier()), retry: () => void this.loadOlder() };
+      this.problem = { ...toProblem(error, m.chat_doing_read_earlier()), retry: () => void this.loadOlder() };
     } finally {
       this.loadingOlder = false;
     }
@@ -162,47 +162,47 @@ export class Chat {
   /** `steer`: the reply under way takes it in. */
   async send(message: string, files: PickedFile[], model: string | null, steer = false): Promise<void> {
     this.problem = null;
-    void storage.persist();
-    const begins = this.#fresh || this.outgoing.some((entry) => entry.begins);
+    void browserStorage.requestOnce();
+    const begins = this.#isNew || this.outgoing.some((entry) => entry.begins);
     // The gateway refuses NUL characters, which are invisible in pasted text.
     await outbox.add({ ...this.#ids, message: message.replaceAll('\0', ''), files, model, steer, begins });
   }
 
   /** The bytes (base64) of a file that is shown without. */
-  async fetchFile({ stored }: ShownFile): Promise<string> {
+  async fetchFile({ stored }: MessageFile): Promise<string> {
     return stored ? (await gateway.call('chat.attachment', { ...this.#ids, ...stored })).content : '';
   }
 
   /** The text of a message that its history leaves out. */
   fetchText(messageId: string): Promise<void> {
-    return this.#texts.fetch(messageId);
+    return this.#omittedTexts.fetch(messageId);
   }
 
   /** Stops the reply under way and what is in line behind it. */
   async stop(): Promise<void> {
-    void outbox.hold(this.agentId, this.sessionId);
+    void outbox.holdAll(this.agentId, this.sessionId);
     await this.#stop(this.live);
   }
 
   async #stop(live: LiveRun | null): Promise<void> {
-    if (live) live.stopping = true;
-    this.#unwanted = live?.runId;
+    if (live) live.isStopping = true;
+    this.#stoppedRunId = live?.runId;
     try {
       await stopReply({
         abort: async () => (await gateway.call('chat.abort', this.#ids)).aborted,
-        goesOn: () => (live ? this.live === live : this.asking),
+        isRunning: () => (live ? this.live === live : this.asking),
       });
     } catch (error) {
-      if (live) live.stopping = false;
-      this.#unwanted = undefined;
-      this.problem = { ...problemOf(error, m.chat_doing_stop()), retry: () => void this.stop() };
+      if (live) live.isStopping = false;
+      this.#stoppedRunId = undefined;
+      this.problem = { ...toProblem(error, m.chat_doing_stop()), retry: () => void this.stop() };
     }
   }
 
   /** Answers a message of the person again; without `messageId` the last one. */
   resend(model: string | null, messageId?: string): Promise<void> {
     const wishes = { ...(model === null ? {} : { model }), ...(messageId === undefined ? {} : { messageId }) };
-    return this.#ask(m.chat_doing_answer_again(), () => gateway.call('chat.resend', { ...this.#ids, ...wishes }));
+    return this.#startRun(m.chat_doing_answer_again(), () => gateway.call('chat.resend', { ...this.#ids, ...wishes }));
   }
 
   /** Puts another text in the place of a message of the person, and has it answered. */
@@ -210,7 +210,7 @@ export class Chat {
     // The last one is so without being named, for hosts of older builds.
     const isLast = this.messages.findLast(({ role }) => role === 'user')?.id === messageId;
     const wishes = { ...(isLast ? {} : { messageId }), ...(model === null ? {} : { model }) };
-    return this.#ask(m.chat_doing_send_edited(), () => gateway.call('chat.edit', { ...this.#ids, message, ...wishes }));
+    return this.#startRun(m.chat_doing_send_edited(), () => gateway.call('chat.edit', { ...this.#ids, message, ...wishes }));
   }
 
   /** Goes over to the branch through a message, one of `versions`. */
@@ -220,7 +220,7 @@ export class Chat {
       await gateway.call('chat.branch', { ...this.#ids, messageId });
       await this.load();
     } catch (error) {
-      this.problem = { ...problemOf(error, m.chat_doing_show_version()), retry: () => void this.choose(messageId) };
+      this.problem = { ...toProblem(error, m.chat_doing_show_version()), retry: () => void this.choose(messageId) };
     }
   }
 
@@ -230,14 +230,14 @@ export class Chat {
       await gateway.call('chat.branch', { ...this.#ids, messageId });
     } catch (error) {
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND'))
-        this.problem = { ...problemOf(error, m.chat_doing_show_version()), retry: () => void this.choose(messageId) };
+        this.problem = { ...toProblem(error, m.chat_doing_show_version()), retry: () => void this.choose(messageId) };
       return false;
     }
     await this.load();
     return true;
   }
 
-  async #ask(doing: string, call: () => Promise<unknown>): Promise<void> {
+  async #startRun(doing: string, call: () => Promise<unknown>): Promise<void> {
     this.problem = null;
     this.asking = true;
     try {
@@ -245,8 +245,8 @@ export class Chat {
     } catch (error) {
       const aborted = error instanceof RpcError && error.code === 'ABORTED';
       // Once the run has begun, its own events tell how it ends.
-      if (!aborted && this.asking && !isLost(error))
-        this.problem = { ...problemOf(error, doing), retry: () => void this.#ask(doing, call) };
+      if (!aborted && this.asking && !isConnectionLost(error))
+        this.problem = { ...toProblem(error, doing), retry: () => void this.#startRun(doing, call) };
     } finally {
       this.asking = false;
     }
@@ -261,12 +261,12 @@ export class Chat {
     return event.sessionId === this.sessionId && event.agentId === this.agentId;
   }
 
-  #mine(event: { agentId: string; sessionId: string }): boolean {
+  #isOwnEvent(event: { agentId: string; sessionId: string }): boolean {
     return this.#isThis(event) && !this.elsewhere;
   }
 
-  #show(page: HistoryMessage[], cursor: string | null, runs: readonly RunUnder[]): void {
-    const { messages, kept } = joined(this.messages, page);
+  #show(page: HistoryMessage[], cursor: string | null, runs: readonly RunningRun[]): void {
+    const { messages, kept } = mergePage(this.messages, page);
     if (!kept) this.cursor = cursor;
     const [under] = runs;
     if (!under) {
@@ -276,67 +276,67 @@ export class Chat {
       return;
     }
     // While an answer is made again the branch still ends with the earlier one.
-    this.messages = answered(messages);
-    if (this.live?.runId !== under.runId) this.live = this.#begun(under.runId);
+    this.messages = trimToLastUserMessage(messages);
+    if (this.live?.runId !== under.runId) this.live = this.#ensureRun(under.runId);
     this.live.catchUp(under);
   }
 
-  #notHere(): void {
+  #markMissing(): void {
     // Messages read through the bridge stay visible: they exist, and are synced once the bridge is back.
-    const behind = gateway.bridge.linked && gateway.via === 'browser' && gateway.host?.sync?.state !== 'synced';
+    const behind = gateway.bridge.isLinked && gateway.transport === 'browser' && gateway.host?.sync?.state !== 'synced';
     if (this.messages.length > 0 && behind) {
       this.elsewhere = true;
       this.phase = 'ready';
     } else if (this.messages.length > 0) this.#onDeleted();
     // The answer to a request from before the deletion can arrive after it.
-    else if (this.phase !== 'deleted') this.phase = this.#unknown(behind);
+    else if (this.phase !== 'deleted') this.phase = this.#getMissingPhase(behind);
     this.live = null;
   }
 
   /** Phase of a chat that the gateway does not know. */
-  #unknown(behind: boolean): Chat['phase'] {
-    this.#fresh ||= this.outgoing.some(({ begins }) => begins);
+  #getMissingPhase(behind: boolean): Chat['phase'] {
+    this.#isNew ||= this.outgoing.some(({ begins }) => begins);
     const onTheWay = this.outgoing.some(({ state }) => state !== 'failed');
-    if (this.phase === 'ready' || this.#fresh || onTheWay) return 'ready';
+    if (this.phase === 'ready' || this.#isNew || onTheWay) return 'ready';
     return this.outgoing.length > 0 && !behind ? 'deleted' : 'missing';
   }
 
-  #run(runId: string): LiveRun {
+  #getRun(runId: string): LiveRun {
     if (this.live?.runId === runId) return this.live;
     // Nothing announced this run with a message: an answer is made again, of the last message or of an earlier one.
-    if (this.messages.at(-1)?.role !== 'user') this.messages = answered(this.messages);
+    if (this.messages.at(-1)?.role !== 'user') this.messages = trimToLastUserMessage(this.messages);
     void this.#catchUp();
     this.asking = false;
-    return (this.live = this.#begun(runId));
+    return (this.live = this.#ensureRun(runId));
   }
 
-  #begun(runId: string): LiveRun {
+  #ensureRun(runId: string): LiveRun {
     const live = new LiveRun(runId);
     // A host that had not read of it yet had said that it was over.
-    if (runId === this.#unwanted) queueMicrotask(() => void this.#stop(live));
+    if (runId === this.#stoppedRunId) queueMicrotask(() => void this.#stop(live));
     return live;
   }
 
   #onMessage({ messageId, parentId, content, timestamp, runId }: EventPayload<'chat.message'>): void {
-    this.#changes++;
+    this.#changeCount++;
     this.phase = 'ready';
-    this.#fresh = false;
+    this.#isNew = false;
     this.asking = false;
-    const messages = placed(this.messages, { id: messageId, role: 'user', content, timestamp, parentId }, parentId);
+    const messages = insertMessage(this.messages, { id: messageId, role: 'user', content, timestamp, parentId }, parentId);
     this.live = new LiveRun(runId);
     if (messages) this.messages = messages;
-    else void this.load(TAIL);
+    else void this.load(TAIL_CHARS);
   }
 
   #onDelta({ runId, delta, offset }: EventPayload<'chat.delta'>): void {
-    if (!this.#run(runId).add(delta, offset)) void this.#catchUp();
+    if (!this.#getRun(runId).addText(delta, offset)) void this.#catchUp();
   }
 
   /** Reads what has come before, and what it is of. Once: of a stream that is faster than an answer each piece would ask anew, and none of the answers ever be taken. */
   async #catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
-    await this.load(TAIL);
+    await this.load(TAIL_CHARS);
     this.#catchingUp = false;
   }
 
@@ -349,7 +349,7 @@ export class Chat {
   }
 
   #onEnd(runId: string, messageId: string, end: Pick<HistoryMessage, 'aborted' | 'error' | 'usage'>, stored = true): void {
-    this.#changes++;
+    this.#changeCount++;
     this.asking = false;
     if (this.live?.runId === runId) {
       const { live } = this;
@@ -358,24 +358,24 @@ export class Chat {
       this.messages = [...this.messages, ...live.toMessages({ id: messageId, ...end })];
       this.live = null;
       // A failure says so itself, where it stands.
-      if (end.aborted) announcer.say(m.chat_reply_stopped());
-      else if (!end.error) void announcer.sayReply(live.text);
+      if (end.aborted) announcer.announce(m.chat_reply_stopped());
+      else if (!end.error) void announcer.announceReply(live.text);
     }
     // The stored form has what events do not carry: model, tool results as kept, files.
-    if (stored) void this.load(TAIL);
+    if (stored) void this.load(TAIL_CHARS);
   }
 
   /** Also what another host has written comes so. */
   #onChanged(deleted: boolean): void {
     if (deleted) return this.elsewhere ? undefined : this.#onDeleted();
-    this.#refresh ??= setTimeout(() => {
-      this.#refresh = undefined;
-      if (!this.live && this.phase !== 'loading') void this.load(TAIL);
+    this.#refreshTimer ??= setTimeout(() => {
+      this.#refreshTimer = undefined;
+      if (!this.live && this.phase !== 'loading') void this.load(TAIL_CHARS);
     }, REFRESH_MS);
   }
 
   #onCompacted({ messageId, compaction }: EventPayload<'sessions.compacted'>): void {
-    this.#changes++;
+    this.#changeCount++;
     this.#replace(messageId, (message) => ({ ...message, compaction }));
   }
 
@@ -385,16 +385,16 @@ export class Chat {
 
   #onDeleted(): void {
     // A history that is being read was requested before.
-    this.#changes++;
+    this.#changeCount++;
     this.phase = 'deleted';
     this.live = null;
     this.messages = [];
     this.cursor = null;
   }
 
-  #withFiles(entry: OutboxEntry, messageId: string): void {
-    if (!this.#mine(entry) || entry.files.length === 0) return;
+  #attachFiles(entry: OutboxEntry, messageId: string): void {
+    if (!this.#isOwnEvent(entry) || entry.files.length === 0) return;
     // The event's own listener may come before or after: wait until it has placed the message.
-    queueMicrotask(() => this.#replace(messageId, (message) => withPicked(message, entry.files)));
+    queueMicrotask(() => this.#replace(messageId, (message) => withPickedFiles(message, entry.files)));
   }
 }

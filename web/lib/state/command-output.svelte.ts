@@ -1,10 +1,10 @@
 import type { EventPayload } from '#shared/rpc/events.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 
-type Piece = EventPayload<'exec.output'>;
+type OutputChunk = EventPayload<'exec.output'>;
 
 /** The newest that is shown of what a command writes, UTF-16 units: all of it is in the answer. */
-const MOST = 8_000;
+const MAX_CHARS = 8_000;
 
 /** Output of a tool call's running command, in order. */
 export class CommandOutput {
@@ -13,11 +13,11 @@ export class CommandOutput {
   readonly #toolCallId: string;
   #id: string | undefined;
   /** Requests that are not this one's. */
-  readonly #others = new Set<string>();
+  readonly #otherIds = new Set<string>();
   /** Read so far of each kind. */
-  #read = { stdout: 0, stderr: 0 };
+  #readLengths = { stdout: 0, stderr: 0 };
   /** Pieces that arrive while the output is read from the start. */
-  #pieces: Piece[] | undefined;
+  #chunks: OutputChunk[] | undefined;
 
   constructor(runId: string, toolCallId: string) {
     this.#runId = runId;
@@ -25,39 +25,39 @@ export class CommandOutput {
   }
 
   /** Follows it until the result is called. */
-  show(): () => void {
+  watch(): () => void {
     void this.#readAll();
-    return gateway.on('exec.output', (piece) => this.#heard(piece));
+    return gateway.on('exec.output', (piece) => this.#onOutput(piece));
   }
 
-  #heard(piece: Piece): void {
+  #onOutput(piece: OutputChunk): void {
     const { requestId, stream, text, offset } = piece;
-    if (this.#others.has(requestId)) return;
-    if (this.#pieces) return void this.#pieces.push(piece);
-    const read = this.#read[stream];
+    if (this.#otherIds.has(requestId)) return;
+    if (this.#chunks) return void this.#chunks.push(piece);
+    const read = this.#readLengths[stream];
     if (requestId !== this.#id || offset > read) return void this.#readAll();
     if (offset + text.length <= read) return;
-    this.#read[stream] = offset + text.length;
-    this.text = (this.text + text.slice(read - offset)).slice(-MOST);
+    this.#readLengths[stream] = offset + text.length;
+    this.text = (this.text + text.slice(read - offset)).slice(-MAX_CHARS);
   }
 
   async #readAll(): Promise<void> {
-    const pieces: Piece[] = (this.#pieces = []);
+    const pieces: OutputChunk[] = (this.#chunks = []);
     // Without it the answer still comes, at the end.
     await this.#load().catch(() => {});
-    this.#pieces = undefined;
-    if (this.#id !== undefined) for (const piece of pieces) if (piece.requestId === this.#id) this.#heard(piece);
+    this.#chunks = undefined;
+    if (this.#id !== undefined) for (const piece of pieces) if (piece.requestId === this.#id) this.#onOutput(piece);
   }
 
   async #load(): Promise<void> {
     if (this.#id === undefined) {
       const { requests } = await gateway.call('exec.list', {});
       this.#id = requests.find(({ runId, toolCallId }) => runId === this.#runId && toolCallId === this.#toolCallId)?.requestId;
-      for (const { requestId } of requests) if (requestId !== this.#id) this.#others.add(requestId);
+      for (const { requestId } of requests) if (requestId !== this.#id) this.#otherIds.add(requestId);
       if (this.#id === undefined) return;
     }
     const { stdout = '', stderr = '' } = (await gateway.call('exec.get', { requestId: this.#id })).request;
-    this.#read = { stdout: stdout.length, stderr: stderr.length };
-    this.text = (stdout + stderr).slice(-MOST);
+    this.#readLengths = { stdout: stdout.length, stderr: stderr.length };
+    this.text = (stdout + stderr).slice(-MAX_CHARS);
   }
 }

@@ -1,23 +1,23 @@
-import { kept } from './kept.ts';
+import { safeLocalStorage } from './safe-local-storage.ts';
 
-const KEY = 'dictation';
+const STORAGE_KEY = 'dictation';
 
 /** Whether the person agreed that this browser sends what the microphone hears to its maker. */
 class Dictation {
-  agreed = $state(kept.read(KEY) !== null);
+  hasConsent = $state(safeLocalStorage.read(STORAGE_KEY) !== null);
 
   constructor() {
-    kept.watch(KEY, (value) => (this.agreed = value !== null));
+    safeLocalStorage.watch(STORAGE_KEY, (value) => (this.hasConsent = value !== null));
   }
 
-  agree(): void {
-    this.agreed = true;
-    kept.write(KEY, 'sent');
+  grantConsent(): void {
+    this.hasConsent = true;
+    safeLocalStorage.write(STORAGE_KEY, 'sent');
   }
 
-  takeBack(): void {
-    this.agreed = false;
-    kept.write(KEY, null);
+  revokeConsent(): void {
+    this.hasConsent = false;
+    safeLocalStorage.write(STORAGE_KEY, null);
   }
 }
 

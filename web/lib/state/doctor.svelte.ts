@@ -1,8 +1,8 @@
-import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
-import { bySeverity, summaryWords } from '#lib/doctor/checks.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
+import { sortBySeverity, summarizeChecks } from '#lib/doctor/doctor-checks.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 /** Findings of the gateway's diagnosis. */
@@ -10,36 +10,36 @@ class Doctor {
   /** The gravest first; null before the first answer. */
   checks = $state.raw<readonly DoctorCheck[] | null>(null);
   /** When they were made, milliseconds since 1970. */
-  at = $state(0);
+  checkedAt = $state(0);
   problem = $state<Problem | null>(null);
-  #running = $state.raw<AbortController | null>(null);
+  #abort = $state.raw<AbortController | null>(null);
 
-  get running(): boolean {
-    return this.#running !== null;
+  get isRunning(): boolean {
+    return this.#abort !== null;
   }
 
   /** Runs all checks anew. */
   async run(): Promise<void> {
-    this.#running?.abort();
+    this.#abort?.abort();
     const running = new AbortController();
-    this.#running = running;
+    this.#abort = running;
     try {
       const { checks } = await gateway.call('doctor.run', {}, { signal: running.signal });
       if (running.signal.aborted) return;
-      this.checks = bySeverity(checks);
-      this.at = Date.now();
+      this.checks = sortBySeverity(checks);
+      this.checkedAt = Date.now();
       this.problem = null;
-      announcer.say(summaryWords(checks));
+      announcer.announce(summarizeChecks(checks));
     } catch (error) {
-      if (!running.signal.aborted && !isLost(error)) this.problem = problemOf(error, m.doctor_doing_run());
+      if (!running.signal.aborted && !isConnectionLost(error)) this.problem = toProblem(error, m.doctor_doing_run());
     } finally {
-      if (this.#running === running) this.#running = null;
+      if (this.#abort === running) this.#abort = null;
     }
   }
 
   stop(): void {
-    this.#running?.abort();
-    this.#running = null;
+    this.#abort?.abort();
+    this.#abort = null;
   }
 }
 

@@ -1,15 +1,15 @@
-import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming.ts';
+import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { DreamStatus, SignalState } from '#lib/dreaming/types.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
-import { setting } from './setting.ts';
+import { readSetting } from './read-setting.ts';
 import { toasts } from './toasts.svelte.ts';
 
 /** Signals that a page of the list has. */
-const PAGE = 25;
+const PAGE_SIZE = 25;
 
 /** Dreaming of one agent: what waits for a word, what came up, what was dreamt, and when it dreams. */
 class Dreaming {
@@ -23,20 +23,20 @@ class Dreaming {
   runs = $state.raw<DreamRun[] | null>(null);
   problem = $state<Problem | null>(null);
   /** The settings that somebody has set, by name: all others are as by default. */
-  given = $state.raw<Readonly<Record<string, unknown>>>({});
+  configured = $state.raw<Readonly<Record<string, unknown>>>({});
   query = $state('');
   state = $state<SignalState>('all');
-  #shown = PAGE;
-  #asked = 0;
+  #visibleCount = PAGE_SIZE;
+  #loadCount = 0;
 
   /** Reads all of it, now and at each change; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     const stops = [
       gateway.on('dreaming.changed', ({ workspace, run }) => {
         if (this.status && workspace !== this.status.workspace) return;
-        if (run?.state === 'completed') announcer.say(m.dreaming_has_ended());
-        if (run?.state === 'failed') announcer.say(m.dreaming_has_failed());
+        if (run?.state === 'completed') announcer.announce(m.dreaming_has_ended());
+        if (run?.state === 'failed') announcer.announce(m.dreaming_has_failed());
         void this.load();
       }),
       gateway.on('config.changed', () => void this.load()),
@@ -49,28 +49,28 @@ class Dreaming {
 
   async load(): Promise<void> {
     const { agentId } = this;
-    const asked = ++this.#asked;
+    const loadId = ++this.#loadCount;
     try {
       const [status, review, signals, history, agents, given] = await Promise.all([
         gateway.call('dreaming.status', { agentId }),
         gateway.call('dreaming.review', { agentId }),
-        gateway.call('dreaming.signals', { agentId, query: this.query, state: this.state, limit: this.#shown }),
+        gateway.call('dreaming.signals', { agentId, query: this.query, state: this.state, limit: this.#visibleCount }),
         gateway.call('dreaming.history', { agentId, limit: 20 }),
         gateway.call('agents.list', {}),
-        setting('dreaming'),
+        readSetting('dreaming'),
       ]);
       // A later question is answered by its own answer.
-      if (asked !== this.#asked) return;
+      if (loadId !== this.#loadCount) return;
       this.status = status;
       this.proposals = review.proposals;
       this.signals = signals.signals;
       this.total = signals.total;
       this.runs = history.runs;
       this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? m.dreaming_main_agent() : id) }));
-      this.given = typeof given === 'object' ? { ...given } : {};
+      this.configured = typeof given === 'object' ? { ...given } : {};
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.dreaming_doing_read());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.dreaming_doing_read());
     }
   }
 
@@ -80,30 +80,30 @@ class Dreaming {
     this.status = null;
     this.proposals = this.signals = null;
     this.runs = null;
-    this.#shown = PAGE;
+    this.#visibleCount = PAGE_SIZE;
     void this.load();
   }
 
-  find(query: string, state: SignalState): void {
-    [this.query, this.state, this.#shown] = [query, state, PAGE];
+  search(query: string, state: SignalState): void {
+    [this.query, this.state, this.#visibleCount] = [query, state, PAGE_SIZE];
     void this.load();
   }
 
-  more(): void {
-    this.#shown = Math.min(200, this.#shown + PAGE);
+  loadMore(): void {
+    this.#visibleCount = Math.min(200, this.#visibleCount + PAGE_SIZE);
     void this.load();
   }
 
   /** All of these reject where the gateway refuses. */
   async run(phase?: DreamRun['phases'][number]): Promise<void> {
     await gateway.call('dreaming.run', { agentId: this.agentId, ...(phase ? { phase } : {}) });
-    announcer.say(m.dreaming_has_begun());
+    announcer.announce(m.dreaming_has_begun());
     await this.load();
   }
 
   async accept({ contentHash }: DreamProposal, edited: { text?: string; category?: DreamProposal['category'] } = {}): Promise<void> {
     await gateway.call('dreaming.accept', { agentId: this.agentId, contentHash, ...edited });
-    announcer.say(m.dreaming_is_remembered());
+    announcer.announce(m.dreaming_is_remembered());
     await this.load();
   }
 
@@ -112,39 +112,39 @@ class Dreaming {
     const { agentId } = this;
     const { contentHash } = proposal;
     await gateway.call('dreaming.reject', { agentId, contentHash, ...(reason ? { reason } : {}) });
-    announcer.say(m.dreaming_rejected());
+    announcer.announce(m.dreaming_rejected());
     const undo = (): void =>
       void gateway.call('dreaming.restore', { agentId, contentHash }).then(
         () => {
-          announcer.say(m.dreaming_waits_again());
+          announcer.announce(m.dreaming_waits_again());
           return this.load();
         },
-        (error: unknown) => void (this.problem = problemOf(error, m.dreaming_doing_take_back())),
+        (error: unknown) => void (this.problem = toProblem(error, m.dreaming_doing_take_back())),
       );
-    toasts.show(m.dreaming_rejected_text({ text: shortened(proposal.text) }), { action: { label: m.kit_undo(), run: undo } });
+    toasts.show(m.dreaming_rejected_text({ text: shorten(proposal.text) }), { action: { label: m.kit_undo(), run: undo } });
     await this.load();
   }
 
-  report(runId: string): Promise<MethodResult<'dreaming.report'>> {
+  fetchReport(runId: string): Promise<MethodResult<'dreaming.report'>> {
     return gateway.call('dreaming.report', { agentId: this.agentId, runId });
   }
 
   async save(change: Record<string, unknown>): Promise<void> {
     await gateway.call('config.patch', { patch: { dreaming: change } });
-    announcer.say(m.dreaming_saved());
+    announcer.announce(m.dreaming_saved());
     await this.load();
   }
 
   /** Has a setting as it is by default; it can be taken back for a little while. */
   async reset(name: string, label: string): Promise<void> {
-    const before = this.given[name];
+    const before = this.configured[name];
     await this.save({ [name]: null });
     const undo = (): void =>
-      void this.save({ [name]: before }).catch((error: unknown) => (this.problem = problemOf(error, m.dreaming_doing_take_back())));
+      void this.save({ [name]: before }).catch((error: unknown) => (this.problem = toProblem(error, m.dreaming_doing_take_back())));
     toasts.show(m.dreaming_reset_done({ setting: label }), { action: { label: m.kit_undo(), run: undo } });
   }
 }
 
-const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 57).trimEnd()}…` : text);
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 57).trimEnd()}…` : text);
 
 export const dreaming = new Dreaming();

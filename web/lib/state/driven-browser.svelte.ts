@@ -1,23 +1,23 @@
 import { fromBase64 } from '#shared/base64.ts';
-import type { BrowserHappened, BrowserTab } from '#shared/rpc/methods/browser.ts';
+import type { BrowserPageEvents, BrowserTab } from '#shared/rpc/methods/browser-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Input, InputQueue } from '#lib/browser/input-queue.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { needsBridge } from '#lib/gateway/needs-bridge.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { isBridgeMissing } from '#lib/gateway/needs-bridge.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { saveFile } from '#lib/save-file.ts';
 import { announcer } from './announcer.svelte.ts';
 
 type Profile = MethodResult<'browser.profiles'>['profiles'][number];
-export type Download = BrowserHappened['downloads'][number];
-export type Asked = BrowserHappened['dialogs'][number];
+export type Download = BrowserPageEvents['downloads'][number];
+export type DialogRequest = BrowserPageEvents['dialogs'][number];
 
 /** Maximum number of page notices kept. */
-const MAX_NEWS = 20;
+const MAX_NOTICES = 20;
 /** Browsers keep a page's history to themselves: only the page can go through it. */
-const STEPS = { back: 'history.back()', forward: 'history.forward()', reload: 'location.reload()' } as const;
-export type Step = keyof typeof STEPS;
+const HISTORY_SCRIPTS = { back: 'history.back()', forward: 'history.forward()', reload: 'location.reload()' } as const;
+export type HistoryStep = keyof typeof HISTORY_SCRIPTS;
 
 /** The browser that agents drive: its profiles, tabs, and what a person does with it. */
 class DrivenBrowser {
@@ -26,25 +26,25 @@ class DrivenBrowser {
   profiles = $state.raw<Profile[] | null>(null);
   tabs = $state.raw<BrowserTab[]>([]);
   /** Whether the browser runs on another computer. */
-  remote = $state(false);
+  isRemote = $state(false);
   /** No bridge can drive a browser. */
-  missing = $state(false);
+  isUnavailable = $state(false);
   problem = $state.raw<Problem | null>(null);
   /** How pages’ questions are answered, as far as it was said here. */
-  answer = $state<'accept' | 'dismiss' | null>(null);
+  dialogAction = $state<'accept' | 'dismiss' | null>(null);
   downloads = $state.raw<Download[]>([]);
-  dialogs = $state.raw<Asked[]>([]);
-  #asked = 0;
+  dialogs = $state.raw<DialogRequest[]>([]);
+  #loadCount = 0;
 
-  readonly started = $derived(this.profiles?.find(({ name }) => name === this.profile)?.started ?? false);
-  readonly current = $derived(this.tabs.find(({ active }) => active) ?? null);
+  readonly isStarted = $derived(this.profiles?.find(({ name }) => name === this.profile)?.started ?? false);
+  readonly currentTab = $derived(this.tabs.find(({ active }) => active) ?? null);
   readonly input = new InputQueue(
     (input: Input) => gateway.call('browser.input', { ...input, profile: this.profile }),
-    (error) => (this.problem = isLost(error) ? this.problem : problemOf(error, m.browser_doing_hand_on())),
+    (error) => (this.problem = isConnectionLost(error) ? this.problem : toProblem(error, m.browser_doing_hand_on())),
   );
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
+    const loadId = ++this.#loadCount;
     const { profile } = this;
     try {
       const [{ profiles }, { tabs }, { remote }] = await Promise.all([
@@ -52,32 +52,32 @@ class DrivenBrowser {
         gateway.call('browser.tabs', { profile }),
         gateway.call('browser.status', { profile }),
       ]);
-      if (asked !== this.#asked) return;
+      if (loadId !== this.#loadCount) return;
       Object.assign(this, { profiles, tabs, remote, missing: false });
     } catch (error) {
-      if (asked !== this.#asked || isLost(error)) return;
-      this.missing = needsBridge(error);
-      if (!this.missing) this.problem = problemOf(error, m.browser_doing_read());
+      if (loadId !== this.#loadCount || isConnectionLost(error)) return;
+      this.isUnavailable = isBridgeMissing(error);
+      if (!this.isUnavailable) this.problem = toProblem(error, m.browser_doing_read());
     }
   }
 
   choose(profile: string): void {
     this.profile = profile;
-    this.#forget();
+    this.#clearTabs();
     void this.load();
   }
 
   /** Rejects where the gateway refuses, as all below. */
   async start(): Promise<void> {
     await gateway.call('browser.start', { profile: this.profile });
-    announcer.say(m.browser_started());
+    announcer.announce(m.browser_started());
     await this.load();
   }
 
   async stop(): Promise<void> {
     await gateway.call('browser.stop', { profile: this.profile });
-    this.#forget();
-    announcer.say(m.browser_stopped());
+    this.#clearTabs();
+    announcer.announce(m.browser_stopped());
     await this.load();
   }
 
@@ -89,23 +89,25 @@ class DrivenBrowser {
   async remove(): Promise<void> {
     const { profile } = this;
     await gateway.call('browser.deleteProfile', { name: profile });
-    announcer.say(m.browser_profile_deleted({ name: profile }));
+    announcer.announce(m.browser_profile_deleted({ name: profile }));
     this.choose('default');
   }
 
   /** In the current tab; a new one where there is none, or where one is asked for. */
-  async go(url: string, inNewTab = false): Promise<void> {
+  async navigate(url: string, inNewTab = false): Promise<void> {
     const { profile } = this;
-    this.#note(
-      inNewTab || !this.current
+    this.#recordEvents(
+      inNewTab || !this.currentTab
         ? await gateway.call('browser.open', { url, profile })
         : await gateway.call('browser.navigate', { url, profile }),
     );
   }
 
-  async step(step: Step): Promise<void> {
+  async goInHistory(step: HistoryStep): Promise<void> {
     // A page that is left while it answers could not.
-    this.#note(await gateway.call('browser.evaluate', { fn: `void setTimeout(() => ${STEPS[step]})`, profile: this.profile }));
+    this.#recordEvents(
+      await gateway.call('browser.evaluate', { fn: `void setTimeout(() => ${HISTORY_SCRIPTS[step]})`, profile: this.profile }),
+    );
   }
 
   async focus({ tabId }: BrowserTab): Promise<void> {
@@ -118,9 +120,9 @@ class DrivenBrowser {
     await this.load();
   }
 
-  async answerBy(answer: 'accept' | 'dismiss'): Promise<void> {
+  async setDialogAction(answer: 'accept' | 'dismiss'): Promise<void> {
     await gateway.call('browser.dialogs', { answer, profile: this.profile });
-    this.answer = answer;
+    this.dialogAction = answer;
   }
 
   async save({ downloadId }: Download): Promise<void> {
@@ -130,17 +132,17 @@ class DrivenBrowser {
 
   /** The live view and the next result both report a download. */
   addDownloads(downloads: readonly Download[]): void {
-    const known = new Set(this.downloads.map(({ downloadId }) => downloadId));
-    this.downloads = [...downloads.filter(({ downloadId }) => !known.has(downloadId)), ...this.downloads].slice(0, MAX_NEWS);
+    const knownIds = new Set(this.downloads.map(({ downloadId }) => downloadId));
+    this.downloads = [...downloads.filter(({ downloadId }) => !knownIds.has(downloadId)), ...this.downloads].slice(0, MAX_NOTICES);
   }
 
-  #note({ happened }: { happened?: BrowserHappened | undefined }): void {
+  #recordEvents({ happened }: { happened?: BrowserPageEvents | undefined }): void {
     this.addDownloads(happened?.downloads ?? []);
-    this.dialogs = [...(happened?.dialogs ?? []), ...this.dialogs].slice(0, MAX_NEWS);
+    this.dialogs = [...(happened?.dialogs ?? []), ...this.dialogs].slice(0, MAX_NOTICES);
     void this.load();
   }
 
-  #forget(): void {
+  #clearTabs(): void {
     Object.assign(this, { tabs: [], answer: null, downloads: [], dialogs: [], problem: null });
   }
 }

@@ -1,36 +1,36 @@
-import { type Bindings, boundKeys, type ShortcutName, SHORTCUTS } from '#lib/shortcuts.ts';
-import { kept } from './kept.ts';
+import { type KeyBindingOverrides, getBoundKeys, type ShortcutName, DEFAULT_SHORTCUTS } from '#lib/shortcuts.ts';
+import { safeLocalStorage } from './safe-local-storage.ts';
 
 /** The keyboard shortcuts chosen in this browser. */
 class KeyBindings {
-  own = $state.raw<Bindings>(bindingsOf(kept.read('keys')));
+  overrides = $state.raw<KeyBindingOverrides>(parseBindings(safeLocalStorage.read('keys')));
 
   constructor() {
-    kept.watch('keys', (value) => (this.own = bindingsOf(value)));
+    safeLocalStorage.watch('keys', (value) => (this.overrides = parseBindings(value)));
   }
 
   /** The keys that do it; null where it is switched off. */
-  of(name: ShortcutName): string | null {
-    return boundKeys(name, this.own);
+  getKeys(name: ShortcutName): string | null {
+    return getBoundKeys(name, this.overrides);
   }
 
   /** Null switches it off. */
   set(name: ShortcutName, keys: string | null): void {
-    const { [name]: _, ...others } = this.own;
-    this.own = keys === SHORTCUTS[name].keys ? others : { ...others, [name]: keys };
-    kept.write('keys', Object.keys(this.own).length === 0 ? null : JSON.stringify(this.own));
+    const { [name]: _, ...others } = this.overrides;
+    this.overrides = keys === DEFAULT_SHORTCUTS[name].keys ? others : { ...others, [name]: keys };
+    safeLocalStorage.write('keys', Object.keys(this.overrides).length === 0 ? null : JSON.stringify(this.overrides));
   }
 
   reset(name: ShortcutName): void {
-    this.set(name, SHORTCUTS[name].keys);
+    this.set(name, DEFAULT_SHORTCUTS[name].keys);
   }
 }
 
-function bindingsOf(value: string | null): Bindings {
+function parseBindings(value: string | null): KeyBindingOverrides {
   try {
-    const given: unknown = JSON.parse(value ?? '{}');
-    const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
-    return Object.fromEntries(entries.filter(([name, keys]) => name in SHORTCUTS && (keys === null || typeof keys === 'string')));
+    const stored: unknown = JSON.parse(value ?? '{}');
+    const entries = typeof stored === 'object' && stored !== null ? Object.entries(stored) : [];
+    return Object.fromEntries(entries.filter(([name, keys]) => name in DEFAULT_SHORTCUTS && (keys === null || typeof keys === 'string')));
   } catch {
     return {};
   }

@@ -1,60 +1,60 @@
-import { isComposed } from '#lib/composing.ts';
-import { type ShortcutName, shortcutOf } from '#lib/shortcuts.ts';
-import { kept } from './kept.ts';
+import { isImeComposing } from '#lib/is-ime-composing.ts';
+import { type ShortcutName, findShortcut } from '#lib/shortcuts.ts';
+import { safeLocalStorage } from './safe-local-storage.ts';
 import { keyBindings } from './key-bindings.svelte.ts';
 
 /** Under this width the sidebar is a drawer over the page. */
-const NARROW = '(max-width: 767px)';
+const NARROW_QUERY = '(max-width: 767px)';
 
-type Action = () => unknown;
+type ShortcutAction = () => unknown;
 
 /** Open panels of the page, and the components that handle shortcuts. */
 class Layout {
-  readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
-  narrow = $state(false);
+  readonly isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+  isNarrow = $state(false);
   /** The sidebar beside the page, on wide screens. */
-  docked = $state(kept.read('sidebar') !== 'hidden');
+  isDocked = $state(safeLocalStorage.read('sidebar') !== 'hidden');
   /** Chats in folders stand by those in the sidebar, and not by date. */
-  byFolder = $state(kept.read('chats') === 'folders');
+  isGroupedByFolder = $state(safeLocalStorage.read('chats') === 'folders');
   /** The drawer over the page, on narrow ones. */
-  drawer = $state(false);
-  modelsOpen = $state(false);
-  helpOpen = $state(false);
+  isDrawerOpen = $state(false);
+  isModelsOpen = $state(false);
+  isHelpOpen = $state(false);
   /** The search field is to have the keyboard, once it is there. */
-  searchAsked = $state(false);
-  readonly #actions = new Map<ShortcutName, Action>();
+  isSearchRequested = $state(false);
+  readonly #actions = new Map<ShortcutName, ShortcutAction>();
 
-  readonly sidebarShown = $derived(this.narrow ? this.drawer : this.docked);
+  readonly isSidebarVisible = $derived(this.isNarrow ? this.isDrawerOpen : this.isDocked);
 
   constructor() {
-    const narrow = matchMedia(NARROW);
-    this.narrow = narrow.matches;
+    const narrow = matchMedia(NARROW_QUERY);
+    this.isNarrow = narrow.matches;
     narrow.addEventListener('change', () => {
-      this.narrow = narrow.matches;
-      this.drawer = false;
+      this.isNarrow = narrow.matches;
+      this.isDrawerOpen = false;
     });
   }
 
   toggleSidebar(): void {
-    if (this.narrow) this.drawer = !this.drawer;
+    if (this.isNarrow) this.isDrawerOpen = !this.isDrawerOpen;
     else {
-      this.docked = !this.docked;
-      kept.write('sidebar', this.docked ? null : 'hidden');
+      this.isDocked = !this.isDocked;
+      safeLocalStorage.write('sidebar', this.isDocked ? null : 'hidden');
     }
   }
 
-  listByFolder(byFolder: boolean): void {
-    this.byFolder = byFolder;
-    kept.write('chats', byFolder ? 'folders' : null);
+  setGroupedByFolder(byFolder: boolean): void {
+    this.isGroupedByFolder = byFolder;
+    safeLocalStorage.write('chats', byFolder ? 'folders' : null);
   }
 
-  search(): void {
-    if (!this.sidebarShown) this.toggleSidebar();
-    this.searchAsked = true;
+  openSearch(): void {
+    if (!this.isSidebarVisible) this.toggleSidebar();
+    this.isSearchRequested = true;
   }
 
   /** Answers to a shortcut until the returned function is called. An action that returns false leaves the key to the browser. */
-  onShortcut(name: ShortcutName, action: Action): () => void {
+  onShortcut(name: ShortcutName, action: ShortcutAction): () => void {
     this.#actions.set(name, action);
     return () => {
       if (this.#actions.get(name) === action) this.#actions.delete(name);
@@ -62,13 +62,13 @@ class Layout {
   }
 
   /** Does what the keys would do. */
-  act(name: ShortcutName): void {
+  runAction(name: ShortcutName): void {
     this.#actions.get(name)?.();
   }
 
   handleKey(event: KeyboardEvent): void {
-    if (event.defaultPrevented || isComposed(event)) return;
-    const name = shortcutOf(event, this.apple, keyBindings.own);
+    if (event.defaultPrevented || isImeComposing(event)) return;
+    const name = findShortcut(event, this.isApple, keyBindings.overrides);
     const action = name && this.#actions.get(name);
     if (!action) return;
     // Dialogs over the page and menus have Esc first.

@@ -1,99 +1,99 @@
-import type { HistoryMessage, Reasoning, RecalledMemory } from '#shared/rpc/records.ts';
+import type { HistoryMessage, Reasoning, RecalledMemory } from '#shared/rpc/record-schemas.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
-import type { RunUnder } from '#shared/rpc/methods/chat.ts';
-import type { Segment, ToolUse } from '#lib/chat/items.ts';
-import { replyText, stateOf } from '#lib/chat/items.ts';
+import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
+import type { ReplySegment, ToolUse } from '#lib/chat/chat-items.ts';
+import { getReplyText, toToolState } from '#lib/chat/chat-items.ts';
 
 /** Text is shown at most this often, milliseconds: fast enough to read along, and half the frames are left to scrolling. */
-const SHOW_EVERY_MS = 30;
+const RENDER_INTERVAL_MS = 30;
 
 /** A reply that is being written, shown at a steady pace however fast it comes. */
 export class LiveRun {
   readonly runId: string;
   readonly startedAt = Date.now();
-  segments = $state.raw<Segment[]>([]);
+  segments = $state.raw<ReplySegment[]>([]);
   /** Memories that were recalled for the model. */
   recalled = $state.raw<readonly RecalledMemory[]>([]);
   /** Stop was asked for. */
-  stopping = $state(false);
+  isStopping = $state(false);
 
   /** Received segments; `segments` follows with the next frame. */
-  #parts: Segment[] = [];
+  #received: ReplySegment[] = [];
   /** Tools of the calls that the model is writing: they stand below what has come. */
-  #pending: readonly string[] = [];
+  #pendingTools: readonly string[] = [];
   /** Text received in all, in UTF-16 units, over all steps. */
-  #length = 0;
+  #textLength = 0;
   /** Thoughts received in all, likewise. */
-  #thought = 0;
-  #thinksSince = 0;
+  #reasoningLength = 0;
+  #reasoningSince = 0;
   #frame: number | undefined;
-  #shownAt = 0;
+  #renderedAt = 0;
 
   constructor(runId: string) {
     this.runId = runId;
-    this.#show();
+    this.#render();
   }
 
   /** Takes over what has come so far; what is here already stays. */
-  catchUp({ text, reasoning, calls, pending }: RunUnder): void {
-    this.think(reasoning, 0);
+  catchUp({ text, reasoning, calls, pending }: RunningRun): void {
+    this.addReasoning(reasoning, 0);
     for (const { id: toolCallId, tool, args, at, result } of calls) {
-      this.add(text.slice(0, at), 0);
-      this.toolCall({ toolCallId, tool, args });
-      if (result !== null) this.toolResult({ toolCallId, result });
+      this.addText(text.slice(0, at), 0);
+      this.addToolCall({ toolCallId, tool, args });
+      if (result !== null) this.setToolResult({ toolCallId, result });
     }
-    this.add(text, 0);
-    this.toolsPending(pending);
+    this.addText(text, 0);
+    this.setPendingTools(pending);
   }
 
   /** Adds a piece that begins at `offset` of the run's text. False when a piece before it is missing. */
-  add(delta: string, offset: number): boolean {
-    if (offset > this.#length) return false;
-    const fresh = delta.slice(this.#length - offset);
+  addText(delta: string, offset: number): boolean {
+    if (offset > this.#textLength) return false;
+    const fresh = delta.slice(this.#textLength - offset);
     if (fresh !== '') this.#append(fresh);
     return true;
   }
 
   /** Adds a piece of what the model thinks. One that is missing before it is read with what is stored. */
-  think(delta: string, offset: number): void {
-    const fresh = delta.slice(Math.max(0, this.#thought - offset));
+  addReasoning(delta: string, offset: number): void {
+    const fresh = delta.slice(Math.max(0, this.#reasoningLength - offset));
     if (fresh === '') return;
-    this.#thought = offset + delta.length;
-    const last = this.#parts.at(-1);
-    if (last?.kind === 'reasoning') this.#parts[this.#parts.length - 1] = { ...last, text: last.text + fresh };
+    this.#reasoningLength = offset + delta.length;
+    const last = this.#received.at(-1);
+    if (last?.kind === 'reasoning') this.#received[this.#received.length - 1] = { ...last, text: last.text + fresh };
     else {
-      this.#thinksSince = Date.now();
-      this.#parts.push({ kind: 'reasoning', text: fresh, ms: null });
+      this.#reasoningSince = Date.now();
+      this.#received.push({ kind: 'reasoning', text: fresh, ms: null });
     }
-    this.#show();
+    this.#render();
   }
 
-  toolsPending(tools: readonly string[]): void {
-    if (tools.length > 0) this.#thoughtEnds();
-    this.#pending = tools;
-    this.#show();
+  setPendingTools(tools: readonly string[]): void {
+    if (tools.length > 0) this.#endReasoning();
+    this.#pendingTools = tools;
+    this.#render();
   }
 
-  toolCall({ toolCallId, tool, args }: Pick<EventPayload<'chat.tool_call'>, 'toolCallId' | 'tool' | 'args'>): void {
-    if (this.#use(toolCallId)) return;
-    this.#thoughtEnds();
-    this.#pending = [];
-    this.#parts.push({ kind: 'tool', use: { id: toolCallId, tool, args, result: null, state: 'running' } });
-    this.#show();
+  addToolCall({ toolCallId, tool, args }: Pick<EventPayload<'chat.tool_call'>, 'toolCallId' | 'tool' | 'args'>): void {
+    if (this.#findToolUse(toolCallId)) return;
+    this.#endReasoning();
+    this.#pendingTools = [];
+    this.#received.push({ kind: 'tool', use: { id: toolCallId, tool, args, result: null, state: 'running' } });
+    this.#render();
   }
 
-  toolResult({ toolCallId, result }: Pick<EventPayload<'chat.tool_result'>, 'toolCallId' | 'result'>): void {
-    const use = this.#use(toolCallId);
+  setToolResult({ toolCallId, result }: Pick<EventPayload<'chat.tool_result'>, 'toolCallId' | 'result'>): void {
+    const use = this.#findToolUse(toolCallId);
     if (use?.result !== null) return;
-    const at = this.#parts.findIndex((part) => part.kind === 'tool' && part.use === use);
-    const shown = typeof result === 'string' ? result : JSON.stringify(result);
-    this.#parts[at] = { kind: 'tool', use: { ...use, result: shown, state: stateOf(shown) } };
-    this.#show();
+    const at = this.#received.findIndex((part) => part.kind === 'tool' && part.use === use);
+    const resultText = typeof result === 'string' ? result : JSON.stringify(result);
+    this.#received[at] = { kind: 'tool', use: { ...use, result: resultText, state: toToolState(resultText) } };
+    this.#render();
   }
 
   /** The text so far, as it would be copied. */
   get text(): string {
-    return replyText(this.#parts);
+    return getReplyText(this.#received);
   }
 
   /** The run as the messages that the gateway has stored, until they are read from there. */
@@ -102,7 +102,7 @@ export class LiveRun {
     const messages: HistoryMessage[] = [];
     let content = '';
     let thought: { reasoning?: Reasoning } = {};
-    for (const [index, part] of this.#parts.entries()) {
+    for (const [index, part] of this.#received.entries()) {
       if (part.kind === 'reasoning') {
         thought = { reasoning: { text: part.text, ms: part.ms ?? 0 } };
         continue;
@@ -134,42 +134,42 @@ export class LiveRun {
   settle(): void {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
-    this.#thoughtEnds();
-    this.segments = [...this.#parts];
+    this.#endReasoning();
+    this.segments = [...this.#received];
   }
 
-  #thoughtEnds(): void {
-    const last = this.#parts.at(-1);
+  #endReasoning(): void {
+    const last = this.#received.at(-1);
     if (last?.kind === 'reasoning' && last.ms === null)
-      this.#parts[this.#parts.length - 1] = { ...last, ms: Date.now() - this.#thinksSince };
+      this.#received[this.#received.length - 1] = { ...last, ms: Date.now() - this.#reasoningSince };
   }
 
-  #use(id: string): ToolUse | undefined {
-    for (const part of this.#parts) if (part.kind === 'tool' && part.use.id === id) return part.use;
+  #findToolUse(id: string): ToolUse | undefined {
+    for (const part of this.#received) if (part.kind === 'tool' && part.use.id === id) return part.use;
     return undefined;
   }
 
   #append(text: string): void {
-    this.#length += text.length;
-    this.#thoughtEnds();
-    const last = this.#parts.at(-1);
+    this.#textLength += text.length;
+    this.#endReasoning();
+    const last = this.#received.at(-1);
     // A new object each time: what is shown compares by identity.
-    if (last?.kind === 'text') this.#parts[this.#parts.length - 1] = { kind: 'text', text: last.text + text };
-    else this.#parts.push({ kind: 'text', text });
-    this.#show();
+    if (last?.kind === 'text') this.#received[this.#received.length - 1] = { kind: 'text', text: last.text + text };
+    else this.#received.push({ kind: 'text', text });
+    this.#render();
   }
 
-  #show(): void {
+  #render(): void {
     this.#frame ??= requestAnimationFrame((now) => {
       this.#frame = undefined;
-      if (now - this.#shownAt < SHOW_EVERY_MS) return this.#show();
-      this.#shownAt = now;
-      this.segments = [...this.#parts, ...this.#pending.map(pendingCall)];
+      if (now - this.#renderedAt < RENDER_INTERVAL_MS) return this.#render();
+      this.#renderedAt = now;
+      this.segments = [...this.#received, ...this.#pendingTools.map(toPendingCall)];
     });
   }
 }
 
-const pendingCall = (tool: string, at: number): Segment => ({
+const toPendingCall = (tool: string, at: number): ReplySegment => ({
   kind: 'tool',
   use: { id: `pending:${at}`, tool, args: {}, result: null, state: 'pending' },
 });

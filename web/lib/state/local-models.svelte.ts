@@ -1,11 +1,11 @@
-import type { ModelDownload } from '#shared/ports/model-downloads.ts';
-import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/later.ts';
+import type { ModelDownload } from '#shared/ports/model-downloads-port.ts';
+import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/local-model.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 import { models } from './models.svelte.ts';
 
-export interface WantedModel {
+export interface ModelDownloadRequest {
   /** `<owner>/<name>`. */
   repo: string;
   /** Empty for what suits the machine best. */
@@ -23,16 +23,16 @@ class LocalModels {
   problem = $state.raw<Problem | null>(null);
 
   /** Downloads that run, can be resumed, or failed. */
-  readonly open = $derived(this.downloads.filter(({ state }) => state !== 'done'));
+  readonly openDownloads = $derived(this.downloads.filter(({ state }) => state !== 'done'));
 
   /** Reads them, and follows downloads until the returned function is called. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     return gateway.on('models.progress', (download) => {
-      const known = this.downloads.some(({ id }) => id === download.id);
-      this.downloads = known ? this.downloads.map((each) => (each.id === download.id ? download : each)) : [download, ...this.downloads];
+      const isListed = this.downloads.some(({ id }) => id === download.id);
+      this.downloads = isListed ? this.downloads.map((each) => (each.id === download.id ? download : each)) : [download, ...this.downloads];
       // A new one takes the place of what had become of the same.
-      if (!known || download.state !== 'running') void this.load();
+      if (!isListed || download.state !== 'running') void this.load();
       if (download.state === 'done') void models.load();
     });
   }
@@ -46,12 +46,12 @@ class LocalModels {
       ]);
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.model_words_doing_read_local());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.model_words_doing_read_local());
     }
   }
 
   /** Begins a download, or goes on with what is here of it; its id. */
-  async download({ repo, filename, source, backend }: WantedModel): Promise<string> {
+  async download({ repo, filename, source, backend }: ModelDownloadRequest): Promise<string> {
     const { id } = await gateway.call('models.download', {
       ...{ repo: repo.trim(), source, backend },
       ...(filename.trim() === '' ? {} : { filename: filename.trim() }),
@@ -77,7 +77,7 @@ class LocalModels {
   }
 
   async use(modelId: string): Promise<void> {
-    models.standard = (await gateway.call('models.select', { modelId })).selected;
+    models.defaultModel = (await gateway.call('models.select', { modelId })).selected;
   }
 }
 

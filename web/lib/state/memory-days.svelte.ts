@@ -1,10 +1,10 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import type { MemoryDay } from '#lib/memory/types.ts';
 
-export type NotedDay = MethodResult<'memory.day'>;
+export type DayNotes = MethodResult<'memory.day'>;
 
 /** The days of which an agent's memory has something. */
 export class MemoryDays {
@@ -22,12 +22,12 @@ export class MemoryDays {
       this.list = (await gateway.call('memory.days', { agentId: this.agentId })).days;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.memory_doing_read_days());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.memory_doing_read_days());
     }
   }
 
   /** Notes of a day. Rejects if the gateway refuses. */
-  day(date: string): Promise<NotedDay> {
+  loadDay(date: string): Promise<DayNotes> {
     return gateway.call('memory.day', { agentId: this.agentId, date });
   }
 

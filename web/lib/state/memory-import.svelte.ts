@@ -1,15 +1,15 @@
 import { isZip } from '#shared/import/import-files.ts';
 import { type ImportedMemory, parseMemoryList } from '#shared/import/memory-list.ts';
 import { readImport, toMemoryReading } from '#shared/import/read-import.ts';
-import { Unimportable } from '#shared/import/refusal.ts';
+import { ImportError } from '#shared/import/import-error.ts';
 import { type ImportResult, writeImport } from '#shared/import/write-import.ts';
-import { refusalText } from '#lib/chat/refusal-text.ts';
-import { type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { getRefusalText } from '#lib/chat/refusal-text.ts';
+import { type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 
 /** Source of pasted lists, as labels name it. */
-const PASTED = 'memory list';
+const PASTED_SOURCE = 'memory list';
 
 /** Memories of other products: a pasted list or a file is shown first, then the chosen ones are added. */
 export class MemoryImport {
@@ -17,8 +17,8 @@ export class MemoryImport {
   /** The pasted list. */
   text = $state('');
   /** Memories of a zip file, instead of the text. */
-  #fromZip = $state.raw<readonly ImportedMemory[] | null>(null);
-  readonly found = $derived(this.#fromZip ?? parseMemoryList(this.text));
+  #zipMemories = $state.raw<readonly ImportedMemory[] | null>(null);
+  readonly parsed = $derived(this.#zipMemories ?? parseMemoryList(this.text));
   /** Texts that are left out by the person. */
   omitted = $state.raw<ReadonlySet<string>>(new Set());
   /** The person has read them: they need no review. */
@@ -26,7 +26,7 @@ export class MemoryImport {
   working = $state(false);
   result = $state.raw<ImportResult | null>(null);
   problem = $state<Problem | null>(null);
-  readonly chosen = $derived(this.found.filter(({ text }) => !this.omitted.has(text)));
+  readonly selectedItems = $derived(this.parsed.filter(({ text }) => !this.omitted.has(text)));
 
   constructor(agentId: string) {
     this.agentId = agentId;
@@ -39,7 +39,7 @@ export class MemoryImport {
   }
 
   paste(text: string): void {
-    [this.text, this.#fromZip, this.result, this.problem] = [text, null, null, null];
+    [this.text, this.#zipMemories, this.result, this.problem] = [text, null, null, null];
   }
 
   async read(file: File): Promise<void> {
@@ -47,26 +47,26 @@ export class MemoryImport {
       if (await isZip(file)) {
         const { memories } = await readImport([{ path: file.name, blob: file }]);
         this.paste('');
-        this.#fromZip = memories.map(({ memory }) => memory);
+        this.#zipMemories = memories.map(({ memory }) => memory);
         if (memories.length === 0) this.problem = { message: m.memory_import_none(), code: null };
       } else this.paste(new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer()));
     } catch (error) {
-      const refusal = error instanceof Unimportable ? error.refusal : error instanceof TypeError ? 'notUtf8' : undefined;
+      const refusal = error instanceof ImportError ? error.refusal : error instanceof TypeError ? 'notUtf8' : undefined;
       this.problem =
         refusal === undefined
-          ? problemOf(error, m.memory_doing_import())
-          : { message: m.sessions_import_not({ file: file.name, why: refusalText(refusal) }), code: null };
+          ? toProblem(error, m.memory_doing_import())
+          : { message: m.sessions_import_not({ file: file.name, why: getRefusalText(refusal) }), code: null };
     }
   }
 
   async run(): Promise<void> {
-    if (this.working || this.chosen.length === 0) return;
+    if (this.working || this.selectedItems.length === 0) return;
     [this.working, this.problem] = [true, null];
-    const reading = toMemoryReading(this.chosen, PASTED);
+    const reading = toMemoryReading(this.selectedItems, PASTED_SOURCE);
     const { agentId, isReviewed } = this;
     const result = await writeImport(reading, (method, params) => gateway.call(method, params), { agentId, isReviewed });
     const [first] = result.problems;
-    this.problem = first ? problemOf(first.error, m.memory_doing_import()) : null;
+    this.problem = first ? toProblem(first.error, m.memory_doing_import()) : null;
     [this.working, this.result] = [false, result];
   }
 }

@@ -1,10 +1,10 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
-import { keptGone } from '#lib/memory/kept-gone.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+import { mergeRemoved } from '#lib/memory/merge-removed.ts';
 import { announcer } from './announcer.svelte.ts';
-import { memory } from './memory.svelte.ts';
+import { memory } from './memory-list.svelte.ts';
 
 export type Preference = MethodResult<'memory.preferences'>['preferences'][number];
 
@@ -24,17 +24,21 @@ export class MemoryPreferences {
       const { preferences } = await gateway.call('memory.preferences', { agentId: this.agentId });
       const sorted = preferences.sort((a, b) => a.key.localeCompare(b.key, 'en'));
       const names = new Set(sorted.map(({ key }) => key.toLowerCase()));
-      this.list = keptGone(this.list ?? [], sorted, ({ id, key }) => memory.keepsPlace(this.agentId, id) && !names.has(key.toLowerCase()));
+      this.list = mergeRemoved(
+        this.list ?? [],
+        sorted,
+        ({ id, key }) => memory.isPlaceKept(this.agentId, id) && !names.has(key.toLowerCase()),
+      );
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.memory_doing_read_preferences());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.memory_doing_read_preferences());
     }
   }
 
   /** Notes it in the place of one of that name. Rejects where the gateway refuses. */
   async set(key: string, value: string): Promise<void> {
     await gateway.call('memory.setPreference', { agentId: this.agentId, key, value });
-    announcer.say(m.memory_words_saved());
+    announcer.announce(m.memory_words_saved());
     await this.load();
   }
 }

@@ -1,77 +1,77 @@
-import { type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
-import { keptGone } from '#lib/memory/kept-gone.ts';
-import type { MemoryFound } from '#lib/memory/types.ts';
-import { memory } from './memory.svelte.ts';
+import { type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+import { mergeRemoved } from '#lib/memory/merge-removed.ts';
+import type { MemoryMatch } from '#lib/memory/types.ts';
+import { memory } from './memory-list.svelte.ts';
 
 /** Somebody who types is not asked about each letter. */
-const PAUSE_MS = 180;
-const FIRST = 20;
+const DEBOUNCE_MS = 180;
+const FIRST_LIMIT = 20;
 /** As many as are given at most. */
-const MOST = 100;
+const MAX_LIMIT = 100;
 
 /** Search in an agent's memory, kept while the person looks at a chat and returns. */
 class MemorySearch {
   query = $state('');
   /** Null before the first answer. */
-  found = $state.raw<MemoryFound[] | null>(null);
+  matches = $state.raw<MemoryMatch[] | null>(null);
   elapsedMs = $state(0);
   /** Whether the results belong to the current query. */
-  answered = $state(false);
+  isUpToDate = $state(false);
   problem = $state<Problem | null>(null);
-  #limit = $state(FIRST);
+  #limit = $state(FIRST_LIMIT);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #asking: AbortController | undefined;
+  #request: AbortController | undefined;
 
-  readonly active = $derived(this.query.trim() !== '');
-  readonly more = $derived(this.#limit < MOST && (this.found?.length ?? 0) >= this.#limit);
+  readonly isActive = $derived(this.query.trim() !== '');
+  readonly hasMore = $derived(this.#limit < MAX_LIMIT && (this.matches?.length ?? 0) >= this.#limit);
 
   /** Something was typed, or another agent was chosen. */
-  typed(): void {
+  onInput(): void {
     this.#cancel();
-    this.answered = false;
+    this.isUpToDate = false;
     this.problem = null;
-    this.#limit = FIRST;
-    if (this.active) this.#timer = setTimeout(() => void this.run(), PAUSE_MS);
-    else this.found = null;
+    this.#limit = FIRST_LIMIT;
+    if (this.isActive) this.#timer = setTimeout(() => void this.run(), DEBOUNCE_MS);
+    else this.matches = null;
   }
 
   clear(): void {
     this.query = '';
-    this.typed();
+    this.onInput();
   }
 
   async showMore(): Promise<void> {
-    this.#limit = MOST;
+    this.#limit = MAX_LIMIT;
     await this.run();
   }
 
   async run(): Promise<void> {
     this.#cancel();
-    if (!this.active) return;
-    const asking = (this.#asking = new AbortController());
+    if (!this.isActive) return;
+    const request = (this.#request = new AbortController());
     try {
       const params = { agentId: memory.agentId, query: this.query.trim(), limit: this.#limit };
-      const { results, elapsedMs } = await gateway.call('memory.search', params, { signal: asking.signal });
-      if (asking.signal.aborted) return;
+      const { results, elapsedMs } = await gateway.call('memory.search', params, { signal: request.signal });
+      if (request.signal.aborted) return;
       // Only where the same is looked for: what was forgotten meanwhile can be put back where it stood.
-      const before = this.answered ? (this.found ?? []) : [];
-      this.found = keptGone(before, results, ({ id }) => memory.keepsPlace(params.agentId, id));
+      const before = this.isUpToDate ? (this.matches ?? []) : [];
+      this.matches = mergeRemoved(before, results, ({ id }) => memory.isPlaceKept(params.agentId, id));
       this.elapsedMs = elapsedMs;
       this.problem = null;
-      this.answered = true;
+      this.isUpToDate = true;
     } catch (error) {
-      if (!asking.signal.aborted) this.problem = problemOf(error, m.memory_doing_search());
+      if (!request.signal.aborted) this.problem = toProblem(error, m.memory_doing_search());
     } finally {
-      if (this.#asking === asking) this.#asking = undefined;
+      if (this.#request === request) this.#request = undefined;
     }
   }
 
   #cancel(): void {
     clearTimeout(this.#timer);
-    this.#asking?.abort();
-    this.#asking = undefined;
+    this.#request?.abort();
+    this.#request = undefined;
   }
 }
 

@@ -1,15 +1,15 @@
-import type { KindEntry, ModelEntry, ProviderEntry, ProviderKind } from '#shared/rpc/records.ts';
-import { type Problem, problemOf } from '#lib/errors.ts';
-import { freeId } from '#lib/free-id.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
-import { kept } from './kept.ts';
-import { setting } from './setting.ts';
+import type { ProviderKindEntry, ModelEntry, ProviderEntry, ProviderKind } from '#shared/rpc/record-schemas.ts';
+import { type Problem, toProblem } from '#lib/problems.ts';
+import { createFreeId } from '#lib/create-free-id.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
+import { safeLocalStorage } from './safe-local-storage.ts';
+import { readSetting } from './read-setting.ts';
 
 /** The model that answers where none was chosen. */
 export const GUIDE_MODEL = 'guide/guide';
 
-export interface ProviderForm {
+export interface ProviderFields {
   name: string;
   kind: ProviderKind;
   /** Empty for the kind's own. */
@@ -23,29 +23,29 @@ class Models {
   list = $state.raw<ModelEntry[]>([]);
   providers = $state.raw<ProviderEntry[]>([]);
   /** Kinds of providers that can be added. */
-  kinds = $state.raw<KindEntry[]>([]);
+  kinds = $state.raw<ProviderKindEntry[]>([]);
   /** The default model's key. */
-  standard = $state(GUIDE_MODEL);
+  defaultModel = $state(GUIDE_MODEL);
   /** Keys of the models that take over, in this order, where the one before cannot answer. */
   fallbacks = $state.raw<readonly string[]>([]);
   /** Model for titles and summaries: `auto`, `chat`, or a model's key. */
-  small = $state('auto');
+  smallModel = $state('auto');
   /** A model names new chats after the first reply. */
-  titles = $state(true);
+  areTitlesGenerated = $state(true);
   /** The day of the built-in prices among those shown; null where none of them is. */
   pricesAsOf = $state<string | null>(null);
   /** The keys of the models that agents have of their own, by agent. */
-  #own = $state.raw<ReadonlyMap<string, string>>(new Map());
+  #modelByAgent = $state.raw<ReadonlyMap<string, string>>(new Map());
   /** Ids of providers that have a key stored. */
-  keyed = $state.raw<ReadonlySet<string>>(new Set());
-  loading = $state(false);
-  loaded = $state(false);
+  providersWithKey = $state.raw<ReadonlySet<string>>(new Set());
+  isLoading = $state(false);
+  isLoaded = $state(false);
   problem = $state<Problem | null>(null);
   #started = false;
   /** Readings begun, and the last of them that was taken. */
-  #asked = 0;
-  #taken = 0;
-  #under = 0;
+  #loadCount = 0;
+  #appliedLoad = 0;
+  #pendingLoads = 0;
 
   start(): void {
     if (this.#started) return;
@@ -55,41 +55,41 @@ class Models {
 
   /** Reads models and providers; `refresh` asks the servers again and looks for new ones on this machine. */
   async load(refresh = false): Promise<void> {
-    const nth = ++this.#asked;
-    this.#under++;
-    this.loading = true;
+    const nth = ++this.#loadCount;
+    this.#pendingLoads++;
+    this.isLoading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
       const [{ models, pricesAsOf }, standard, fallbacks, small, titles, stored, { agents }] = await Promise.all([
         gateway.call('models.list', {}),
-        setting('chat.model'),
-        setting('chat.fallbacks'),
-        setting('chat.smallModel'),
-        setting('chat.titles'),
-        setting('providers'),
+        readSetting('chat.model'),
+        readSetting('chat.fallbacks'),
+        readSetting('chat.smallModel'),
+        readSetting('chat.titles'),
+        readSetting('providers'),
         gateway.call('agents.list', {}),
       ]);
       // A later request is newer, but its discovery may not be complete.
-      if (nth < this.#taken) return await this.load();
-      this.#taken = nth;
+      if (nth < this.#appliedLoad) return await this.load();
+      this.#appliedLoad = nth;
       // The gateway calls its guide in English.
       this.providers = providers.map((each) => (each.kind === 'guide' ? { ...each, name: m.model_words_guide_provider() } : each));
       this.list = models.map((each) => (each.key === GUIDE_MODEL ? { ...each, display_name: m.model_words_guide() } : each));
       this.pricesAsOf = pricesAsOf;
-      this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
+      this.defaultModel = typeof standard === 'string' ? standard : GUIDE_MODEL;
       this.fallbacks = Array.isArray(fallbacks) ? fallbacks.filter((key) => typeof key === 'string') : [];
-      this.small = typeof small === 'string' ? small : 'auto';
-      this.titles = titles !== false;
-      this.#own = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
-      this.keyed = new Set(
-        typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : [],
+      this.smallModel = typeof small === 'string' ? small : 'auto';
+      this.areTitlesGenerated = titles !== false;
+      this.#modelByAgent = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
+      this.providersWithKey = new Set(
+        typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (isKeySet(value) ? [id] : [])) : [],
       );
       this.problem = null;
-      this.loaded = true;
+      this.isLoaded = true;
     } catch (error) {
-      this.problem = problemOf(error, m.model_words_doing_read_list());
+      this.problem = toProblem(error, m.model_words_doing_read_list());
     } finally {
-      this.loading = --this.#under > 0;
+      this.isLoading = --this.#pendingLoads > 0;
     }
   }
 
@@ -103,22 +103,22 @@ class Models {
   }
 
   /** The key of the model that answers for an agent where none was chosen. */
-  standardOf(agentId: string): string {
-    return this.#own.get(agentId) ?? this.standard;
+  getDefaultFor(agentId: string): string {
+    return this.#modelByAgent.get(agentId) ?? this.defaultModel;
   }
 
   /** How a model is called on screen, also one that its server lists no longer. */
-  nameOf(key: string): string {
+  getDisplayName(key: string): string {
     return this.find(key)?.display_name ?? key.slice(key.indexOf('/') + 1);
   }
 
-  providerName(id: string): string {
+  getProviderName(id: string): string {
     return this.providers.find((provider) => provider.id === id)?.name ?? id;
   }
 
-  async setStandard(key: string): Promise<void> {
+  async setDefault(key: string): Promise<void> {
     await gateway.call('config.set', { key: 'chat.model', value: key });
-    this.standard = key;
+    this.defaultModel = key;
   }
 
   async setFallbacks(keys: readonly string[]): Promise<void> {
@@ -128,23 +128,23 @@ class Models {
 
   async setSmall(value: string): Promise<void> {
     await gateway.call('config.set', { key: 'chat.smallModel', value });
-    this.small = value;
+    this.smallModel = value;
   }
 
   async setTitles(value: boolean): Promise<void> {
     await gateway.call('config.set', { key: 'chat.titles', value });
-    this.titles = value;
+    this.areTitlesGenerated = value;
   }
 
   /** Milliseconds until a model begins to answer. Rejects with why it does not. */
-  async measure(key: string): Promise<number> {
+  async measureLatency(key: string): Promise<number> {
     const { latency, error } = await gateway.call('models.probe', { model: key });
     if (latency === null) throw new Error(error ?? m.model_words_does_not_answer());
     return latency;
   }
 
   /** Stores a provider and asks it for its models; its entry afterwards. */
-  async save(id: string, { name, kind, baseUrl, apiKey }: ProviderForm): Promise<ProviderEntry | undefined> {
+  async save(id: string, { name, kind, baseUrl, apiKey }: ProviderFields): Promise<ProviderEntry | undefined> {
     const key = apiKey === null ? {} : { apiKey: apiKey === '' ? null : apiKey };
     await gateway.call('config.patch', {
       patch: { providers: { [id]: { name, kind, baseUrl: baseUrl === '' ? null : baseUrl, ...key } } },
@@ -161,27 +161,27 @@ class Models {
   }
 
   async remove(id: string): Promise<void> {
-    const wasStandard = this.standard.startsWith(`${id}/`);
+    const wasStandard = this.defaultModel.startsWith(`${id}/`);
     await gateway.call('config.patch', { patch: { providers: { [id]: null }, ...(wasStandard ? { chat: { model: null } } : {}) } });
     await this.load();
   }
 
   /** An id for a provider of this name, of the characters that ids may have, taken by none. */
-  newId(name: string): string {
-    return freeId(name, new Set(this.providers.map(({ id }) => id)), 'provider');
+  createProviderId(name: string): string {
+    return createFreeId(name, new Set(this.providers.map(({ id }) => id)), 'provider');
   }
 
   /** The model chosen for one chat, by its key or `new`; null where it goes by the default. */
-  chosen(chat: string): string | null {
-    return kept.read(`model.${chat}`);
+  getChosen(chat: string): string | null {
+    return safeLocalStorage.read(`model.${chat}`);
   }
 
   choose(chat: string, key: string | null): void {
-    kept.write(`model.${chat}`, key);
+    safeLocalStorage.write(`model.${chat}`, key);
   }
 }
 
-function hasKey(value: unknown): boolean {
+function isKeySet(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'apiKey' in value;
 }
 

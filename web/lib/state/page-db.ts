@@ -1,8 +1,8 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import type { Change } from '#shared/canvas/change.ts';
-import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
-import { named } from '#lib/demo.ts';
-import type { Problem } from '#lib/errors.ts';
+import type { AttachmentInput } from '#shared/rpc/methods/chat-contracts.ts';
+import { toScopedName } from '#lib/demo.ts';
+import type { Problem } from '#lib/problems.ts';
 
 /** A file chosen for a message: its bytes as base64. */
 export interface PickedFile {
@@ -51,7 +51,7 @@ export interface PageDraft {
 }
 
 /** A draft of one tab: two that edit the same page do not write over each other's. */
-export interface KeptDraft {
+export interface StoredPageDraft {
   id: string;
   agent: string;
   /** As the address of the editor has it; empty for a page that has none yet. */
@@ -62,7 +62,7 @@ export interface KeptDraft {
 }
 
 /** Changes to a drawing that the gateway has not confirmed yet. */
-export interface WaitingChanges {
+export interface PendingDrawingChanges {
   id: string;
   drawingId: string;
   changes: Change[];
@@ -73,18 +73,18 @@ export interface WaitingChanges {
 interface PageSchema extends DBSchema {
   outbox: { key: string; value: OutboxRecord };
   draftFiles: { key: string; value: PickedFile[] };
-  wikiDrafts: { key: string; value: KeptDraft };
-  drawingChanges: { key: string; value: WaitingChanges; indexes: { drawingId: string } };
+  wikiDrafts: { key: string; value: StoredPageDraft };
+  drawingChanges: { key: string; value: PendingDrawingChanges; indexes: { drawingId: string } };
 }
 
-let opened: Promise<IDBPDatabase<PageSchema>> | undefined;
+let openedDb: Promise<IDBPDatabase<PageSchema>> | undefined;
 
 /**
  * Opens the database of the app's pages, apart from the gateway's data: outgoing messages, files of drafts, wiki drafts, and changes to
  * drawings.
  */
 export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
-  opened ??= openDB<PageSchema>(named('perch-page'), 3, {
+  openedDb ??= openDB<PageSchema>(toScopedName('perch-page'), 3, {
     upgrade(db, from) {
       if (from < 1) {
         db.createObjectStore('outbox', { keyPath: 'id' });
@@ -94,15 +94,15 @@ export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
       if (from < 3) db.createObjectStore('drawingChanges', { keyPath: 'id' }).createIndex('drawingId', 'drawingId');
     },
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
-    terminated: () => (opened = undefined),
+    terminated: () => (openedDb = undefined),
   }).catch((error: unknown) => {
-    opened = undefined;
+    openedDb = undefined;
     throw error;
   });
-  return opened;
+  return openedDb;
 }
 
 /** As `chat.send` takes it. */
-export function asAttachment({ filename, mimeType, size, content }: PickedFile): AttachmentInput {
+export function toAttachment({ filename, mimeType, size, content }: PickedFile): AttachmentInput {
   return { filename, mimeType, size, content };
 }

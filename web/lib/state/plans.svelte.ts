@@ -1,7 +1,7 @@
-import type { Plan } from '#shared/rpc/methods/plan.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -10,23 +10,23 @@ class Plans {
   /** Last changed first; null before the first answer. */
   list = $state.raw<Plan[] | null>(null);
   problem = $state<Problem | null>(null);
-  #asked = 0;
+  #loadCount = 0;
 
   /** Reads them, now and at each change; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     return gateway.on('plan.changed', () => void this.load());
   }
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
+    const loadId = ++this.#loadCount;
     try {
       const { plans } = await gateway.call('plan.list', {});
-      if (asked !== this.#asked) return;
+      if (loadId !== this.#loadCount) return;
       this.list = plans;
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.plans_doing_read());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.plans_doing_read());
     }
   }
 
@@ -34,13 +34,13 @@ class Plans {
   async resume({ id, goal }: Plan): Promise<void> {
     const { resumed, reason } = await gateway.call('plan.resume', { planId: id });
     if (!resumed) throw new Error(reason ?? m.plans_not_paused());
-    announcer.say(m.plans_goes_on({ goal }));
+    announcer.announce(m.plans_goes_on({ goal }));
   }
 
   /** Rejects where the gateway refuses. */
   async remove({ id }: Plan): Promise<void> {
     await gateway.call('plan.delete', { planId: id });
-    announcer.say(m.plans_deleted());
+    announcer.announce(m.plans_deleted());
     toasts.show(m.plans_deleted());
     await this.load();
   }

@@ -1,28 +1,28 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { ReviewItem } from '#shared/rpc/methods/review.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { ReviewItem } from '#shared/rpc/methods/review-contracts.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 /** A label is written before its content: what is shown is read anew this long after the last change, milliseconds. */
-const AGAIN_MS = 500;
+const REFRESH_MS = 500;
 
 /** Content that agents wrote after reading from outside, and that no person has reviewed. */
 class Reviews {
   /** The newest first; null before the first answer. */
   items = $state.raw<ReviewItem[] | null>(null);
   problem = $state<Problem | null>(null);
-  #asked = 0;
+  #loadCount = 0;
   readonly #byId = $derived(new Map(this.items?.map((item) => [item.id, item])));
 
   /** Reads them, now and at each change; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const off = gateway.on('review.changed', () => {
       clearTimeout(timer);
-      timer = setTimeout(() => void this.load(), AGAIN_MS);
+      timer = setTimeout(() => void this.load(), REFRESH_MS);
     });
     return () => {
       off();
@@ -31,15 +31,15 @@ class Reviews {
   }
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
+    const loadId = ++this.#loadCount;
     try {
       const { items } = await gateway.call('review.list', {});
-      if (asked === this.#asked) this.#set(items);
+      if (loadId === this.#loadCount) this.#set(items);
     } catch (error) {
-      if (asked !== this.#asked || isLost(error)) return;
+      if (loadId !== this.#loadCount || isConnectionLost(error)) return;
       // A host of an older build labels nothing.
       if (error instanceof RpcError && error.code === 'METHOD_NOT_FOUND') this.#set([]);
-      else this.problem = problemOf(error, m.review_doing_read());
+      else this.problem = toProblem(error, m.review_doing_read());
     }
   }
 
@@ -57,14 +57,14 @@ class Reviews {
       throw error;
     });
     this.#remove(id);
-    announcer.say(m.review_approved());
+    announcer.announce(m.review_approved());
   }
 
   /** Deletes the content. Rejects if the gateway refuses. */
   async discard({ id }: ReviewItem): Promise<void> {
     await gateway.call('review.discard', { id });
     this.#remove(id);
-    announcer.say(m.review_discarded());
+    announcer.announce(m.review_discarded());
   }
 
   #set(items: ReviewItem[]): void {

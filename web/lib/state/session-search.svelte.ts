@@ -1,18 +1,18 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import { type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
-import { matching } from '#lib/prompts/prompt.ts';
-import { placesNamed } from '#lib/ui/shell/places.ts';
-import { prompts } from './prompts.svelte.ts';
+import { type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
+import { findPrompts } from '#lib/prompts/prompt-names.ts';
+import { findDestinations } from '#lib/ui/shell/find-destinations.ts';
+import { prompts } from './prompt-library.svelte.ts';
 
 /** Somebody who types is not asked about each letter. */
-const PAUSE_MS = 120;
+const DEBOUNCE_MS = 120;
 /** While the index is being made, what is found is looked for again. */
-const AGAIN_MS = 2_000;
-const PAGE = 30;
+const RETRY_MS = 2_000;
+const PAGE_SIZE = 30;
 /** Places and prompts stand over the chats: a few of them. */
-const MAX_PLACES = 4;
+const MAX_PAGES = 4;
 const MAX_PROMPTS = 3;
 
 export type SearchHit = MethodResult<'sessions.search'>['results'][number];
@@ -23,79 +23,79 @@ class SessionSearch {
   hits = $state.raw<SearchHit[]>([]);
   total = $state<number | null>(null);
   /** Not all messages are in the index yet. */
-  incomplete = $state(false);
+  isIncomplete = $state(false);
   /** The answer is that to what stands in the field now. */
-  answered = $state(false);
+  isUpToDate = $state(false);
   problem = $state<Problem | null>(null);
   #cursor = $state<string | null>(null);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #asking: AbortController | undefined;
+  #request: AbortController | undefined;
 
-  readonly active = $derived(this.query.trim() !== '');
-  readonly places = $derived(placesNamed(this.query).slice(0, MAX_PLACES));
+  readonly isActive = $derived(this.query.trim() !== '');
+  readonly pages = $derived(findDestinations(this.query).slice(0, MAX_PAGES));
   readonly prompts = $derived(
-    this.active && prompts.list ? matching(prompts.list, this.query.trim().replace(/^\//, '')).slice(0, MAX_PROMPTS) : [],
+    this.isActive && prompts.list ? findPrompts(prompts.list, this.query.trim().replace(/^\//, '')).slice(0, MAX_PROMPTS) : [],
   );
   /** Places, prompts and chats together, in this order. */
-  readonly count = $derived(this.places.length + this.prompts.length + this.hits.length);
-  readonly more = $derived(this.#cursor !== null);
+  readonly count = $derived(this.pages.length + this.prompts.length + this.hits.length);
+  readonly hasMore = $derived(this.#cursor !== null);
 
   /** Something was typed. */
-  typed(): void {
-    this.answered = false;
+  onInput(): void {
+    this.isUpToDate = false;
     this.#cancel();
-    if (this.active) {
-      this.#timer = setTimeout(() => void this.run(), PAUSE_MS);
+    if (this.isActive) {
+      this.#timer = setTimeout(() => void this.run(), DEBOUNCE_MS);
       if (this.query.length === 1 || !prompts.list) void prompts.load();
-    } else this.#forget();
+    } else this.#clearResults();
   }
 
   clear(): void {
     this.query = '';
-    this.typed();
+    this.onInput();
   }
 
   async run(): Promise<void> {
-    await this.#ask(null);
+    await this.#requestPage(null);
   }
 
   async loadMore(): Promise<void> {
-    if (this.#cursor !== null && !this.#asking) await this.#ask(this.#cursor);
+    if (this.#cursor !== null && !this.#request) await this.#requestPage(this.#cursor);
   }
 
-  async #ask(cursor: string | null): Promise<void> {
+  async #requestPage(cursor: string | null): Promise<void> {
     this.#cancel();
-    const asking = (this.#asking = new AbortController());
+    const request = (this.#request = new AbortController());
     try {
-      const params = { query: this.query, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
-      const found = await gateway.call('sessions.search', params, { signal: asking.signal });
-      if (asking.signal.aborted) return;
-      const known = new Set(cursor === null ? [] : this.hits.map(({ session }) => session.path));
-      this.hits = [...(cursor === null ? [] : this.hits), ...found.results.filter(({ session }) => !known.has(session.path))];
-      this.total = found.total;
-      this.#cursor = found.cursor;
-      this.incomplete = found.incomplete === true;
+      const params = { query: this.query, limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
+      const page = await gateway.call('sessions.search', params, { signal: request.signal });
+      if (request.signal.aborted) return;
+      const knownPaths = new Set(cursor === null ? [] : this.hits.map(({ session }) => session.path));
+      this.hits = [...(cursor === null ? [] : this.hits), ...page.results.filter(({ session }) => !knownPaths.has(session.path))];
+      this.total = page.total;
+      this.#cursor = page.cursor;
+      this.isIncomplete = page.incomplete === true;
       this.problem = null;
-      this.answered = true;
-      if (this.incomplete) this.#timer = setTimeout(() => void this.run(), AGAIN_MS);
+      this.isUpToDate = true;
+      if (this.isIncomplete) this.#timer = setTimeout(() => void this.run(), RETRY_MS);
     } catch (error) {
-      if (!asking.signal.aborted) this.problem = problemOf(error, m.shell_doing_search_chats());
+      if (!request.signal.aborted) this.problem = toProblem(error, m.shell_doing_search_chats());
     } finally {
-      if (this.#asking === asking) this.#asking = undefined;
+      if (this.#request === request) this.#request = undefined;
     }
   }
 
   #cancel(): void {
     clearTimeout(this.#timer);
-    this.#asking?.abort();
-    this.#asking = undefined;
+    this.#request?.abort();
+    this.#request = undefined;
   }
 
-  #forget(): void {
+  #clearResults(): void {
     this.hits = [];
     this.total = null;
     this.#cursor = null;
-    this.incomplete = false;
+    this.isIncomplete = false;
     this.problem = null;
   }
 }

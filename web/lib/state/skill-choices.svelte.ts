@@ -1,4 +1,4 @@
-import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 
 /** A skill as the list over a message field offers it. */
 export interface SkillChoice {
@@ -12,7 +12,7 @@ export interface SkillChoice {
 class SkillChoices {
   #lists = $state.raw<Readonly<Record<string, readonly SkillChoice[]>>>({});
 
-  of(agentId: string | null): readonly SkillChoice[] {
+  getChoices(agentId: string | null): readonly SkillChoice[] {
     return (agentId !== null && this.#lists[agentId]) || [];
   }
 

@@ -1,7 +1,7 @@
-import type { SkillEntry } from '#shared/rpc/methods/skills.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import type { SkillEntry } from '#shared/rpc/methods/skill-contracts.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 
 /** The skills that agents can read when they need them. */
 class Skills {
@@ -17,7 +17,7 @@ class Skills {
       this.list = read.skills.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.skills_doing_read());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.skills_doing_read());
     } finally {
       this.reading = false;
     }

@@ -1,7 +1,7 @@
-import type { SessionEntry } from '#shared/rpc/records.ts';
-import { problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
+import { toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
 import { toasts } from './toasts.svelte.ts';
 
 /** Has a chat summarised for its model now, and says what became of it. */
@@ -11,7 +11,7 @@ export async function summariseChat({ agentId, sessionId, title }: SessionEntry)
     const { compacted } = await gateway.call('sessions.compact', { agentId, sessionId });
     toasts.show(compacted ? m.chat_summarised({ title }) : m.chat_too_little_to_summarise({ title }));
   } catch (error) {
-    toasts.show(problemOf(error, m.chat_doing_summarise()).message, { sticky: true });
+    toasts.show(toProblem(error, m.chat_doing_summarise()).message, { sticky: true });
   } finally {
     toasts.dismiss(working);
   }

@@ -6,7 +6,7 @@ export interface Toast {
   sticky: boolean;
 }
 
-const SHOWN_MS = 6_000;
+const TOAST_MS = 6_000;
 
 /** Short notes at the edge of the page. Errors do not belong here: they stand where they happened. */
 class Toasts {
@@ -16,7 +16,7 @@ class Toasts {
   show(text: string, { action, sticky = false }: { action?: Toast['action']; sticky?: boolean } = {}): number {
     const id = ++this.#count;
     this.list.push({ id, text, sticky, ...(action ? { action } : {}) });
-    if (!sticky) setTimeout(() => this.dismiss(id), SHOWN_MS);
+    if (!sticky) setTimeout(() => this.dismiss(id), TOAST_MS);
     return id;
   }
 

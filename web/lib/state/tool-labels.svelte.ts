@@ -1,8 +1,8 @@
-import { CHANNEL_REPLY } from '#shared/channel-reply.ts';
-import { legible } from '#shared/legible.ts';
-import type { ToolLabel } from '#shared/rpc/methods/tools.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/later.ts';
+import { CHANNEL_REPLY_PREFIX } from '#shared/channel-reply.ts';
+import { toPrintable } from '#shared/printable.ts';
+import type { ToolLabel } from '#shared/rpc/methods/tool-contracts.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 import { toChannelName } from '#lib/trust/describe-sources.ts';
 
 /** Titles and summaries of tools for people. */
@@ -27,8 +27,8 @@ class ToolLabels {
 
   /** The title of a tool, or its name. */
   getTitle(name: string): string {
-    if (name.startsWith(CHANNEL_REPLY)) return m.approval_reply({ channel: toChannelName(name.slice(CHANNEL_REPLY.length)) });
-    return this.get(name)?.title ?? legible(name);
+    if (name.startsWith(CHANNEL_REPLY_PREFIX)) return m.approval_reply({ channel: toChannelName(name.slice(CHANNEL_REPLY_PREFIX.length)) });
+    return this.get(name)?.title ?? toPrintable(name);
   }
 
   async #load(): Promise<void> {

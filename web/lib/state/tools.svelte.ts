@@ -1,24 +1,24 @@
-import type { CatalogEntry, ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import type { ToolEntry, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
-import { setting } from './setting.ts';
+import { readSetting } from './read-setting.ts';
 
 export type ToolResult = MethodResult<'tools.run'>;
 
 /** The tools that agents can use, and what their policies are. */
 class Tools {
   /** By name; null before the first answer. */
-  list = $state.raw<readonly CatalogEntry[] | null>(null);
+  list = $state.raw<readonly ToolEntry[] | null>(null);
   problem = $state<Problem | null>(null);
   /** Value of `tools.policies`, by name or pattern. */
   #policies = $state.raw<Readonly<Record<string, unknown>>>({});
-  #asked = 0;
+  #loadCount = 0;
 
   /** Reads them, now and at each change; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     const stops = (['mcp.changed', 'config.changed'] as const).map((event) => gateway.on(event, () => void this.load()));
     return () => {
@@ -27,20 +27,20 @@ class Tools {
   }
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
+    const loadId = ++this.#loadCount;
     try {
-      const [{ tools }, policies] = await Promise.all([gateway.call('tools.catalog', {}), setting('tools.policies')]);
-      if (asked !== this.#asked) return;
+      const [{ tools }, policies] = await Promise.all([gateway.call('tools.catalog', {}), readSetting('tools.policies')]);
+      if (loadId !== this.#loadCount) return;
       this.list = tools;
       this.#policies = typeof policies === 'object' && policies !== null ? { ...policies } : {};
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.tools_doing_read());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.tools_doing_read());
     }
   }
 
   /** Whether a person has set a policy for exactly this tool. */
-  isSet(name: string): boolean {
+  hasOwnPolicy(name: string): boolean {
     return Object.hasOwn(this.#policies, name);
   }
 
@@ -48,7 +48,7 @@ class Tools {
   async setPolicy(name: string, policy: ToolPolicy | null): Promise<void> {
     await gateway.call('config.patch', { patch: { tools: { policies: { [name]: policy } } } });
     await this.load();
-    announcer.say(m.tools_changed());
+    announcer.announce(m.tools_changed());
   }
 
   /** Runs a tool by hand; where a person is asked first, it answers once they have. Rejects where it fails. */

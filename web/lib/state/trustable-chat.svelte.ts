@@ -7,7 +7,7 @@ export interface TrustableChat {
   trust(): Promise<void>;
 }
 
-class Holder {
+class TrustableChatState {
   current = $state.raw<TrustableChat | null>(null);
 
   /** Offers a chat; the result takes it back. */
@@ -19,4 +19,4 @@ class Holder {
   }
 }
 
-export const trustableChat = new Holder();
+export const trustableChat = new TrustableChatState();

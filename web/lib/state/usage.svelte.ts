@@ -1,10 +1,10 @@
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import type { UsageReport } from '#lib/usage/types.ts';
 
 /** Runs are told of as they end; what programs ask for over HTTP is looked for this often. */
-const LOOK_EVERY_MS = 15_000;
+const REFRESH_MS = 15_000;
 
 /** Usage and cost of model calls over a number of days. */
 class Usage {
@@ -12,13 +12,13 @@ class Usage {
   /** Null before the first answer. */
   report = $state.raw<UsageReport | null>(null);
   problem = $state<Problem | null>(null);
-  #asked = 0;
+  #loadCount = 0;
 
   /** Reads it now, after each run, and now and then; the result stops it. */
-  show(): () => void {
+  watch(): () => void {
     void this.load();
     const stop = gateway.on('chat.done', () => void this.load());
-    const timer = setInterval(() => void (document.hidden || gateway.state !== 'online' || this.load()), LOOK_EVERY_MS);
+    const timer = setInterval(() => void (document.hidden || gateway.state !== 'online' || this.load()), REFRESH_MS);
     return () => {
       stop();
       clearInterval(timer);
@@ -26,7 +26,7 @@ class Usage {
   }
 
   async load(): Promise<void> {
-    const asked = ++this.#asked;
+    const loadId = ++this.#loadCount;
     const { days } = this;
     try {
       const [totals, daily, hourly] = await Promise.all([
@@ -35,15 +35,15 @@ class Usage {
         gateway.call('usage.hourly', { days }),
       ]);
       // A later question is answered by its own answer.
-      if (asked !== this.#asked) return;
+      if (loadId !== this.#loadCount) return;
       this.report = { totals, days: daily.dailyBreakdown, hours: hourly.hourlyDistribution };
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.usage_doing_read());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.usage_doing_read());
     }
   }
 
-  choose(days: number): void {
+  selectDays(days: number): void {
     this.days = days;
     void this.load();
   }

@@ -1,6 +1,6 @@
-import { DEFAULT_VOICE, SYSTEM_VOICE_ID, VOICE_ID } from '#shared/voice-id.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { kept } from './kept.ts';
+import { DEFAULT_VOICE, SYSTEM_VOICE_ID_PATTERN, VOICE_ID_PATTERN } from '#shared/voice-id.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { safeLocalStorage } from './safe-local-storage.ts';
 
 /** A voice of the browser, or, where it has none, of the gateway. */
 export interface VoiceChoice {
@@ -12,53 +12,56 @@ export interface VoiceChoice {
 
 export const RATES = [0.75, 1, 1.25, 1.5, 2] as const;
 
-const DEFAULT = { voice: '', rate: 1 };
+const DEFAULT_SETTINGS = { voice: '', rate: 1 };
 /** Browsers that load their voices say so within this time. */
-const VOICES_WITHIN_MS = 1_500;
+const VOICES_TIMEOUT_MS = 1_500;
 
 /** The voice that reads replies aloud in this browser, and its speed. */
 class Voice {
   /** Empty: the browser's own choice, or the gateway's. */
-  voice = $state(DEFAULT.voice);
+  voice = $state(DEFAULT_SETTINGS.voice);
   /** Times the usual. */
-  rate = $state(DEFAULT.rate);
+  rate = $state(DEFAULT_SETTINGS.rate);
 
   constructor() {
-    this.#take(kept.read('voice'));
-    kept.watch('voice', (value) => this.#take(value));
+    this.#applyStored(safeLocalStorage.read('voice'));
+    safeLocalStorage.watch('voice', (value) => this.#applyStored(value));
   }
 
   choose({ voice = this.voice, rate = this.rate }: { voice?: string; rate?: number }): void {
     this.voice = voice;
     this.rate = rate;
-    kept.write('voice', voice === DEFAULT.voice && rate === DEFAULT.rate ? null : JSON.stringify({ voice, rate }));
+    safeLocalStorage.write(
+      'voice',
+      voice === DEFAULT_SETTINGS.voice && rate === DEFAULT_SETTINGS.rate ? null : JSON.stringify({ voice, rate }),
+    );
   }
 
   /** The voices that there are, and whose they are. Rejects where there are none and the gateway cannot be asked. */
-  async list(): Promise<{ of: 'browser' | 'gateway'; voices: VoiceChoice[] }> {
-    const own = await browserVoices();
+  async loadVoices(): Promise<{ of: 'browser' | 'gateway'; voices: VoiceChoice[] }> {
+    const own = await loadBrowserVoices();
     if (own.length > 0) return { of: 'browser', voices: own.map(({ voiceURI, name, lang }) => ({ id: voiceURI, name, language: lang })) };
     const { voices } = await gateway.call('tts.voices', {});
     return { of: 'gateway', voices };
   }
 
   /** For `tts.speak`. */
-  get forGateway(): { voice: string; rate: string } {
-    const isKnown = VOICE_ID.test(this.voice) || SYSTEM_VOICE_ID.test(this.voice);
+  get gatewayOptions(): { voice: string; rate: string } {
+    const isKnown = VOICE_ID_PATTERN.test(this.voice) || SYSTEM_VOICE_ID_PATTERN.test(this.voice);
     const voice = isKnown ? this.voice : DEFAULT_VOICE;
     const percent = Math.round((this.rate - 1) * 100);
     return { voice, rate: `${percent < 0 ? '-' : '+'}${Math.abs(percent)}%` };
   }
 
-  #take(value: string | null): void {
-    ({ voice: this.voice, rate: this.rate } = chosenIn(value) ?? DEFAULT);
+  #applyStored(value: string | null): void {
+    ({ voice: this.voice, rate: this.rate } = parseChosenVoice(value) ?? DEFAULT_SETTINGS);
   }
 }
 
 /** By hand, for the chat page would load all of Zod for it. */
-function chosenIn(value: string | null): typeof DEFAULT | null {
+function parseChosenVoice(value: string | null): typeof DEFAULT_SETTINGS | null {
   try {
-    const { voice, rate } = JSON.parse(value ?? '{}') as Partial<Record<keyof typeof DEFAULT, unknown>>;
+    const { voice, rate } = JSON.parse(value ?? '{}') as Partial<Record<keyof typeof DEFAULT_SETTINGS, unknown>>;
     return typeof voice === 'string' && typeof rate === 'number' && rate >= 0.5 && rate <= 2 ? { voice, rate } : null;
   } catch {
     return null;
@@ -66,11 +69,11 @@ function chosenIn(value: string | null): typeof DEFAULT | null {
 }
 
 /** The voices of this browser; some say what they have only after a while. */
-export async function browserVoices(): Promise<SpeechSynthesisVoice[]> {
+export async function loadBrowserVoices(): Promise<SpeechSynthesisVoice[]> {
   if (typeof speechSynthesis === 'undefined') return [];
   if (speechSynthesis.getVoices().length === 0) {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, VOICES_WITHIN_MS);
+    const timer = setTimeout(resolve, VOICES_TIMEOUT_MS);
     speechSynthesis.addEventListener('voiceschanged', () => resolve(), { once: true });
     await promise;
     clearTimeout(timer);

@@ -1,14 +1,14 @@
-import { type KeptDraft, pageDb, type PageDraft } from './page-db.ts';
+import { type StoredPageDraft, pageDb, type PageDraft } from './page-db.ts';
 
-export type { KeptDraft, PageDraft } from './page-db.ts';
+export type { StoredPageDraft, PageDraft } from './page-db.ts';
 
-const TAB = 'perch.tab';
+const TAB_KEY = 'perch.tab';
 
 /** This tab, also after it was loaded anew. */
-function tabId(): string {
+function getTabId(): string {
   try {
-    const id = sessionStorage.getItem(TAB) ?? crypto.randomUUID();
-    sessionStorage.setItem(TAB, id);
+    const id = sessionStorage.getItem(TAB_KEY) ?? crypto.randomUUID();
+    sessionStorage.setItem(TAB_KEY, id);
     return id;
   } catch {
     return crypto.randomUUID();
@@ -18,7 +18,7 @@ function tabId(): string {
 /** Pages of the wiki that somebody has begun and not saved: kept in this browser until they are saved or discarded. */
 class WikiDrafts {
   /** Of all agents and tabs, the newest first. */
-  list = $state.raw<KeptDraft[]>([]);
+  list = $state.raw<StoredPageDraft[]>([]);
   #tab: string | undefined;
   #loaded: Promise<void> | undefined;
 
@@ -36,38 +36,38 @@ class WikiDrafts {
     return this.#loaded;
   }
 
-  of = (agent: string): KeptDraft[] => this.list.filter((each) => each.agent === agent);
+  getDrafts = (agent: string): StoredPageDraft[] => this.list.filter((each) => each.agent === agent);
 
   /** This tab's draft of a page. */
-  own = (agent: string, path: string): KeptDraft | undefined => this.list.find(({ id }) => id === this.#id(agent, path));
+  findOwn = (agent: string, path: string): StoredPageDraft | undefined => this.list.find(({ id }) => id === this.#toId(agent, path));
 
   /** Other tabs' drafts of a page, closed tabs included. */
-  others = (agent: string, path: string): KeptDraft[] =>
-    this.of(agent).filter((each) => each.path === path && each.id !== this.#id(agent, path));
+  findOthers = (agent: string, path: string): StoredPageDraft[] =>
+    this.getDrafts(agent).filter((each) => each.path === path && each.id !== this.#toId(agent, path));
 
   /** Has a draft for as long as the page is open. */
-  set(agent: string, path: string, draft: PageDraft): KeptDraft {
-    return this.put({ id: this.#id(agent, path), agent, path, at: Date.now(), draft });
+  set(agent: string, path: string, draft: PageDraft): StoredPageDraft {
+    return this.put({ id: this.#toId(agent, path), agent, path, at: Date.now(), draft });
   }
 
-  put(record: KeptDraft): KeptDraft {
+  put(record: StoredPageDraft): StoredPageDraft {
     this.list = [record, ...this.list.filter(({ id }) => id !== record.id)];
     return record;
   }
 
   /** Has it for good. Rejects where the browser does not keep it. */
-  async keep(record: KeptDraft): Promise<void> {
+  async store(record: StoredPageDraft): Promise<void> {
     this.put(record);
     await (await pageDb()).put('wikiDrafts', record);
   }
 
-  async forget(id: string): Promise<void> {
+  async remove(id: string): Promise<void> {
     this.list = this.list.filter((each) => each.id !== id);
     await (await pageDb()).delete('wikiDrafts', id).catch(() => {});
   }
 
-  #id(agent: string, path: string): string {
-    this.#tab ??= tabId();
+  #toId(agent: string, path: string): string {
+    this.#tab ??= getTabId();
     return `${agent}/${path}#${this.#tab}`;
   }
 }

@@ -1,8 +1,8 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { WikiPage } from '#shared/rpc/methods/wiki-records.ts';
-import type { GivenFile } from '#shared/import/import-files.ts';
+import type { SelectedFile } from '#shared/import/import-files.ts';
 import type { NotePicture, NoteSource } from '#shared/import/notes/note-files.ts';
-import { type NotesReading, PAGE_BYTES, PICTURE_BYTES, readNotes } from '#shared/import/notes/read-notes.ts';
+import { type NotesReading, MAX_PAGE_BYTES, MAX_PICTURE_BYTES, readNotes } from '#shared/import/notes/read-notes.ts';
 import {
   listKnownPages,
   PictureWriter,
@@ -11,23 +11,23 @@ import {
   type WikiFileName,
   writePage,
 } from '#shared/import/notes/write-notes.ts';
-import { type GatewayCall, toPatientCall } from '#shared/import/patient-call.ts';
-import { Unimportable } from '#shared/import/refusal.ts';
-import { refusalText } from '#lib/chat/refusal-text.ts';
-import { type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { type GatewayCall, createRetryingCall } from '#shared/import/retrying-call.ts';
+import { ImportError } from '#shared/import/import-error.ts';
+import { getRefusalText } from '#lib/chat/refusal-text.ts';
+import { type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { wiki } from './wiki.svelte.ts';
 
 /** A note and the page at its path, or a file that cannot be a page. */
-export type ImportRow = (PlannedPage & { why?: undefined }) | { path: string; state: 'refused'; why: string };
+export type WikiImportRow = (PlannedPage & { why?: undefined }) | { path: string; state: 'refused'; why: string };
 
 /** Result of an import, with the data that Undo needs. */
-export interface ImportOutcome {
+export interface WikiImportResult {
   added: WikiPage[];
   replaced: { was: WikiPage; now: WikiPage }[];
-  same: number;
-  kept: number;
+  unchangedCount: number;
+  skippedCount: number;
   pictures: WikiFileName[];
   claims: MethodResult<'wiki.import'>;
   /** By the file that it is about. */
@@ -38,78 +38,84 @@ export interface ImportOutcome {
 export class WikiImport {
   readonly agentId: string;
   stage = $state<'choosing' | 'reading' | 'chosen' | 'writing' | 'done' | 'undoing' | 'undone'>('choosing');
-  rows = $state.raw<ImportRow[]>([]);
+  rows = $state.raw<WikiImportRow[]>([]);
   claims = $state.raw<readonly NoteSource[]>([]);
   pictures = $state.raw<readonly NotePicture[]>([]);
   /** Names of files that are left out. */
-  leftOut = $state.raw<readonly string[]>([]);
+  omittedFiles = $state.raw<readonly string[]>([]);
   /** The program that the notes are of. */
-  product = $state('');
+  sourceApp = $state('');
   /** Whether pages that say something else get the text of the file. */
-  replace = $state(false);
+  shouldReplace = $state(false);
   /** Steps of what is under way. */
   step = $state(0);
   steps = $state(0);
-  outcome = $state.raw<ImportOutcome | null>(null);
+  outcome = $state.raw<WikiImportResult | null>(null);
   problem = $state<Problem | null>(null);
-  #stop = new AbortController();
+  #abort = new AbortController();
 
   constructor(agentId: string) {
     this.agentId = agentId;
   }
 
-  count = (state: ImportRow['state']): number => this.rows.filter((row) => row.state === state).length;
+  countRows = (state: WikiImportRow['state']): number => this.rows.filter((row) => row.state === state).length;
 
   /** Whether anything was written. */
-  get undoable(): boolean {
+  get canUndo(): boolean {
     const { outcome } = this;
     return outcome !== null && outcome.added.length + outcome.replaced.length + outcome.pictures.length + outcome.claims.added.length > 0;
   }
 
   /** Reads what was chosen and compares it with the wiki; nothing is written. */
-  async choose(files: readonly GivenFile[]): Promise<void> {
+  async choose(files: readonly SelectedFile[]): Promise<void> {
     this.stop();
-    const { signal } = (this.#stop = new AbortController());
+    const { signal } = (this.#abort = new AbortController());
     [this.problem, this.outcome, this.step] = [null, null, 0];
     [this.stage, this.steps] = ['reading', 0];
     try {
-      const call = this.#calls(signal);
+      const call = this.#createCall(signal);
       const notes = await readNotes(files);
       signal.throwIfAborted();
-      [this.claims, this.pictures, this.leftOut, this.product] = [notes.claims, notes.pictures, notes.leftOut, notes.product];
+      [this.claims, this.pictures, this.omittedFiles, this.sourceApp] = [notes.claims, notes.pictures, notes.leftOut, notes.product];
       this.steps = notes.pages.length;
-      const known = await listKnownPages(call, this.agentId);
-      const rows: ImportRow[] = notes.refused.map(({ path, why }) => ({ path, state: 'refused', why: toReason(why) }));
+      const knownPages = await listKnownPages(call, this.agentId);
+      const rows: WikiImportRow[] = notes.rejected.map(({ path, why }) => ({ path, state: 'refused', why: toReason(why) }));
       for (const page of notes.pages) {
-        rows.push(await planPage(call, this.agentId, page, known));
+        rows.push(await planPage(call, this.agentId, page, knownPages));
         this.step++;
       }
       [this.rows, this.stage] = [rows, 'chosen'];
     } catch (error) {
       if (signal.aborted) return;
       const problem =
-        error instanceof Unimportable
-          ? { message: m.sessions_import_not({ file: files[0]?.path ?? '', why: refusalText(error.refusal) }), code: null }
-          : problemOf(error, m.wiki_doing_read_files());
+        error instanceof ImportError
+          ? { message: m.sessions_import_not({ file: files[0]?.path ?? '', why: getRefusalText(error.refusal) }), code: null }
+          : toProblem(error, m.wiki_doing_read_files());
       [this.stage, this.problem] = ['choosing', problem];
     }
   }
 
   /** Writes what was shown. What cannot be written is told, and stops nothing else. */
   async write(): Promise<void> {
-    const { signal } = (this.#stop = new AbortController());
-    const call = this.#calls(signal);
-    const rows = this.rows.flatMap((row) => (row.state === 'new' || (row.state === 'other' && this.replace) ? [row] : []));
+    const { signal } = (this.#abort = new AbortController());
+    const call = this.#createCall(signal);
+    const rows = this.rows.flatMap((row) => (row.state === 'new' || (row.state === 'other' && this.shouldReplace) ? [row] : []));
     [this.stage, this.step, this.steps, this.problem] = ['writing', 0, rows.length + this.pictures.length + this.claims.length, null];
-    const outcome: ImportOutcome = {
-      ...{ added: [], replaced: [], same: this.count('same'), kept: this.replace ? 0 : this.count('other'), pictures: [] },
+    const outcome: WikiImportResult = {
+      ...{
+        added: [],
+        replaced: [],
+        unchangedCount: this.countRows('same'),
+        skippedCount: this.shouldReplace ? 0 : this.countRows('other'),
+        pictures: [],
+      },
       claims: { added: [], updated: [], unchanged: 0, conflicts: [], problems: [] },
       problems: this.rows.flatMap((row) => (row.state === 'refused' ? [{ path: row.path, why: row.why }] : [])),
     };
     const each = async (path: string, work: () => Promise<void>): Promise<void> => {
       if (signal.aborted) return;
       await work().catch(
-        (error: unknown) => void (signal.aborted || outcome.problems.push({ path, why: problemOf(error, m.wiki_doing_read_in()).message })),
+        (error: unknown) => void (signal.aborted || outcome.problems.push({ path, why: toProblem(error, m.wiki_doing_read_in()).message })),
       );
       this.step++;
     };
@@ -144,20 +150,20 @@ export class WikiImport {
   }
 
   /** Ends what is under way; what is written by then stays, and is told. */
-  stop = (): void => this.#stop.abort();
+  stop = (): void => this.#abort.abort();
 
   /** Pages that were added go, those that were replaced are as they were, claims that were added are deleted; nothing that somebody changed since. */
   async undo(): Promise<void> {
     const { outcome } = this;
     if (!outcome) return;
     const { added, replaced, pictures, claims } = outcome;
-    const { signal } = (this.#stop = new AbortController());
-    const call = this.#calls(signal);
+    const { signal } = (this.#abort = new AbortController());
+    const call = this.#createCall(signal);
     const { agentId } = this;
-    const problems: ImportOutcome['problems'] = [];
+    const problems: WikiImportResult['problems'] = [];
     [this.stage, this.step, this.steps] = ['undoing', 0, added.length + replaced.length + pictures.length + claims.added.length];
     const each = async (path: string, work: () => Promise<unknown>): Promise<void> => {
-      await work().catch((error: unknown) => problems.push({ path, why: problemOf(error, m.wiki_doing_take_back()).message }));
+      await work().catch((error: unknown) => problems.push({ path, why: toProblem(error, m.wiki_doing_take_back()).message }));
       this.step++;
     };
     for (const id of claims.added)
@@ -172,13 +178,13 @@ export class WikiImport {
     await wiki.load();
   }
 
-  #calls = (signal: AbortSignal): GatewayCall => toPatientCall((method, params) => gateway.call(method, params), signal);
+  #createCall = (signal: AbortSignal): GatewayCall => createRetryingCall((method, params) => gateway.call(method, params), signal);
 }
 
 /** Why a file cannot be a page, in the person's language. */
-function toReason(why: NotesReading['refused'][number]['why']): string {
+function toReason(why: NotesReading['rejected'][number]['why']): string {
   if (why === 'twice') return m.wiki_import_twice();
-  if (why === 'pageTooLarge') return m.wiki_import_too_large({ size: PAGE_BYTES / 1024 / 1024 });
-  if (why === 'pictureTooLarge') return m.wiki_import_too_large({ size: PICTURE_BYTES / 1024 / 1024 });
-  return why === 'notUtf8' ? m.wiki_import_not_utf8() : refusalText(why);
+  if (why === 'pageTooLarge') return m.wiki_import_too_large({ size: MAX_PAGE_BYTES / 1024 / 1024 });
+  if (why === 'pictureTooLarge') return m.wiki_import_too_large({ size: MAX_PICTURE_BYTES / 1024 / 1024 });
+  return why === 'notUtf8' ? m.wiki_import_not_utf8() : getRefusalText(why);
 }

@@ -1,18 +1,18 @@
 import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import type { WikiClaim, WikiPage, WikiPageEntry } from '#shared/rpc/methods/wiki-records.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
-export type ReadPage = MethodResult<'wiki.page'>;
-export type Health = MethodResult<'wiki.health'>;
-export type Graph = MethodResult<'wiki.graph'>;
-export type Hit = MethodResult<'wiki.search'>['results'][number];
+export type WikiPageResult = MethodResult<'wiki.page'>;
+export type WikiHealthReport = MethodResult<'wiki.health'>;
+export type WikiGraph = MethodResult<'wiki.graph'>;
+export type WikiHit = MethodResult<'wiki.search'>['results'][number];
 
-type Change = Omit<MethodParams<'wiki.savePage'>, 'agentId'>;
+type WikiChange = Omit<MethodParams<'wiki.savePage'>, 'agentId'>;
 
 /** The wiki of one agent, as far as it is looked at. */
 class Wiki {
@@ -23,7 +23,7 @@ class Wiki {
   pages = $state.raw<WikiPageEntry[] | null>(null);
   problem = $state<Problem | null>(null);
   /** Counts what others and we have changed: who shows something reads it anew. */
-  changes = $state(0);
+  changeCount = $state(0);
   #started = false;
 
   start(): void {
@@ -34,7 +34,7 @@ class Wiki {
     });
   }
 
-  open(agent: string): void {
+  selectAgent(agent: string): void {
     if (agent === this.agent) return;
     this.agent = agent;
     this.pages = null;
@@ -48,14 +48,14 @@ class Wiki {
       this.pages = pages;
       this.agents = agents.map(({ id, config }) => ({ id, name: config.name ?? id }));
       this.problem = null;
-      this.changes++;
+      this.changeCount++;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.wiki_doing_read());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.wiki_doing_read());
     }
   }
 
   /** Undefined where there is no such page. */
-  async page(path: string, agentId = this.agent): Promise<ReadPage | undefined> {
+  async fetchPage(path: string, agentId = this.agent): Promise<WikiPageResult | undefined> {
     try {
       return await gateway.call('wiki.page', { agentId, path });
     } catch (error) {
@@ -64,17 +64,18 @@ class Wiki {
     }
   }
 
-  search = async (query: string): Promise<Hit[]> => (await gateway.call('wiki.search', { agentId: this.agent, query, limit: 30 })).results;
-  claims = (filter: Omit<MethodParams<'wiki.claims'>, 'agentId'>) => gateway.call('wiki.claims', { agentId: this.agent, ...filter });
-  claim = (id: string) => gateway.call('wiki.claim', { agentId: this.agent, id });
-  contradictions = () => gateway.call('wiki.contradictions', { agentId: this.agent });
-  health = (): Promise<Health> => gateway.call('wiki.health', { agentId: this.agent });
-  graph = (): Promise<Graph> => gateway.call('wiki.graph', { agentId: this.agent });
+  search = async (query: string): Promise<WikiHit[]> =>
+    (await gateway.call('wiki.search', { agentId: this.agent, query, limit: 30 })).results;
+  fetchClaims = (filter: Omit<MethodParams<'wiki.claims'>, 'agentId'>) => gateway.call('wiki.claims', { agentId: this.agent, ...filter });
+  fetchClaim = (id: string) => gateway.call('wiki.claim', { agentId: this.agent, id });
+  fetchContradictions = () => gateway.call('wiki.contradictions', { agentId: this.agent });
+  fetchHealth = (): Promise<WikiHealthReport> => gateway.call('wiki.health', { agentId: this.agent });
+  fetchGraph = (): Promise<WikiGraph> => gateway.call('wiki.graph', { agentId: this.agent });
 
   /** All of these reject where the gateway refuses. */
-  async save(change: Change): Promise<WikiPage> {
+  async save(change: WikiChange): Promise<WikiPage> {
     const { page } = await gateway.call('wiki.savePage', { agentId: this.agent, ...change });
-    announcer.say(m.wiki_page_saved({ title: page.title }));
+    announcer.announce(m.wiki_page_saved({ title: page.title }));
     await this.load();
     return page;
   }
@@ -84,9 +85,9 @@ class Wiki {
     const { agent: agentId } = this;
     const { page } = await gateway.call('wiki.removePage', { agentId, path, version });
     const { content, frontMatter } = page;
-    this.#offer(m.wiki_page_deleted({ title }), async () => {
-      const given = { path, content, version: null, ...(frontMatter === undefined ? {} : { frontMatter }) };
-      await gateway.call('wiki.savePage', { agentId, ...given });
+    this.#offerUndo(m.wiki_page_deleted({ title }), async () => {
+      const restored = { path, content, version: null, ...(frontMatter === undefined ? {} : { frontMatter }) };
+      await gateway.call('wiki.savePage', { agentId, ...restored });
     });
     await this.load();
   }
@@ -94,7 +95,7 @@ class Wiki {
   async removeClaim({ id }: WikiClaim): Promise<void> {
     const { agent: agentId } = this;
     await gateway.call('wiki.deleteClaim', { agentId, id });
-    this.#offer(m.wiki_claim_deleted(), async () => void (await gateway.call('wiki.restoreClaim', { agentId, id })));
+    this.#offerUndo(m.wiki_claim_deleted(), async () => void (await gateway.call('wiki.restoreClaim', { agentId, id })));
     await this.load();
   }
 
@@ -104,22 +105,22 @@ class Wiki {
     said: string,
   ): Promise<void> {
     await gateway.call(method, { ...params, agentId: this.agent });
-    announcer.say(said);
+    announcer.announce(said);
     await this.load();
   }
 
-  async export(): Promise<string> {
+  async exportWiki(): Promise<string> {
     return (await gateway.call('wiki.export', { agentId: this.agent })).content;
   }
 
-  #offer(text: string, undo: () => Promise<void>): void {
+  #offerUndo(text: string, undo: () => Promise<void>): void {
     const run = (): void => {
       undo()
         .then(() => {
-          announcer.say(m.wiki_back());
+          announcer.announce(m.wiki_back());
           return this.load();
         })
-        .catch((error: unknown) => toasts.show(problemOf(error, m.wiki_doing_bring_back()).message, { sticky: true }));
+        .catch((error: unknown) => toasts.show(toProblem(error, m.wiki_doing_bring_back()).message, { sticky: true }));
     };
     toasts.show(text, { action: { label: m.kit_undo(), run }, sticky: true });
   }

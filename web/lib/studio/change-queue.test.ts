@@ -1,14 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import type { Change } from '#shared/canvas/change.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { ChangeQueue } from './change-queue.ts';
 
 const change = (id: string, text = ''): Change => ({ id, at: '000000000001000-0000-here', set: { text } });
 
 /** A gateway that answers on demand, and the storage of a browser. */
-function parts() {
+function createHarness() {
   const calls: { ids: string[]; answer: (error?: Error) => void }[] = [];
-  const kept = new Set<readonly Change[]>();
+  const storedChanges = new Set<readonly Change[]>();
   const states: { waiting: number; error?: unknown }[] = [];
   const came: (() => void)[] = [];
   const queue = new ChangeQueue({
@@ -17,10 +17,10 @@ function parts() {
         calls.push({ ids: changes.map(({ id }) => id), answer: (error) => (error ? reject(error) : resolve()) });
         came.shift()?.();
       }),
-    kept: {
-      keep: (changes) => {
-        kept.add(changes);
-        return Promise.resolve(() => Promise.resolve(void kept.delete(changes)));
+    store: {
+      store: (changes) => {
+        storedChanges.add(changes);
+        return Promise.resolve(() => Promise.resolve(void storedChanges.delete(changes)));
       },
     },
     onState: (state) => void states.push(state),
@@ -29,40 +29,40 @@ function parts() {
     while (calls.length < n) await new Promise<void>((resolve) => came.push(resolve));
     return calls[n - 1] ?? expect.fail();
   };
-  return { queue, calls, call, kept, states };
+  return { queue, calls, call, kept: storedChanges, states };
 }
 
 /** Waits until all reactions to answers have run. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const flush = () => new Promise((resolve) => setImmediate(resolve));
 
 test('changes go in order, one call at a time, and those made meanwhile go together', async () => {
-  const { queue, calls, call, kept, states } = parts();
+  const { queue, calls, call, kept, states } = createHarness();
   queue.add([change('a')]);
   queue.add([change('b')]);
   const first = await call(1);
   expect(first.ids).toEqual(['a', 'b']);
   queue.add([change('c')]);
   queue.add([change('d')]);
-  await settled();
+  await flush();
   expect(calls).toHaveLength(1);
   first.answer();
   const second = await call(2);
   expect(second.ids).toEqual(['c', 'd']);
   expect(kept.size).toBe(2);
   second.answer();
-  await settled();
+  await flush();
   expect(kept.size).toBe(0);
   expect(states.at(-1)).toEqual({ waiting: 0 });
 });
 
 test('failed changes stay, in order, until they are flushed', async () => {
-  const { queue, calls, call, kept, states } = parts();
+  const { queue, calls, call, kept, states } = createHarness();
   queue.add([change('a')]);
   const lost = new Error('lost');
   (await call(1)).answer(lost);
-  await settled();
+  await flush();
   queue.add([change('b')]);
-  await settled();
+  await flush();
   expect(calls).toHaveLength(1);
   expect(states.at(-1)).toEqual({ waiting: 1, error: lost });
   expect(kept.size).toBe(2);
@@ -70,12 +70,12 @@ test('failed changes stay, in order, until they are flushed', async () => {
   const again = await call(2);
   expect(again.ids).toEqual(['a', 'b']);
   again.answer();
-  await settled();
+  await flush();
   expect(kept.size).toBe(0);
 });
 
 test('a call carries no more than a frame may, and a large change goes alone', async () => {
-  const { queue, call } = parts();
+  const { queue, call } = createHarness();
   queue.add([change('small')]);
   queue.add([change('large', 'x'.repeat(900_000))]);
   queue.add([change('next')]);
@@ -89,7 +89,7 @@ test('a call carries no more than a frame may, and a large change goes alone', a
 test('changes that the gateway defers are sent again when it says', async () => {
   vi.useFakeTimers();
   try {
-    const { queue, calls, call, states } = parts();
+    const { queue, calls, call, states } = createHarness();
     queue.add([change('a')]);
     (await call(1)).answer(new RpcError('RATE_LIMITED', 'Too many requests', { retryable: true, retryAfterMs: 500 }));
     await vi.advanceTimersByTimeAsync(499);

@@ -1,30 +1,30 @@
 import type { Change } from '#shared/canvas/change.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 
 /**
  * Maximum characters of JSON per call; a longer change is sent on its own. The gateway also counts the values of frames above a million
  * characters.
  */
-const BATCH_CHARS = 800_000;
-const BATCH_COUNT = 2_000;
+const MAX_BATCH_CHARS = 800_000;
+const MAX_BATCH_CHANGES = 2_000;
 /** Delay before a retry if the gateway does not specify one. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 
 /** Storage for changes that wait, over a reload, until the gateway has them. */
-export interface KeptChanges {
+export interface ChangeStore {
   /** Keeps some; the result forgets them. */
-  keep(changes: readonly Change[]): Promise<() => Promise<void>>;
+  store(changes: readonly Change[]): Promise<() => Promise<void>>;
 }
 
-interface Entry {
+interface QueuedChanges {
   readonly changes: readonly Change[];
-  readonly kept: Promise<(() => Promise<void>) | undefined>;
+  readonly stored: Promise<(() => Promise<void>) | undefined>;
 }
 
 interface QueueOptions {
   /** Hands changes to the gateway; resolves once it has stored them. */
   readonly send: (changes: readonly Change[]) => Promise<unknown>;
-  readonly kept: KeptChanges;
+  readonly store: ChangeStore;
   /** `error`: why it has stopped; undefined while all is well. */
   readonly onState: (state: { readonly waiting: number; readonly error?: unknown }) => void;
 }
@@ -35,7 +35,7 @@ interface QueueOptions {
  */
 export class ChangeQueue {
   readonly #options: QueueOptions;
-  #waiting: Entry[] = [];
+  #waiting: QueuedChanges[] = [];
   #sending = false;
   #stopped = false;
 
@@ -48,12 +48,12 @@ export class ChangeQueue {
   }
 
   add(changes: readonly Change[]): void {
-    this.#put({ changes, kept: this.#options.kept.keep(changes).catch(() => undefined) });
+    this.#enqueue({ changes, stored: this.#options.store.store(changes).catch(() => undefined) });
   }
 
   /** Adds changes left by an earlier visit. */
-  addKept(changes: readonly Change[], forget: () => Promise<void>): void {
-    this.#put({ changes, kept: Promise.resolve(forget) });
+  addStored(changes: readonly Change[], forget: () => Promise<void>): void {
+    this.#enqueue({ changes, stored: Promise.resolve(forget) });
   }
 
   /** Goes on after it had stopped. */
@@ -62,7 +62,7 @@ export class ChangeQueue {
     void this.#send();
   }
 
-  #put(entry: Entry): void {
+  #enqueue(entry: QueuedChanges): void {
     this.#waiting.push(entry);
     if (!this.#stopped) void this.#send();
   }
@@ -75,28 +75,28 @@ export class ChangeQueue {
       await Promise.resolve();
       while (this.#waiting.length > 0) {
         this.#options.onState({ waiting: this.#waiting.length });
-        const batch = this.#batch();
+        const batch = this.#takeBatch();
         await this.#options.send(batch.flatMap(({ changes }) => changes));
         this.#waiting = this.#waiting.slice(batch.length);
-        for (const { kept } of batch) void kept.then((forget) => forget?.()).catch(() => {});
+        for (const { stored } of batch) void stored.then((forget) => forget?.()).catch(() => {});
       }
       this.#options.onState({ waiting: 0 });
     } catch (error) {
       this.#stopped = true;
-      if (error instanceof RpcError && error.extra.retryable) setTimeout(() => this.flush(), error.extra.retryAfterMs ?? AGAIN_MS);
+      if (error instanceof RpcError && error.extra.retryable) setTimeout(() => this.flush(), error.extra.retryAfterMs ?? RETRY_MS);
       this.#options.onState({ waiting: this.#waiting.length, error });
     } finally {
       this.#sending = false;
     }
   }
 
-  #batch(): Entry[] {
-    const batch: Entry[] = [];
+  #takeBatch(): QueuedChanges[] {
+    const batch: QueuedChanges[] = [];
     let [chars, count] = [0, 0];
     for (const entry of this.#waiting) {
       chars += JSON.stringify(entry.changes).length;
       count += entry.changes.length;
-      if (batch.length > 0 && (chars > BATCH_CHARS || count > BATCH_COUNT)) break;
+      if (batch.length > 0 && (chars > MAX_BATCH_CHARS || count > MAX_BATCH_CHANGES)) break;
       batch.push(entry);
     }
     return batch;

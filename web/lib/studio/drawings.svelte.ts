@@ -1,13 +1,13 @@
 import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
-import type { DrawingEntry } from '#shared/rpc/methods/drawings.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
-import type { ReadPicture } from './read-picture.ts';
+import type { DrawingEntry } from '#shared/rpc/methods/drawing-contracts.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+import type { PictureData } from './read-picture.ts';
 
 /** CSS pixels of an empty sheet. */
-const BLANK = { width: 1600, height: 1000 };
+const BLANK_SIZE = { width: 1600, height: 1000 };
 
 /** All drawings, as the page that lists them has them. */
 class Drawings {
@@ -28,20 +28,20 @@ class Drawings {
       this.list = drawings;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.annotate_doing_read_list());
+      if (!isConnectionLost(error)) this.problem = toProblem(error, m.annotate_doing_read_list());
     }
   }
 
   /** A new drawing on a picture, or on an empty sheet; its id. */
-  async create(title: string, picture?: ReadPicture): Promise<string> {
-    const { width, height } = picture ?? BLANK;
+  async create(title: string, picture?: PictureData): Promise<string> {
+    const { width, height } = picture ?? BLANK_SIZE;
     const drawing = new Drawing({ width, height, background: '#ffffff' });
     if (picture) new Editor(drawing).add('image', { x: 0, y: 0, width, height, src: picture.src, locked: true });
-    return this.createFrom(title, drawing);
+    return this.createCopy(title, drawing);
   }
 
   /** A new one with what another, as of a file, has on it. */
-  async createFrom(title: string, drawing: Drawing): Promise<string> {
+  async createCopy(title: string, drawing: Drawing): Promise<string> {
     const { width, height, background } = drawing.page;
     const made = await gateway.call('drawings.create', { title, width, height, background, changes: drawing.history() });
     return made.id;

@@ -1,18 +1,18 @@
 import type { Change } from '#shared/canvas/change.ts';
 import { Drawing } from '#shared/canvas/drawing.ts';
-import type { Shape } from '#shared/canvas/fields.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { isLost, type Problem, problemOf } from '#lib/errors.ts';
-import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import type { Shape } from '#shared/canvas/shape-fields.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { isConnectionLost, type Problem, toProblem } from '#lib/problems.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 import { ChangeQueue } from './change-queue.ts';
-import { keptChanges } from './kept-changes.ts';
+import { createChangeStore } from './change-store.ts';
 
 /**
  * Interval in milliseconds at which a stroke in progress is broadcast: a connection may make 600 calls a minute, and shapes must be saved
  * too.
  */
-const DRAFT_EVERY_MS = 200;
+const DRAFT_INTERVAL_MS = 200;
 
 /**
  * A drawing of the gateway that is open in this page: sends local changes at once and applies those of others. It works offline: all
@@ -33,31 +33,31 @@ export class OpenDrawing {
   /** Called with strokes of others in progress; undefined when one has ended. */
   onDraft: ((who: string, shape: Shape | undefined) => void) | undefined;
 
-  readonly #kept: ReturnType<typeof keptChanges>;
+  readonly #store: ReturnType<typeof createChangeStore>;
   readonly #queue: ChangeQueue;
   /** Changes that arrived before the drawing itself. */
-  #early: Change[] = [];
-  #stop: (() => void)[] = [];
+  #earlyChanges: Change[] = [];
+  #unsubscribers: (() => void)[] = [];
   #draft: { shape: Shape | null; timer: ReturnType<typeof setTimeout> } | undefined;
 
   constructor(id: string) {
     this.id = id;
-    this.#kept = keptChanges(id);
+    this.#store = createChangeStore(id);
     this.#queue = new ChangeQueue({
       send: (changes) => gateway.call('drawings.change', { drawingId: id, changes: [...changes] }),
-      kept: this.#kept,
-      onState: ({ waiting, error }) => this.#told(waiting, error),
+      store: this.#store,
+      onState: ({ waiting, error }) => this.#onQueueState(waiting, error),
     });
   }
 
   /** Follows the drawing until `close`. */
-  follow(): void {
-    this.#stop = [
+  subscribe(): void {
+    this.#unsubscribers = [
       gateway.on('drawing.changed', ({ drawingId, changes, reopen }) => {
         if (drawingId !== this.id) return;
         if (reopen) void this.open();
         else if (this.drawing) this.drawing.merge(changes);
-        else this.#early.push(...changes);
+        else this.#earlyChanges.push(...changes);
       }),
       gateway.on('drawing.draft', ({ drawingId, from, shape }) => {
         if (drawingId === this.id) this.onDraft?.(from, shape ?? undefined);
@@ -76,14 +76,14 @@ export class OpenDrawing {
       const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId: this.id });
       this.title = about.title;
       this.problem = null;
-      const drawing = this.drawing ?? (await this.#first(about, changes));
+      const drawing = this.drawing ?? (await this.#applySnapshot(about, changes));
       drawing.merge(changes);
       this.drawing = drawing;
       this.phase = 'open';
       this.#queue.flush();
     } catch (error) {
       if (error instanceof RpcError && error.code === 'NOT_FOUND') this.phase = 'gone';
-      else if (!isLost(error)) this.problem = problemOf(error, m.annotate_doing_open());
+      else if (!isConnectionLost(error)) this.problem = toProblem(error, m.annotate_doing_open());
     }
   }
 
@@ -108,50 +108,50 @@ export class OpenDrawing {
       this.#draft.shape = shape ?? null;
       return;
     }
-    this.#tellDraft(shape ?? null);
-    this.#draft = { shape: shape ?? null, timer: setTimeout(() => this.#laterDraft(shape ?? null), DRAFT_EVERY_MS) };
+    this.#broadcastDraft(shape ?? null);
+    this.#draft = { shape: shape ?? null, timer: setTimeout(() => this.#scheduleDraft(shape ?? null), DRAFT_INTERVAL_MS) };
   }
 
   close(): void {
-    for (const stop of this.#stop.splice(0)) stop();
+    for (const stop of this.#unsubscribers.splice(0)) stop();
     clearTimeout(this.#draft?.timer);
     // The queue lives on and sends changes that are still unsent.
     if (gateway.state === 'online') gateway.call('drawings.close', { drawingId: this.id }).catch(() => {});
   }
 
-  async #first(about: { width: number; height: number; background: string | null }, changes: Change[]): Promise<Drawing> {
+  async #applySnapshot(about: { width: number; height: number; background: string | null }, changes: Change[]): Promise<Drawing> {
     const { width, height, background } = about;
     const drawing = new Drawing({ width, height, background });
     drawing.merge(changes);
-    drawing.merge(this.#early.splice(0));
-    for (const { changes: left, forget } of await this.#kept.left().catch(() => [])) {
+    drawing.merge(this.#earlyChanges.splice(0));
+    for (const { changes: left, forget } of await this.#store.readLeftover().catch(() => [])) {
       drawing.merge(left);
-      this.#queue.addKept(left, forget);
+      this.#queue.addStored(left, forget);
     }
     drawing.onChange(({ changes: made, own }) => own && this.#queue.add(made));
     return drawing;
   }
 
-  #told(waiting: number, error: unknown): void {
+  #onQueueState(waiting: number, error: unknown): void {
     if (error === undefined) {
       this.saving = waiting > 0 ? 'saving' : 'saved';
       this.saveProblem = null;
     } else if (error instanceof RpcError && error.extra.retryable) this.saving = 'saving';
-    else if (isLost(error)) this.saving = 'offline';
+    else if (isConnectionLost(error)) this.saving = 'offline';
     else {
       this.saving = 'failed';
-      this.saveProblem = problemOf(error, m.annotate_doing_save());
+      this.saveProblem = toProblem(error, m.annotate_doing_save());
     }
   }
 
-  #tellDraft(shape: Shape | null): void {
+  #broadcastDraft(shape: Shape | null): void {
     if (gateway.state === 'online') gateway.call('drawings.draft', { drawingId: this.id, shape }).catch(() => {});
   }
 
-  #laterDraft(told: Shape | null): void {
+  #scheduleDraft(lastShape: Shape | null): void {
     const last = this.#draft?.shape ?? null;
     this.#draft = undefined;
-    if (last !== told) this.sendDraft(last ?? undefined);
+    if (last !== lastShape) this.sendDraft(last ?? undefined);
   }
 
   async #readTitle(): Promise<void> {

@@ -1,8 +1,8 @@
-import { number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { formatNumber } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/page-messages.ts';
 
 /** A picture as a drawing holds it. */
-export interface ReadPicture {
+export interface PictureData {
   /** A data URL of pixels, upright, without what else the file told (place, camera). */
   readonly src: string;
   /** Pixels. */
@@ -19,12 +19,12 @@ export class PictureError extends Error {
 
 /** Pixels of a picture on a drawing. iPhones make no larger canvas, and twice that would be needed to export it. */
 const MAX_PIXELS = 16_777_216;
-const MAX_SIDE = 8_192;
+const MAX_SIDE_PX = 8_192;
 /** Bytes of the file that goes into the drawing: as base64 it passes the gateway in one frame, with room for what goes with it. */
 export const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
 
 /** Lossless formats first; the last one is always small enough. */
-const FORMATS = [
+const ENCODINGS = [
   { type: 'image/png' },
   { type: 'image/webp', quality: 0.92 },
   { type: 'image/jpeg', quality: 0.9 },
@@ -32,8 +32,8 @@ const FORMATS = [
 ] as const;
 
 /** How large a picture is laid on a drawing: as it is, or smaller in the same proportions. */
-export function fitted(width: number, height: number): { width: number; height: number } {
-  const scale = Math.min(1, MAX_SIDE / width, MAX_SIDE / height, Math.sqrt(MAX_PIXELS / (width * height)));
+export function fitSize(width: number, height: number): { width: number; height: number } {
+  const scale = Math.min(1, MAX_SIDE_PX / width, MAX_SIDE_PX / height, Math.sqrt(MAX_PIXELS / (width * height)));
   return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
 }
 
@@ -41,29 +41,29 @@ export function fitted(width: number, height: number): { width: number; height: 
  * Reads a picture, with its EXIF orientation applied, and scales it down if it has too many pixels. Throws a PictureError if it is not a
  * picture, or is an SVG, which could contain more than pixels.
  */
-export async function readPicture(file: Blob, name = m.annotate_the_picture()): Promise<ReadPicture> {
+export async function readPicture(file: Blob, name = m.annotate_the_picture()): Promise<PictureData> {
   if (file.size === 0) throw new PictureError(m.annotate_file_empty({ name }));
   if (/svg/.test(file.type)) throw new PictureError(m.annotate_file_svg({ name }));
   const bitmap = await decode(file, name);
   try {
-    const { width, height } = fitted(bitmap.width, bitmap.height);
+    const { width, height } = fitSize(bitmap.width, bitmap.height);
     const shrunk = width !== bitmap.width || height !== bitmap.height;
     const canvas = new OffscreenCanvas(width, height);
     const context = canvas.getContext('2d');
     if (!context) throw new PictureError(m.annotate_no_offscreen());
     context.imageSmoothingQuality = 'high';
     context.drawImage(bitmap, 0, 0, width, height);
-    const src = await dataUrlOf(await encode(canvas, file.type, name));
+    const src = await toDataUrl(await encode(canvas, file.type, name));
     const notes = [
       shrunk &&
         m.annotate_shrunk({
           name,
-          width: number(bitmap.width),
-          height: number(bitmap.height),
-          newWidth: number(width),
-          newHeight: number(height),
+          width: formatNumber(bitmap.width),
+          height: formatNumber(bitmap.height),
+          newWidth: formatNumber(width),
+          newHeight: formatNumber(height),
         }),
-      (await moves(file)) && m.annotate_moves({ name }),
+      (await isAnimated(file)) && m.annotate_moves({ name }),
     ].filter((note) => note !== false);
     return { src, width, height, note: notes.join(' ') || null };
   } finally {
@@ -83,7 +83,7 @@ async function decode(file: Blob, name: string): Promise<ImageBitmap> {
 }
 
 /** Whether a picture is animated; false if the browser cannot tell. */
-async function moves(file: Blob): Promise<boolean> {
+async function isAnimated(file: Blob): Promise<boolean> {
   if (!('ImageDecoder' in globalThis)) return false;
   let decoder: ImageDecoder | undefined;
   try {
@@ -100,15 +100,15 @@ async function moves(file: Blob): Promise<boolean> {
 /** A photograph stays one: as PNG it would be ten times as large. */
 async function encode(canvas: OffscreenCanvas, type: string, name: string): Promise<Blob> {
   const lossy = type === 'image/jpeg' || type === 'image/webp' || type === 'image/avif';
-  const formats = FORMATS.filter((each) => !lossy || (type === 'image/jpeg' ? each.type === 'image/jpeg' : each.type !== 'image/png'));
+  const formats = ENCODINGS.filter((each) => !lossy || (type === 'image/jpeg' ? each.type === 'image/jpeg' : each.type !== 'image/png'));
   for (const format of formats) {
     const blob = await canvas.convertToBlob(format);
     if (blob.type === format.type && blob.size <= MAX_PICTURE_BYTES) return blob;
   }
-  throw new PictureError(m.annotate_file_too_large({ name, megabytes: number(MAX_PICTURE_BYTES / 1024 / 1024) }));
+  throw new PictureError(m.annotate_file_too_large({ name, megabytes: formatNumber(MAX_PICTURE_BYTES / 1024 / 1024) }));
 }
 
-export function dataUrlOf(blob: Blob): Promise<string> {
+export function toDataUrl(blob: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));

@@ -1,4 +1,4 @@
-import type { Shape } from '#shared/canvas/fields.ts';
+import type { Shape } from '#shared/canvas/shape-fields.ts';
 import type { Studio, StudioTool } from '#lib/canvas/studio.ts';
 
 /** Reactive state of a studio, for components. */
@@ -9,8 +9,8 @@ export class StudioView {
   strokeWidth = $state(0);
   fill = $state(false);
   fontSize = $state(0);
-  straight = $state(false);
-  snaps = $state(true);
+  isStraight = $state(false);
+  hasSnapping = $state(true);
   zoom = $state(1);
   canUndo = $state(false);
   canRedo = $state(false);
@@ -30,7 +30,7 @@ export class StudioView {
   }
 
   /** Follows until the returned function is called. A list of thousands is read once a frame. */
-  follow(): () => void {
+  watch(): () => void {
     let frame = 0;
     const later = (): void => {
       frame ||= requestAnimationFrame(() => {
@@ -39,7 +39,7 @@ export class StudioView {
         this.#read();
       });
     };
-    const stops = [this.studio.onState(() => this.#read()), this.studio.drawing.onChange(later)];
+    const stops = [this.studio.onStateChange(() => this.#read()), this.studio.drawing.onChange(later)];
     return () => {
       cancelAnimationFrame(frame);
       for (const stop of stops) stop();
@@ -47,8 +47,8 @@ export class StudioView {
   }
 
   #read(): void {
-    const { tool, color, strokeWidth, fill, fontSize, straight, snaps, zoom, selection, editor } = this.studio;
-    Object.assign(this, { tool, color, strokeWidth, fill, fontSize, straight, snaps, zoom, selection });
+    const { tool, color, strokeWidth, fill, fontSize, isStraight, isSnapping, zoom, selection, editor } = this.studio;
+    Object.assign(this, { tool, color, strokeWidth, fill, fontSize, straight: isStraight, snaps: isSnapping, zoom, selection });
     this.canUndo = editor.canUndo;
     this.canRedo = editor.canRedo;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HistoryMessage } from '#shared/rpc/records.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 import { collectAttachments, collectSources } from './collect-sources.ts';
 
 const message = (fields: Partial<HistoryMessage>): HistoryMessage => ({ id: 'm', role: 'user', content: '', timestamp: 1, ...fields });

@@ -1,5 +1,5 @@
-import type { HistoryMessage } from '#shared/rpc/records.ts';
-import { filesOf } from '#lib/chat/shown-files.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
+import { getMessageFiles } from '#lib/chat/message-files.ts';
 
 /** Outside sources of messages and of their summaries that no person has reviewed, each once. */
 export const collectSources = (messages: readonly Pick<HistoryMessage, 'outside' | 'compaction'>[]): string[] => [
@@ -10,7 +10,7 @@ export const collectSources = (messages: readonly Pick<HistoryMessage, 'outside'
 export const collectAttachments = (messages: readonly HistoryMessage[]): string[] => [
   ...new Set(
     messages.flatMap((message) =>
-      filesOf(message).map(({ filename, mimeType }) => `${mimeType.startsWith('image/') ? 'picture' : 'document'}:${filename}`),
+      getMessageFiles(message).map(({ filename, mimeType }) => `${mimeType.startsWith('image/') ? 'picture' : 'document'}:${filename}`),
     ),
   ),
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isComposed, toLinkPolicy, UNFINISHED } from './composed-links.ts';
+import { isComposed, toLinkPolicy, STREAMING_POLICY } from './composed-links.ts';
 
 test('without outside content, and once a person has reviewed it, no link asks before it opens', () => {
   expect(toLinkPolicy({})).toBeUndefined();
@@ -28,5 +28,5 @@ test.each([
 test('every address counts as composed if none is known, and while a reply is being written', () => {
   const policy = toLinkPolicy({ outside: ['web:pages.test'] });
   expect(policy && isComposed('https://pages.test/', policy)).toBe(true);
-  expect(isComposed('https://pages.test/', UNFINISHED)).toBe(true);
+  expect(isComposed('https://pages.test/', STREAMING_POLICY)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from '#shared/rpc/records.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 
 /** How addresses in a text of a model are followed. */
 export interface LinkPolicy {
@@ -9,7 +9,7 @@ export interface LinkPolicy {
 }
 
 /** Policy for a reply that is still streaming: which of its addresses were read is known when it ends. */
-export const UNFINISHED: LinkPolicy = { sources: [], quoted: new Set() };
+export const STREAMING_POLICY: LinkPolicy = { sources: [], quoted: new Set() };
 
 /** Undefined if nothing from outside was read: no link asks before it opens. */
 export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMessage, 'outside' | 'quotedUrls'>): LinkPolicy | undefined {

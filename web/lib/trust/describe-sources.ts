@@ -1,15 +1,15 @@
-import { legible } from '#shared/legible.ts';
-import { list } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/later.ts';
+import { toPrintable } from '#shared/printable.ts';
+import { formatList } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/chat-messages.ts';
 
 /** Sources that are named in a line; the rest are counted. */
-const MAX_NAMED = 3;
+const MAX_NAMED_SOURCES = 3;
 /** Names are chosen by the author of the content: a long one must not pass for a sentence of the app. */
 const MAX_NAME_CHARS = 40;
 
-const CHANNELS: Readonly<Record<string, string>> = { telegram: 'Telegram', x: 'X' };
+const CHANNEL_NAMES: Readonly<Record<string, string>> = { telegram: 'Telegram', x: 'X' };
 
-const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
+const SOURCE_TEXTS: Readonly<Record<string, (name: string) => string>> = {
   web: (name) => (name === 'unknown' ? m.trust_unknown() : name),
   mcp: (name) => m.trust_mcp({ name }),
   document: (name) => (name === 'without a name' ? m.trust_document() : name),
@@ -28,7 +28,7 @@ function describeChannel(source: string): string {
 }
 
 /** The name of a channel by its id. */
-export const toChannelName = (id: string): string => CHANNELS[id] ?? legible(id);
+export const toChannelName = (id: string): string => CHANNEL_NAMES[id] ?? toPrintable(id);
 
 /** A source of outside content, such as `web:example.com`, in words. A pattern, such as `web:*`, stays as it is written. */
 export function describeSource(source: string): string {
@@ -37,22 +37,22 @@ export function describeSource(source: string): string {
   const kind = source.slice(0, at);
   // The name of a key is preceded by its id.
   const name = shorten(source.slice(at + 1).replace(kind === 'key' ? /^\S+ / : '', ''));
-  return Object.hasOwn(DESCRIBED, kind) ? (DESCRIBED[kind]?.(name) ?? name) : shorten(source) || m.trust_unknown();
+  return Object.hasOwn(SOURCE_TEXTS, kind) ? (SOURCE_TEXTS[kind]?.(name) ?? name) : shorten(source) || m.trust_unknown();
 }
 
 /** Several of them as one phrase: `pages.test and invoice.pdf`. */
-export function describeSources(sources: readonly string[], max = MAX_NAMED): string {
-  const words = [...new Set(sources.map(describeSource))];
+export function describeSources(sources: readonly string[], max = MAX_NAMED_SOURCES): string {
+  const descriptions = [...new Set(sources.map(describeSource))];
   // A count of one takes as much room as the name.
-  const named = words.length > max + 1 ? words.slice(0, max) : words;
-  const more = words.length - named.length;
-  return list(more === 0 ? named : [...named, m.trust_more({ count: more })]);
+  const visible = descriptions.length > max + 1 ? descriptions.slice(0, max) : descriptions;
+  const more = descriptions.length - visible.length;
+  return formatList(more === 0 ? visible : [...visible, m.trust_more({ count: more })]);
 }
 
 /** `After reading pages.test`. */
 export const describeAfterReading = (sources: readonly string[]): string => m.trust_after({ sources: describeSources(sources) });
 
 function shorten(text: string): string {
-  const chars = [...legible(text.replace(/\s+/g, ' '))];
+  const chars = [...toPrintable(text.replace(/\s+/g, ' '))];
   return chars.length > MAX_NAME_CHARS ? `${chars.slice(0, MAX_NAME_CHARS - 1).join('')}…` : chars.join('');
 }

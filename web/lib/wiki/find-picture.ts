@@ -16,12 +16,12 @@ export interface WikiFile {
 export function findPicture(files: readonly WikiFile[], from: string, name: string): WikiFile | undefined {
   const pictures = files.filter(({ mimeType }) => /^image\/(png|jpeg|gif|webp|avif)$/.test(mimeType));
   const byPath = new Map(pictures.map((file) => [file.path.slice(WIKI_FOLDER.length + 1).toLowerCase(), file]));
-  const wanted = name.normalize('NFC');
-  for (const path of [resolveRelative(`./${wanted}`, from), resolveRelative(wanted, from)]) {
-    const found = byPath.get(path.toLowerCase());
-    if (found) return found;
+  const normalized = name.normalize('NFC');
+  for (const path of [resolveRelative(`./${normalized}`, from), resolveRelative(normalized, from)]) {
+    const match = byPath.get(path.toLowerCase());
+    if (match) return match;
   }
-  const end = `/${wanted.replace(/^(\.\.?\/)+/, '')}`.toLowerCase();
+  const end = `/${normalized.replace(/^(\.\.?\/)+/, '')}`.toLowerCase();
   return [...byPath]
     .filter(([path]) => `/${path}`.endsWith(end))
     .sort(([a], [b]) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))[0]?.[1];

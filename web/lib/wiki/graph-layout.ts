@@ -22,12 +22,12 @@ export interface PlacedEdge {
 }
 
 /** From here on the layout takes fewer and quicker steps. */
-const MANY = 500;
+const LARGE_GRAPH_NODES = 500;
 
-export const radiusOf = ({ degree }: Pick<PlacedNode, 'degree'>): number => 4 + Math.min(10, Math.sqrt(degree) * 1.6);
+export const getNodeRadius = ({ degree }: Pick<PlacedNode, 'degree'>): number => 4 + Math.min(10, Math.sqrt(degree) * 1.6);
 
 /** The nodes of a graph with the places they had before, and a simulation of forces that moves them, step by step (`tick`). */
-export function laidOut(
+export function layoutGraph(
   graph: Graph,
   before: ReadonlyMap<string, PlacedNode>,
 ): { nodes: PlacedNode[]; edges: PlacedEdge[]; simulation: Simulation<PlacedNode, undefined> } {
@@ -46,26 +46,26 @@ export function laidOut(
   });
   const simulation = forceSimulation(nodes)
     .stop()
-    .alphaDecay(nodes.length > MANY ? 0.06 : 0.03)
+    .alphaDecay(nodes.length > LARGE_GRAPH_NODES ? 0.06 : 0.03)
     .force(
       'charge',
       forceManyBody<PlacedNode>()
         .strength(-60)
-        .theta(nodes.length > MANY ? 1.5 : 1)
+        .theta(nodes.length > LARGE_GRAPH_NODES ? 1.5 : 1)
         .distanceMax(500),
     )
     .force('links', forceLink<PlacedNode, PlacedEdge>(edges).distance(50))
     .force(
       'apart',
-      forceCollide<PlacedNode>((node) => radiusOf(node) + 3),
+      forceCollide<PlacedNode>((node) => getNodeRadius(node) + 3),
     )
     .force('x', forceX(0).strength(0.05))
     .force('y', forceY(0).strength(0.05));
   // With thousands of nodes this costs more than everything else, without a visible effect.
-  if (nodes.length <= MANY)
+  if (nodes.length <= LARGE_GRAPH_NODES)
     simulation.force(
       'apart',
-      forceCollide<PlacedNode>((node) => radiusOf(node) + 3),
+      forceCollide<PlacedNode>((node) => getNodeRadius(node) + 3),
     );
   return { nodes, edges, simulation };
 }

@@ -2,8 +2,8 @@
 export { parseChanges, type Change } from '#shared/canvas/change.ts';
 export { Drawing, type DrawingEvent, type DrawingOptions } from '#shared/canvas/drawing.ts';
 export { Editor, type Move } from '#shared/canvas/editor.ts';
-export type { Kind, NewShape, Page, Shape } from '#shared/canvas/fields.ts';
-export { DrawingFileError, drawingFromJson, drawingToJson } from '#shared/canvas/file.ts';
+export type { Kind, NewShape, Page, Shape } from '#shared/canvas/shape-fields.ts';
+export { DrawingFileError, drawingFromJson, drawingToJson } from '#shared/canvas/drawing-file.ts';
 export {
   closePath as ClosePath,
   cubicTo as CubicTo,
@@ -13,13 +13,13 @@ export {
   type PathElement,
   type Point,
 } from '#shared/canvas/path.ts';
-export { drawingToSvg } from '#shared/canvas/svg.ts';
+export { drawingToSvg } from '#shared/canvas/drawing-to-svg.ts';
 export { AnnotationCanvas } from '../../lib/canvas/annotation-canvas.ts';
 export { CanvasPanel, SimpleCanvasPanel, type CanvasPanelOptions } from '../../lib/canvas/canvas-panel.ts';
 export { DrawableCanvas, type CanvasOptions } from '../../lib/canvas/drawable-canvas.ts';
-export { exportImage, exportSvg, type ImageOptions } from '../../paint/export.ts';
+export { exportImage, exportSvg, type ImageOptions } from '../../paint/export-image.ts';
 export { FreehandCanvas, type FreehandOptions } from '../../lib/canvas/freehand-canvas.ts';
 export { ImageCanvas, type ImageCanvasOptions } from '../../lib/canvas/image-canvas.ts';
 export { PaintStyle, type Paint } from '../../lib/canvas/paint-style.ts';
-export type { Tool } from '../../lib/canvas/tools.ts';
-export type { ImageSource } from '../../lib/canvas/underlay.ts';
+export type { Tool } from '../../lib/canvas/drawing-tools.ts';
+export type { ImageSource } from '../../lib/canvas/picture-underlay.ts';

@@ -1,4 +1,4 @@
-import { loadWords } from '#lib/i18n/load.ts';
+import { loadMessages } from '#lib/i18n/load-messages.ts';
 
 export const load = ({ route }: { route: { id: string | null } }): Promise<void> =>
-  loadWords(route.id?.includes('(chat)') ? 'frame' : 'pages');
+  loadMessages(route.id?.includes('(chat)') ? 'frame' : 'pages');

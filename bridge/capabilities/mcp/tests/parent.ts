@@ -1,9 +1,9 @@
 // A minimal bridge: runs the MCP server that it is given, and waits to be killed.
-import { Keeper } from '../../../processes/keep.ts';
-import { mcpHandlers } from '../mcp.ts';
+import { ProcessKeeper } from '../../../processes/process-keeper.ts';
+import { createMcpHandlers } from '../mcp-handlers.ts';
 
 const [home = '', command = '', ...args] = process.argv.slice(2);
-const handlers = mcpHandlers({ home, keeper: new Keeper(() => {}) });
+const handlers = createMcpHandlers({ home, keeper: new ProcessKeeper(() => {}) });
 const call = { signal: new AbortController().signal, send: () => {} };
 const { hash } = await handlers['mcp.check']({ command, args, env: {} }, call);
 await handlers['mcp.approve']({ hash }, call);

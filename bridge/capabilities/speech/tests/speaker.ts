@@ -1,5 +1,5 @@
 // A minimal bridge: lists the system engine's voices, and waits to be killed.
-import { Keeper } from '../../../processes/keep.ts';
-import { systemEngines, systemVoices } from '../system.ts';
+import { ProcessKeeper } from '../../../processes/process-keeper.ts';
+import { createSystemEngines, listSystemVoices } from '../system-engines.ts';
 
-await systemVoices(systemEngines(new Keeper(() => {}), 'linux'), new AbortController().signal);
+await listSystemVoices(createSystemEngines(new ProcessKeeper(() => {}), 'linux'), new AbortController().signal);

@@ -1,12 +1,12 @@
-import { accessPort, type Grant } from '#shared/ports/access.ts';
-import type { Bridge } from '../bridge.ts';
-import type { SyncPort } from '../sync.ts';
+import { accessPort, type AccessGrant } from '#shared/ports/access-port.ts';
+import type { Bridge } from '../bridge-interface.ts';
+import type { SyncPort } from '../sync-port.ts';
 
 export interface AccessMirrorDeps {
   bridge: Bridge;
   sync: SyncPort | undefined;
   /** The grants in the vault. */
-  grants(): Promise<Grant[]>;
+  grants(): Promise<AccessGrant[]>;
   fault(error: unknown): unknown;
 }
 
@@ -18,27 +18,27 @@ export class AccessMirror {
   readonly #deps: AccessMirrorDeps;
   readonly #stops: (() => void)[];
   /** The bridge's version as JSON; undefined if unknown. */
-  #told: string | undefined;
-  #served = false;
-  #line: Promise<void> = Promise.resolve();
+  #mirrored: string | undefined;
+  #wasActive = false;
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(deps: AccessMirrorDeps) {
     this.#deps = deps;
     const { bridge, sync } = deps;
     this.#stops = [
       bridge.watch(() => {
-        this.#told = undefined;
-        void this.changed();
+        this.#mirrored = undefined;
+        void this.refresh();
       }),
       sync?.watch(() => {
-        const begins = this.#serves && !this.#served;
-        this.#served = this.#serves;
+        const begins = this.#isActive && !this.#wasActive;
+        this.#wasActive = this.#isActive;
         if (!begins) return;
-        this.#told = undefined;
-        void this.changed();
+        this.#mirrored = undefined;
+        void this.refresh();
       }) ?? ((): void => {}),
     ];
-    void this.changed();
+    void this.refresh();
   }
 
   stop(): void {
@@ -46,47 +46,47 @@ export class AccessMirror {
   }
 
   /** Called when grants may have changed. Resolves when the bridge has the current ones, or cannot be reached now; never rejects. */
-  changed(): Promise<void> {
-    return (this.#line = this.#line.then(() => this.#tell()));
+  refresh(): Promise<void> {
+    return (this.#queue = this.#queue.then(() => this.#update()));
   }
 
   /**
    * Revokes a grant at once, whichever host is active. Resolves when its connections are closed, or no bridge is attached; never rejects.
    */
   async revoke(principal: string): Promise<void> {
-    await this.#ask((bridge) => bridge.call(accessPort, 'access.revoke', { principal }));
-    await this.changed();
+    await this.#callBridge((bridge) => bridge.call(accessPort, 'access.revoke', { principal }));
+    await this.refresh();
   }
 
   /** Principals with open connections at the bridge. */
-  async connected(): Promise<string[]> {
-    return (await this.#ask((bridge) => bridge.call(accessPort, 'access.connected', {})))?.principals ?? [];
+  async listConnected(): Promise<string[]> {
+    return (await this.#callBridge((bridge) => bridge.call(accessPort, 'access.connected', {})))?.principals ?? [];
   }
 
-  get #serves(): boolean {
+  get #isActive(): boolean {
     const { sync } = this.#deps;
     return !sync || sync.state().role === 'holder';
   }
 
-  async #tell(): Promise<void> {
-    if (!this.#serves) return;
-    await this.#ask(async (bridge) => {
+  async #update(): Promise<void> {
+    if (!this.#isActive) return;
+    await this.#callBridge(async (bridge) => {
       const grants = await this.#deps.grants();
       const text = JSON.stringify(grants);
-      if (text === this.#told) return;
+      if (text === this.#mirrored) return;
       const { taken } = await bridge.call(accessPort, 'access.mirror', { grants });
-      this.#told = taken ? text : undefined;
+      this.#mirrored = taken ? text : undefined;
     });
   }
 
   /** A bridge that has detached in the meantime has closed its connections, and is updated when it attaches again. */
-  async #ask<T>(ask: (bridge: Bridge) => Promise<T>): Promise<T | undefined> {
+  async #callBridge<T>(call: (bridge: Bridge) => Promise<T>): Promise<T | undefined> {
     const { bridge, fault } = this.#deps;
-    if (!bridge.lends(accessPort)) return undefined;
+    if (!bridge.provides(accessPort)) return undefined;
     try {
-      return await ask(bridge);
+      return await call(bridge);
     } catch (error) {
-      if (bridge.lends(accessPort)) fault(error);
+      if (bridge.provides(accessPort)) fault(error);
       return undefined;
     }
   }

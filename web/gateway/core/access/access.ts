@@ -1,17 +1,17 @@
-import { CLOSE } from '#shared/rpc/frames.ts';
-import type { Bridge } from '../bridge.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
+import type { Bridge } from '../bridge-interface.ts';
 import type { Clock } from '../clock.ts';
 import { Devices } from '../devices/devices.ts';
-import { ApiKeys } from '../keys/keys.ts';
+import { ApiKeys } from '../keys/api-keys.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { SyncPort } from '../sync.ts';
-import type { Vault } from '../vault.ts';
+import type { SyncPort } from '../sync-port.ts';
+import type { Vault } from '../vault-interface.ts';
 import { LinkedBrowsers } from './linked-browsers.ts';
 import { AccessMirror } from './access-mirror.ts';
-import type { Granting } from './granting.ts';
+import type { AccessControl } from './access-control.ts';
 
 /** The part of the live connections that access control needs. */
-export interface Connected {
+export interface LiveConnections {
   principals(): readonly string[];
   close(principal: string, code: number, reason: string): void;
 }
@@ -21,8 +21,8 @@ export interface AccessDeps {
   clock: Clock;
   bridge: Bridge;
   sync: SyncPort | undefined;
-  connected: Connected;
-  runs: Pick<Runs, 'abortOf'>;
+  connections: LiveConnections;
+  runs: Pick<Runs, 'abortByPrincipal'>;
   timeZone(): string;
   fault(error: unknown): unknown;
 }
@@ -36,40 +36,40 @@ export interface Access {
 }
 
 export function openAccess(deps: AccessDeps): Access {
-  const { vault, bridge, sync, connected, runs, fault } = deps;
+  const { vault, bridge, sync, connections, runs, fault } = deps;
   const mirror: AccessMirror = new AccessMirror({
     bridge,
     sync,
     fault,
-    grants: async () => [...(await devices.grants()), ...(await keys.grants())],
+    grants: async () => [...(await devices.listGrants()), ...(await keys.listGrants())],
   });
-  const abortOf = (principal: string): void => runs.abortOf(principal, 'The caller’s access was revoked.');
-  const end = (principal: string): void => {
+  const abortOf = (principal: string): void => runs.abortByPrincipal(principal, 'The caller’s access was revoked.');
+  const disconnect = (principal: string): void => {
     abortOf(principal);
-    connected.close(principal, CLOSE.policy, 'access was revoked');
+    connections.close(principal, CLOSE_CODES.policy, 'access was revoked');
   };
-  const granting: Granting = {
-    changed: () => mirror.changed(),
-    connected: async () => new Set([...connected.principals(), ...(await mirror.connected())]),
+  const granting: AccessControl = {
+    refresh: () => mirror.refresh(),
+    listConnected: async () => new Set([...connections.principals(), ...(await mirror.listConnected())]),
     async revoke(principal: string) {
-      end(principal);
+      disconnect(principal);
       await mirror.revoke(principal);
     },
   };
-  const devices: Devices = new Devices({ ...deps, granting });
-  const keys: ApiKeys = new ApiKeys({ ...deps, granting });
-  const stopFollowing = vault.onforeign((changes) => {
-    const gone = changes.flatMap(({ store, key, deleted }) => {
-      if (store === 'devices') return [{ principal: devices.principalOf(key), deleted }];
-      return store === 'apiKeys' ? [{ principal: keys.principalOf(key), deleted }] : [];
+  const devices: Devices = new Devices({ ...deps, accessControl: granting });
+  const keys: ApiKeys = new ApiKeys({ ...deps, accessControl: granting });
+  const stopFollowing = vault.onRemoteChanges((changes) => {
+    const changed = changes.flatMap(({ store, key, deleted }) => {
+      if (store === 'devices') return [{ principal: devices.toPrincipal(key), deleted }];
+      return store === 'apiKeys' ? [{ principal: keys.toPrincipal(key), deleted }] : [];
     });
-    for (const { principal, deleted } of gone) if (deleted) end(principal);
-    if (gone.length > 0) void mirror.changed();
+    for (const { principal, deleted } of changed) if (deleted) disconnect(principal);
+    if (changed.length > 0) void mirror.refresh();
   });
   return {
     devices,
     keys,
-    browsers: new LinkedBrowsers({ bridge, abortOf }),
+    browsers: new LinkedBrowsers({ bridge, abortByPrincipal: abortOf }),
     stop() {
       stopFollowing();
       mirror.stop();

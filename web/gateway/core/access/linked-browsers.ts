@@ -1,11 +1,11 @@
-import { type LinkedBrowser, linkedBrowsersPort } from '#shared/ports/linked-browsers.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Bridge } from '../bridge.ts';
+import { type LinkedBrowser, linkedBrowsersPort } from '#shared/ports/linked-browsers-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Bridge } from '../bridge-interface.ts';
 
 export interface LinkedBrowsersDeps {
   bridge: Bridge;
   /** Aborts everything that a principal has started. */
-  abortOf(principal: string): void;
+  abortByPrincipal(principal: string): void;
 }
 
 /** The browsers linked at the bridge. */
@@ -19,7 +19,7 @@ export class LinkedBrowsers {
   /** Oldest first; empty if no bridge is attached, or it is of an older build. */
   async list(): Promise<LinkedBrowser[]> {
     const { bridge } = this.#deps;
-    if (!bridge.lends(linkedBrowsersPort)) return [];
+    if (!bridge.provides(linkedBrowsersPort)) return [];
     return (await bridge.call(linkedBrowsersPort, 'linked-browsers.list', {})).browsers;
   }
 
@@ -28,9 +28,9 @@ export class LinkedBrowsers {
    * linked.
    */
   async unlink(id: string): Promise<void> {
-    const { bridge, abortOf } = this.#deps;
+    const { bridge, abortByPrincipal } = this.#deps;
     const { revoked } = await bridge.call(linkedBrowsersPort, 'linked-browsers.revoke', { id });
     if (!revoked) throw new RpcError('NOT_FOUND', 'Linked browser not found.');
-    abortOf(`app:${id}`);
+    abortByPrincipal(`app:${id}`);
   }
 }

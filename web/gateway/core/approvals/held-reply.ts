@@ -1,5 +1,5 @@
-import { CHANNEL_REPLY } from '#shared/channel-reply.ts';
-import type { ApprovalRecord } from '../vault.ts';
+import { CHANNEL_REPLY_PREFIX } from '#shared/channel-reply.ts';
+import type { ApprovalRecord } from '../vault-interface.ts';
 
 /** A channel's reply that waits for approval: its tool name is `channel_reply:<channel>`, which `tools.afterReading` may contain. */
 export type HeldReply = Pick<ApprovalRecord, 'id' | 'tool' | 'args' | 'summary' | 'agentId' | 'sessionId' | 'runId' | 'expiresAt'> & {
@@ -7,6 +7,6 @@ export type HeldReply = Pick<ApprovalRecord, 'id' | 'tool' | 'args' | 'summary' 
   outside: string[];
 };
 
-export const toReplyTool = (channelId: string): string => `${CHANNEL_REPLY}${channelId}`;
+export const toReplyTool = (channelId: string): string => `${CHANNEL_REPLY_PREFIX}${channelId}`;
 
-export const isHeldReply = (tool: string): boolean => tool.startsWith(CHANNEL_REPLY);
+export const isHeldReply = (tool: string): boolean => tool.startsWith(CHANNEL_REPLY_PREFIX);

@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 
 /**
  * Whether a principal is a person: the owner, their app, or a device that they paired. API keys (`key:…`), channels (`channel:…`) and

@@ -1,11 +1,11 @@
 import { type HeldReply, toReplyTool } from '../approvals/held-reply.ts';
-import { plainText } from '../sessions.ts';
-import type { Settings } from '../settings.ts';
-import { isGranted } from '../tools/policy.ts';
-import { toChannelSource, toSessionSource } from '../trust/sources.ts';
+import { toPlainText } from '../session-views.ts';
+import type { Settings } from '../settings-schema.ts';
+import { isGranted } from '../tools/tool-policy.ts';
+import { toChannelSource, toSessionSource } from '../trust/content-sources.ts';
 import { removeComposedUrls } from '../trust/verbatim-urls.ts';
-import type { MessageRecord } from '../vault.ts';
-import type { Incoming, PendingMessage } from './state.ts';
+import type { MessageRecord } from '../vault-interface.ts';
+import type { IncomingMessage, PendingMessage } from './channel-state.ts';
 
 /** Maximum number of held replies per channel; further ones are dropped. */
 export const MAX_HELD = 50;
@@ -15,7 +15,7 @@ type Reply = Pick<MessageRecord, 'content' | 'outside' | 'quotedUrls' | 'session
 /** Outside sources of a reply, except the conversation that it answers, whose content may go back there. */
 function findOtherSources(
   channelId: string,
-  { conversation }: Pick<Incoming, 'conversation'>,
+  { conversation }: Pick<IncomingMessage, 'conversation'>,
   { outside = [], sessionKey }: Reply,
 ): string[] {
   const own: readonly string[] = [toChannelSource(channelId, conversation), toSessionSource(sessionKey)];
@@ -26,7 +26,7 @@ function findOtherSources(
  * The sources for which a reply has to wait for approval: none if it goes only to an account of the owner, or if `tools.afterReading`
  * covers them for the channel's replies.
  */
-export function findHeldSources(channelId: string, message: Incoming, reply: Reply, { channels, tools }: Settings): string[] {
+export function findHeldSources(channelId: string, message: IncomingMessage, reply: Reply, { channels, tools }: Settings): string[] {
   const { user, conversation, isPublic } = message;
   const isPrivate = !isPublic && (conversation === user.id || conversation === `dm-${user.id}`);
   if (isPrivate && channels[channelId]?.owners?.includes(user.id)) return [];
@@ -38,15 +38,15 @@ export function findHeldSources(channelId: string, message: Incoming, reply: Rep
  * The text to send. Platforms fetch previews of links, so an address that the model composed after reading from outside would leak data,
  * also in a reply to the owner; such addresses are removed. Addresses from the conversation itself stay.
  */
-export function toReplyText(channelId: string, message: Incoming, reply: Reply): string {
-  const text = plainText(reply.content);
+export function toReplyText(channelId: string, message: IncomingMessage, reply: Reply): string {
+  const text = toPlainText(reply.content);
   return findOtherSources(channelId, message, reply).length > 0 ? removeComposedUrls(text, reply.quotedUrls ?? []) : text;
 }
 
 /** The approval request for a held answer: exactly what would be sent, and to whom. */
 export function toHeldReply(
   channelId: string,
-  { user, title }: Incoming,
+  { user, title }: IncomingMessage,
   { approvalId, answer, ...held }: NonNullable<PendingMessage['held']>,
   { files, ...place }: { agentId: string; sessionId: string; files: string[] },
 ): HeldReply {

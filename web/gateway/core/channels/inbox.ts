@@ -1,20 +1,20 @@
-import type { Collection } from '../vault.ts';
-import type { Budget, Look } from './adapter.ts';
-import { codeText, type CodeReply, openRequests } from './senders.ts';
-import { type ChannelState, type Incoming, newState, type PendingMessage } from './state.ts';
+import type { Collection } from '../vault-interface.ts';
+import type { SearchBudget, PollResult } from './channel-adapter.ts';
+import { toCodeMessage, type CodeReply, getPendingRequests } from './senders.ts';
+import { type ChannelState, type IncomingMessage, createChannelState, type PendingMessage } from './channel-state.ts';
 
 /** A stranger’s message with a code as its answer. Its text is dropped, so no model gets it. */
-const asCodeReply = (message: Incoming, { code }: CodeReply): Omit<PendingMessage, 'session'> => ({
+const toCodeReply = (message: IncomingMessage, { code }: CodeReply): Omit<PendingMessage, 'session'> => ({
   ...message,
   ...{ text: '', title: '', command: 'help' as const },
-  answer: { parts: [codeText(code)], sent: [], isApology: true },
+  answer: { parts: [toCodeMessage(code)], sent: [], isApology: true },
 });
 
 /** Number of message ids that are remembered: a platform repeats a message soon, if at all. */
-const SEEN = 500;
+const MAX_SEEN_IDS = 500;
 
 /** Another host has taken over the channel and continues what was started here. */
-export class TakenOver extends Error {
+export class TakenOverError extends Error {
   override name = 'TakenOver';
 }
 
@@ -32,12 +32,12 @@ export class Inbox {
 
   /** Takes over the record from the previous host. */
   static async open(states: Collection<ChannelState>, id: string): Promise<Inbox> {
-    const taken = await states.update(id, (before = newState(id)) => ({
+    const opened = await states.update(id, (before = createChannelState(id)) => ({
       ...before,
       fence: before.fence + 1,
       metrics: { ...before.metrics, connected_since: null },
     }));
-    return new Inbox(states, taken ?? newState(id));
+    return new Inbox(states, opened ?? createChannelState(id));
   }
 
   get state(): ChannelState {
@@ -48,7 +48,7 @@ export class Inbox {
     return this.#state.pending.find((message) => message.id === id);
   }
 
-  /** Changes the state. Throws `TakenOver`. */
+  /** Changes the state. Throws `TakenOverError`. */
   async change(change: (state: ChannelState) => ChannelState): Promise<void> {
     const { fence } = this.#state;
     let lost = false;
@@ -58,15 +58,15 @@ export class Inbox {
         lost = true;
         return undefined;
       }
-      return change(before ?? { ...newState(this.#id), fence });
+      return change(before ?? { ...createChannelState(this.#id), fence });
     });
-    if (lost || !stored) throw new TakenOver('Another gateway has taken over the channel');
+    if (lost || !stored) throw new TakenOverError('Another gateway has taken over the channel');
     this.#state = stored;
   }
 
   /** Stores new messages and read positions in one write; repeated messages are ignored. */
-  async take(
-    { messages, cursors, codes = new Map() }: Pick<Look, 'messages' | 'cursors'> & { codes?: ReadonlyMap<string, CodeReply> },
+  async add(
+    { messages, cursors, codes = new Map() }: Pick<PollResult, 'messages' | 'cursors'> & { codes?: ReadonlyMap<string, CodeReply> },
     now: number,
   ): Promise<void> {
     const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
@@ -74,23 +74,26 @@ export class Inbox {
     await this.change((state) => {
       const seen = new Set(state.seen);
       const added: PendingMessage[] = [];
-      const requests = codes.size > 0 ? openRequests(state, now) : [];
+      const requests = codes.size > 0 ? getPendingRequests(state, now) : [];
       for (const message of messages) {
         if (seen.has(message.id)) continue;
         seen.add(message.id);
         const reply = codes.get(message.id);
         if (reply) requests.push(reply.request);
-        added.push({ ...(reply ? asCodeReply(message, reply) : message), session: state.sessions[message.conversation] ?? 0 });
+        added.push({ ...(reply ? toCodeReply(message, reply) : message), session: state.sessions[message.conversation] ?? 0 });
       }
       const { metrics } = state;
-      const heard = added.filter(({ id }) => !codes.has(id)).length;
+      const receivedCount = added.filter(({ id }) => !codes.has(id)).length;
       return {
         ...state,
         cursors: { ...state.cursors, ...cursors },
         pending: [...state.pending, ...added],
-        seen: [...seen].slice(-SEEN),
+        seen: [...seen].slice(-MAX_SEEN_IDS),
         ...(codes.size > 0 ? { requests } : {}),
-        metrics: heard === 0 ? metrics : { ...metrics, messages_received: metrics.messages_received + heard, last_message_at: now },
+        metrics:
+          receivedCount === 0
+            ? metrics
+            : { ...metrics, messages_received: metrics.messages_received + receivedCount, last_message_at: now },
       };
     });
   }
@@ -101,7 +104,7 @@ export class Inbox {
   }
 
   /** Removes a finished message. */
-  settle(id: string, counted: 'messages_sent' | 'messages_failed' | null, now: number): Promise<void> {
+  remove(id: string, counted: 'messages_sent' | 'messages_failed' | null, now: number): Promise<void> {
     return this.change((state) => {
       const { metrics } = state;
       const pending = state.pending.filter((message) => message.id !== id);
@@ -111,12 +114,12 @@ export class Inbox {
     });
   }
 
-  spend(budget: Budget): Promise<void> {
+  setBudget(budget: SearchBudget): Promise<void> {
     return this.change((state) => ({ ...state, budget }));
   }
 
   /** Stores the channel's status if it has changed. */
-  async tell(problem: string | undefined, connectedSince: number | null): Promise<void> {
+  async setStatus(problem: string | undefined, connectedSince: number | null): Promise<void> {
     const { state } = this;
     if (state.problem === problem && state.metrics.connected_since === connectedSince) return;
     await this.change(({ problem: _, ...before }) => ({
@@ -132,7 +135,7 @@ export class Inbox {
  * Whether a list contains a user, by id or by name, ignoring case and the at sign. A bare number is an id, since anybody can choose a name
  * of digits.
  */
-export function isNamed(allowed: readonly string[], user: Incoming['user']): boolean {
+export function includesUser(allowed: readonly string[], user: IncomingMessage['user']): boolean {
   const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();
   return allowed.some((each) => (/^-?\d+$/.test(each) ? each === user.id : user.name !== '' && plain(each) === plain(user.name)));
 }

@@ -1,28 +1,28 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Bridge } from '../bridge.ts';
-import { canonical } from '../canonical.ts';
+import type { Bridge } from '../bridge-interface.ts';
+import { toCanonicalJson } from '../canonical-json.ts';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { Turn } from '../cron/turn.ts';
+import type { Config } from '../gateway-config.ts';
+import { JobCoordinator } from '../cron/job-coordinator.ts';
 import type { Fetch } from '../fetch.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { Authorizations } from '../oauth/authorizations.ts';
-import { repeated } from '../repeated.ts';
+import { coalesce } from '../coalesce.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Settings } from '../settings.ts';
-import type { SyncPort } from '../sync.ts';
-import type { Vault } from '../vault.ts';
-import { heldBack, tokenOf } from './held-back.ts';
-import { apiBaseOf, STARTABLE, type StartableChannel } from './settings.ts';
+import type { Settings } from '../settings-schema.ts';
+import type { SyncPort } from '../sync-port.ts';
+import type { Vault } from '../vault-interface.ts';
+import { findBlocker, getChannelToken } from './channel-blocker.ts';
+import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from './channel-settings.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
-import { TelegramAdapter } from './telegram/telegram.ts';
-import type { ChannelAdapter } from './adapter.ts';
-import { XAuthorization } from './x/authorization.ts';
-import { XAdapter } from './x/x.ts';
+import { TelegramAdapter } from './telegram/telegram-adapter.ts';
+import type { ChannelAdapter } from './channel-adapter.ts';
+import { XAuthorization } from './x/x-authorization.ts';
+import { XAdapter } from './x/x-adapter.ts';
 
 export interface RunningChannelsDeps {
-  config: Pick<Config, 'settings' | 'secret' | 'reference'>;
+  config: Pick<Config, 'settings' | 'getSecret' | 'getReference'>;
   vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvals: RunningChannelDeps['approvals'];
@@ -34,7 +34,7 @@ export interface RunningChannelsDeps {
   fault(error: unknown): RpcError;
 }
 
-interface Running {
+interface StartedChannel {
   /** Hash of the settings and token that it was started with: a different one causes a restart. */
   key: string;
   channel: RunningChannel;
@@ -43,46 +43,46 @@ interface Running {
 /** Runs the enabled channels, on the active host only, while a bridge provides egress. */
 export class RunningChannels {
   readonly #deps: RunningChannelsDeps;
-  readonly #turn: Turn;
-  readonly #running = new Map<StartableChannel, Running>();
-  readonly #account: XAuthorization;
+  readonly #coordinator: JobCoordinator;
+  readonly #running = new Map<StartableChannel, StartedChannel>();
+  readonly #authorization: XAuthorization;
   readonly #unwatch: () => void;
-  readonly #look = repeated(() => this.#lookOnce());
+  readonly #refresh = coalesce(() => this.#refreshOnce());
   #stopped = false;
 
   constructor(deps: RunningChannelsDeps) {
     this.#deps = deps;
-    this.#turn = new Turn(deps.sync, deps.clock);
+    this.#coordinator = new JobCoordinator(deps.sync, deps.clock);
     const { config, vault, fetch, clock, log, fault } = deps;
-    this.#account = new XAuthorization({
+    this.#authorization = new XAuthorization({
       ...{ fetch, clock, secrets: vault.secrets },
       settings: () => config.settings.channels.x,
-      clientSecret: () => config.secret('channels.x.clientSecret'),
+      clientSecret: () => config.getSecret('channels.x.clientSecret'),
       hide: (secrets) => log.hide(secrets),
-      granted: () => void this.restart('x').catch(fault),
+      onAuthorized: () => void this.restart('x').catch(fault),
     });
-    const again = (): void => void this.look().catch(deps.fault);
-    const stops = [deps.bridge.watch(again), deps.sync?.watch(again) ?? (() => {})];
+    const refresh = (): void => void this.refresh().catch(deps.fault);
+    const stops = [deps.bridge.watch(refresh), deps.sync?.watch(refresh) ?? (() => {})];
     this.#unwatch = () => stops.forEach((stop) => stop());
   }
 
   /** Called when the settings, the bridge or the active host may have changed. */
-  look(): Promise<void> {
-    return this.#look();
+  refresh(): Promise<void> {
+    return this.#refresh();
   }
 
   /** State of a channel that this host runs; undefined if it does not. */
-  state(id: string): { connected: boolean; problem: string | undefined } | undefined {
-    const channel = STARTABLE.find((each) => each === id);
+  getState(id: string): { connected: boolean; problem: string | undefined } | undefined {
+    const channel = STARTABLE_CHANNELS.find((each) => each === id);
     const running = channel && this.#running.get(channel);
-    return running && { connected: running.channel.connected, problem: running.channel.problem };
+    return running && { connected: running.channel.isConnected, problem: running.channel.problem };
   }
 
   /** Retries at once instead of after the delay. */
   async restart(id: string): Promise<void> {
-    const channel = STARTABLE.find((each) => each === id);
-    if (channel) await this.#end(channel, false);
-    await this.look();
+    const channel = STARTABLE_CHANNELS.find((each) => each === id);
+    if (channel) await this.#stopChannel(channel, false);
+    await this.refresh();
   }
 
   /**
@@ -91,67 +91,67 @@ export class RunningChannels {
    */
   async authorize(id: string, authorizations: Authorizations): Promise<string> {
     if (id !== 'x') throw new RpcError('INVALID_PARAMS', `Channel "${id}" needs no authorization beyond its token.`);
-    return this.#account.begin(authorizations);
+    return this.#authorization.begin(authorizations);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unwatch();
-    this.#turn.stop();
-    await Promise.all([...this.#running.keys()].map((id) => this.#end(id, false)));
+    this.#coordinator.stop();
+    await Promise.all([...this.#running.keys()].map((id) => this.#stopChannel(id, false)));
   }
 
-  async #lookOnce(): Promise<void> {
-    for (const id of STARTABLE) {
+  async #refreshOnce(): Promise<void> {
+    for (const id of STARTABLE_CHANNELS) {
       if (this.#stopped) return;
       const settings = this.#deps.config.settings.channels[id];
-      const token = tokenOf(id, this.#deps);
-      const can = settings?.enabled === true && heldBack(id, this.#deps) === undefined;
-      const wanted = can && token !== undefined && this.#serves();
-      const key = wanted ? await sha256(canonical([settings, token])) : '';
+      const token = getChannelToken(id, this.#deps);
+      const canRun = settings?.enabled === true && findBlocker(id, this.#deps) === undefined;
+      const shouldRun = canRun && token !== undefined && this.#isActive();
+      const key = shouldRun ? await sha256(toCanonicalJson([settings, token])) : '';
       const current = this.#running.get(id);
       if (current && current.key !== key) {
         // If another host is active, answers in progress finish here while the lease is still held. Not awaited, since other channels are
         // waiting.
-        const ended = this.#end(id, !wanted && settings?.enabled === true && this.#deps.sync?.state().state === 'synced');
-        if (wanted) await ended;
+        const ended = this.#stopChannel(id, !shouldRun && settings?.enabled === true && this.#deps.sync?.state().state === 'synced');
+        if (shouldRun) await ended;
       }
-      if (!wanted || this.#stopped || this.#running.has(id)) continue;
-      this.#running.set(id, { key, channel: this.#start(id, token) });
+      if (!shouldRun || this.#stopped || this.#running.has(id)) continue;
+      this.#running.set(id, { key, channel: this.#startChannel(id, token) });
     }
   }
 
   /** While disconnected from the bridge, another host may have taken the lease, whichever was active before. */
-  #serves(): boolean {
-    return this.#deps.sync?.state().state !== 'away' && this.#turn.serves();
+  #isActive(): boolean {
+    return this.#deps.sync?.state().state !== 'away' && this.#coordinator.isActive();
   }
 
-  async #end(id: StartableChannel, finish: boolean): Promise<void> {
+  async #stopChannel(id: StartableChannel, finish: boolean): Promise<void> {
     const current = this.#running.get(id);
     if (!current) return;
     await current.channel.stop({ finish });
     if (this.#running.get(id) === current) this.#running.delete(id);
     // The channel may be enabled again by now.
-    if (!this.#stopped) void this.look().catch(this.#deps.fault);
+    if (!this.#stopped) void this.refresh().catch(this.#deps.fault);
   }
 
-  #start(id: StartableChannel, token: string): RunningChannel {
+  #startChannel(id: StartableChannel, token: string): RunningChannel {
     const { vault, runs, approvals, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
       ...{ id, vault, runs, approvals, clock, sync, log, fault },
       settings: (): Settings => config.settings,
-      adapter: () => this.#adapter(id, token),
+      adapter: () => this.#createAdapter(id, token),
     });
   }
 
-  #adapter(id: StartableChannel, token: string): ChannelAdapter {
+  #createAdapter(id: StartableChannel, token: string): ChannelAdapter {
     const { fetch, clock, config } = this.#deps;
     const { x, telegram } = config.settings.channels;
-    if (id === 'telegram') return new TelegramAdapter({ fetch, clock, token, apiBase: apiBaseOf(id, telegram) });
+    if (id === 'telegram') return new TelegramAdapter({ fetch, clock, token, apiBase: getApiBase(id, telegram) });
     if (!x) throw new Error('Channel "x" has no settings.');
     return new XAdapter({
-      ...{ fetch, clock, token, settings: x, apiBase: apiBaseOf(id, x) },
-      accountToken: (signal) => this.#account.token(signal),
+      ...{ fetch, clock, token, settings: x, apiBase: getApiBase(id, x) },
+      accountToken: (signal) => this.#authorization.getToken(signal),
     });
   }
 }

@@ -1,39 +1,39 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { canonicalCode, isSameText, newCode } from '../devices/code.ts';
-import { mergePatch, patchAt } from '../merge.ts';
+import type { Config } from '../gateway-config.ts';
+import { normalizePairingCode, isEqualConstantTime, createPairingCode } from '../devices/pairing-code.ts';
+import { mergePatch, createPatch } from '../merge-patch.ts';
 import { RateLimit } from '../rate-limit.ts';
-import type { Settings } from '../settings.ts';
-import type { Vault } from '../vault.ts';
-import { isNamed } from './inbox.ts';
-import { type StartableChannel, STARTABLE } from './settings.ts';
-import type { ChannelState, Incoming, SenderRequest } from './state.ts';
+import type { Settings } from '../settings-schema.ts';
+import type { Vault } from '../vault-interface.ts';
+import { includesUser } from './inbox.ts';
+import { type StartableChannel, STARTABLE_CHANNELS } from './channel-settings.ts';
+import type { ChannelState, IncomingMessage, SenderRequest } from './channel-state.ts';
 
 /** Lifetime of a code; a sender gets no other one in that time. */
-export const CODE_MS = 60 * 60_000;
+export const CODE_TTL_MS = 60 * 60_000;
 /** Maximum number of pending codes per channel; further senders get no reply until one expires. */
 export const MAX_CODES = 20;
 /** Maximum number of confirmed senders per channel. */
 const MAX_PAIRED = 1000;
-const TRIES = { perMinute: 2, burst: 10 };
+const ATTEMPT_LIMIT = { perMinute: 2, burst: 10 };
 
 type ChannelAccess = Pick<NonNullable<Settings['channels'][string]>, 'allowedUsers' | 'pairedUsers'>;
 
 /** Access mode of a channel: `ask` answers senders that the owner has confirmed, `listed` those in `allowedUsers`. */
-export function accessTo({ allowedUsers = null }: ChannelAccess): 'ask' | 'listed' | 'everyone' {
+export function getAccessMode({ allowedUsers = null }: ChannelAccess): 'ask' | 'listed' | 'everyone' {
   if (allowedUsers === null) return 'ask';
   return allowedUsers.length === 0 ? 'everyone' : 'listed';
 }
 
-export function mayWrite(settings: ChannelAccess | undefined, { user }: Pick<Incoming, 'user'>): boolean {
+export function canWrite(settings: ChannelAccess | undefined, { user }: Pick<IncomingMessage, 'user'>): boolean {
   const { allowedUsers, pairedUsers = [] } = settings ?? {};
-  switch (accessTo({ allowedUsers })) {
+  switch (getAccessMode({ allowedUsers })) {
     case 'everyone':
       return true;
     case 'listed':
-      return isNamed(allowedUsers ?? [], user);
+      return includesUser(allowedUsers ?? [], user);
     case 'ask':
       return pairedUsers.some(({ id }) => id === user.id);
   }
@@ -46,26 +46,26 @@ export interface CodeReply {
 }
 
 /** Creates codes for the senders among `messages` that have none, up to the channel’s limit. */
-export async function createCodes(messages: readonly Incoming[], state: ChannelState, now: number): Promise<Map<string, CodeReply>> {
-  const waiting = openRequests(state, now);
+export async function createCodes(messages: readonly IncomingMessage[], state: ChannelState, now: number): Promise<Map<string, CodeReply>> {
+  const waiting = getPendingRequests(state, now);
   const replies = new Map<string, CodeReply>();
   const known = new Set(waiting.map(({ user }) => user.id));
   for (const { id, user } of messages) {
     if (known.has(user.id) || state.seen.includes(id) || known.size >= MAX_CODES) continue;
     known.add(user.id);
-    const code = newCode();
-    replies.set(id, { code, request: { codeHash: await hashCode(code), user, createdAt: now, expiresAt: now + CODE_MS } });
+    const code = createPairingCode();
+    replies.set(id, { code, request: { codeHash: await hashCode(code), user, createdAt: now, expiresAt: now + CODE_TTL_MS } });
   }
   return replies;
 }
 
-export const openRequests = ({ requests = [] }: Pick<ChannelState, 'requests'>, now: number): SenderRequest[] =>
+export const getPendingRequests = ({ requests = [] }: Pick<ChannelState, 'requests'>, now: number): SenderRequest[] =>
   requests.filter(({ expiresAt }) => expiresAt > now);
 
-export const codeText = (code: string): string =>
+export const toCodeMessage = (code: string): string =>
   `I don’t know you yet. To chat with me, give this code to my owner: ${code}\nIt works for one hour. Then send your message again.`;
 
-const hashCode = (code: string): Promise<string> => sha256(canonicalCode(code));
+const hashCode = (code: string): Promise<string> => sha256(normalizePairingCode(code));
 
 export interface SendersDeps {
   vault: Pick<Vault, 'collection'>;
@@ -77,7 +77,7 @@ export interface SendersDeps {
 /** Senders that wait for confirmation, and confirmed ones. */
 export class Senders {
   readonly #deps: SendersDeps;
-  readonly #tries = new Map<string, RateLimit>();
+  readonly #attempts = new Map<string, RateLimit>();
 
   constructor(deps: SendersDeps) {
     this.#deps = deps;
@@ -85,10 +85,10 @@ export class Senders {
 
   async list() {
     const { settings, clock } = this.#deps;
-    const channels = STARTABLE.filter((id) => settings().channels[id]);
+    const channels = STARTABLE_CHANNELS.filter((id) => settings().channels[id]);
     const waiting = await Promise.all(
       channels.map(async (channelId) =>
-        openRequests(await this.#state(channelId), clock.now()).map(({ user, createdAt, expiresAt }) => ({
+        getPendingRequests(await this.#getState(channelId), clock.now()).map(({ user, createdAt, expiresAt }) => ({
           ...{ channelId, userId: user.id, name: user.name, createdAt, expiresAt },
         })),
       ),
@@ -105,8 +105,8 @@ export class Senders {
    */
   async confirm(channelId: string, code: string): Promise<{ id: string; name: string }> {
     const { vault, config, clock } = this.#deps;
-    const channel = this.#known(channelId);
-    const wait = this.#limit(channel).take();
+    const channel = this.#requireChannel(channelId);
+    const wait = this.#getLimit(channel).consume();
     if (wait > 0)
       throw new RpcError('RATE_LIMITED', 'Too many codes were tried. Wait a moment and try again.', {
         retryable: true,
@@ -115,39 +115,41 @@ export class Senders {
     const hash = await hashCode(code);
     let found: SenderRequest | undefined;
     await vault.collection('channelStates').update(channel, (before) => {
-      found = before && openRequests(before, clock.now()).find(({ codeHash }) => isSameText(codeHash, hash));
-      return found && before ? { ...before, requests: openRequests(before, clock.now()).filter((each) => each !== found) } : undefined;
+      found = before && getPendingRequests(before, clock.now()).find(({ codeHash }) => isEqualConstantTime(codeHash, hash));
+      return found && before
+        ? { ...before, requests: getPendingRequests(before, clock.now()).filter((each) => each !== found) }
+        : undefined;
     });
     if (!found) throw new RpcError('NOT_FOUND', 'The code is wrong, already used or expired. Ask the sender to write again.');
     const { user } = found;
     const paired = (this.#deps.settings().channels[channel]?.pairedUsers ?? []).filter(({ id }) => id !== user.id);
     const pairedUsers = [...paired, user].slice(-MAX_PAIRED);
-    await config.edit((document) => mergePatch(document, patchAt(['channels', channel, 'pairedUsers'], pairedUsers)));
+    await config.edit((document) => mergePatch(document, createPatch(['channels', channel, 'pairedUsers'], pairedUsers)));
     return user;
   }
 
   /** Removes a confirmed sender. Throws `NOT_FOUND`. */
   async remove(channelId: string, userId: string): Promise<void> {
-    const channel = this.#known(channelId);
+    const channel = this.#requireChannel(channelId);
     const paired = this.#deps.settings().channels[channel]?.pairedUsers ?? [];
     if (!paired.some(({ id }) => id === userId)) throw new RpcError('NOT_FOUND', 'This sender was not let in.');
     const left = paired.filter(({ id }) => id !== userId);
-    await this.#deps.config.edit((document) => mergePatch(document, patchAt(['channels', channel, 'pairedUsers'], left)));
+    await this.#deps.config.edit((document) => mergePatch(document, createPatch(['channels', channel, 'pairedUsers'], left)));
   }
 
-  #known(channelId: string): StartableChannel {
-    const channel = STARTABLE.find((id) => id === channelId && this.#deps.settings().channels[id]);
+  #requireChannel(channelId: string): StartableChannel {
+    const channel = STARTABLE_CHANNELS.find((id) => id === channelId && this.#deps.settings().channels[id]);
     if (!channel) throw new RpcError('NOT_FOUND', `Channel "${channelId}" is not set up, or has no senders to confirm.`);
     return channel;
   }
 
-  #limit(channel: string): RateLimit {
-    const known = this.#tries.get(channel) ?? new RateLimit(this.#deps.clock, TRIES);
-    this.#tries.set(channel, known);
+  #getLimit(channel: string): RateLimit {
+    const known = this.#attempts.get(channel) ?? new RateLimit(this.#deps.clock, ATTEMPT_LIMIT);
+    this.#attempts.set(channel, known);
     return known;
   }
 
-  async #state(channelId: string): Promise<Pick<ChannelState, 'requests'>> {
+  async #getState(channelId: string): Promise<Pick<ChannelState, 'requests'>> {
     return (await this.#deps.vault.collection('channelStates').get(channelId)) ?? {};
   }
 }

@@ -1,37 +1,37 @@
 /** Preferred places to split a text, best first: paragraph, line, sentence, word. */
-const PLACES = [/\n\n+/g, /\n+/g, /(?<=[.!?…。！？])\s+/g, /\s+/g];
+const BREAKS = [/\n\n+/g, /\n+/g, /(?<=[.!?…。！？])\s+/g, /\s+/g];
 const segments = new Intl.Segmenter();
 
 /**
- * Splits a text into pieces of a weight of at most `most`, at places where a reader would pause. `weigh`: length of a piece as the platform
+ * Splits a text into pieces of a weight of at most `maxWeight`, at places where a reader would pause. `weigh`: length of a piece as the platform
  * counts it; never decreases with more text.
  */
-export function splitText(text: string, most: number, weigh: (piece: string) => number = (piece) => piece.length): string[] {
+export function splitText(text: string, maxWeight: number, weigh: (piece: string) => number = (piece) => piece.length): string[] {
   const pieces: string[] = [];
   let rest = text.trim();
   while (rest !== '') {
-    const piece = weigh(rest) <= most ? rest : beginning(rest, most, weigh);
+    const piece = weigh(rest) <= maxWeight ? rest : cutFirstPiece(rest, maxWeight, weigh);
     pieces.push(piece.trimEnd());
     rest = rest.slice(piece.length).trimStart();
   }
   return pieces;
 }
 
-function beginning(text: string, most: number, weigh: (piece: string) => number): string {
+function cutFirstPiece(text: string, maxWeight: number, weigh: (piece: string) => number): string {
   // No platform counts a UTF-16 unit as less than half, so the piece lies within this range.
-  const near = text.slice(0, most * 2 + 100);
-  for (const place of PLACES) {
+  const near = text.slice(0, maxWeight * 2 + 100);
+  for (const place of BREAKS) {
     let best = 0;
     for (const match of near.matchAll(place)) {
-      if (weigh(near.slice(0, match.index)) > most) break;
+      if (weigh(near.slice(0, match.index)) > maxWeight) break;
       best = match.index;
     }
     // A very short piece is worse than a split within a paragraph.
-    if (best > 0 && weigh(near.slice(0, best)) >= most / 2) return near.slice(0, best);
+    if (best > 0 && weigh(near.slice(0, best)) >= maxWeight / 2) return near.slice(0, best);
   }
   let end = 0;
   for (const { segment, index } of segments.segment(near)) {
-    if (weigh(near.slice(0, index + segment.length)) > most) break;
+    if (weigh(near.slice(0, index + segment.length)) > maxWeight) break;
     end = index + segment.length;
   }
   // A single character of very many code points.

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import type { ModelMessage } from '../providers/provider.ts';
-import { promptOf } from '../runs/prompt.ts';
-import type { MessageRecord } from '../vault.ts';
-import { estimated, planned } from './measure.ts';
-import { compactionSettings } from './settings.ts';
-import { shownSummary, sinceSummary, withSummary } from './since-summary.ts';
+import { createPrompt } from '../runs/prompt.ts';
+import type { MessageRecord } from '../vault-interface.ts';
+import { estimateConversation, planCompaction } from './measure-conversation.ts';
+import { compactionSettings } from './compaction-settings.ts';
+import { toSummaryText, toPromptHistory, addSummary } from './prompt-history.ts';
 
 const signal = new AbortController().signal;
 
@@ -53,16 +53,19 @@ verifies('compaction.run/pairs', 'in any branch; the rest stays unchanged, witho
       }),
       fc.constantFrom('usual' as const, 'urgent' as const, 'asked' as const),
       async (messages, { max, least, reserve }, how) => {
-        const sizes = await estimated({ told: { summary: undefined, messages }, beside: ['You are kind'], model: 'test/x' }, signal);
+        const sizes = await estimateConversation(
+          { history: { summary: undefined, messages }, extraTexts: ['You are kind'], model: 'test/x' },
+          signal,
+        );
         const settings = compactionSettings.parse({ max_tokens: max, min_messages_to_compact: least, reserve_ratio: reserve });
-        const plan = planned({ messages }, sizes, { ...settings, limit: max }, how);
+        const plan = planCompaction({ messages }, sizes, { ...settings, limit: max }, how);
         const compacted = plan.messagesToCompact;
         expect(compacted).toEqual(messages.slice(0, compacted.length));
         if (messages.length > 0) expect(compacted.length).toBeLessThan(messages.length);
         const kept = messages.slice(compacted.length);
-        const whole = results(promptOf('s', messages));
+        const whole = results(createPrompt('s', messages));
         // A result without its call is omitted, and a call without its result gets a replacement: both would be visible.
-        expect([...results(promptOf('s', compacted)), ...results(promptOf('s', kept))]).toEqual(whole);
+        expect([...results(createPrompt('s', compacted)), ...results(createPrompt('s', kept))]).toEqual(whole);
         if (how === 'usual' && compacted.length > 0) {
           expect(sizes.total).toBeGreaterThanOrEqual(Math.floor(0.85 * max));
           expect(compacted.length).toBeGreaterThanOrEqual(least);
@@ -87,10 +90,10 @@ it('puts the summary in front of what follows, as data that cannot end itself', 
     ...{ id, sessionKey: 'main/main', parentId: null, depth: 0, timestamp: 1, role, content: id },
     ...more,
   });
-  const shown = shownSummary(compaction);
+  const shown = toSummaryText(compaction);
   expect(shown.match(/<\/summary>/g)).toHaveLength(1);
   const prompt = (messages: MessageRecord[]): ModelMessage[] =>
-    withSummary(promptOf('s', sinceSummary(messages).messages), sinceSummary(messages));
+    addSummary(createPrompt('s', toPromptHistory(messages).messages), toPromptHistory(messages));
   const [one, two, three] = [record('1', 'user'), record('2', 'assistant', { compaction }), record('3', 'user')];
   expect(prompt([one, two, three])).toEqual([
     { role: 'system', content: 's' },
@@ -109,5 +112,5 @@ it('puts the summary in front of what follows, as data that cannot end itself', 
     content: [{ type: 'text', text: shown }, picture],
     cacheBreakpoint: '5m',
   });
-  expect(prompt([one])).toEqual(promptOf('s', [one]));
+  expect(prompt([one])).toEqual(createPrompt('s', [one]));
 });

@@ -1,38 +1,38 @@
-import { configFilePort } from '#shared/ports/config-file.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
+import { configFilePort } from '#shared/ports/config-file-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { ConfigFileState } from '#shared/rpc/methods/config-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Bridge } from '../bridge.ts';
-import { canonical } from '../canonical.ts';
+import type { Bridge } from '../bridge-interface.ts';
+import { toCanonicalJson } from '../canonical-json.ts';
 import { type Clock, every } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { Hub } from '../hub.ts';
-import { checkNames } from '../merge.ts';
-import type { SyncPort } from '../sync.ts';
-import { threeWay } from './three-way.ts';
-import { typedServers } from './typed-servers.ts';
+import type { Config } from '../gateway-config.ts';
+import type { EventBus } from '../event-bus.ts';
+import { checkNames } from '../merge-patch.ts';
+import type { SyncPort } from '../sync-port.ts';
+import { mergeThreeWay } from './merge-config.ts';
+import { findTypedServers } from './typed-servers.ts';
 
 /** Interval between checks of the file. */
-const LOOK_MS = 3_000;
+const CHECK_INTERVAL_MS = 3_000;
 /** Maximum number of attempts if the file keeps changing while it is written. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /** The gateway's configuration has changed since the file was compared with it. */
-class ChangedMeanwhile extends Error {}
+class ConfigChangedError extends Error {}
 
 export interface ConfigFileDeps {
   bridge: Bridge;
-  config: Pick<Config, 'whole' | 'edit'>;
-  hub: Hub;
+  config: Pick<Config, 'fullDocument' | 'edit'>;
+  hub: EventBus;
   clock: Clock;
   sync: Pick<SyncPort, 'watch'> | undefined;
   /**
    * Whether this host is the active one: only that one syncs the file. A host that is still reading the others' changes does not, since it
    * would write outdated data.
    */
-  serves(): boolean;
+  isActive(): boolean;
   /** Called when the configuration has accepted MCP servers that a person wrote into the file. */
-  typed?(names: readonly string[]): void;
+  onServersTyped?(names: readonly string[]): void;
   fault(error: unknown): RpcError;
 }
 
@@ -45,21 +45,21 @@ export class ConfigFile {
   readonly #deps: ConfigFileDeps;
   #state: ConfigFileState = { state: 'off', path: null, problem: null };
   /** Hash of the file's text when last read, whether it was usable or not. */
-  #known: string | null | undefined;
+  #fileHash: string | null | undefined;
   /** The gateway's configuration when both were last equal. */
-  #agreed = '';
-  #looking: Promise<void> = Promise.resolve();
-  #served = false;
+  #syncedConfig = '';
+  #pending: Promise<void> = Promise.resolve();
+  #wasActive = false;
   readonly #stops: (() => void)[] = [];
 
   constructor(deps: ConfigFileDeps) {
     this.#deps = deps;
-    const { sync, serves } = deps;
-    this.#stops.push(deps.bridge.watch(() => void this.look()));
+    const { sync, isActive } = deps;
+    this.#stops.push(deps.bridge.watch(() => void this.refresh()));
     // A host that becomes active checks at once.
-    if (sync) this.#stops.push(sync.watch(() => void (this.#served !== serves() && this.look())));
-    this.#stops.push(every(deps.clock, LOOK_MS, () => void this.look()));
-    void this.look();
+    if (sync) this.#stops.push(sync.watch(() => void (this.#wasActive !== isActive() && this.refresh())));
+    this.#stops.push(every(deps.clock, CHECK_INTERVAL_MS, () => void this.refresh()));
+    void this.refresh();
   }
 
   get state(): ConfigFileState {
@@ -67,46 +67,46 @@ export class ConfigFile {
   }
 
   /** Resolves when file and configuration are in sync, or cannot be. Never rejects. */
-  look(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#look());
-    return this.#looking;
+  refresh(): Promise<void> {
+    this.#pending = this.#pending.then(() => this.#sync());
+    return this.#pending;
   }
 
   stop(): void {
     for (const stop of this.#stops) stop();
   }
 
-  async #look(): Promise<void> {
-    const { bridge, serves, fault } = this.#deps;
-    if (!bridge.lends(configFilePort)) {
+  async #sync(): Promise<void> {
+    const { bridge, isActive, fault } = this.#deps;
+    if (!bridge.provides(configFilePort)) {
       // Another bridge may have another file.
-      this.#known = undefined;
-      return this.#tell({ state: 'off', path: null, problem: null });
+      this.#fileHash = undefined;
+      return this.#setState({ state: 'off', path: null, problem: null });
     }
-    this.#served = serves();
-    if (!this.#served) return;
+    this.#wasActive = isActive();
+    if (!this.#wasActive) return;
     try {
-      for (let tries = 0; tries < TRIES; tries++) if (await this.#agree()) return;
+      for (let tries = 0; tries < MAX_ATTEMPTS; tries++) if (await this.#syncOnce()) return;
     } catch (error) {
-      if (bridge.lends(configFilePort)) this.#tell({ ...this.#state, state: 'failed', problem: { message: fault(error).message } });
+      if (bridge.provides(configFilePort)) this.#setState({ ...this.#state, state: 'failed', problem: { message: fault(error).message } });
     }
   }
 
   /** Resolves with false if one of the two has changed in the meantime. */
-  async #agree(): Promise<boolean> {
+  async #syncOnce(): Promise<boolean> {
     const { bridge, config } = this.#deps;
-    const before = canonical(config.whole);
+    const before = toCanonicalJson(config.fullDocument);
     const { state } = this.#state;
     // An unusable file stays so until it changes; a failed attempt is retried.
-    const isSettled = state === 'broken' || state === 'invalid' || (state !== 'failed' && before === this.#agreed);
-    const known = isSettled && this.#known !== undefined ? { known: this.#known } : {};
+    const isSettled = state === 'broken' || state === 'invalid' || (state !== 'failed' && before === this.#syncedConfig);
+    const known = isSettled && this.#fileHash !== undefined ? { known: this.#fileHash } : {};
     const read = await bridge.call(configFilePort, 'config-file.read', known);
     if (read.state === 'same') return true;
     const { path, hash } = read;
     if (read.state === 'broken') {
-      this.#known = hash;
+      this.#fileHash = hash;
       const { message, line, column } = read;
-      this.#tell({
+      this.#setState({
         state: 'broken',
         path,
         problem: { message, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) },
@@ -117,58 +117,60 @@ export class ConfigFile {
     try {
       if (file) checkNames(file);
     } catch (error) {
-      return this.#invalid(read, error);
+      return this.#reportInvalid(read, error);
     }
     // If there is no file, the gateway's configuration is written to one.
-    const { document, lost } = file ? threeWay(synced ?? {}, config.whole, file) : { document: config.whole, lost: false };
-    const own = config.whole;
-    if (canonical(document) !== before) {
+    const { document, lost } = file
+      ? mergeThreeWay(synced ?? {}, config.fullDocument, file)
+      : { document: config.fullDocument, lost: false };
+    const own = config.fullDocument;
+    if (toCanonicalJson(document) !== before) {
       try {
         await config.edit(() => {
-          if (canonical(config.whole) !== before) throw new ChangedMeanwhile();
+          if (toCanonicalJson(config.fullDocument) !== before) throw new ConfigChangedError();
           return document;
         });
-        if (file) this.#deps.typed?.(typedServers({ file, synced: synced ?? {}, own, document }));
+        if (file) this.#deps.onServersTyped?.(findTypedServers({ file, synced: synced ?? {}, own, document }));
       } catch (error) {
-        if (error instanceof ChangedMeanwhile) return false;
-        return this.#invalid(read, error);
+        if (error instanceof ConfigChangedError) return false;
+        return this.#reportInvalid(read, error);
       }
     }
     // Without the secrets that the file had. If a setting changes in the meantime, the two differ again, and the next check handles it.
-    const settled = config.whole;
+    const settled = config.fullDocument;
     const { written, hash: after } = await bridge.call(configFilePort, 'config-file.write', {
       document: settled,
       base: hash,
       ...(lost ? { lost: own } : {}),
     });
     if (!written) return false;
-    this.#known = after;
-    this.#agreed = canonical(settled);
-    this.#tell({ state: 'synced', path, problem: null });
+    this.#fileHash = after;
+    this.#syncedConfig = toCanonicalJson(settled);
+    this.#setState({ state: 'synced', path, problem: null });
     return true;
   }
 
   /** Reports that the file's settings were refused. Rethrows any error that is not a refusal. */
-  async #invalid({ path, hash }: { path: string; hash: string | null }, error: unknown): Promise<true> {
+  async #reportInvalid({ path, hash }: { path: string; hash: string | null }, error: unknown): Promise<true> {
     if (!(error instanceof RpcError)) throw error;
-    const key = settingOf(error);
+    const key = getSettingPath(error);
     const place = hash === null ? null : await this.#deps.bridge.call(configFilePort, 'config-file.place', { hash, key });
-    this.#known = hash;
-    this.#tell({ state: 'invalid', path, problem: { message: error.message, ...place } });
+    this.#fileHash = hash;
+    this.#setState({ state: 'invalid', path, problem: { message: error.message, ...place } });
     return true;
   }
 
-  #tell(state: ConfigFileState): void {
-    const changed = canonical(state) !== canonical(this.#state);
+  #setState(state: ConfigFileState): void {
+    const changed = toCanonicalJson(state) !== toCanonicalJson(this.#state);
     this.#state = state;
     if (changed) this.#deps.hub.emit({ event: 'config.file', payload: state }, null);
   }
 }
 
-const misfit = z.object({ issues: z.tuple([z.object({ key: z.string() })], z.unknown()) });
+const invalidSetting = z.object({ issues: z.tuple([z.object({ key: z.string() })], z.unknown()) });
 
 /** Dotted path of the setting that does not fit, the first if there are several; empty if the error names none. */
-function settingOf({ extra }: RpcError): string {
-  const told = misfit.safeParse(extra.details);
+function getSettingPath({ extra }: RpcError): string {
+  const told = invalidSetting.safeParse(extra.details);
   return told.success ? (told.data.issues[0].key.split(', ', 1)[0] ?? '') : '';
 }

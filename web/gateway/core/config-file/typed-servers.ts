@@ -1,7 +1,7 @@
-import { canonical } from '../canonical.ts';
-import { isObject, type Json } from '../merge.ts';
+import { toCanonicalJson } from '../canonical-json.ts';
+import { isObject, type Json } from '../merge-patch.ts';
 
-interface Versions {
+interface ConfigVersions {
   /** Contents of the file. */
   file: Json;
   /** Contents of the file when file and gateway were last in sync. */
@@ -16,15 +16,15 @@ interface Versions {
  * Names of the MCP servers that a person wrote into the file: they differ from the last synced version and from the gateway's, and were
  * merged unchanged. Servers that the gateway wrote, or that combine both sides, do not count as a person's.
  */
-export function typedServers({ file, synced, own, document }: Versions): string[] {
-  const [typed, before, ours, merged] = [file, synced, own, document].map(serversOf);
+export function findTypedServers({ file, synced, own, document }: ConfigVersions): string[] {
+  const [typed, before, ours, merged] = [file, synced, own, document].map(getServers);
   return Object.keys(typed ?? {}).filter((name) => {
-    const is = canonical(typed?.[name]);
-    return is !== canonical(before?.[name]) && is !== canonical(ours?.[name]) && is === canonical(merged?.[name]);
+    const is = toCanonicalJson(typed?.[name]);
+    return is !== toCanonicalJson(before?.[name]) && is !== toCanonicalJson(ours?.[name]) && is === toCanonicalJson(merged?.[name]);
   });
 }
 
-function serversOf({ tools }: Json): Json {
+function getServers({ tools }: Json): Json {
   const servers = isObject(tools) ? tools['mcpServers'] : undefined;
   return isObject(servers) ? servers : {};
 }

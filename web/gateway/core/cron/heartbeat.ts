@@ -1,28 +1,28 @@
-import { MAIN } from '../agents.ts';
-import type { Settings } from '../settings.ts';
+import { MAIN_AGENT_ID } from '../agents.ts';
+import type { Settings } from '../settings-schema.ts';
 import type { LogWriter } from '../log/log.ts';
-import type { SystemEvents } from '../system/events.ts';
-import type { Vault } from '../vault.ts';
-import { HEARTBEAT, runIdOf } from './job-runs.ts';
-import { GRACE_MS } from './plan.ts';
-import { speak, type SpeakDeps } from './speak.ts';
-import { ticksOf } from './schedule.ts';
-import type { Turn } from './turn.ts';
+import type { SystemEvents } from '../system/system-events.ts';
+import type { Vault } from '../vault-interface.ts';
+import { HEARTBEAT, toRunId } from './job-runs.ts';
+import { GRACE_MS } from './schedule-plan.ts';
+import { runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
+import { getTicks } from './schedule.ts';
+import type { JobCoordinator } from './job-coordinator.ts';
 
-const MESSAGE = 'Heartbeat: check what is waiting for you and act on it. If nothing needs to be done, say so in one word.';
+const DEFAULT_MESSAGE = 'Heartbeat: check what is waiting for you and act on it. If nothing needs to be done, say so in one word.';
 
-export interface HeartbeatDeps extends SpeakDeps {
+export interface HeartbeatDeps extends UnattendedRunDeps {
   vault: Pick<Vault, 'collection'>;
   settings(): Pick<Settings, 'heartbeat'>;
-  events: Pick<SystemEvents, 'any' | 'agentId'>;
-  turn: Turn;
+  events: Pick<SystemEvents, 'hasEvents' | 'agentId'>;
+  coordinator: JobCoordinator;
   log: LogWriter;
 }
 
 /** At each beat, tells the main session to look at pending events. Beats that were missed are skipped. */
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
-  #speaking = false;
+  #isRunning = false;
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps;
@@ -32,24 +32,24 @@ export class Heartbeat {
    * Beats if it is time. Resolves with the time of the next beat, or of one that is due but belongs to another host for now; null if the
    * heartbeat is disabled.
    */
-  async look(): Promise<number | null> {
-    const { clock, settings, vault, turn } = this.#deps;
+  async beatIfDue(): Promise<number | null> {
+    const { clock, settings, vault, coordinator } = this.#deps;
     const { enabled, everyMs } = settings().heartbeat;
     if (!enabled) return null;
-    const ticks = ticksOf({ kind: 'every', everyMs }, 0, 'UTC');
+    const ticks = getTicks({ kind: 'every', everyMs }, 0, 'UTC');
     const now = clock.now();
     const tick = ticks.upTo(now);
     const next = ticks.after(now);
     const records = vault.collection('jobRuns');
     if (tick === null || now - tick > GRACE_MS || (await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
-    if (!turn.serves()) return next;
-    const id = runIdOf(HEARTBEAT, tick);
-    const fence = await turn.take(id);
+    if (!coordinator.isActive()) return next;
+    const id = toRunId(HEARTBEAT, tick);
+    const fence = await coordinator.claim(id);
     if (fence === null) return tick;
     if ((await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
     const at = { startedAt: now, completedAt: now };
     await records.put({ id: HEARTBEAT, jobId: HEARTBEAT, scheduledAt: tick, status: 'completed', ...at });
-    if (await turn.mayBegin(id, fence)) await this.#beat();
+    if (await coordinator.canStart(id, fence)) await this.#beat();
     return next;
   }
 
@@ -57,16 +57,16 @@ export class Heartbeat {
     const { settings, events, log } = this.#deps;
     const { message } = settings().heartbeat;
     // The run of the last beat has not ended yet.
-    if (this.#speaking || (message === undefined && !(await events.any()))) return;
-    this.#speaking = true;
-    let begun = false;
-    const request = { agentId: events.agentId, sessionId: MAIN, message: message ?? MESSAGE, principal: HEARTBEAT };
-    void speak(this.#deps, { ...request, onbegin: () => (begun = true) })
+    if (this.#isRunning || (message === undefined && !(await events.hasEvents()))) return;
+    this.#isRunning = true;
+    let hasStarted = false;
+    const request = { agentId: events.agentId, sessionId: MAIN_AGENT_ID, message: message ?? DEFAULT_MESSAGE, principal: HEARTBEAT };
+    void runUnattended(this.#deps, { ...request, onbegin: () => (hasStarted = true) })
       .then(({ error }) => {
         // Once a run has started, its own events report its end.
-        if (error !== undefined && !begun)
+        if (error !== undefined && !hasStarted)
           log.write('warn', 'heartbeat', `Could not start the heartbeat: ${error}`, { agentId: events.agentId });
       })
-      .finally(() => (this.#speaking = false));
+      .finally(() => (this.#isRunning = false));
   }
 }

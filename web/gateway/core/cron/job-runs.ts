@@ -1,18 +1,18 @@
-import type { JobRun } from '#shared/rpc/methods/cron.ts';
-import type { Collection, JobRunRecord } from '../vault.ts';
+import type { CronRun } from '#shared/rpc/methods/cron-contracts.ts';
+import type { Collection, JobRunRecord } from '../vault-interface.ts';
 
 /** Maximum number of stored runs per job. */
-export const KEPT = 200;
+export const MAX_STORED_RUNS = 200;
 /** Period for which runs of a removed job are kept. */
-const ORPHAN_MS = 30 * 24 * 3_600_000;
+const ORPHAN_RETENTION_MS = 30 * 24 * 3_600_000;
 /** Id of the record of the last heartbeat, which is stored among the runs but belongs to no job. */
 export const HEARTBEAT = 'heartbeat';
 
 /** Id of a run, `<jobId>@<tick>`: the same on every host. */
-export const runIdOf = (jobId: string, tick: number): string => `${jobId}@${tick}`;
+export const toRunId = (jobId: string, tick: number): string => `${jobId}@${tick}`;
 
 /** The job of a run. */
-export const jobIdOf = (runId: string): string => runId.split('@', 1)[0] ?? '';
+export const toJobId = (runId: string): string => runId.split('@', 1)[0] ?? '';
 
 /** The records of jobs' runs. */
 export class JobRuns {
@@ -23,12 +23,12 @@ export class JobRuns {
   }
 
   /** Runs of one job, oldest tick first. */
-  async of(jobId: string): Promise<JobRunRecord[]> {
-    return inOrder(await this.#records.list(`${jobId}@`));
+  async listByJob(jobId: string): Promise<JobRunRecord[]> {
+    return sortByTime(await this.#records.list(`${jobId}@`));
   }
 
-  async all(): Promise<JobRunRecord[]> {
-    return inOrder((await this.#records.list()).filter(({ id }) => id !== HEARTBEAT));
+  async listAll(): Promise<JobRunRecord[]> {
+    return sortByTime((await this.#records.list()).filter(({ id }) => id !== HEARTBEAT));
   }
 
   get(id: string): Promise<JobRunRecord | undefined> {
@@ -51,26 +51,28 @@ export class JobRuns {
 
   /** Stores the name of a deleted job in its runs. */
   async nameDeletedJob(jobId: string, jobName: string): Promise<void> {
-    await Promise.all((await this.of(jobId)).map(({ id }) => this.change(id, { jobName })));
+    await Promise.all((await this.listByJob(jobId)).map(({ id }) => this.change(id, { jobName })));
   }
 
   /** Removes the oldest runs of a job beyond the maximum; never the newest tick, from which the next one is counted, nor active runs. */
   async prune(jobId: string): Promise<void> {
-    const runs = await this.of(jobId);
+    const runs = await this.listByJob(jobId);
     const newest = runs.findLast(({ manual }) => !manual);
-    await this.remove(runs.slice(0, Math.max(0, runs.length - KEPT)).filter((run) => run !== newest && run.status !== 'running'));
+    await this.remove(
+      runs.slice(0, Math.max(0, runs.length - MAX_STORED_RUNS)).filter((run) => run !== newest && run.status !== 'running'),
+    );
   }
 
   /** Removes old runs of deleted jobs. */
   async pruneOrphans(jobs: ReadonlySet<string>, now: number): Promise<void> {
-    const old = now - ORPHAN_MS;
-    await this.remove((await this.all()).filter(({ jobId, startedAt }) => !jobs.has(jobId) && startedAt < old));
+    const old = now - ORPHAN_RETENTION_MS;
+    await this.remove((await this.listAll()).filter(({ jobId, startedAt }) => !jobs.has(jobId) && startedAt < old));
   }
 }
 
 /** A run as clients see it. */
-export function jobRunOf({ executor: _executor, replica: _replica, ...run }: JobRunRecord): JobRun {
+export function toJobRun({ executor: _executor, replica: _replica, ...run }: JobRunRecord): CronRun {
   return run;
 }
 
-const inOrder = (records: JobRunRecord[]): JobRunRecord[] => records.sort((a, b) => a.scheduledAt - b.scheduledAt);
+const sortByTime = (records: JobRunRecord[]): JobRunRecord[] => records.sort((a, b) => a.scheduledAt - b.scheduledAt);

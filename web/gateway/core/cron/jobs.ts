@@ -1,39 +1,39 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Job, JobDefinition, JobRun, Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
-import { canBeSeen } from '#shared/seen.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { CronJob, CronJobDefinition, CronRun, Schedule, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
+import { hasVisibleText } from '#shared/display-name.ts';
 import type { Agents } from '../agents.ts';
 import type { Clock } from '../clock.ts';
-import { sanitize } from '../runs/sanitize.ts';
-import type { Collection } from '../vault.ts';
-import { type JobRuns, jobRunOf } from './job-runs.ts';
-import { planOf } from './plan.ts';
-import { checkSchedule, scheduleOf } from './schedule.ts';
+import { sanitizeMessage } from '../runs/sanitize.ts';
+import type { Collection } from '../vault-interface.ts';
+import { type JobRuns, toJobRun } from './job-runs.ts';
+import { computePlan } from './schedule-plan.ts';
+import { checkSchedule, parseSchedule } from './schedule.ts';
 
 /** Maximum number of jobs. */
-const MOST = 200;
-const NAME_CHARS = 60;
+const MAX_JOBS = 200;
+const MAX_NAME_CHARS = 60;
 
 /** Values for a new job; `cron` is an expression instead of a `schedule`. */
-export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
+export interface NewJob extends Pick<CronJobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
   cron?: string | undefined;
-  schedule?: WantedSchedule | undefined;
+  schedule?: ScheduleInput | undefined;
   name?: string | undefined;
   /** Principal that adds the job. */
   by?: string | undefined;
 }
 
 export interface JobsDeps {
-  jobs: Collection<JobDefinition>;
+  jobs: Collection<CronJobDefinition>;
   records: JobRuns;
   agents: Pick<Agents, 'get'>;
   clock: Clock;
   timeZone(): string;
   /** Called when a job has changed, to notify clients and the scheduler. */
-  changed(jobId: string): void;
+  onChange(jobId: string): void;
 }
 
 /** Natural order: the 2nd before the 10th. */
-const byName = new Intl.Collator(undefined, { numeric: true }).compare;
+const compareNames = new Intl.Collator(undefined, { numeric: true }).compare;
 
 /** The stored jobs. */
 export class Jobs {
@@ -44,50 +44,50 @@ export class Jobs {
   }
 
   /** All jobs by next run; those without one last, by name. */
-  async list(): Promise<Job[]> {
-    const jobs = await Promise.all((await this.#deps.jobs.list()).map((job) => this.#shown(job)));
-    return jobs.sort((a, b) => (a.nextRunAt ?? Infinity) - (b.nextRunAt ?? Infinity) || byName(a.name, b.name));
+  async list(): Promise<CronJob[]> {
+    const jobs = await Promise.all((await this.#deps.jobs.list()).map((job) => this.#toJob(job)));
+    return jobs.sort((a, b) => (a.nextRunAt ?? Infinity) - (b.nextRunAt ?? Infinity) || compareNames(a.name, b.name));
   }
 
   /** Throws `NOT_FOUND`. */
-  async get(id: string): Promise<JobDefinition> {
+  async get(id: string): Promise<CronJobDefinition> {
     const job = await this.#deps.jobs.get(id);
-    if (!job) throw noSuch(id);
+    if (!job) throw createNotFoundError(id);
     return job;
   }
 
   /** Parses a schedule. Throws `INVALID_PARAMS` for an invalid one, naming the param `key`. */
-  read(given: WantedSchedule, key: string): Schedule {
-    const schedule = scheduleOf(given, key);
+  parseSchedule(input: ScheduleInput, key: string): Schedule {
+    const schedule = parseSchedule(input, key);
     checkSchedule(schedule, this.#deps.clock.now(), key);
     return schedule;
   }
 
   /** Throws `INVALID_PARAMS` for an invalid schedule, and `NOT_FOUND` for an unknown agent. */
-  async add({ cron, schedule: given, message, name, by, ...rest }: NewJob): Promise<Job> {
+  async add({ cron, schedule: given, message, name, by, ...rest }: NewJob): Promise<CronJob> {
     const { jobs, agents, clock } = this.#deps;
     if ((cron === undefined) === (given === undefined)) {
       throw new RpcError('INVALID_PARAMS', 'Provide either `cron` (a five-field expression) or `schedule`.');
     }
     const now = clock.now();
-    const schedule = this.read(given ?? { kind: 'cron', expr: cron ?? '' }, cron === undefined ? 'schedule' : 'cron');
+    const schedule = this.parseSchedule(given ?? { kind: 'cron', expr: cron ?? '' }, cron === undefined ? 'schedule' : 'cron');
     agents.get(rest.agentId);
-    const text = sanitize(message);
-    if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MOST)
-      throw new RpcError('INVALID_PARAMS', `The limit of ${MOST} jobs is reached. Remove some first.`);
+    const text = sanitizeMessage(message);
+    if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MAX_JOBS)
+      throw new RpcError('INVALID_PARAMS', `The limit of ${MAX_JOBS} jobs is reached. Remove some first.`);
     const job = {
       ...rest,
       id: crypto.randomUUID(),
-      name: name ?? nameOf(text),
+      name: name ?? toJobName(text),
       schedule,
       message: text,
       createdAt: now,
       since: now,
-      ...limitsFrom(by),
+      ...toActsFor(by),
     };
     await jobs.put(job);
-    this.#deps.changed(job.id);
-    return this.#shown(job);
+    this.#deps.onChange(job.id);
+    return this.#toJob(job);
   }
 
   /** Throws like `add`. */
@@ -96,18 +96,18 @@ export class Jobs {
     {
       schedule: given,
       ...change
-    }: Partial<Pick<JobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
-      schedule?: WantedSchedule | undefined;
+    }: Partial<Pick<CronJobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
+      schedule?: ScheduleInput | undefined;
     },
     by?: string,
-  ): Promise<Job> {
+  ): Promise<CronJob> {
     const { agents, clock } = this.#deps;
-    const schedule = given && this.read(given, 'schedule');
+    const schedule = given && this.parseSchedule(given, 'schedule');
     if (change.agentId !== undefined) agents.get(change.agentId);
     const counted = schedule ? { schedule, since: clock.now() } : {};
-    const message = change.message === undefined ? {} : { message: sanitize(change.message) };
-    return this.#shown(
-      await this.#change(id, ({ actsFor: _, ...job }) => ({ ...job, ...change, ...message, ...counted, ...limitsFrom(by) })),
+    const message = change.message === undefined ? {} : { message: sanitizeMessage(change.message) };
+    return this.#toJob(
+      await this.#change(id, ({ actsFor: _, ...job }) => ({ ...job, ...change, ...message, ...counted, ...toActsFor(by) })),
     );
   }
 
@@ -126,41 +126,41 @@ export class Jobs {
 
   /** Removes a job. Its runs stay for a while, with its name. */
   async remove(id: string): Promise<void> {
-    const { jobs, records, clock, changed } = this.#deps;
-    const { name } = ownOf(await this.get(id));
-    if (!(await jobs.remove(id))) throw noSuch(id);
+    const { jobs, records, clock, onChange } = this.#deps;
+    const { name } = requireUserJob(await this.get(id));
+    if (!(await jobs.remove(id))) throw createNotFoundError(id);
     await records.nameDeletedJob(id, name);
     await records.pruneOrphans(new Set((await jobs.list()).map((job) => job.id)), clock.now());
-    changed(id);
+    onChange(id);
   }
 
   /** Runs of one job, or of all, newest first. Throws `NOT_FOUND` for an unknown job without runs. */
-  async history(jobId: string | undefined, limit: number): Promise<JobRun[]> {
+  async history(jobId: string | undefined, limit: number): Promise<CronRun[]> {
     const { records } = this.#deps;
-    const runs = await (jobId === undefined ? records.all() : records.of(jobId));
-    if (jobId !== undefined && runs.length === 0 && !(await this.#deps.jobs.get(jobId))) throw noSuch(jobId);
+    const runs = await (jobId === undefined ? records.listAll() : records.listByJob(jobId));
+    if (jobId !== undefined && runs.length === 0 && !(await this.#deps.jobs.get(jobId))) throw createNotFoundError(jobId);
     return runs
       .sort((a, b) => b.startedAt - a.startedAt || b.scheduledAt - a.scheduledAt)
       .slice(0, limit)
-      .map(jobRunOf);
+      .map(toJobRun);
   }
 
-  async #change(id: string, change: (job: JobDefinition) => JobDefinition): Promise<JobDefinition> {
+  async #change(id: string, change: (job: CronJobDefinition) => CronJobDefinition): Promise<CronJobDefinition> {
     // Check before the transaction: an error within it would abort others that are stored with it.
-    change(ownOf(await this.get(id)));
+    change(requireUserJob(await this.get(id)));
     const after = await this.#deps.jobs.update(id, (job) => job && change(job));
-    if (!after) throw noSuch(id);
-    this.#deps.changed(id);
+    if (!after) throw createNotFoundError(id);
+    this.#deps.onChange(id);
     return after;
   }
 
-  async #shown(definition: JobDefinition): Promise<Job> {
+  async #toJob(definition: CronJobDefinition): Promise<CronJob> {
     const { records, clock, timeZone } = this.#deps;
     const { since: _, actsFor: __, ...job } = definition;
-    const runs = await records.of(job.id);
+    const runs = await records.listByJob(job.id);
     const next = (): number | null => {
       try {
-        return planOf(definition, runs, clock.now(), timeZone()).nextAt;
+        return computePlan(definition, runs, clock.now(), timeZone()).nextAt;
       } catch {
         // Another build may know schedules and time zones that this one does not; the job is still listed.
         return null;
@@ -177,19 +177,19 @@ export class Jobs {
 }
 
 /** Throws `INVALID_PARAMS` for a system job. */
-function ownOf(job: JobDefinition): JobDefinition {
+function requireUserJob(job: CronJobDefinition): CronJobDefinition {
   if (job.system !== undefined)
     throw new RpcError('INVALID_PARAMS', `This job is managed by Perch. Change it in section "${job.system}" of the configuration.`);
   return job;
 }
 
 /** Default name of a job: the first words of its message. */
-function nameOf(message: string): string {
-  const line = (message.split('\n').find(canBeSeen) ?? 'Job').trim();
-  return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
+function toJobName(message: string): string {
+  const line = (message.split('\n').find(hasVisibleText) ?? 'Job').trim();
+  return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1).trimEnd()}…`;
 }
 
 /** A job whose content was set by a key runs with that key’s permissions. */
-const limitsFrom = (by: string | undefined): Pick<JobDefinition, 'actsFor'> => (by?.startsWith('key:') ? { actsFor: by } : {});
+const toActsFor = (by: string | undefined): Pick<CronJobDefinition, 'actsFor'> => (by?.startsWith('key:') ? { actsFor: by } : {});
 
-const noSuch = (id: string): RpcError => new RpcError('NOT_FOUND', `No job with id "${id}".`);
+const createNotFoundError = (id: string): RpcError => new RpcError('NOT_FOUND', `No job with id "${id}".`);

@@ -1,31 +1,31 @@
 import type { Clock } from '../clock.ts';
 import { lazy } from '../lazy.ts';
-import type { Cron, CronDeps } from './cron.ts';
+import type { CronService, CronServiceDeps } from './cron-service.ts';
 
 /** Delay before a failed load is retried. */
-const AGAIN_MS = 60_000;
+const RETRY_MS = 60_000;
 
 /** The scheduler; its code is loaded when there is a job, or another reason to run it. */
 export interface LazyCron {
   /** Resolves when the code is loaded. Rejects if that fails. */
-  load(): Promise<Cron>;
-  start(deps: CronDeps): void;
+  load(): Promise<CronService>;
+  start(deps: CronServiceDeps): void;
   /** Called when the settings have changed. */
-  look(): void;
+  refresh(): void;
   /** Starts no more runs. Existing jobs and runs can still be read. */
   stop(): void;
 }
 
-export function lazyCron(clock: Clock, fault: (error: unknown) => void): LazyCron {
-  let deps: CronDeps | undefined;
-  let cron: Cron | undefined;
+export function createLazyCron(clock: Clock, fault: (error: unknown) => void): LazyCron {
+  let deps: CronServiceDeps | undefined;
+  let cron: CronService | undefined;
   let stopped = false;
   let cancel = (): void => {};
   let unwatch = (): void => {};
-  const started = Promise.withResolvers<CronDeps>();
+  const started = Promise.withResolvers<CronServiceDeps>();
   const load = lazy(async () => {
-    const { Cron } = await import('./cron.ts');
-    cron = new Cron(await started.promise);
+    const { CronService } = await import('./cron-service.ts');
+    cron = new CronService(await started.promise);
     unwatch();
     if (stopped) cron.stop();
     return cron;
@@ -41,20 +41,20 @@ export function lazyCron(clock: Clock, fault: (error: unknown) => void): LazyCro
       if (stopped) return;
       fault(error);
       cancel();
-      cancel = clock.after(AGAIN_MS, () => void wake());
+      cancel = clock.after(RETRY_MS, () => void wake());
     }
   };
   return {
     load,
-    start(given) {
-      deps = given;
-      started.resolve(given);
+    start(options) {
+      deps = options;
+      started.resolve(options);
       // Another host may add the first job.
-      unwatch = given.vault.onforeign((changes) => void (changes.some(({ store }) => store === 'jobs') && wake()));
+      unwatch = options.vault.onRemoteChanges((changes) => void (changes.some(({ store }) => store === 'jobs') && wake()));
       void wake();
     },
-    look() {
-      if (cron) cron.look();
+    refresh() {
+      if (cron) cron.refresh();
       else void wake();
     },
     stop() {

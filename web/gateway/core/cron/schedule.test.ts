@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { wallClock } from '../../../../tests/support/wall-clock.ts';
-import { checkSchedule, scheduleOf, ticksOf } from './schedule.ts';
+import { createWallClock } from '../../../../tests/support/wall-clock.ts';
+import { checkSchedule, parseSchedule, getTicks } from './schedule.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 0, 1);
@@ -11,14 +11,14 @@ const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'America/Santiago', '
 const iso = (at: number): string => new Date(at).toISOString();
 
 function all(expr: string, zone: string, from = FROM, to = TO): number[] {
-  const ticks = ticksOf({ kind: 'cron', expr, tz: zone }, 0, 'UTC');
+  const ticks = getTicks({ kind: 'cron', expr, tz: zone }, 0, 'UTC');
   const found: number[] = [];
   for (let at = ticks.after(from - 1); at !== null && at < to; at = ticks.after(at)) found.push(at);
   return found;
 }
 
 describe.each(ZONES)('ten years in %s', (zone) => {
-  const clock = wallClock(zone, FROM, TO);
+  const clock = createWallClock(zone, FROM, TO);
 
   verifies('cron/clock-changes', 'a job for a time of day comes exactly once a day, at the end of a gap, at the first of two', () => {
     expect(all('30 2 * * *', zone).map(iso)).toEqual(clock.daily([{ hour: 2, minute: 30 }], FROM, TO).map(iso));
@@ -42,7 +42,7 @@ describe.each(ZONES)('ten years in %s', (zone) => {
   });
 
   verifies('cron/clock-changes', 'the newest tick up to a moment is the one before the next', () => {
-    const ticks = ticksOf({ kind: 'cron', expr: '30 2 * * *', tz: zone }, 0, 'UTC');
+    const ticks = getTicks({ kind: 'cron', expr: '30 2 * * *', tz: zone }, 0, 'UTC');
     for (const change of clock.changes) {
       for (let at = change - 3 * HOUR; at <= change + 27 * HOUR; at += 30 * 60_000) {
         const newest = ticks.upTo(at) ?? 0;
@@ -55,14 +55,14 @@ describe.each(ZONES)('ten years in %s', (zone) => {
 });
 
 verifies('cron/schedule', 'an interval counts from when its job was made, whatever the clocks', () => {
-  const ticks = ticksOf({ kind: 'every', everyMs: 90_000 }, 1_000, 'Europe/Berlin');
+  const ticks = getTicks({ kind: 'every', everyMs: 90_000 }, 1_000, 'Europe/Berlin');
   expect([ticks.after(1_000), ticks.after(91_000), ticks.after(91_001)]).toEqual([91_000, 181_000, 181_000]);
   expect([ticks.upTo(90_999), ticks.upTo(91_000)]).toEqual([1_000, 91_000]);
 });
 
 verifies('cron/schedule', 'a time is milliseconds, or text with an offset, or of a time zone that is given with it', () => {
   const kept = (at: string | number, tz?: string): string => {
-    const schedule = scheduleOf({ kind: 'at', at, ...(tz === undefined ? {} : { tz }) }, 'schedule');
+    const schedule = parseSchedule({ kind: 'at', at, ...(tz === undefined ? {} : { tz }) }, 'schedule');
     return schedule.kind === 'at' && Object.keys(schedule).length === 2 ? iso(schedule.at) : JSON.stringify(schedule);
   };
   expect(kept(FROM, 'Asia/Tokyo')).toBe(iso(FROM));

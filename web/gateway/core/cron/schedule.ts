@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { toClause } from '#shared/clause.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Schedule, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
 import { isTimeZone } from '../local-time.ts';
 
 /** The ticks of a schedule, in milliseconds since 1970. */
@@ -19,7 +19,7 @@ export interface Ticks {
  * of the gap if its time is skipped, at the first of two if it occurs twice; fractions of a second are dropped. An expression with `*` or a
  * step in them (`0-59/15 2 * * *`) follows the clock: it is skipped with the hour, and ticks in both of two. `every` counts elapsed time.
  */
-export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ticks {
+export function getTicks(schedule: Schedule, since: number, timeZone: string): Ticks {
   switch (schedule.kind) {
     case 'at':
       return { after: (at) => (at < schedule.at ? schedule.at : null), upTo: (at) => (schedule.at <= at ? schedule.at : null) };
@@ -43,9 +43,9 @@ export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ti
  * is moved by the gap's length, and the first of two is taken if it occurs twice. Throws `INVALID_PARAMS` if there is neither offset nor
  * time zone. `key`: the param with the schedule.
  */
-export function scheduleOf(given: WantedSchedule, key: string): Schedule {
-  if (given.kind !== 'at') return given;
-  const { kind, at, tz } = given;
+export function parseSchedule(input: ScheduleInput, key: string): Schedule {
+  if (input.kind !== 'at') return input;
+  const { kind, at, tz } = input;
   if (typeof at === 'number') return { kind, at };
   if (/(Z|[+-]\d\d:\d\d)$/.test(at)) return { kind, at: Date.parse(at) };
   if (tz === undefined)
@@ -62,20 +62,20 @@ export function scheduleOf(given: WantedSchedule, key: string): Schedule {
  * the schedule.
  */
 export function checkSchedule(schedule: Schedule, now: number, key: string): void {
-  const refuse = (why: string): never => {
+  const fail = (why: string): never => {
     throw new RpcError('INVALID_PARAMS', `Invalid \`${key}\`: ${toClause(why)}.`);
   };
-  if (schedule.kind === 'at' && schedule.at <= now) refuse(`the time ${new Date(schedule.at).toISOString()} has passed`);
+  if (schedule.kind === 'at' && schedule.at <= now) fail(`the time ${new Date(schedule.at).toISOString()} has passed`);
   if (schedule.kind !== 'cron') return;
   const { expr, tz } = schedule;
-  if (tz !== undefined && !isTimeZone(tz)) refuse(`unknown time zone "${tz}"`);
-  if (expr.split(/\s+/).length !== 5) refuse(`"${expr}" must have five fields: minute, hour, day, month, weekday`);
+  if (tz !== undefined && !isTimeZone(tz)) fail(`unknown time zone "${tz}"`);
+  if (expr.split(/\s+/).length !== 5) fail(`"${expr}" must have five fields: minute, hour, day, month, weekday`);
   let next: number | null = null;
   try {
-    next = ticksOf(schedule, now, 'UTC').after(now);
+    next = getTicks(schedule, now, 'UTC').after(now);
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
-    refuse(`"${expr}" is not a cron expression (${why})`);
+    fail(`"${expr}" is not a cron expression (${why})`);
   }
-  if (next === null) refuse(`"${expr}" never matches`);
+  if (next === null) fail(`"${expr}" never matches`);
 }

@@ -1,26 +1,26 @@
 import { toBase64url } from '#shared/base64.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Grant } from '#shared/ports/access.ts';
-import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#shared/rpc/methods/device.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { AccessGrant } from '#shared/ports/access-port.ts';
+import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#shared/rpc/methods/device-contracts.ts';
 import type { Level } from '#shared/rpc/scopes.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Granting } from '../access/granting.ts';
+import type { AccessControl } from '../access/access-control.ts';
 import type { Clock } from '../clock.ts';
-import type { Collection, Vault } from '../vault.ts';
-import { canonicalCode, isSameText, newCode } from './code.ts';
-import { readResponse } from './response.ts';
+import type { Collection, Vault } from '../vault-interface.ts';
+import { normalizePairingCode, isEqualConstantTime, createPairingCode } from './pairing-code.ts';
+import { parsePairingResponse } from './pairing-response.ts';
 
-const CODE_MS = 5 * 60_000;
-const TRIES = 5;
+const CODE_TTL_MS = 5 * 60_000;
+const MAX_ATTEMPTS = 5;
 /** Maximum number of pending codes; beyond it the oldest is dropped. */
 const MAX_CODES = 10;
 /** Interval at which a device's last activity is stored. */
-const SEEN_MS = 60_000;
+const ACTIVITY_INTERVAL_MS = 60_000;
 
 export interface DevicesDeps {
   vault: Vault;
   clock: Clock;
-  granting: Granting;
+  accessControl: AccessControl;
   fault(error: unknown): unknown;
 }
 
@@ -31,7 +31,7 @@ export class Devices {
   /** Monotonic expiry times of codes by device id: a code from another host is timed from when it was first seen here. */
   readonly #deadlines = new Map<string, number>();
   /** Monotonic time of each device's last stored activity. */
-  readonly #seen = new Map<string, number>();
+  readonly #activityStoredAt = new Map<string, number>();
   readonly #timers = new Map<string, () => void>();
 
   constructor(deps: DevicesDeps) {
@@ -46,26 +46,35 @@ export class Devices {
   /** Creates a code for a new device; `expiresAt` in milliseconds since 1970. */
   async initiate(name: string, scopes: readonly Level[]): Promise<{ code: string; expiresAt: number }> {
     const { clock } = this.#deps;
-    await this.#makeRoom();
-    const code = newCode();
+    await this.#removeExcess();
+    const code = createPairingCode();
     const id = crypto.randomUUID();
     const createdAt = clock.now();
-    const expiresAt = createdAt + CODE_MS;
-    this.#deadlines.set(id, clock.monotonic() + CODE_MS);
+    const expiresAt = createdAt + CODE_TTL_MS;
+    this.#deadlines.set(id, clock.monotonic() + CODE_TTL_MS);
     this.#timers.set(
       id,
-      clock.after(CODE_MS, () => void this.#forget(id)),
+      clock.after(CODE_TTL_MS, () => void this.#removePending(id)),
     );
-    const asked = [...new Set(scopes)];
-    await this.#records.put({ state: 'pairing', id, name, scopes: asked, createdAt, codeHash: await hashOf(code), expiresAt, tries: 0 });
+    const requested = [...new Set(scopes)];
+    await this.#records.put({
+      state: 'pairing',
+      id,
+      name,
+      scopes: requested,
+      createdAt,
+      codeHash: await hashCode(code),
+      expiresAt,
+      tries: 0,
+    });
     return { code, expiresAt };
   }
 
   /** Whether there is such a code. A wrong one counts as an attempt for each pending code: any of them may have been meant. */
-  async admits(code: string): Promise<boolean> {
-    const pending = await this.#pending();
-    if (find(pending, await hashOf(code))) return true;
-    await this.#charge(pending);
+  async canPair(code: string): Promise<boolean> {
+    const pending = await this.#listPending();
+    if (findByHash(pending, await hashCode(code))) return true;
+    await this.#countAttempt(pending);
     return false;
   }
 
@@ -74,17 +83,17 @@ export class Devices {
    * `NOT_FOUND` if there is no such code or it has expired, without telling which.
    */
   async complete(code: string, response: string): Promise<{ deviceId: string; deviceToken: string }> {
-    const { publicKey, signs } = await readResponse(response);
-    const hash = await hashOf(code);
-    const pending = await this.#pending();
-    const meant = find(pending, hash);
+    const { publicKey, verify } = await parsePairingResponse(response);
+    const hash = await hashCode(code);
+    const pending = await this.#listPending();
+    const match = findByHash(pending, hash);
     // Count the attempt before checking the signature, so that concurrent attempts count separately.
-    const charged = await this.#charge(meant ? [meant] : pending);
-    if (!meant || charged === 0) throw noSuchCode();
-    if (!(await signs(canonicalCode(code))) && !(await signs(code))) {
+    const charged = await this.#countAttempt(match ? [match] : pending);
+    if (!match || charged === 0) throw createUnknownCodeError();
+    if (!(await verify(normalizePairingCode(code))) && !(await verify(code))) {
       throw new RpcError('INVALID_PARAMS', 'The signature in `response` does not match this code and key.');
     }
-    const { id, name, scopes, createdAt } = meant;
+    const { id, name, scopes, createdAt } = match;
     const deviceToken = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
     const tokenHash = await sha256(deviceToken);
     let paired = false;
@@ -92,18 +101,18 @@ export class Devices {
       paired = before?.state === 'pairing';
       return paired ? { state: 'paired', id, name, scopes, createdAt, publicKey, tokenHash, lastSeenAt: null } : undefined;
     });
-    if (!paired) throw noSuchCode();
-    this.#settle(id);
-    await this.#deps.granting.changed();
+    if (!paired) throw createUnknownCodeError();
+    this.#clearTimer(id);
+    await this.#deps.accessControl.refresh();
     return { deviceId: id, deviceToken };
   }
 
   async list(): Promise<DeviceEntry[]> {
-    const connected = await this.#deps.granting.connected();
-    return (await this.#paired())
+    const connected = await this.#deps.accessControl.listConnected();
+    return (await this.#listPaired())
       .sort((a, b) => a.createdAt - b.createdAt)
       .map(({ id, name, scopes, createdAt, lastSeenAt }) => {
-        return { id, name, scopes, createdAt, lastSeenAt, connected: connected.has(principalOf(id)) };
+        return { id, name, scopes, createdAt, lastSeenAt, connected: connected.has(toPrincipal(id)) };
       });
   }
 
@@ -111,49 +120,49 @@ export class Devices {
   async revoke(id: string): Promise<void> {
     const record = await this.#records.get(id);
     if (record?.state !== 'paired' || !(await this.#records.remove(id))) throw new RpcError('NOT_FOUND', `No device with id "${id}".`);
-    await this.#deps.granting.revoke(principalOf(id));
+    await this.#deps.accessControl.revoke(toPrincipal(id));
   }
 
   /** Records that the principal has connected or made a request, if it is a device. */
-  async seen(principal: string): Promise<void> {
-    const id = idOf(principal);
+  async recordActivity(principal: string): Promise<void> {
+    const id = getDeviceId(principal);
     const { clock } = this.#deps;
-    if (id === undefined || clock.monotonic() - (this.#seen.get(id) ?? -Infinity) < SEEN_MS) return;
-    this.#seen.set(id, clock.monotonic());
+    if (id === undefined || clock.monotonic() - (this.#activityStoredAt.get(id) ?? -Infinity) < ACTIVITY_INTERVAL_MS) return;
+    this.#activityStoredAt.set(id, clock.monotonic());
     await this.#records.update(id, (before) => (before?.state === 'paired' ? { ...before, lastSeenAt: clock.now() } : undefined));
   }
 
-  readonly principalOf = principalOf;
+  readonly toPrincipal = toPrincipal;
 
-  async grants(): Promise<Grant[]> {
-    await this.#pending();
-    return (await this.#paired()).map(({ id, tokenHash, scopes }) => ({ principal: principalOf(id), tokenHash, scopes }));
+  async listGrants(): Promise<AccessGrant[]> {
+    await this.#listPending();
+    return (await this.#listPaired()).map(({ id, tokenHash, scopes }) => ({ principal: toPrincipal(id), tokenHash, scopes }));
   }
 
-  async #paired(): Promise<PairedRecord[]> {
+  async #listPaired(): Promise<PairedRecord[]> {
     return (await this.#records.list()).filter((record) => record.state === 'paired');
   }
 
   /** Pairings whose code is still valid. */
-  async #pending(): Promise<PairingRecord[]> {
-    return (await this.#records.list()).filter((record) => record.state === 'pairing').filter((record) => this.#isGood(record));
+  async #listPending(): Promise<PairingRecord[]> {
+    return (await this.#records.list()).filter((record) => record.state === 'pairing').filter((record) => this.#isValid(record));
   }
 
-  #isGood({ id, expiresAt, tries }: PairingRecord): boolean {
+  #isValid({ id, expiresAt, tries }: PairingRecord): boolean {
     const { clock } = this.#deps;
-    const left = Math.min(CODE_MS, expiresAt - clock.now());
+    const left = Math.min(CODE_TTL_MS, expiresAt - clock.now());
     const deadline = this.#deadlines.get(id) ?? clock.monotonic() + left;
     this.#deadlines.set(id, deadline);
-    return tries < TRIES && clock.monotonic() < deadline;
+    return tries < MAX_ATTEMPTS && clock.monotonic() < deadline;
   }
 
   /** Counts an attempt for each; returns how many of them had one left. */
-  async #charge(records: readonly PairingRecord[]): Promise<number> {
+  async #countAttempt(records: readonly PairingRecord[]): Promise<number> {
     let charged = 0;
     for (const { id } of records) {
       let left = false;
       await this.#records.update(id, (before) => {
-        left = before?.state === 'pairing' && before.tries < TRIES;
+        left = before?.state === 'pairing' && before.tries < MAX_ATTEMPTS;
         return before?.state === 'pairing' && left ? { ...before, tries: before.tries + 1 } : undefined;
       });
       if (left) charged++;
@@ -161,15 +170,15 @@ export class Devices {
     return charged;
   }
 
-  async #makeRoom(): Promise<void> {
-    const good = (await this.#pending()).sort((a, b) => b.createdAt - a.createdAt).slice(0, MAX_CODES - 1);
+  async #removeExcess(): Promise<void> {
+    const good = (await this.#listPending()).sort((a, b) => b.createdAt - a.createdAt).slice(0, MAX_CODES - 1);
     const kept = new Set(good.map(({ id }) => id));
-    for (const { id, state } of await this.#records.list()) if (state === 'pairing' && !kept.has(id)) await this.#forget(id);
+    for (const { id, state } of await this.#records.list()) if (state === 'pairing' && !kept.has(id)) await this.#removePending(id);
   }
 
   /** Removes a device that has not been paired. */
-  async #forget(id: string): Promise<void> {
-    this.#settle(id);
+  async #removePending(id: string): Promise<void> {
+    this.#clearTimer(id);
     try {
       if ((await this.#records.get(id))?.state === 'pairing') await this.#records.remove(id);
     } catch (error) {
@@ -177,22 +186,23 @@ export class Devices {
     }
   }
 
-  #settle(id: string): void {
+  #clearTimer(id: string): void {
     this.#timers.get(id)?.();
     this.#timers.delete(id);
     this.#deadlines.delete(id);
   }
 }
 
-const principalOf = (id: string): string => `device:${id}`;
-const idOf = (principal: string): string | undefined => /^device:(.+)$/.exec(principal)?.[1];
-const hashOf = (code: string): Promise<string> => sha256(canonicalCode(code));
+const toPrincipal = (id: string): string => `device:${id}`;
+const getDeviceId = (principal: string): string | undefined => /^device:(.+)$/.exec(principal)?.[1];
+const hashCode = (code: string): Promise<string> => sha256(normalizePairingCode(code));
 
 /** Compares with all of them, in constant time. */
-function find(pending: readonly PairingRecord[], hash: string): PairingRecord | undefined {
+function findByHash(pending: readonly PairingRecord[], hash: string): PairingRecord | undefined {
   let found: PairingRecord | undefined;
-  for (const record of pending) if (isSameText(record.codeHash, hash)) found = record;
+  for (const record of pending) if (isEqualConstantTime(record.codeHash, hash)) found = record;
   return found;
 }
 
-const noSuchCode = (): RpcError => new RpcError('NOT_FOUND', 'The pairing code is wrong, already used or expired. Create a new one.');
+const createUnknownCodeError = (): RpcError =>
+  new RpcError('NOT_FOUND', 'The pairing code is wrong, already used or expired. Create a new one.');

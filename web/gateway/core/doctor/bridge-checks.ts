@@ -1,41 +1,41 @@
 import { toClause } from '#shared/clause.ts';
-import { speechPort } from '#shared/ports/speech.ts';
-import { systemPort } from '#shared/ports/system.ts';
-import { desktopPort } from '#shared/ports/desktop.ts';
-import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
+import { speechPort } from '#shared/ports/speech-port.ts';
+import { systemPort } from '#shared/ports/system-port.ts';
+import { desktopPort } from '#shared/ports/desktop-port.ts';
+import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
 
 /** Clock skew above which tokens and certificates start to fail. */
-const SKEW_MS = 5_000;
-const BAD_SKEW_MS = 5 * 60_000;
+const MAX_SKEW_MS = 5_000;
+const ERROR_SKEW_MS = 5 * 60_000;
 
 /** Checks of the bridge's machine, as reported by the bridge. */
-export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): Check[] {
-  if (!bridge.lends(systemPort)) {
+export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): HealthCheck[] {
+  if (!bridge.provides(systemPort)) {
     const message = 'The bridge is not running. Commands, the local API and saving to disk are unavailable.';
-    return [{ id: 'bridge', title: 'Bridge', look: () => wrong('info', message, 'Start it with `perch gateway run`.') }];
+    return [{ id: 'bridge', title: 'Bridge', run: () => reportProblem('info', message, 'Start it with `perch gateway run`.') }];
   }
-  const about = async (signal: AbortSignal) => {
+  const readAbout = async (signal: AbortSignal) => {
     const [before, started] = [clock.now(), clock.monotonic()];
-    const said = await bridge.call(systemPort, 'system.about', {}, { signal });
+    const info = await bridge.call(systemPort, 'system.about', {}, { signal });
     // The bridge read its clock at some time in between.
-    const took = clock.monotonic() - started;
-    return { ...said, skew: Math.max(0, Math.abs(said.now - (before + took / 2)) - took / 2) };
+    const elapsed = clock.monotonic() - started;
+    return { ...info, skew: Math.max(0, Math.abs(info.now - (before + elapsed / 2)) - elapsed / 2) };
   };
-  let asked: ReturnType<typeof about> | undefined;
-  const machine = (signal: AbortSignal): ReturnType<typeof about> => (asked ??= about(signal));
-  let looked: ReturnType<typeof faults> | undefined;
-  const faults = (signal: AbortSignal) => bridge.call(systemPort, 'system.faults', {}, { signal });
-  const files = (signal: AbortSignal): ReturnType<typeof faults> => (looked ??= faults(signal));
+  let pendingAbout: ReturnType<typeof readAbout> | undefined;
+  const getAbout = (signal: AbortSignal): ReturnType<typeof readAbout> => (pendingAbout ??= readAbout(signal));
+  let pendingFaults: ReturnType<typeof readFaults> | undefined;
+  const readFaults = (signal: AbortSignal) => bridge.call(systemPort, 'system.faults', {}, { signal });
+  const getFaults = (signal: AbortSignal): ReturnType<typeof readFaults> => (pendingFaults ??= readFaults(signal));
   return [
     {
       id: 'bridge',
       title: 'Bridge',
-      async look(signal) {
-        const { version, build: theirs } = await machine(signal);
-        if (theirs === build) return fine(`Connected to Perch ${version}.`);
-        return wrong(
+      async run(signal) {
+        const { version, build: bridgeBuild } = await getAbout(signal);
+        if (bridgeBuild === build) return reportOk(`Connected to Perch ${version}.`);
+        return reportProblem(
           'warning',
-          `The bridge serves build ${theirs}, but this app runs build ${build}.`,
+          `The bridge serves build ${bridgeBuild}, but this app runs build ${build}.`,
           'Reload the app. If that doesn’t help, restart the bridge with `perch gateway run`.',
         );
       },
@@ -43,10 +43,10 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
     {
       id: 'version',
       title: 'Bridge version',
-      async look(signal) {
-        const { version } = await machine(signal);
-        if (version === environment.release) return fine(`Bridge and app run version ${version}.`);
-        return wrong(
+      async run(signal) {
+        const { version } = await getAbout(signal);
+        if (version === environment.release) return reportOk(`Bridge and app run version ${version}.`);
+        return reportProblem(
           'warning',
           `The bridge runs version ${version}, but the app runs ${environment.release}.`,
           'Restart the bridge with `perch gateway run`, then reload the app.',
@@ -56,12 +56,12 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
     {
       id: 'clock',
       title: 'Clock',
-      async look(signal) {
-        const { skew } = await machine(signal);
-        if (skew < SKEW_MS) return fine('The clocks of this browser and the bridge match.');
+      async run(signal) {
+        const { skew } = await getAbout(signal);
+        if (skew < MAX_SKEW_MS) return reportOk('The clocks of this browser and the bridge match.');
         const seconds = Math.round(skew / 1000).toLocaleString('en');
-        return wrong(
-          skew < BAD_SKEW_MS ? 'warning' : 'error',
+        return reportProblem(
+          skew < ERROR_SKEW_MS ? 'warning' : 'error',
           `The clocks of this browser and the bridge differ by ${seconds} s.`,
           'Turn on automatic time on both computers.',
         );
@@ -70,24 +70,24 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
     {
       id: 'file-modes',
       title: 'File permissions',
-      async look(signal) {
-        const { open, modesUnknown } = await files(signal);
-        if (modesUnknown !== null) return wrong('info', modesUnknown);
+      async run(signal) {
+        const { open, modesUnknown } = await getFaults(signal);
+        if (modesUnknown !== null) return reportProblem('info', modesUnknown);
         const [first, ...more] = open;
-        if (!first) return fine('Only you can access the token, the keys and the home directory.');
+        if (!first) return reportOk('Only you can access the token, the keys and the home directory.');
         const names = [first, ...more].map(({ path, mode }) => `${path} (mode ${mode})`).join(', ');
         const commands = [first, ...more].map(({ path, wanted }) => `chmod ${wanted} '${path}'`).join('; ');
-        return wrong('error', `Other users can read or change ${names}.`, `Run: ${commands}`);
+        return reportProblem('error', `Other users can read or change ${names}.`, `Run: ${commands}`);
       },
     },
     {
       id: 'vault-key',
       title: 'Encryption key',
-      async look(signal) {
-        const { vaultKey } = await files(signal);
+      async run(signal) {
+        const { vaultKey } = await getFaults(signal);
         if (vaultKey === null) return null;
-        if (vaultKey === 'keyring') return fine('Your encryption key is stored in the system keyring.');
-        return wrong(
+        if (vaultKey === 'keyring') return reportOk('Your encryption key is stored in the system keyring.');
+        return reportProblem(
           'info',
           'Your encryption key is stored in a file that any program you run can read.',
           'If your keyring is unlocked whenever Perch starts, move the key there with `perch secrets keyring` and the argument “on”.',
@@ -97,11 +97,11 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
     {
       id: 'sandbox',
       title: 'Browser sandbox',
-      async look(signal) {
-        const { unsandboxed, hostMode } = await files(signal);
+      async run(signal) {
+        const { unsandboxed, hostMode } = await getFaults(signal);
         if (hostMode === 'tab') return null;
-        if (!unsandboxed) return fine('The managed Chromium runs in a sandbox.');
-        return wrong(
+        if (!unsandboxed) return reportOk('The managed Chromium runs in a sandbox.');
+        return reportProblem(
           'warning',
           'The bridge runs as root, so the managed Chromium runs without a sandbox.',
           'Run `perch gateway run` as a user other than root.',
@@ -111,48 +111,52 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
     {
       id: 'chromium',
       title: 'Background browser',
-      async look(signal) {
-        const { browser, noBrowser, hostMode } = await files(signal);
-        if (browser !== null) return fine(`${browser} keeps the gateway running when no tab is open.`);
+      async run(signal) {
+        const { browser, noBrowser, hostMode } = await getFaults(signal);
+        if (browser !== null) return reportOk(`${browser} keeps the gateway running when no tab is open.`);
         const hint =
           'Install chromium-headless-shell, Chromium, Chrome or Edge, or set PERCH_CHROMIUM to its path. Not needed with `perch gateway run --host tab`.';
-        return wrong(hostMode === 'tab' ? 'info' : 'error', noBrowser ?? 'No Chromium, Chrome or Edge found on your computer.', hint);
+        return reportProblem(
+          hostMode === 'tab' ? 'info' : 'error',
+          noBrowser ?? 'No Chromium, Chrome or Edge found on your computer.',
+          hint,
+        );
       },
     },
     {
       id: 'desktop',
       title: 'Desktop capture',
-      async look(signal) {
-        if (!bridge.lends(desktopPort)) return null;
+      async run(signal) {
+        if (!bridge.provides(desktopPort)) return null;
         const { problem } = await bridge.call(desktopPort, 'desktop.check', {}, { signal });
-        if (problem === null) return fine('Agents can capture the desktop if you allow it.');
-        return wrong('info', `desktop_screenshot is unavailable: ${toClause(problem)}.`, 'Start the bridge in a desktop session.');
+        if (problem === null) return reportOk('Agents can capture the desktop if you allow it.');
+        return reportProblem('info', `desktop_screenshot is unavailable: ${toClause(problem)}.`, 'Start the bridge in a desktop session.');
       },
     },
     {
       id: 'python',
       title: 'Python',
-      async look(signal) {
-        const { python } = await machine(signal);
+      async run(signal) {
+        const { python } = await getAbout(signal);
         return python === null
-          ? wrong('info', 'Python is not installed. Commands that need it fail.', 'Install Python 3.')
-          : fine(`Python ${python}.`);
+          ? reportProblem('info', 'Python is not installed. Commands that need it fail.', 'Install Python 3.')
+          : reportOk(`Python ${python}.`);
       },
     },
-    ...(bridge.lends(speechPort) ? [speechCheck(bridge)] : []),
+    ...(bridge.provides(speechPort) ? [speechCheck(bridge)] : []),
   ];
 }
 
-const speechCheck = (bridge: DoctorDeps['bridge']): Check => ({
+const speechCheck = (bridge: DoctorDeps['bridge']): HealthCheck => ({
   id: 'speech',
   title: 'Text to speech',
-  async look(signal) {
+  async run(signal) {
     const { voices } = await bridge.call(speechPort, 'speech.voices', {}, { signal });
     const system = voices.filter(({ id }) => id.startsWith('system:')).length;
     const network = voices.length - system;
-    if (network > 0) return fine(`${network} online voices${system > 0 ? ` and ${system} system voices` : ''} available.`);
-    if (system > 0) return fine(`${system} system voices available. Online voices can’t be reached.`);
-    return wrong(
+    if (network > 0) return reportOk(`${network} online voices${system > 0 ? ` and ${system} system voices` : ''} available.`);
+    if (system > 0) return reportOk(`${system} system voices available. Online voices can’t be reached.`);
+    return reportProblem(
       'info',
       'No speech engine is installed, and online voices can’t be reached.',
       'Check the internet connection, or install a speech engine (on Debian: apt-get install espeak-ng).',

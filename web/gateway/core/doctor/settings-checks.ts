@@ -1,35 +1,35 @@
 import { toClause } from '#shared/clause.ts';
-import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
-import { unknownSettings, unknownTools } from './unknown-names.ts';
+import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
+import { findUnknownSettings, findUnknownTools } from './unknown-names.ts';
 
 /** Finds invalid and unusual settings. */
-export const settingsChecks = ({ config, file, references, tools }: DoctorDeps): Check[] => [
+export const settingsChecks = ({ config, file, references, tools }: DoctorDeps): HealthCheck[] => [
   {
     id: 'secrets',
     title: 'API keys',
-    look() {
+    run() {
       const { lost } = config.faults;
-      if (lost.length === 0) return fine('All API keys can be read.');
-      return wrong('error', `These API keys can’t be read in this browser: ${lost.join(', ')}.`, 'Enter them again in Models.');
+      if (lost.length === 0) return reportOk('All API keys can be read.');
+      return reportProblem('error', `These API keys can’t be read in this browser: ${lost.join(', ')}.`, 'Enter them again in Models.');
     },
   },
   {
     id: 'references',
     title: 'Key references',
-    look() {
-      const { names, unasked, file, problem } = references.unresolved;
-      if (names.length === 0 && !problem) return fine('All keys referenced in the configuration are available.');
-      const refused = problem ? `${file ?? ''} can’t be used: ${toClause(problem)}. ` : '';
-      if (names.length === 0) return wrong('warning', refused.trim(), 'Fix the file, then call `secrets.reload`.');
-      if (unasked)
-        return wrong(
+    run() {
+      const { names, isPending, file, problem } = references.unresolved;
+      if (names.length === 0 && !problem) return reportOk('All keys referenced in the configuration are available.');
+      const refusal = problem ? `${file ?? ''} can’t be used: ${toClause(problem)}. ` : '';
+      if (names.length === 0) return reportProblem('warning', refusal.trim(), 'Fix the file, then call `secrets.reload`.');
+      if (isPending)
+        return reportProblem(
           'error',
           `These keys come from the bridge, which is not running: ${names.join(', ')}.`,
           'Start it with `perch gateway run`.',
         );
-      return wrong(
+      return reportProblem(
         'error',
-        `${refused}Keys not found: ${names.join(', ')}.`,
+        `${refusal}Keys not found: ${names.join(', ')}.`,
         `Add each to ${file ?? 'secrets.env'} as NAME=value or set it in the bridge’s environment, then call \`secrets.reload\`.`,
       );
     },
@@ -37,13 +37,13 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
   {
     id: 'settings',
     title: 'Settings',
-    look() {
-      const { misfits } = config.faults;
-      if (misfits.length === 0) return fine('All settings are valid.');
-      const message = `Invalid settings, which are ignored: ${misfits.join(', ')}.`;
+    run() {
+      const { misfits: invalidSettings } = config.faults;
+      if (invalidSettings.length === 0) return reportOk('All settings are valid.');
+      const message = `Invalid settings, which are ignored: ${invalidSettings.join(', ')}.`;
       // The name of a whole section has no dot.
-      const severity = misfits.every((path) => path.includes('.')) ? 'warning' : 'error';
-      return wrong(
+      const severity = invalidSettings.every((path) => path.includes('.')) ? 'warning' : 'error';
+      return reportProblem(
         severity,
         message,
         'Reload the app to get the newest version, or set each of them again with `config.set` (null resets it).',
@@ -53,15 +53,15 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
   {
     id: 'config-file',
     title: 'Configuration file',
-    look() {
+    run() {
       const { state, path, problem } = file.state;
       if (state === 'off') return null;
-      if (state === 'synced') return fine(`${path ?? 'The file'} is in sync.`);
+      if (state === 'synced') return reportOk(`${path ?? 'The file'} is in sync.`);
       const { message = 'unknown error', line, column } = problem ?? {};
-      const place = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`;
-      return wrong(
+      const position = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`;
+      return reportProblem(
         'error',
-        `${path ?? 'The configuration file'} can’t be used: ${toClause(message)}${place}. The last valid configuration stays in use.`,
+        `${path ?? 'The configuration file'} can’t be used: ${toClause(message)}${position}. The last valid configuration stays in use.`,
         state === 'failed' ? 'Make sure you can read and write the file.' : 'Fix the file. Perch reads it again as soon as you save it.',
       );
     },
@@ -69,21 +69,21 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
   {
     id: 'names',
     title: 'Unknown settings',
-    async look() {
-      await tools.ready();
-      const unread = unknownSettings(config.settings);
-      const unfit = unknownTools(
+    async run() {
+      await tools.loadAll();
+      const unknownKeys = findUnknownSettings(config.settings);
+      const unknownToolNames = findUnknownTools(
         config.settings,
         tools.list().map(({ name }) => name),
       );
-      if (unread.length + unfit.length === 0) return fine('All settings and tool names are known.');
-      const said = [
-        ...(unread.length > 0 ? [`Unknown settings: ${unread.join(', ')}.`] : []),
-        ...(unfit.length > 0 ? [`Unknown tools: ${unfit.join(', ')}.`] : []),
+      if (unknownKeys.length + unknownToolNames.length === 0) return reportOk('All settings and tool names are known.');
+      const messages = [
+        ...(unknownKeys.length > 0 ? [`Unknown settings: ${unknownKeys.join(', ')}.`] : []),
+        ...(unknownToolNames.length > 0 ? [`Unknown tools: ${unknownToolNames.join(', ')}.`] : []),
       ];
-      return wrong(
+      return reportProblem(
         'info',
-        said.join(' '),
+        messages.join(' '),
         'Check the spelling. Remove a setting with `config.set` and null; list the tools with `tools.list`.',
       );
     },
@@ -91,9 +91,9 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
   {
     id: 'rate-limit',
     title: 'Rate limit',
-    look() {
-      if (config.settings.gateway.rateLimit?.perMinute !== 0) return fine('The rate limit is on.');
-      return wrong(
+    run() {
+      if (config.settings.gateway.rateLimit?.perMinute !== 0) return reportOk('The rate limit is on.');
+      return reportProblem(
         'warning',
         'The rate limit is off. One program can overload the gateway.',
         'Set it with `config.set` and the key `gateway.rateLimit`.',

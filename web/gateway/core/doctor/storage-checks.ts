@@ -1,20 +1,20 @@
-import { toldQuota } from '#shared/told-quota.ts';
-import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
+import { getReportedQuota } from '#shared/reported-quota.ts';
+import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
 
-const NEARLY_FULL = 0.9;
-const FULL = 0.98;
+const WARNING_RATIO = 0.9;
+const ERROR_RATIO = 0.98;
 
-const share = (part: number): string => `${Math.round(part * 100)} %`;
+const formatPercent = (part: number): string => `${Math.round(part * 100)} %`;
 
 /** Checks of the browser's storage: whether it is persistent, has room, and can be written. */
-export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Check[] => [
+export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): HealthCheck[] => [
   {
     id: 'storage-persistent',
     title: 'Persistent storage',
-    async look() {
+    async run() {
       const persisted = await environment.persisted();
-      if (persisted === true) return fine('The browser keeps your data until you delete it.');
-      if (persisted === null) return wrong('info', 'The browser doesn’t report whether it keeps your data.');
+      if (persisted === true) return reportOk('The browser keeps your data until you delete it.');
+      if (persisted === null) return reportProblem('info', 'The browser doesn’t report whether it keeps your data.');
       // The managed Chromium has no page that could ask for persistence.
       const hint =
         environment.host() === 'headless'
@@ -22,23 +22,23 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Ch
           : 'Ask the browser to keep your data in Devices. Many browsers agree once the app is installed.';
       const message = 'The browser may delete your data when the disk is nearly full';
       // In this case it is a copy of the data on disk, and can be restored.
-      if (sync?.state().state === 'synced') return wrong('info', `${message}. All of it is also saved to disk.`, hint);
-      return wrong('warning', `${message}, and there is no other copy.`, hint);
+      if (sync?.state().state === 'synced') return reportProblem('info', `${message}. All of it is also saved to disk.`, hint);
+      return reportProblem('warning', `${message}, and there is no other copy.`, hint);
     },
   },
   {
     id: 'storage-room',
     title: 'Browser storage space',
-    async look() {
+    async run() {
       const estimate = await environment.estimate();
-      const quota = estimate && toldQuota(estimate);
-      if (!quota) return wrong('info', 'The browser doesn’t report how much storage is available.');
+      const quota = estimate && getReportedQuota(estimate);
+      if (!quota) return reportProblem('info', 'The browser doesn’t report how much storage is available.');
       const used = estimate.usage / quota;
-      if (used < NEARLY_FULL) return fine(`${share(used)} of the browser’s storage is used.`);
+      if (used < WARNING_RATIO) return reportOk(`${formatPercent(used)} of the browser’s storage is used.`);
       const hint = 'Delete chats you don’t need, or free disk space. Devices shows what is used.';
-      return wrong(
-        used < FULL ? 'warning' : 'error',
-        `${share(used)} of the browser’s storage is used. Saving will fail when it is full.`,
+      return reportProblem(
+        used < ERROR_RATIO ? 'warning' : 'error',
+        `${formatPercent(used)} of the browser’s storage is used. Saving will fail when it is full.`,
         hint,
       );
     },
@@ -46,23 +46,23 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Ch
   {
     id: 'vault',
     title: 'Database',
-    async look() {
+    async run() {
       try {
         await vault.check();
-        return fine('Writing and reading work.');
+        return reportOk('Writing and reading work.');
       } catch (error) {
         const hint = 'Reload the app. If the disk or the browser’s storage is full, free some space (see Devices).';
-        return wrong('critical', `Saving fails: ${error instanceof Error ? error.message : String(error)}`, hint);
+        return reportProblem('critical', `Saving fails: ${error instanceof Error ? error.message : String(error)}`, hint);
       }
     },
   },
   {
     id: 'log',
     title: 'Log storage',
-    async look() {
+    async run() {
       await log.flush();
-      if (log.problem === null) return fine('The log is saved.');
-      return wrong(
+      if (log.problem === null) return reportOk('The log is saved.');
+      return reportProblem(
         'warning',
         `The newest log lines are not saved: ${log.problem}`,
         'Free storage space (see Devices). Until then, Logs still shows these lines (`logs.tail`).',

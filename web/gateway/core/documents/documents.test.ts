@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import {
-  compoundFile,
-  docx,
-  lines,
-  paragraph,
-  pdf,
-  pptx,
-  sheetXml,
-  xlsx,
-  zipListing,
-  zipOf,
+  createCompoundFile,
+  createDocx,
+  toPdfLines,
+  toParagraphXml,
+  createPdf,
+  createPptx,
+  toSheetXml,
+  createXlsx,
+  createZipListing,
+  createZip,
 } from '../../../../tests/support/office-files.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import type { DocumentRequest, DocumentText } from './documents.ts';
-import { kindOf } from './kinds.ts';
+import type { DocumentRequest, DocumentText } from './document-reader.ts';
+import { getDocumentKind } from './document-kinds.ts';
 import { readDocument } from './read-document.ts';
-import { shownNumber } from './xlsx-formats.ts';
+import { formatXlsxNumber } from './xlsx-formats.ts';
 
 const read = (
   kind: DocumentRequest['kind'],
@@ -27,7 +27,7 @@ const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode
 
 describe('word-processor files', () => {
   verifies('office/docx', 'headings, lists, tables, links, notes, boxes; without what was deleted', async () => {
-    const { text, title } = await read('docx', await docx());
+    const { text, title } = await read('docx', await createDocx());
     expect(title).toBe('The report');
     expect(text).toBe(
       [
@@ -56,7 +56,7 @@ describe('word-processor files', () => {
     const matrix = `<m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr><m:e><m:m><m:mr><m:e>${run('1')}</m:e><m:e>${run('0')}</m:e></m:mr><m:mr><m:e>${run('0')}</m:e><m:e>${run('5%')}</m:e></m:mr></m:m></m:e></m:d>`;
     const { text } = await read(
       'docx',
-      await docx(
+      await createDocx(
         `<w:p><w:r><w:t>So </w:t></w:r><m:oMath>${inline}</m:oMath></w:p><w:p><m:oMathPara><m:oMath>${sum}${run('=')}${matrix}</m:oMath></m:oMathPara></w:p><w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r><w:r><w:t> agreed</w:t></w:r></w:p>`,
       ),
     );
@@ -81,12 +81,16 @@ describe('word-processor files', () => {
     const commented = '<w:p><w:r><w:t>Agreed</w:t></w:r><w:r><w:commentReference w:id="0"/></w:r></w:p>';
     const { text } = await read(
       'docx',
-      await docx(commented, [
-        part('h1', 'header', `<w:hdr ${W}>${paragraph('Confidential')}</w:hdr>`),
-        part('h2', 'header', `<w:hdr ${W}>${paragraph('Confidential')}</w:hdr>`),
-        part('f1', 'footer', `<w:ftr ${W}>${paragraph('3')}</w:ftr>`),
-        part('f2', 'footer', `<w:ftr ${W}>${paragraph('Draft of May')}</w:ftr>`),
-        part('c1', 'comments', `<w:comments ${W}><w:comment w:id="0" w:author="Ann">${paragraph('By whom?')}</w:comment></w:comments>`),
+      await createDocx(commented, [
+        part('h1', 'header', `<w:hdr ${W}>${toParagraphXml('Confidential')}</w:hdr>`),
+        part('h2', 'header', `<w:hdr ${W}>${toParagraphXml('Confidential')}</w:hdr>`),
+        part('f1', 'footer', `<w:ftr ${W}>${toParagraphXml('3')}</w:ftr>`),
+        part('f2', 'footer', `<w:ftr ${W}>${toParagraphXml('Draft of May')}</w:ftr>`),
+        part(
+          'c1',
+          'comments',
+          `<w:comments ${W}><w:comment w:id="0" w:author="Ann">${toParagraphXml('By whom?')}</w:comment></w:comments>`,
+        ),
       ]),
     );
     expect(text).toBe(
@@ -95,7 +99,7 @@ describe('word-processor files', () => {
   });
 
   verifies('office/bounded', 'a long one goes on where it was cut', async () => {
-    const file = await docx(Array.from({ length: 500 }, (_, index) => paragraph(`Paragraph ${index}.`)).join(''));
+    const file = await createDocx(Array.from({ length: 500 }, (_, index) => toParagraphXml(`Paragraph ${index}.`)).join(''));
     const first = await read('docx', file, { limit: 1000 });
     expect(first.text.length).toBeLessThanOrEqual(1000);
     const rest = await read('docx', file, { limit: 1_000_000, ...first.next });
@@ -106,7 +110,7 @@ describe('word-processor files', () => {
 
 describe('spreadsheets', () => {
   verifies('office/xlsx', 'sheets as tables, dates and formats as shown, the values of formulas', async () => {
-    const { text, sheets } = await read('xlsx', await xlsx());
+    const { text, sheets } = await read('xlsx', await createXlsx());
     expect(sheets).toEqual(['Sales & co', 'Empty', 'Secret (hidden)']);
     expect(text).toBe(
       [
@@ -123,17 +127,17 @@ describe('spreadsheets', () => {
         '(empty)',
       ].join('\n\n'),
     );
-    expect((await read('xlsx', await xlsx(), { sheet: 'secret' })).text).toContain('| 1 | 7 |');
-    expect((await read('xlsx', await xlsx(), { sheet: '1', range: 'B2:B3' })).text).toBe(
+    expect((await read('xlsx', await createXlsx(), { sheet: 'secret' })).text).toContain('| 1 | 7 |');
+    expect((await read('xlsx', await createXlsx(), { sheet: '1', range: 'B2:B3' })).text).toBe(
       '## Sales & co\n\n|  | B |\n| --- | --- |\n| 2 | 1,234.50 EUR |\n| 3 | 2469 |',
     );
-    await expect(read('xlsx', await xlsx(), { sheet: 'None' })).rejects.toThrow('Sheets: Sales & co, Empty, Secret');
-    await expect(read('xlsx', await xlsx(), { range: 'what' })).rejects.toThrow('Invalid range');
+    await expect(read('xlsx', await createXlsx(), { sheet: 'None' })).rejects.toThrow('Sheets: Sales & co, Empty, Secret');
+    await expect(read('xlsx', await createXlsx(), { range: 'what' })).rejects.toThrow('Invalid range');
   });
 
   verifies('office/bounded', 'a long sheet goes on at the next row, then with the next sheet', async () => {
     const rows = Array.from({ length: 300 }, (_, index) => `<c r="A${index + 1}"><v>${index + 1}</v></c>`);
-    const file = await xlsx({ Long: { xml: sheetXml(rows) }, After: { xml: sheetXml(['<c r="A1"><v>5</v></c>']) } });
+    const file = await createXlsx({ Long: { xml: toSheetXml(rows) }, After: { xml: toSheetXml(['<c r="A1"><v>5</v></c>']) } });
     const seen: string[] = [];
     let part: Partial<DocumentRequest> = {};
     for (let calls = 0; calls < 100; calls++) {
@@ -147,15 +151,15 @@ describe('spreadsheets', () => {
   });
 
   verifies('office/xlsx', 'spans of hours do not depend on the first day of the calendar', () => {
-    expect(shownNumber(1.5, '[h]:mm:ss', true)).toBe('36:00:00');
-    expect(shownNumber(1.5, '[h]:mm:ss', false)).toBe('36:00:00');
-    expect(shownNumber(45678.75, 'm/d/yy h:mm', true)).toBe('2029-01-22 18:00');
+    expect(formatXlsxNumber(1.5, '[h]:mm:ss', true)).toBe('36:00:00');
+    expect(formatXlsxNumber(1.5, '[h]:mm:ss', false)).toBe('36:00:00');
+    expect(formatXlsxNumber(45678.75, 'm/d/yy h:mm', true)).toBe('2029-01-22 18:00');
   });
 });
 
 describe('presentations', () => {
   verifies('office/pptx', 'slides in their order, with tables, notes and what is hidden', async () => {
-    const { text, part } = await read('pptx', await pptx());
+    const { text, part } = await read('pptx', await createPptx());
     expect(part).toBe('slides 1-2 of 2');
     expect(text).toBe(
       [
@@ -168,12 +172,12 @@ describe('presentations', () => {
         '## Slide 2 (hidden): The end',
       ].join('\n\n'),
     );
-    expect((await read('pptx', await pptx(), { pages: '2' })).text).toBe('## Slide 2 (hidden): The end');
-    await expect(read('pptx', await pptx(), { pages: '9' })).rejects.toThrow('The last slide is 2');
+    expect((await read('pptx', await createPptx(), { pages: '2' })).text).toBe('## Slide 2 (hidden): The end');
+    await expect(read('pptx', await createPptx(), { pages: '9' })).rejects.toThrow('The last slide is 2');
   });
 
   verifies('office/bounded', 'a slide that is too long by itself goes on where it was cut', async () => {
-    const file = await pptx();
+    const file = await createPptx();
     const parts: string[] = [];
     let part: Partial<DocumentRequest> | undefined = {};
     while (part && parts.length < 20) {
@@ -201,7 +205,7 @@ describe('PDF', () => {
       { text: 'fourth', x: 50, y: 640 },
       { text: 'second', x: 50, y: 680 },
     ];
-    const { text, title, part, notes } = await read('pdf', await pdf([columns, anyhow, []], { title: 'Notes' }));
+    const { text, title, part, notes } = await read('pdf', await createPdf([columns, anyhow, []], { title: 'Notes' }));
     expect({ title, part, notes }).toEqual({
       title: 'Notes',
       part: 'pages 1-3 of 3',
@@ -230,7 +234,7 @@ describe('PDF', () => {
         row(700 - 14 * at, [40, said(`Left ${nth}`)], [320, said(`Right ${nth}`)]),
       );
       const pairs = [...row(700, [50, 'Name'], [200, 'Ann']), ...row(686, [50, 'Born'], [200, '1970'])];
-      const { text } = await read('pdf', await pdf([table, prose, pairs]));
+      const { text } = await read('pdf', await createPdf([table, prose, pairs]));
       expect(text).toBe(
         [
           '## Page 1',
@@ -248,7 +252,7 @@ describe('PDF', () => {
   );
 
   verifies('office/bounded', 'the pages that are asked for, as many as there is room for', async () => {
-    const file = await pdf(Array.from({ length: 6 }, (_, index) => lines(index + 1, 20)));
+    const file = await createPdf(Array.from({ length: 6 }, (_, index) => toPdfLines(index + 1, 20)));
     const first = await read('pdf', file, { pages: '2-', limit: 3000 });
     expect(first).toMatchObject({ part: 'pages 2-3 of 6', next: { pages: '4-6' } });
     expect((await read('pdf', file, { pages: '5', limit: 500 })).next).toEqual({ pages: '5', offset: 500 });
@@ -258,30 +262,30 @@ describe('PDF', () => {
   });
 
   it('stops when it is told to', async () => {
-    const file = await pdf(Array.from({ length: 3 }, (_, index) => lines(index + 1, 5)));
+    const file = await createPdf(Array.from({ length: 3 }, (_, index) => toPdfLines(index + 1, 5)));
     await expect(read('pdf', file, {}, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   });
 });
 
 describe('unreadable files', () => {
   verifies('office/refuses', 'encrypted, of the old format, cut off, empty, or something else: a sentence each', async () => {
-    const whole = await docx();
-    const scan = await pdf([[], []]);
+    const whole = await createDocx();
+    const scan = await createPdf([[], []]);
     const cases: [DocumentRequest['kind'], Uint8Array<ArrayBuffer>, RegExp][] = [
-      ['pdf', await pdf([lines(1, 3)], { password: 'secret' }), /protected by a password/],
+      ['pdf', await createPdf([toPdfLines(1, 3)], { password: 'secret' }), /protected by a password/],
       ['pdf', utf8('no PDF at all'), /not a PDF, damaged or incomplete/],
       ['pdf', new Uint8Array(0), /not a PDF, damaged or incomplete/],
       ['pdf', scan, /no text on any page.*scan/],
-      ['docx', compoundFile(), /protected by a password/],
-      ['xlsx', compoundFile(), /protected by a password/],
-      ['docx', compoundFile('WordDocument'), /old Office format/],
+      ['docx', createCompoundFile(), /protected by a password/],
+      ['xlsx', createCompoundFile(), /protected by a password/],
+      ['docx', createCompoundFile('WordDocument'), /old Office format/],
       ['docx', whole.slice(0, whole.length - 300), /damaged or incomplete/],
       ['docx', new Uint8Array(0), /damaged or incomplete/],
       ['pptx', whole, /not a file of this type/],
-      ['xlsx', await zipOf({ 'a.txt': 'x' }), /not a file of this type/],
+      ['xlsx', await createZip({ 'a.txt': 'x' }), /not a file of this type/],
       [
         'xlsx',
-        await zipOf({ 'xl/workbook.xml': '<workbook/>' }, { password: 'x' }),
+        await createZip({ 'xl/workbook.xml': '<workbook/>' }, { password: 'x' }),
         /protected by a password|no file of this kind|damaged/,
       ],
       ['text', new Uint8Array([1, 0, 2, 0]), /is not a text file/],
@@ -296,13 +300,13 @@ describe('unreadable files', () => {
 
   verifies('office/bombs', 'what unpacks to far more, has entities of its own, or is nested absurdly', async () => {
     const zeros = '\0'.repeat(140 * 1024 * 1024);
-    await expect(read('xlsx', await xlsx({ A: { xml: zeros } }))).rejects.toThrow('far more data than expected');
-    await expect(read('docx', await docx(zeros.slice(0, 33 * 1024 * 1024)))).rejects.toThrow('far more data than expected');
+    await expect(read('xlsx', await createXlsx({ A: { xml: zeros } }))).rejects.toThrow('far more data than expected');
+    await expect(read('docx', await createDocx(zeros.slice(0, 33 * 1024 * 1024)))).rejects.toThrow('far more data than expected');
     const laughs = `<!DOCTYPE w [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><w:document><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`;
-    await expect(read('docx', await zipOf({ 'word/document.xml': laughs }))).rejects.toThrow('document type definition');
-    await expect(read('docx', await docx('<w:p>'.repeat(5000)))).rejects.toThrow('nested too deeply');
+    await expect(read('docx', await createZip({ 'word/document.xml': laughs }))).rejects.toThrow('document type definition');
+    await expect(read('docx', await createDocx('<w:p>'.repeat(5000)))).rejects.toThrow('nested too deeply');
     await expect(read('html', utf8('<div>'.repeat(5000)))).rejects.toThrow('nested too deeply');
-    const many = zipListing(10_001);
+    const many = createZipListing(10_001);
     await expect(read('pptx', many)).rejects.toThrow('more than 10000 parts');
   });
 });
@@ -350,4 +354,4 @@ it.each([
   ['a.csv', 'application/vnd.ms-excel', 'text'],
   ['a.bin', 'text/html; charset=utf-8', 'html'],
   ['a.bin', 'application/octet-stream', undefined],
-])('%s of type %s is %s', (name, type, kind) => expect(kindOf(name, type)).toBe(kind));
+])('%s of type %s is %s', (name, type, kind) => expect(getDocumentKind(name, type)).toBe(kind));

@@ -1,4 +1,4 @@
-import { type Element, element, elements, textIn } from './xml-tree.ts';
+import { type XmlElement, findElement, getChildren, getText } from './xml-tree.ts';
 
 /** LaTeX commands for accents, by the characters that Office files use for them. */
 const ACCENTS: Readonly<Record<string, string>> = {
@@ -17,68 +17,70 @@ const ACCENTS: Readonly<Record<string, string>> = {
  * An equation (`m:oMath`; ECMA-376 part 1, section 22.1) as LaTeX, without delimiters. Constructs without a LaTeX command are reduced to
  * their content.
  */
-export function latexOf(of: Element): string {
-  return elements(of).map(partOf).join('').trim();
+export function toLatex(node: XmlElement): string {
+  return getChildren(node).map(convertNode).join('').trim();
 }
 
-function partOf(of: Element): string {
-  const part = (name: string): string => group(element(of, name));
-  const value = (properties: string, name: string, otherwise: string): string =>
-    element(of, properties, name)?.attributes['m:val'] ?? otherwise;
-  switch (of.name) {
+function convertNode(node: XmlElement): string {
+  const convertChild = (name: string): string => wrapGroup(findElement(node, name));
+  const readProperty = (properties: string, name: string, fallback: string): string =>
+    findElement(node, properties, name)?.attributes['m:val'] ?? fallback;
+  switch (node.name) {
     case 'm:t':
-      return escaped(textIn(of));
+      return escapeLatex(getText(node));
     case 'm:f':
-      return value('m:fPr', 'm:type', 'bar') === 'lin' ? `${part('m:num')}/${part('m:den')}` : `\\frac${part('m:num')}${part('m:den')}`;
+      return readProperty('m:fPr', 'm:type', 'bar') === 'lin'
+        ? `${convertChild('m:num')}/${convertChild('m:den')}`
+        : `\\frac${convertChild('m:num')}${convertChild('m:den')}`;
     case 'm:sSup':
-      return `${part('m:e')}^${part('m:sup')}`;
+      return `${convertChild('m:e')}^${convertChild('m:sup')}`;
     case 'm:sSub':
-      return `${part('m:e')}_${part('m:sub')}`;
+      return `${convertChild('m:e')}_${convertChild('m:sub')}`;
     case 'm:sSubSup':
-      return `${part('m:e')}_${part('m:sub')}^${part('m:sup')}`;
+      return `${convertChild('m:e')}_${convertChild('m:sub')}^${convertChild('m:sup')}`;
     case 'm:sPre':
-      return `{}_${part('m:sub')}^${part('m:sup')}${part('m:e')}`;
+      return `{}_${convertChild('m:sub')}^${convertChild('m:sup')}${convertChild('m:e')}`;
     case 'm:rad': {
-      const degree = inner(element(of, 'm:deg'));
-      return `\\sqrt${degree === '' ? '' : `[${degree}]`}${part('m:e')}`;
+      const degree = convertContent(findElement(node, 'm:deg'));
+      return `\\sqrt${degree === '' ? '' : `[${degree}]`}${convertChild('m:e')}`;
     }
     case 'm:nary':
-      return `${value('m:naryPr', 'm:chr', '∫')}${bound('_', element(of, 'm:sub'))}${bound('^', element(of, 'm:sup'))}${part('m:e')}`;
+      return `${readProperty('m:naryPr', 'm:chr', '∫')}${formatBound('_', findElement(node, 'm:sub'))}${formatBound('^', findElement(node, 'm:sup'))}${convertChild('m:e')}`;
     case 'm:limLow':
-      return `\\underset${part('m:lim')}${part('m:e')}`;
+      return `\\underset${convertChild('m:lim')}${convertChild('m:e')}`;
     case 'm:limUpp':
-      return `\\overset${part('m:lim')}${part('m:e')}`;
+      return `\\overset${convertChild('m:lim')}${convertChild('m:e')}`;
     case 'm:bar':
-      return `\\${value('m:barPr', 'm:pos', 'bot') === 'top' ? 'overline' : 'underline'}${part('m:e')}`;
+      return `\\${readProperty('m:barPr', 'm:pos', 'bot') === 'top' ? 'overline' : 'underline'}${convertChild('m:e')}`;
     case 'm:acc':
-      return `\\${ACCENTS[value('m:accPr', 'm:chr', '\u0302')] ?? 'hat'}${part('m:e')}`;
+      return `\\${ACCENTS[readProperty('m:accPr', 'm:chr', '\u0302')] ?? 'hat'}${convertChild('m:e')}`;
     case 'm:d': {
-      const between = value('m:dPr', 'm:sepChr', '|');
-      const [begin, end] = [value('m:dPr', 'm:begChr', '('), value('m:dPr', 'm:endChr', ')')];
-      return `\\left${escaped(begin) || '.'}${elements(of, 'm:e').map(inner).join(escaped(between))}\\right${escaped(end) || '.'}`;
+      const between = readProperty('m:dPr', 'm:sepChr', '|');
+      const [begin, end] = [readProperty('m:dPr', 'm:begChr', '('), readProperty('m:dPr', 'm:endChr', ')')];
+      return `\\left${escapeLatex(begin) || '.'}${getChildren(node, 'm:e').map(convertContent).join(escapeLatex(between))}\\right${escapeLatex(end) || '.'}`;
     }
     case 'm:m':
-      return environment(
+      return formatEnvironment(
         'matrix',
-        elements(of, 'm:mr').map((row) => elements(row, 'm:e').map(inner).join(' & ')),
+        getChildren(node, 'm:mr').map((row) => getChildren(row, 'm:e').map(convertContent).join(' & ')),
       );
     case 'm:eqArr':
-      return environment('aligned', elements(of, 'm:e').map(inner));
+      return formatEnvironment('aligned', getChildren(node, 'm:e').map(convertContent));
     default:
-      return elements(of).map(partOf).join('');
+      return getChildren(node).map(convertNode).join('');
   }
 }
 
-const inner = (of: Element | undefined): string => (of ? latexOf(of) : '');
-const group = (of: Element | undefined): string => `{${inner(of)}}`;
-const environment = (name: string, rows: readonly string[]): string => `\\begin{${name}}${rows.join(' \\\\ ')}\\end{${name}}`;
+const convertContent = (node: XmlElement | undefined): string => (node ? toLatex(node) : '');
+const wrapGroup = (node: XmlElement | undefined): string => `{${convertContent(node)}}`;
+const formatEnvironment = (name: string, rows: readonly string[]): string => `\\begin{${name}}${rows.join(' \\\\ ')}\\end{${name}}`;
 
-function bound(mark: string, of: Element | undefined): string {
-  const text = inner(of);
+function formatBound(mark: string, node: XmlElement | undefined): string {
+  const text = convertContent(node);
   return text === '' ? '' : `${mark}{${text}}`;
 }
 
-const escaped = (text: string): string =>
+const escapeLatex = (text: string): string =>
   text
     .replaceAll('\\', '\\backslash ')
     .replace(/[{}$&#%_]/g, '\\$&')

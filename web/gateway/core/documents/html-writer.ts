@@ -1,34 +1,34 @@
 import type { Handler } from 'htmlparser2';
-import { Pieces } from './pieces.ts';
-import { markdownTable, plainTable } from './table.ts';
+import { StringBuilder } from './string-builder.ts';
+import { toMarkdownTable, toPlainTable } from './markdown-table.ts';
 
 /** Elements without text of interest to a reader. */
-const LEFT_OUT = new Set(
+const SKIPPED_ELEMENTS = new Set(
   'script style noscript template svg math iframe object embed canvas audio video select datalist button nav footer aside dialog head title'.split(
     ' ',
   ),
 );
-const LEFT_OUT_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'search', 'dialog', 'menu']);
-const BLOCKS = new Set(
+const SKIPPED_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'search', 'dialog', 'menu']);
+const BLOCK_ELEMENTS = new Set(
   'address article blockquote body caption center dd details div dl dt fieldset figcaption figure form h1 h2 h3 h4 h5 h6 header hr html li main ol p pre section summary table tbody td tfoot th thead tr ul'.split(
     ' ',
   ),
 );
 /** Elements whose text is formatted when they end. */
-const FORMED = new Set('a li blockquote pre code h1 h2 h3 h4 h5 h6 table tr td th'.split(' '));
+const FORMATTED_ELEMENTS = new Set('a li blockquote pre code h1 h2 h3 h4 h5 h6 table tr td th'.split(' '));
 /** Maximum nesting of formatted elements; deeper ones are plain text. */
 const MAX_DEPTH = 60;
 
 /** Maximum nesting of any elements: parsing time grows with the square of it. */
-const MAX_OPEN = 1000;
+const MAX_OPEN_ELEMENTS = 1000;
 
 /** Thrown for a page with excessively nested elements. */
-export class TooDeep extends Error {}
+export class NestingError extends Error {}
 
 /** An open element whose text will be formatted. */
 interface Frame {
   name: string;
-  text: Pieces;
+  text: StringBuilder;
   href?: string;
   /** List item: its marker. */
   mark?: string;
@@ -36,11 +36,11 @@ interface Frame {
   cells: string[];
 }
 
-interface Open {
+interface OpenElement {
   name: string;
-  frame: boolean;
-  main: boolean;
-  left: boolean;
+  hasFrame: boolean;
+  isMain: boolean;
+  isSkipped: boolean;
   /** `ol`: number of the next item. */
   next?: number;
 }
@@ -48,12 +48,12 @@ interface Open {
 /** Converts parser events of a page to Markdown; memory and time are linear in the page's length. */
 export class HtmlWriter implements Partial<Handler> {
   readonly #base: string | undefined;
-  readonly #open: Open[] = [];
-  readonly #frames: Frame[] = [frame('page')];
-  #leftOut = 0;
-  #pre = 0;
-  #main = 0;
-  readonly #mainText = new Pieces();
+  readonly #open: OpenElement[] = [];
+  readonly #frames: Frame[] = [createFrame('page')];
+  #skipDepth = 0;
+  #preDepth = 0;
+  #mainDepth = 0;
+  readonly #mainText = new StringBuilder();
   #title = '';
   #inTitle = false;
 
@@ -61,66 +61,66 @@ export class HtmlWriter implements Partial<Handler> {
     this.#base = base;
   }
 
-  result(): { title: string; main: string; all: string } {
+  getResult(): { title: string; main: string; all: string } {
     return {
       title: this.#title.replace(/\s+/g, ' ').trim().slice(0, 500),
-      main: tidy(String(this.#mainText)),
-      all: tidy(String(this.#frames[0]?.text ?? '')),
+      main: trimLines(String(this.#mainText)),
+      all: trimLines(String(this.#frames[0]?.text ?? '')),
     };
   }
 
   onopentag(name: string, attributes: Record<string, string>): void {
     if (name === 'title' && this.#title === '' && !this.#open.some((open) => open.name === 'svg')) this.#inTitle = true;
-    const left = LEFT_OUT.has(name) || isHidden(attributes);
-    const opened: Open = { name, frame: false, main: false, left };
-    if (this.#open.push(opened) > MAX_OPEN) throw new TooDeep();
-    if (left) this.#leftOut++;
-    if (this.#leftOut > 0) return;
+    const isSkipped = SKIPPED_ELEMENTS.has(name) || isHidden(attributes);
+    const openElement: OpenElement = { name, hasFrame: false, isMain: false, isSkipped };
+    if (this.#open.push(openElement) > MAX_OPEN_ELEMENTS) throw new NestingError();
+    if (isSkipped) this.#skipDepth++;
+    if (this.#skipDepth > 0) return;
     if (name === 'br') return this.#add('\n');
-    if (name === 'hr') return this.#block('---');
+    if (name === 'hr') return this.#addBlock('---');
     if (name === 'img' && attributes['alt']?.trim()) return this.#write(`[Picture: ${attributes['alt'].trim()}]`);
-    if (BLOCKS.has(name)) this.#line();
-    if (name === 'ol') opened.next = Number(attributes['start'] ?? 1) || 1;
-    if (name === 'pre') this.#pre++;
+    if (BLOCK_ELEMENTS.has(name)) this.#startLine();
+    if (name === 'ol') openElement.next = Number(attributes['start'] ?? 1) || 1;
+    if (name === 'pre') this.#preDepth++;
     const main = name === 'main' || name === 'article' || attributes['role'] === 'main';
-    const begins = main && this.#main === 0 && this.#frames.length === 1;
-    if (main && (begins || this.#main > 0)) {
-      opened.main = true;
-      this.#main++;
+    const startsMain = main && this.#mainDepth === 0 && this.#frames.length === 1;
+    if (main && (startsMain || this.#mainDepth > 0)) {
+      openElement.isMain = true;
+      this.#mainDepth++;
     }
-    if (begins || (FORMED.has(name) && this.#frames.length < MAX_DEPTH)) {
-      opened.frame = true;
-      this.#frames.push({ ...frame(name), ...this.#given(name, attributes) });
+    if (startsMain || (FORMATTED_ELEMENTS.has(name) && this.#frames.length < MAX_DEPTH)) {
+      openElement.hasFrame = true;
+      this.#frames.push({ ...createFrame(name), ...this.#readFrameOptions(name, attributes) });
     }
   }
 
   ontext(text: string): void {
     if (this.#inTitle) this.#title += text;
-    if (this.#leftOut === 0) this.#write(this.#pre > 0 ? text : text.replace(/[\s\u200b]+/g, ' '));
+    if (this.#skipDepth === 0) this.#write(this.#preDepth > 0 ? text : text.replace(/[\s\u200b]+/g, ' '));
   }
 
   onclosetag(name: string): void {
     if (name === 'title') this.#inTitle = false;
-    const opened = this.#open.pop();
-    if (!opened) return;
-    if (opened.left) {
-      this.#leftOut--;
+    const openElement = this.#open.pop();
+    if (!openElement) return;
+    if (openElement.isSkipped) {
+      this.#skipDepth--;
       return;
     }
-    if (this.#leftOut > 0) return;
-    if (opened.main) this.#main--;
-    if (opened.frame) {
-      const ended = this.#frames.pop();
-      if (ended) this.#form(ended, opened.main);
+    if (this.#skipDepth > 0) return;
+    if (openElement.isMain) this.#mainDepth--;
+    if (openElement.hasFrame) {
+      const closedFrame = this.#frames.pop();
+      if (closedFrame) this.#closeFrame(closedFrame, openElement.isMain);
     }
-    if (name === 'pre') this.#pre--;
-    if (name === 'p' || name === 'ul' || name === 'ol' || name === 'dl' || name === 'figure') this.#paragraph();
-    else if (BLOCKS.has(name)) this.#line();
+    if (name === 'pre') this.#preDepth--;
+    if (name === 'p' || name === 'ul' || name === 'ol' || name === 'dl' || name === 'figure') this.#startParagraph();
+    else if (BLOCK_ELEMENTS.has(name)) this.#startLine();
   }
 
-  #given(name: string, attributes: Record<string, string>): Partial<Frame> {
+  #readFrameOptions(name: string, attributes: Record<string, string>): Partial<Frame> {
     if (name === 'a') {
-      const href = this.#address(attributes['href']);
+      const href = this.#resolveHref(attributes['href']);
       return href === undefined ? {} : { href };
     }
     if (name !== 'li') return {};
@@ -128,32 +128,32 @@ export class HtmlWriter implements Partial<Handler> {
     return { mark: list?.next === undefined ? '-' : `${list.next++}.` };
   }
 
-  #address(href: string | undefined): string | undefined {
+  #resolveHref(href: string | undefined): string | undefined {
     if (href === undefined || href.startsWith('#')) return undefined;
     const url = URL.parse(href, this.#base);
     return url && /^(https?|mailto):$/.test(url.protocol) ? url.href : undefined;
   }
 
-  #form({ name, text: pieces, href, mark, rows, cells }: Frame, main: boolean): void {
+  #closeFrame({ name, text: pieces, href, mark, rows, cells }: Frame, main: boolean): void {
     const text = String(pieces);
     const inner = text.trim();
-    if (main && this.#frames.length === 1) this.#mainText.add(`${inner}\n\n`);
+    if (main && this.#frames.length === 1) this.#mainText.append(`${inner}\n\n`);
     const parent = this.#frames.at(-1);
     switch (name) {
       case 'a':
         return this.#write(href === undefined || inner === '' ? text : `[${inner.replace(/\s+/g, ' ')}](${href})`);
       case 'code':
-        return this.#write(this.#pre > 0 || inner === '' ? text : `\`${inner}\``);
+        return this.#write(this.#preDepth > 0 || inner === '' ? text : `\`${inner}\``);
       case 'pre':
-        return this.#block(`\`\`\`\n${text.replace(/^\n/, '').trimEnd()}\n\`\`\``);
+        return this.#addBlock(`\`\`\`\n${text.replace(/^\n/, '').trimEnd()}\n\`\`\``);
       case 'blockquote':
-        return this.#block(tidy(inner).replace(/^/gm, '> '));
+        return this.#addBlock(trimLines(inner).replace(/^/gm, '> '));
       case 'li':
-        if (inner !== '') this.#add(`${mark} ${tidy(inner).replaceAll('\n', '\n  ')}\n`);
+        if (inner !== '') this.#add(`${mark} ${trimLines(inner).replaceAll('\n', '\n  ')}\n`);
         return;
       case 'td':
       case 'th':
-        if (parent?.name === 'tr') parent.cells.push(tidy(inner));
+        if (parent?.name === 'tr') parent.cells.push(trimLines(inner));
         else this.#add(`${inner}\t`);
         return;
       case 'tr':
@@ -161,10 +161,12 @@ export class HtmlWriter implements Partial<Handler> {
         else this.#add(cells.join('\t'));
         return;
       case 'table':
-        return this.#block(`${inner === '' ? '' : `${inner}\n\n`}${tableText(rows, this.#inCell)}`);
+        return this.#addBlock(`${inner === '' ? '' : `${inner}\n\n`}${formatTable(rows, this.#inCell)}`);
       default: {
         const [, level] = /^h([1-6])$/.exec(name) ?? [];
-        return this.#block(level === undefined ? inner : inner === '' ? '' : `${'#'.repeat(Number(level))} ${inner.replace(/\s+/g, ' ')}`);
+        return this.#addBlock(
+          level === undefined ? inner : inner === '' ? '' : `${'#'.repeat(Number(level))} ${inner.replace(/\s+/g, ' ')}`,
+        );
       }
     }
   }
@@ -175,45 +177,45 @@ export class HtmlWriter implements Partial<Handler> {
 
   /** Writes inline text: no space at the start of a line, and no two in a row. */
   #write(text: string): void {
-    const to = this.#frames.at(-1);
-    if (!to || ((to.name === 'table' || to.name === 'tr') && text.trim() === '')) return;
-    to.text.add(this.#pre === 0 && /^ /.test(text) && /(^|\s)$/.test(to.text.tail) ? text.slice(1) : text);
+    const target = this.#frames.at(-1);
+    if (!target || ((target.name === 'table' || target.name === 'tr') && text.trim() === '')) return;
+    target.text.append(this.#preDepth === 0 && /^ /.test(text) && /(^|\s)$/.test(target.text.tail) ? text.slice(1) : text);
   }
 
   #add(text: string): void {
-    this.#frames.at(-1)?.text.add(text);
+    this.#frames.at(-1)?.text.append(text);
   }
 
-  #line(): void {
-    const to = this.#frames.at(-1)?.text;
-    if (to && !/(^|\n)$/.test(to.tail)) to.add('\n');
+  #startLine(): void {
+    const target = this.#frames.at(-1)?.text;
+    if (target && !/(^|\n)$/.test(target.tail)) target.append('\n');
   }
 
-  #paragraph(): void {
-    this.#line();
-    const to = this.#frames.at(-1)?.text;
-    if (to && !/(^|\n\n)$/.test(to.tail)) to.add('\n');
+  #startParagraph(): void {
+    this.#startLine();
+    const target = this.#frames.at(-1)?.text;
+    if (target && !/(^|\n\n)$/.test(target.tail)) target.append('\n');
   }
 
-  #block(text: string): void {
+  #addBlock(text: string): void {
     if (text === '') return;
-    this.#paragraph();
+    this.#startParagraph();
     this.#add(`${text}\n\n`);
   }
 }
 
-const frame = (name: string): Frame => ({ name, text: new Pieces(), rows: [], cells: [] });
+const createFrame = (name: string): Frame => ({ name, text: new StringBuilder(), rows: [], cells: [] });
 
 const isHidden = (attributes: Record<string, string>): boolean =>
   attributes['hidden'] !== undefined ||
   attributes['aria-hidden'] === 'true' ||
-  LEFT_OUT_ROLES.has(attributes['role'] ?? '') ||
+  SKIPPED_ROLES.has(attributes['role'] ?? '') ||
   /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes['style'] ?? '');
 
 /** Tables with one column or one row are layout. */
-function tableText(rows: readonly string[][], inCell: boolean): string {
+function formatTable(rows: readonly string[][], inCell: boolean): string {
   const filled = rows.filter((cells) => cells.some((cell) => cell !== ''));
-  if (filled.length > 1 && filled.some((cells) => cells.length > 1)) return inCell ? plainTable(filled) : markdownTable(filled);
+  if (filled.length > 1 && filled.some((cells) => cells.length > 1)) return inCell ? toPlainTable(filled) : toMarkdownTable(filled);
   return filled.map((cells) => cells.filter((cell) => cell !== '').join('\n')).join('\n\n');
 }
 
@@ -221,16 +223,16 @@ function tableText(rows: readonly string[][], inCell: boolean): string {
  * Removes trailing spaces and multiple empty lines. Works line by line, since a regular expression takes time that grows with the square of
  * the spaces.
  */
-const tidy = (text: string): string =>
+const trimLines = (text: string): string =>
   text
     .split('\n')
-    .map((line) => line.slice(0, endOf(line)))
+    .map((line) => line.slice(0, findLineEnd(line)))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 
 /** Index after the last character of a line that is not a space or tab. */
-function endOf(line: string): number {
+function findLineEnd(line: string): number {
   let end = line.length;
   while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end--;
   return end;

@@ -1,5 +1,5 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
-import type { DocumentRequest, Documents } from './documents.ts';
+import type { DocumentRequest, DocumentReader } from './document-reader.ts';
 
 /** Settings for text recognition. */
 export interface OcrSettings {
@@ -24,7 +24,7 @@ export interface PageOcr {
 }
 
 /** Adds text recognition to PDF requests, according to the settings. */
-export const withOcr = (documents: Documents, settings: () => OcrSettings | undefined): Documents => ({
+export const withOcr = (documents: DocumentReader, settings: () => OcrSettings | undefined): DocumentReader => ({
   read(request: DocumentRequest, signal) {
     const ocr = request.kind === 'pdf' ? settings() : undefined;
     return documents.read(ocr ? { ...request, ocr } : request, signal);

@@ -1,17 +1,17 @@
 import { configure, type FileEntry, Uint8ArrayReader, ZipReader } from '@zip.js/zip.js/index-native.js';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { Breath } from './breath.ts';
-import { unreadable } from './documents.ts';
-import { elementsIn, type Element } from './xml-tree.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { TimeSlicer } from './time-slicer.ts';
+import { createUnreadableError } from './document-reader.ts';
+import { createTreeBuilder, type XmlElement } from './xml-tree.ts';
 import { type XmlHandlers, XmlReader } from './xml-reader.ts';
 
 configure({ useWebWorkers: false });
 
 /** Limits against zip bombs: a real package of 16 MB stays far below. */
 const MAX_ENTRIES = 10_000;
-const MAX_UNPACKED = 128 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
 /** Maximum size of a part that is parsed to a tree, in bytes. */
-const MAX_TREE = 32 * 1024 * 1024;
+const MAX_TREE_BYTES = 32 * 1024 * 1024;
 /** Maximum number of elements and attributes in all trees: each takes some 200 bytes of memory, but as few as four in its part. */
 const MAX_NODES = 2_000_000;
 
@@ -21,7 +21,7 @@ export class OfficePackage {
   readonly #entries: ReadonlyMap<string, FileEntry>;
   readonly #signal: AbortSignal;
   /** Remaining number of bytes that may be unpacked. */
-  #left = MAX_UNPACKED;
+  #bytesLeft = MAX_UNPACKED_BYTES;
   #nodesLeft = MAX_NODES;
 
   private constructor(name: string, entries: ReadonlyMap<string, FileEntry>, signal: AbortSignal) {
@@ -32,15 +32,15 @@ export class OfficePackage {
 
   /** Throws an error with a message for people if the file is encrypted, of the old format, damaged or excessive. */
   static async open(name: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<OfficePackage> {
-    if (isCompound(bytes)) throw unreadable(name, whyCompound(bytes));
+    if (isCompound(bytes)) throw createUnreadableError(name, describeCompound(bytes));
     const entries = new Map<string, FileEntry>();
     try {
       for await (const entry of new ZipReader(new Uint8ArrayReader(bytes)).getEntriesGenerator()) {
-        if (entries.size >= MAX_ENTRIES) throw unreadable(name, `can’t be read: it has more than ${MAX_ENTRIES} parts`);
+        if (entries.size >= MAX_ENTRIES) throw createUnreadableError(name, `can’t be read: it has more than ${MAX_ENTRIES} parts`);
         if (!entry.directory) entries.set(entry.filename.replaceAll('\\', '/').toLowerCase(), entry);
       }
     } catch (error) {
-      throw broken(name, error, signal);
+      throw toReadError(name, error, signal);
     }
     return new OfficePackage(name, entries, signal);
   }
@@ -50,24 +50,24 @@ export class OfficePackage {
   }
 
   /** Streams an XML part to handlers; does nothing if there is no such part. */
-  async read(path: string, handlers: XmlHandlers, most = MAX_UNPACKED): Promise<void> {
+  async read(path: string, handlers: XmlHandlers, maxBytes = MAX_UNPACKED_BYTES): Promise<void> {
     const entry = this.#entries.get(path.toLowerCase());
     if (!entry) return;
-    if (entry.encrypted) throw unreadable(this.#name, 'is protected by a password. Remove the password and try again');
+    if (entry.encrypted) throw createUnreadableError(this.#name, 'is protected by a password. Remove the password and try again');
     // Headers may be wrong: the unpacked bytes are counted too.
-    if (entry.uncompressedSize > most) throw this.#tooMuch();
+    if (entry.uncompressedSize > maxBytes) throw this.#createSizeError();
     const xml = new XmlReader(handlers);
-    const breath = new Breath(this.#signal);
+    const slicer = new TimeSlicer(this.#signal);
     let refusal: unknown;
     let size = 0;
     const sink = new WritableStream<Uint8Array>({
       write: async (bytes) => {
         try {
           size += bytes.length;
-          this.#left -= bytes.length;
-          if (this.#left < 0 || size > most) throw this.#tooMuch();
+          this.#bytesLeft -= bytes.length;
+          if (this.#bytesLeft < 0 || size > maxBytes) throw this.#createSizeError();
           xml.write(bytes);
-          await breath.after(bytes.length);
+          await slicer.after(bytes.length);
         } catch (error) {
           refusal = error;
           throw error;
@@ -78,27 +78,27 @@ export class OfficePackage {
       await entry.getData(sink, { checkSignature: true, signal: this.#signal });
       xml.end();
     } catch (error) {
-      if (refusal === undefined || !(refusal instanceof Enough)) throw broken(this.#name, refusal ?? error, this.#signal);
+      if (refusal === undefined || !(refusal instanceof StopReading)) throw toReadError(this.#name, refusal ?? error, this.#signal);
     }
   }
 
   /** An XML part as a tree; undefined if there is no such part. */
-  async tree(path: string): Promise<Element | undefined> {
+  async readTree(path: string): Promise<XmlElement | undefined> {
     if (!this.has(path)) return undefined;
-    const { handlers, root } = elementsIn((nodes) => {
+    const { handlers, root } = createTreeBuilder((nodes) => {
       this.#nodesLeft -= nodes;
-      if (this.#nodesLeft < 0) throw this.#tooMuch();
+      if (this.#nodesLeft < 0) throw this.#createSizeError();
     });
-    await this.read(path, handlers, MAX_TREE);
+    await this.read(path, handlers, MAX_TREE_BYTES);
     return root();
   }
 
-  #tooMuch(): RpcError {
-    return unreadable(this.#name, 'can’t be read: it unpacks to far more data than expected');
+  #createSizeError(): RpcError {
+    return createUnreadableError(this.#name, 'can’t be read: it unpacks to far more data than expected');
   }
 
   /** Relationships of a part by id; internal targets as paths from the package's root, external ones unchanged. */
-  async relations(path: string): Promise<Map<string, { type: string; target: string }>> {
+  async readRelations(path: string): Promise<Map<string, { type: string; target: string }>> {
     const slash = path.lastIndexOf('/') + 1;
     const found = new Map<string, { type: string; target: string }>();
     await this.read(`${path.slice(0, slash)}_rels/${path.slice(slash)}.rels`, {
@@ -107,42 +107,45 @@ export class OfficePackage {
         if (name !== 'Relationship' || id === undefined) return;
         // The last segment of the type is the same in both editions of the standard.
         const kind = type.slice(type.lastIndexOf('/') + 1);
-        found.set(id, { type: kind, target: mode === 'External' ? target : resolved(path, target) });
+        found.set(id, { type: kind, target: mode === 'External' ? target : resolvePath(path, target) });
       },
     });
     return found;
   }
 
   /** The main part: the document, workbook or presentation. `name`: name of its root element. */
-  async main(usual: string, name: string): Promise<{ path: string; root: Element }> {
-    const found = [...(await this.relations('')).values()].find(({ type }) => type === 'officeDocument');
-    const path = found?.target ?? usual;
-    const root = await this.tree(path);
-    if (root?.name !== name) throw unreadable(this.#name, `is not a file of this type: it has no ${usual}`);
+  async readMain(defaultPath: string, name: string): Promise<{ path: string; root: XmlElement }> {
+    const found = [...(await this.readRelations('')).values()].find(({ type }) => type === 'officeDocument');
+    const path = found?.target ?? defaultPath;
+    const root = await this.readTree(path);
+    if (root?.name !== name) throw createUnreadableError(this.#name, `is not a file of this type: it has no ${defaultPath}`);
     return { path, root };
   }
 }
 
 /** Thrown by a handler to stop reading a part. */
-export class Enough extends Error {}
+export class StopReading extends Error {}
 
-function resolved(from: string, target: string): string {
+function resolvePath(from: string, target: string): string {
   return decodeURI(new URL(target, `file:///${from}`).pathname).slice(1);
 }
 
 /** Signature of compound files: the Office format until 2007, and the container of password-protected files. */
-const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-const isCompound = (bytes: Uint8Array): boolean => COMPOUND.every((byte, at) => bytes[at] === byte);
+const COMPOUND_SIGNATURE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+const isCompound = (bytes: Uint8Array): boolean => COMPOUND_SIGNATURE.every((byte, at) => bytes[at] === byte);
 
-function whyCompound(bytes: Uint8Array): string {
+function describeCompound(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-16le').decode(bytes.subarray(0, bytes.length & ~1));
   return text.includes('EncryptedPackage')
     ? 'is protected by a password. Remove the password and try again'
     : 'is in the old Office format (.doc, .xls, .ppt), which is not supported. Save it as .docx, .xlsx or .pptx';
 }
 
-function broken(name: string, error: unknown, signal: AbortSignal): unknown {
+function toReadError(name: string, error: unknown, signal: AbortSignal): unknown {
   signal.throwIfAborted();
   if (error instanceof RpcError) return error;
-  return unreadable(name, `can’t be read: it is damaged or incomplete (${error instanceof Error ? error.message : String(error)})`);
+  return createUnreadableError(
+    name,
+    `can’t be read: it is damaged or incomplete (${error instanceof Error ? error.message : String(error)})`,
+  );
 }

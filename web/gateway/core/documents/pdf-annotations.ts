@@ -25,31 +25,31 @@ const annotation = z.object({
 type Annotation = z.infer<typeof annotation>;
 
 const MAX_ANNOTATIONS = 5_000;
-const MAX_CHARS = 10_000;
+const MAX_FIELD_CHARS = 10_000;
 /** Flags of an annotation that is hidden, or not shown on screen (ISO 32000-2, table 167). */
-const NOT_SHOWN = 0b10_0010;
+const HIDDEN_FLAGS = 0b10_0010;
 /** Types whose text describes something else. */
-const WITHOUT_TEXT = new Set(['Link', 'Popup', 'Widget', 'Movie', 'Screen', 'Sound', '3D', 'RichMedia']);
+const SKIPPED_SUBTYPES = new Set(['Link', 'Popup', 'Widget', 'Movie', 'Screen', 'Sound', '3D', 'RichMedia']);
 
 /** Filled form fields and notes of a page; empty if there are none. */
-export function annotationText(found: readonly unknown[]): string {
-  const shown = found
+export function formatAnnotations(annotations: readonly unknown[]): string {
+  const visible = annotations
     .slice(0, MAX_ANNOTATIONS)
     .flatMap((each) => annotation.safeParse(each).data ?? [])
-    .filter(({ hidden, annotationFlags }) => !hidden && (annotationFlags & NOT_SHOWN) === 0);
-  const fields = new Set(shown.flatMap((each) => fieldText(each) ?? []));
-  const notes = new Set(shown.flatMap((each) => noteText(each) ?? []));
-  return [listed('Form fields', fields), listed('Notes', notes)].filter((part) => part !== '').join('\n\n');
+    .filter(({ hidden, annotationFlags }) => !hidden && (annotationFlags & HIDDEN_FLAGS) === 0);
+  const fields = new Set(visible.flatMap((each) => formatField(each) ?? []));
+  const notes = new Set(visible.flatMap((each) => formatNote(each) ?? []));
+  return [formatList('Form fields', fields), formatList('Notes', notes)].filter((part) => part !== '').join('\n\n');
 }
 
-function fieldText({ subtype, ...field }: Annotation): string | undefined {
+function formatField({ subtype, ...field }: Annotation): string | undefined {
   if (subtype !== 'Widget' || field.password) return undefined;
   const name = field.alternativeText.trim() || field.fieldName.trim();
-  const value = oneLine(fieldValue(field));
-  return value === '' ? undefined : name === '' ? value : `${oneLine(name)}: ${value}`;
+  const value = toSingleLine(readFieldValue(field));
+  return value === '' ? undefined : name === '' ? value : `${toSingleLine(name)}: ${value}`;
 }
 
-function fieldValue({ fieldValue: value, ...field }: Omit<Annotation, 'subtype'>): string {
+function readFieldValue({ fieldValue: value, ...field }: Omit<Annotation, 'subtype'>): string {
   if (value === undefined) return '';
   const values = Array.isArray(value) ? value : [value];
   if (field.checkBox) return values[0] !== 'Off' && values[0] === field.exportValue ? '☑' : '';
@@ -59,19 +59,19 @@ function fieldValue({ fieldValue: value, ...field }: Omit<Annotation, 'subtype'>
   return field.fieldType === 'Tx' ? values.join('\n') : '';
 }
 
-function noteText({ subtype, contentsObj, textContent, titleObj }: Annotation): string | undefined {
-  if (WITHOUT_TEXT.has(subtype)) return undefined;
-  const text = oneLine(contentsObj.str.trim() || textContent.join('\n'));
+function formatNote({ subtype, contentsObj, textContent, titleObj }: Annotation): string | undefined {
+  if (SKIPPED_SUBTYPES.has(subtype)) return undefined;
+  const text = toSingleLine(contentsObj.str.trim() || textContent.join('\n'));
   // Text typed onto the page needs no author.
-  const author = subtype === 'FreeText' ? '' : oneLine(titleObj.str);
+  const author = subtype === 'FreeText' ? '' : toSingleLine(titleObj.str);
   return text === '' ? undefined : author === '' ? text : `${author}: ${text}`;
 }
 
-const oneLine = (text: string): string =>
+const toSingleLine = (text: string): string =>
   text
-    .slice(0, MAX_CHARS)
+    .slice(0, MAX_FIELD_CHARS)
     .trim()
     .replaceAll(/\s*[\r\n]+\s*/g, ' / ');
 
-const listed = (title: string, items: ReadonlySet<string>): string =>
+const formatList = (title: string, items: ReadonlySet<string>): string =>
   items.size === 0 ? '' : `${title}:\n${[...items].map((item) => `- ${item}`).join('\n')}`;

@@ -2,22 +2,22 @@ import { degrees, PDFDocument, PDFName, PDFString, type PDFPage, StandardFonts }
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { NoFilterFactory, WorkerCanvasFactory } from '../../documents/ocr/worker-canvas.ts';
-import type { DocumentRequest, DocumentText } from './documents.ts';
+import type { DocumentRequest, DocumentText } from './document-reader.ts';
 import type { PageOcr } from './ocr.ts';
-import { annotationText } from './pdf-annotations.ts';
-import { type PdfPiece, pageText, toPosition } from './pdf-text.ts';
+import { formatAnnotations } from './pdf-annotations.ts';
+import { type PdfPiece, formatPage, toPosition } from './pdf-text.ts';
 import { readDocument } from './read-document.ts';
 
-const open = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
-async function made(make: (document: PDFDocument) => void | Promise<void>): Promise<Uint8Array<ArrayBuffer>> {
+async function createPdf(make: (document: PDFDocument) => void | Promise<void>): Promise<Uint8Array<ArrayBuffer>> {
   const document = await PDFDocument.create();
   await make(document);
   return new Uint8Array(await document.save());
 }
 
 const read = (bytes: Uint8Array<ArrayBuffer>, part: Partial<DocumentRequest> = {}, ocr?: PageOcr): Promise<DocumentText> =>
-  readDocument({ kind: 'pdf', name: 'a.pdf', bytes, limit: 50_000, ...part }, open, ocr);
+  readDocument({ kind: 'pdf', name: 'a.pdf', bytes, limit: 50_000, ...part }, neverAborted, ocr);
 
 function addNote(page: PDFPage, entries: Record<string, string>): void {
   const { context } = page.doc;
@@ -28,7 +28,7 @@ function addNote(page: PDFPage, entries: Record<string, string>): void {
 }
 
 verifies('office/annotations', 'filled fields and notes of a page without any other text', async () => {
-  const bytes = await made((document) => {
+  const bytes = await createPdf((document) => {
     const page = document.addPage([400, 400]);
     const form = document.getForm();
     const name = form.createTextField('person.name');
@@ -57,7 +57,7 @@ verifies('office/annotations', 'filled fields and notes of a page without any ot
 
 verifies('office/annotations', 'nothing of passwords, hidden notes, and what is no text', () => {
   expect(
-    annotationText([
+    formatAnnotations([
       { subtype: 'Widget', fieldType: 'Tx', fieldName: 'pin', fieldValue: '1234', password: true },
       { subtype: 'Text', contentsObj: { str: 'hidden' }, annotationFlags: 2 },
       { subtype: 'Link', contentsObj: { str: 'a link' } },
@@ -69,7 +69,7 @@ verifies('office/annotations', 'nothing of passwords, hidden notes, and what is 
 });
 
 verifies('office/turned', 'upside down, from bottom to top, and beside each other', async () => {
-  const bytes = await made(async (document) => {
+  const bytes = await createPdf(async (document) => {
     const font = await document.embedFont(StandardFonts.Helvetica);
     const page = document.addPage([400, 400]);
     const words = ['This', 'agreement', 'states'];
@@ -94,7 +94,7 @@ verifies('office/turned', 'lines that run from right to left, with numbers among
     endsLine: false,
   });
   const line = [piece('שלום', 160, 40), piece('2026', 130, 26), piece('עולם', 80, 46)];
-  for (const drawn of [line, line.toReversed()]) expect(pageText(drawn)).toBe('שלום 2026 עולם');
+  for (const drawn of [line, line.toReversed()]) expect(formatPage(drawn)).toBe('שלום 2026 עולם');
   const mirrored = ['Mirrored', 'words'].map((text, index) => ({
     text,
     ...toPosition([-10, 0, 0, 10, 300 - index * 60, 700]),
@@ -102,11 +102,11 @@ verifies('office/turned', 'lines that run from right to left, with numbers among
     height: 10,
     endsLine: false,
   }));
-  expect(pageText(mirrored)).toBe('Mirrored words');
+  expect(formatPage(mirrored)).toBe('Mirrored words');
 });
 
 verifies('office/ocr', 'pages without text alone, a bounded number at a time; what hinders it is said', async () => {
-  const scans = await made(async (document) => {
+  const scans = await createPdf(async (document) => {
     const font = await document.embedFont(StandardFonts.Helvetica);
     document.addPage([100, 100]).drawText('Typed', { x: 10, y: 50, font, size: 10 });
     for (let page = 0; page < 22; page++) document.addPage([100, 100]);

@@ -1,4 +1,4 @@
-import { blockAt, type PdfCell } from './pdf-tables.ts';
+import { findBlock, type PdfCell } from './pdf-tables.ts';
 
 /** A piece of text as the page draws it; lengths in points, `x` along the letters and `y` upwards from them. */
 export interface PdfPiece {
@@ -12,7 +12,7 @@ export interface PdfPiece {
   endsLine: boolean;
 }
 
-interface Line {
+interface TextLine {
   pieces: PdfPiece[];
   left: number;
   right: number;
@@ -21,14 +21,14 @@ interface Line {
 }
 
 /** Maximum difference of rotation within a line, in degrees. */
-const LEANING = 5;
+const ROTATION_STEP_DEGREES = 5;
 
 /**
  * Position of a piece relative to its letters' direction: upside-down, vertical or mirrored text still runs from left to right. `transform`
  * is the text matrix (ISO 32000-2, 9.4.4).
  */
 export function toPosition([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Pick<PdfPiece, 'x' | 'y' | 'direction'> {
-  const turn = Math.round((Math.atan2(b, a) * 180) / Math.PI / LEANING) * LEANING;
+  const turn = Math.round((Math.atan2(b, a) * 180) / Math.PI / ROTATION_STEP_DEGREES) * ROTATION_STEP_DEGREES;
   const angle = (turn * Math.PI) / 180;
   const up = a * d - b * c < 0 ? -1 : 1;
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
@@ -36,8 +36,8 @@ export function toPosition([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly 
 }
 
 /** The text of a page: one direction after another, starting with that of the first piece. */
-export function pageText(pieces: readonly PdfPiece[]): string {
-  const texts = [...Map.groupBy(pieces, ({ direction }) => direction).values()].map(directionText);
+export function formatPage(pieces: readonly PdfPiece[]): string {
+  const texts = [...Map.groupBy(pieces, ({ direction }) => direction).values()].map(formatDirection);
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
@@ -45,17 +45,17 @@ export function pageText(pieces: readonly PdfPiece[]): string {
  * The text of one direction. Pages usually draw text in reading order, also column by column; if the lines jump up again and again, they
  * are sorted from the top.
  */
-function directionText(pieces: readonly PdfPiece[]): string {
-  let lines = linesOf(pieces);
-  if (isDisordered(lines)) lines = linesOf(fromTop(lines));
-  const rows = lines.map((line) => ({ ...line, cells: cellsOf(line) })).filter(({ cells }) => cells.length > 0);
+function formatDirection(pieces: readonly PdfPiece[]): string {
+  let lines = groupLines(pieces);
+  if (isDisordered(lines)) lines = groupLines(sortFromTop(lines));
+  const rows = lines.map((line) => ({ ...line, cells: splitCells(line) })).filter(({ cells }) => cells.length > 0);
   let text = '';
   let last: { y: number; height: number } | undefined;
   for (let at = 0; at < rows.length;) {
-    const [row, block] = [rows[at], blockAt(rows, at)];
+    const [row, block] = [rows[at], findBlock(rows, at)];
     if (!row) break;
-    const apart = block || (last && Math.abs(last.y - row.y) > 1.9 * Math.max(last.height, row.height, 1));
-    text += text === '' ? '' : apart ? '\n\n' : '\n';
+    const hasGap = block || (last && Math.abs(last.y - row.y) > 1.9 * Math.max(last.height, row.height, 1));
+    text += text === '' ? '' : hasGap ? '\n\n' : '\n';
     text += block ? block.text : row.cells.map((cell) => cell.text).join('\t');
     at += block?.rows ?? 1;
     // The line after a table is not part of its last row.
@@ -64,9 +64,9 @@ function directionText(pieces: readonly PdfPiece[]): string {
   return text;
 }
 
-function linesOf(pieces: readonly PdfPiece[]): Line[] {
-  const lines: Line[] = [];
-  let line: Line | undefined;
+function groupLines(pieces: readonly PdfPiece[]): TextLine[] {
+  const lines: TextLine[] = [];
+  let line: TextLine | undefined;
   for (const piece of pieces) {
     if (piece.text.trim() === '' && !piece.endsLine) {
       if (line && piece.text !== '') line.pieces.push(piece);
@@ -83,7 +83,7 @@ function linesOf(pieces: readonly PdfPiece[]): Line[] {
 }
 
 /** Whether more than a fifth of the lines are above the previous one, in the same column. */
-function isDisordered(lines: readonly Line[]): boolean {
+function isDisordered(lines: readonly TextLine[]): boolean {
   let jumps = 0;
   for (const [index, line] of lines.entries()) {
     const before = lines[index - 1];
@@ -92,15 +92,15 @@ function isDisordered(lines: readonly Line[]): boolean {
   return jumps > 0 && jumps * 5 > lines.length - 1;
 }
 
-function fromTop(lines: readonly Line[]): PdfPiece[] {
+function sortFromTop(lines: readonly TextLine[]): PdfPiece[] {
   const pieces = lines.flatMap((line) => line.pieces).filter(({ text }) => text.trim() !== '');
-  return linesOf(pieces.sort((a, b) => b.y - a.y)).flatMap((line) => line.pieces.sort((a, b) => a.x - b.x));
+  return groupLines(pieces.sort((a, b) => b.y - a.y)).flatMap((line) => line.pieces.sort((a, b) => a.x - b.x));
 }
 
 /** Splits a line's words into cells at wide gaps. Joined from parts, as a line may have very many pieces. */
-function cellsOf({ pieces: drawn, height }: Line): PdfCell[] {
-  const rightToLeft = isRightToLeft(drawn);
-  const pieces = rightToLeft ? inReadingOrder(drawn) : drawn;
+function splitCells({ pieces: linePieces, height }: TextLine): PdfCell[] {
+  const rightToLeft = isRightToLeft(linePieces);
+  const pieces = rightToLeft ? toReadingOrder(linePieces) : linePieces;
   const cells: PdfCell[] = [];
   let parts: string[] = [];
   let [left, end]: [number, number | undefined] = [0, undefined];
@@ -123,21 +123,21 @@ function cellsOf({ pieces: drawn, height }: Line): PdfCell[] {
   return cells;
 }
 
-const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu;
+const RIGHT_TO_LEFT_SCRIPTS = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu;
 
 /** Whether more than half of the letters belong to right-to-left scripts. */
 function isRightToLeft(pieces: readonly PdfPiece[]): boolean {
   const text = pieces.map((piece) => piece.text).join('');
-  const count = text.match(RIGHT_TO_LEFT)?.length ?? 0;
+  const count = text.match(RIGHT_TO_LEFT_SCRIPTS)?.length ?? 0;
   return count > 0 && count * 2 > (text.match(/\p{L}/gu)?.length ?? 0);
 }
 
 /** A line's pieces from the right, with runs of numbers and other words from the left. */
-function inReadingOrder(pieces: readonly PdfPiece[]): PdfPiece[] {
+function toReadingOrder(pieces: readonly PdfPiece[]): PdfPiece[] {
   const ordered: PdfPiece[] = [];
   let run: PdfPiece[] = [];
   for (const piece of pieces.filter(({ text }) => text.trim() !== '').sort((a, b) => b.x + b.width - (a.x + a.width))) {
-    if (piece.text.search(RIGHT_TO_LEFT) === -1) run.unshift(piece);
+    if (piece.text.search(RIGHT_TO_LEFT_SCRIPTS) === -1) run.unshift(piece);
     else {
       ordered.push(...run, piece);
       run = [];

@@ -1,18 +1,18 @@
 import { getDocument } from 'unpdf/pdfjs';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { breathe } from './breath.ts';
-import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { yieldToEventLoop } from './time-slicer.ts';
+import { type DecodedRequest, type DocumentText, createUnreadableError } from './document-reader.ts';
 import { MAX_OCR_PAGES, type PageOcr } from './ocr.ts';
-import { numbersIn, numbersText } from './numbers.ts';
-import { PageParts } from './page-parts.ts';
-import { annotationText } from './pdf-annotations.ts';
-import { type PdfPiece, pageText, toPosition } from './pdf-text.ts';
+import { parseNumberRanges, formatNumberRanges } from './number-ranges.ts';
+import { PageCollector } from './page-collector.ts';
+import { formatAnnotations } from './pdf-annotations.ts';
+import { type PdfPiece, formatPage, toPosition } from './pdf-text.ts';
 
 /** Maximum number of text pieces per page: a few commands can draw without end. */
 const MAX_PIECES = 50_000;
 
-type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
-type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>;
+type PdfFile = Awaited<ReturnType<typeof getDocument>['promise']>;
+type TextContent = Awaited<ReturnType<Awaited<ReturnType<PdfFile['getPage']>>['getTextContent']>>;
 
 /**
  * Reads a PDF page by page, in reading order. Pages without text are pictures, such as scans: `ocr` recognizes them if available, and the
@@ -34,16 +34,16 @@ export async function readPdf(
     ...ocr?.canvas,
   });
   try {
-    const pdf = await opened(name, task.promise);
-    const wanted = numbersIn(request.pages, pdf.numPages, 'page');
+    const pdf = await openPdf(name, task.promise);
+    const pageNumbers = parseNumberRanges(request.pages, pdf.numPages, 'page');
     const empty: number[] = [];
     const recognized: number[] = [];
-    const parts = new PageParts(wanted, { offset, limit });
+    const parts = new PageCollector(pageNumbers, { offset, limit });
     /** Why recognition has stopped. */
     let problem: string | undefined;
-    for (const number of wanted) {
-      await breathe(signal);
-      let page = await textOf(pdf, number, signal);
+    for (const number of pageNumbers) {
+      await yieldToEventLoop(signal);
+      let page = await readPageText(pdf, number, signal);
       if (page === '' && ocr && request.ocr && problem === undefined) {
         if (recognized.length >= MAX_OCR_PAGES) {
           parts.stop();
@@ -62,21 +62,23 @@ export async function readPdf(
       if (page === '') empty.push(number);
       else if (isRecognized) recognized.push(number);
     }
-    const { text, next, shown } = parts;
-    if (empty.length === shown.length)
-      throw unreadable(
+    const { text, next, included } = parts;
+    if (empty.length === included.length)
+      throw createUnreadableError(
         name,
-        `has no text on ${shown.length === pdf.numPages ? 'any page' : `page ${numbersText(shown)}`}, only images such as scans${problem === undefined ? '' : `. ${problem.replace(/\.$/, '')}`}`,
+        `has no text on ${included.length === pdf.numPages ? 'any page' : `page ${formatNumberRanges(included)}`}, only images such as scans${problem === undefined ? '' : `. ${problem.replace(/\.$/, '')}`}`,
       );
     const notes = [
-      ...(recognized.length > 0 ? [`Read from pictures by text recognition, which makes mistakes: pages ${numbersText(recognized)}`] : []),
-      ...(empty.length > 0 ? [`Pages without text (images such as scans): ${numbersText(empty)}`] : []),
+      ...(recognized.length > 0
+        ? [`Read from pictures by text recognition, which makes mistakes: pages ${formatNumberRanges(recognized)}`]
+        : []),
+      ...(empty.length > 0 ? [`Pages without text (images such as scans): ${formatNumberRanges(empty)}`] : []),
       ...(problem === undefined ? [] : [problem]),
     ];
-    const title = await titleOf(pdf);
+    const title = await readTitle(pdf);
     return {
       ...(title === undefined ? {} : { title }),
-      part: `pages ${numbersText(shown)} of ${pdf.numPages}`,
+      part: `pages ${formatNumberRanges(included)} of ${pdf.numPages}`,
       text,
       ...(notes.length > 0 ? { notes } : {}),
       ...(next ? { next } : {}),
@@ -86,20 +88,21 @@ export async function readPdf(
   }
 }
 
-async function opened(name: string, promise: Promise<Pdf>): Promise<Pdf> {
+async function openPdf(name: string, promise: Promise<PdfFile>): Promise<PdfFile> {
   try {
     return await promise;
   } catch (error) {
-    const what = error instanceof Error ? error.name : '';
-    if (what === 'PasswordException') throw unreadable(name, 'is protected by a password. Remove the password and try again');
-    throw unreadable(
+    const errorName = error instanceof Error ? error.name : '';
+    if (errorName === 'PasswordException')
+      throw createUnreadableError(name, 'is protected by a password. Remove the password and try again');
+    throw createUnreadableError(
       name,
       `can’t be read: it is not a PDF, damaged or incomplete (${error instanceof Error ? error.message : String(error)})`,
     );
   }
 }
 
-async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<string> {
+async function readPageText(pdf: PdfFile, number: number, signal: AbortSignal): Promise<string> {
   try {
     const page = await pdf.getPage(number);
     const pieces: PdfPiece[] = [];
@@ -108,15 +111,15 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
       const { done, value } = await reader.read();
       if (done) break;
       signal.throwIfAborted();
-      pieces.push(...value.items.flatMap((item) => ('str' in item ? [pieceOf(item)] : [])));
+      pieces.push(...value.items.flatMap((item) => ('str' in item ? [toPdfPiece(item)] : [])));
     }
-    const whole = pieces.length < MAX_PIECES;
+    const isComplete = pieces.length < MAX_PIECES;
     // Not awaited: the cancellation takes effect when drawing would continue.
-    if (!whole) void reader.cancel(new Error('it has enough')).catch(() => {});
-    const added = annotationText(await page.getAnnotations().catch(() => []));
-    if (whole) page.cleanup();
-    const text = [pageText(pieces), added].filter((part) => part !== '').join('\n\n');
-    return whole ? text : `${text}\n\n(the rest of this page is omitted: it is too complex)`;
+    if (!isComplete) void reader.cancel(new Error('it has enough')).catch(() => {});
+    const annotations = formatAnnotations(await page.getAnnotations().catch(() => []));
+    if (isComplete) page.cleanup();
+    const text = [formatPage(pieces), annotations].filter((part) => part !== '').join('\n\n');
+    return isComplete ? text : `${text}\n\n(the rest of this page is omitted: it is too complex)`;
   } catch (error) {
     signal.throwIfAborted();
     // A damaged page does not affect the others.
@@ -125,7 +128,7 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
   }
 }
 
-function pieceOf({
+function toPdfPiece({
   str,
   transform,
   width,
@@ -142,7 +145,7 @@ function pieceOf({
   return { text: str, ...toPosition(transform), width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
 }
 
-async function titleOf(pdf: Pdf): Promise<string | undefined> {
+async function readTitle(pdf: PdfFile): Promise<string | undefined> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const title: unknown = 'Title' in info ? info.Title : undefined;
   return typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 500) : undefined;

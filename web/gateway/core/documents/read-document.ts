@@ -1,18 +1,18 @@
-import type { DocumentKind } from './kinds.ts';
+import type { DocumentKind } from './document-kinds.ts';
 import { fromBase64 } from '#shared/base64.ts';
-import type { DecodedRequest, DocumentRequest, DocumentText } from './documents.ts';
+import type { DecodedRequest, DocumentRequest, DocumentText } from './document-reader.ts';
 import type { PageOcr } from './ocr.ts';
 
-type Read = (request: DecodedRequest, signal: AbortSignal, ocr?: PageOcr) => DocumentText | Promise<DocumentText>;
+type ReadFunction = (request: DecodedRequest, signal: AbortSignal, ocr?: PageOcr) => DocumentText | Promise<DocumentText>;
 
 /** Readers by kind, loaded on first use. */
-const READERS: Record<DocumentKind, () => Promise<Read>> = {
+const READERS: Record<DocumentKind, () => Promise<ReadFunction>> = {
   pdf: async () => (await import('./pdf.ts')).readPdf,
   docx: async () => (await import('./docx.ts')).readDocx,
   xlsx: async () => (await import('./xlsx.ts')).readXlsx,
   pptx: async () => (await import('./pptx.ts')).readPptx,
   html: async () => (await import('./html.ts')).readHtml,
-  text: async () => (await import('./plain.ts')).readPlain,
+  text: async () => (await import('./plain-text.ts')).readPlainText,
 };
 
 /** Reads a file in slices, so that other tasks are not blocked. `ocr` recognizes pages that are pictures. */

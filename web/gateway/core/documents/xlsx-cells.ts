@@ -1,5 +1,5 @@
-import { type CellRange, columnNumber } from './cell-range.ts';
-import { Enough, type OfficePackage } from './office-package.ts';
+import { type CellRange, toColumnNumber } from './cell-range.ts';
+import { StopReading, type OfficePackage } from './office-package.ts';
 import type { XlsxFormats } from './xlsx-formats.ts';
 
 export interface SheetCells {
@@ -12,10 +12,10 @@ export interface SheetCells {
 const MAX_COLUMNS = 500;
 
 /** Length of an empty cell in a table. */
-const EMPTY_CHARS = 3;
+const EMPTY_CELL_CHARS = 3;
 
 /** The shared strings, to which cells refer by index. */
-export async function sharedStrings(parts: OfficePackage, path: string): Promise<string[]> {
+export async function readSharedStrings(parts: OfficePackage, path: string): Promise<string[]> {
   const strings: string[] = [];
   let text = '';
   let inText = false;
@@ -38,7 +38,7 @@ export async function sharedStrings(parts: OfficePackage, path: string): Promise
   return strings;
 }
 
-export interface CellsWanted {
+export interface CellQuery {
   range: CellRange;
   strings: readonly string[];
   formats: XlsxFormats;
@@ -47,27 +47,31 @@ export interface CellsWanted {
 }
 
 /** The non-empty cells of a sheet, row by row, until the limit is reached. */
-export async function sheetCells(parts: OfficePackage, path: string, { range, strings, formats, limit }: CellsWanted): Promise<SheetCells> {
+export async function readSheetCells(
+  parts: OfficePackage,
+  path: string,
+  { range, strings, formats, limit }: CellQuery,
+): Promise<SheetCells> {
   const found: SheetCells = { rows: [] };
   let size = 0;
   let row = 0;
   let column = 0;
-  let cell: Cell | undefined;
-  let into: 'value' | 'formula' | 'inline' | undefined;
+  let cell: XlsxCell | undefined;
+  let field: 'value' | 'formula' | 'inline' | undefined;
   const columns = new Set<number>();
-  const keep = (read: Cell): void => {
-    const inside = row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
-    const text = inside ? cellText(read, strings, formats) : '';
+  const addCell = (xlsxCell: XlsxCell): void => {
+    const isInRange = row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
+    const text = isInRange ? formatCell(xlsxCell, strings, formats) : '';
     if (text === '') return;
     if (columns.size >= MAX_COLUMNS && !columns.has(column)) return;
     columns.add(column);
     let last = found.rows.at(-1);
     const rows = found.rows.length + (last?.row === row ? 0 : 1);
     // Every row of a table has all of its columns: a cell further to the right makes all rows longer.
-    if (rows > 1 && (rows * columns.size * EMPTY_CHARS > limit || (last?.row !== row && size >= limit))) {
+    if (rows > 1 && (rows * columns.size * EMPTY_CELL_CHARS > limit || (last?.row !== row && size >= limit))) {
       if (last?.row === row) found.rows.pop();
       found.next = row;
-      throw new Enough();
+      throw new StopReading();
     }
     if (last?.row !== row) {
       found.rows.push((last = { row, cells: [] }));
@@ -81,29 +85,29 @@ export async function sheetCells(parts: OfficePackage, path: string, { range, st
       if (name === 'row') {
         row = Number(attributes['r'] ?? row + 1) || row + 1;
         column = 0;
-        if (row > range.bottom) throw new Enough();
+        if (row > range.bottom) throw new StopReading();
       } else if (name === 'c') {
-        column = columnNumber(/^[A-Z]+/i.exec(attributes['r'] ?? '')?.[0] ?? '') || column + 1;
+        column = toColumnNumber(/^[A-Z]+/i.exec(attributes['r'] ?? '')?.[0] ?? '') || column + 1;
         cell = { type: attributes['t'] ?? 'n', style: Number(attributes['s'] ?? 0), value: '', formula: '', inline: '' };
-      } else if (name === 'v') into = 'value';
-      else if (name === 'f') into = 'formula';
-      else if (name === 't') into = 'inline';
+      } else if (name === 'v') field = 'value';
+      else if (name === 'f') field = 'formula';
+      else if (name === 't') field = 'inline';
     },
     text(piece) {
-      if (cell && into) cell[into] += piece;
+      if (cell && field) cell[field] += piece;
     },
     close(name) {
       if (name === 'c' && cell) {
-        keep(cell);
+        addCell(cell);
         cell = undefined;
       }
-      into = undefined;
+      field = undefined;
     },
   });
   return found;
 }
 
-interface Cell {
+interface XlsxCell {
   type: string;
   style: number;
   value: string;
@@ -111,7 +115,7 @@ interface Cell {
   inline: string;
 }
 
-function cellText({ type, style, value, formula, inline }: Cell, strings: readonly string[], formats: XlsxFormats): string {
+function formatCell({ type, style, value, formula, inline }: XlsxCell, strings: readonly string[], formats: XlsxFormats): string {
   switch (type) {
     case 's':
       return strings[Number(value)] ?? '';
@@ -127,7 +131,7 @@ function cellText({ type, style, value, formula, inline }: Cell, strings: readon
       // A formula that was never calculated has no value to show.
       if (value === '') return formula === '' ? '' : `=${formula}`;
       const number = Number(value);
-      return Number.isFinite(number) ? formats.shown(number, style) : value;
+      return Number.isFinite(number) ? formats.formatNumber(number, style) : value;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { XmlNames } from './xml-names.ts';
+import { XmlNamespaces } from './xml-namespaces.ts';
 
 /** Callbacks of the XML reader. */
 export interface XmlHandlers {
@@ -21,7 +21,7 @@ export class XmlReader {
   #depth = 0;
 
   constructor(handlers: XmlHandlers) {
-    const names = new XmlNames();
+    const names = new XmlNamespaces();
     this.#parser = new Parser(
       {
         onprocessinginstruction: (_name, data) => {
@@ -29,14 +29,14 @@ export class XmlReader {
         },
         onopentag: (name, attributes) => {
           if (++this.#depth > MAX_DEPTH) throw new Error('its elements are nested too deeply');
-          const known = names.opened(name, attributes);
-          handlers.open?.(...known);
+          const resolved = names.open(name, attributes);
+          handlers.open?.(...resolved);
         },
         ontext: (text) => handlers.text?.(text),
         onclosetag: (name) => {
           this.#depth--;
-          const known = names.closed(name);
-          handlers.close?.(known);
+          const resolved = names.close(name);
+          handlers.close?.(resolved);
         },
       },
       { xmlMode: true, decodeEntities: true },
@@ -44,7 +44,7 @@ export class XmlReader {
   }
 
   write(bytes: Uint8Array): void {
-    this.#decoder ??= new TextDecoder(encodingOf(bytes));
+    this.#decoder ??= new TextDecoder(detectEncoding(bytes));
     this.#parser.write(this.#decoder.decode(bytes, { stream: true }));
   }
 
@@ -53,7 +53,7 @@ export class XmlReader {
   }
 }
 
-function encodingOf([first, second]: Uint8Array): string {
+function detectEncoding([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }

@@ -1,13 +1,21 @@
 import { generateKeyBetween } from 'fractional-indexing';
-import { placeOf } from '#shared/cut-short.ts';
+import { formatValuePath } from '#shared/truncate-text.ts';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
-import { FIELDS, fieldsOf, type Kind, LIMITS, type NewShape, shapeFields, someFields } from '#shared/canvas/fields.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import {
+  FIELDS,
+  getFieldNames,
+  type Kind,
+  LIMITS,
+  type NewShape,
+  createShapeFields,
+  parsePartialFields,
+} from '#shared/canvas/shape-fields.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { AGENT_SHAPE, covers, known } from './agent-view.ts';
+import { AGENT_SHAPE_PREFIX, isCover, findVisibleShapes } from './agent-view.ts';
 
-const KINDS = [
+const AGENT_SHAPE_KINDS = [
   'rect',
   'ellipse',
   'line',
@@ -34,14 +42,14 @@ const fields = z
   })
   .partial();
 
-const NEEDS = `Required fields: rect, redaction, blur: x, y, width, height; ellipse: cx, cy, rx, ry; line, arrow: x1, y1, x2, y2 (an arrow points at x2, y2); polygon, highlighter: points [[x, y], …]; star: cx, cy, outer, inner, spikes; text: x, y, text; marker (a numbered dot): x, y, label, optional note; callout (a speech bubble): x, y, width, height, tipX, tipY, text. Optional: color (#rrggbb), strokeWidth, fill, opacity, rotation (degrees), size (of text and markers).`;
+const FIELDS_HELP = `Required fields: rect, redaction, blur: x, y, width, height; ellipse: cx, cy, rx, ry; line, arrow: x1, y1, x2, y2 (an arrow points at x2, y2); polygon, highlighter: points [[x, y], …]; star: cx, cy, outer, inner, spikes; text: x, y, text; marker (a numbered dot): x, y, label, optional note; callout (a speech bubble): x, y, width, height, tipX, tipY, text. Optional: color (#rrggbb), strokeWidth, fill, opacity, rotation (degrees), size (of text and markers).`;
 
 export const drawParams = {
   add: z
-    .array(fields.extend({ kind: z.enum(KINDS) }))
+    .array(fields.extend({ kind: z.enum(AGENT_SHAPE_KINDS) }))
     .max(200)
     .default([])
-    .describe(`Shapes to add on top. ${NEEDS}`),
+    .describe(`Shapes to add on top. ${FIELDS_HELP}`),
   change: z
     .array(fields.extend({ id: z.string().max(128) }))
     .max(200)
@@ -49,46 +57,46 @@ export const drawParams = {
     .describe('Fields of shapes to change, by shape id'),
   remove: z.array(z.string().max(128)).max(200).default([]).describe('Ids of shapes to remove'),
 };
-export type DrawingWork = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
+export type DrawingEdits = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
 
 /** Default style of an agent's shapes: they point at things, and hide nothing. */
-const LOOK = { color: '#d92d20', strokeWidth: 3, fill: false };
-const OWN_LOOK: readonly Kind[] = ['highlighter', 'marker', 'redaction', 'blur'];
+const DEFAULT_STYLE = { color: '#d92d20', strokeWidth: 3, fill: false };
+const UNSTYLED_KINDS: readonly Kind[] = ['highlighter', 'marker', 'redaction', 'blur'];
 
 /**
  * Applies an agent's work to a drawing and returns the ids of added shapes. Throws `INVALID_PARAMS` for invalid values, and for changes
  * that would uncover something: redactions, blurs, and shapes that they touch stay unchanged. Throws `NOT_FOUND` for a shape that the agent
  * cannot see.
  */
-export function drawShapes(on: Drawing, { add, change, remove }: DrawingWork): string[] {
+export function drawShapes(on: Drawing, { add, change, remove }: DrawingEdits): string[] {
   const writes: [string, FieldValues][] = [];
   if (on.shapes.length + add.length > LIMITS.shapes)
     throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
-  const open = known(on);
-  const changeable = (id: string, path: string) => {
+  const visible = findVisibleShapes(on);
+  const requireChangeable = (id: string, path: string) => {
     const shape = on.shape(id);
     if (!shape || shape.hidden) throw new RpcError('NOT_FOUND', `No shape with id "${id}" (\`${path}\`).`);
-    if (covers(shape) || !open.has(shape))
+    if (isCover(shape) || !visible.has(shape))
       throw new RpcError('INVALID_PARAMS', `\`${path}\` can’t change redactions, blurs or shapes that they touch.`);
     if (shape.locked) throw new RpcError('INVALID_PARAMS', `Shape "${id}" is locked (\`${path}\`).`);
     return shape;
   };
   change.forEach(({ id, ...given }, nth) => {
-    const { kind } = changeable(id, `change.${nth}.id`);
-    writes.push([id, fitting(`change.${nth}`, () => someFields(kind, given))]);
+    const { kind } = requireChangeable(id, `change.${nth}.id`);
+    writes.push([id, parseOrThrow(`change.${nth}`, () => parsePartialFields(kind, given))]);
   });
   remove.forEach((id, nth) => {
-    changeable(id, `remove.${nth}`);
+    requireChangeable(id, `remove.${nth}`);
     writes.push([id, { removed: true }]);
   });
   let order = on.shapes.at(-1)?.order ?? null;
   const added = add.map(({ kind, ...given }, nth) => {
     order = generateKeyBetween(order, null);
-    const look = OWN_LOOK.includes(kind)
+    const look = UNSTYLED_KINDS.includes(kind)
       ? {}
-      : Object.fromEntries(Object.entries(LOOK).filter(([field]) => fieldsOf(kind).includes(field)));
-    const shape = fitting(`add.${nth}`, () => shapeFields(kind, { ...look, ...given } as NewShape<typeof kind>, order ?? ''));
-    const id = `${AGENT_SHAPE}${crypto.randomUUID()}`;
+      : Object.fromEntries(Object.entries(DEFAULT_STYLE).filter(([field]) => getFieldNames(kind).includes(field)));
+    const shape = parseOrThrow(`add.${nth}`, () => createShapeFields(kind, { ...look, ...given } as NewShape<typeof kind>, order ?? ''));
+    const id = `${AGENT_SHAPE_PREFIX}${crypto.randomUUID()}`;
     writes.push([id, { ...(shape as FieldValues), removed: false }]);
     return id;
   });
@@ -96,12 +104,12 @@ export function drawShapes(on: Drawing, { add, change, remove }: DrawingWork): s
   return added;
 }
 
-function fitting<T>(path: string, parse: () => T): T {
+function parseOrThrow<T>(path: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     const [issue] = error.issues;
-    throw new RpcError('INVALID_PARAMS', `\`${placeOf([path, ...(issue?.path ?? [])])}\` ${issue?.message ?? 'is invalid'}.`);
+    throw new RpcError('INVALID_PARAMS', `\`${formatValuePath([path, ...(issue?.path ?? [])])}\` ${issue?.message ?? 'is invalid'}.`);
   }
 }

@@ -1,36 +1,36 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
-import { DRAWING_LIMITS } from '#shared/rpc/methods/drawings.ts';
+import { DRAWING_LIMITS } from '#shared/rpc/methods/drawing-contracts.ts';
 import type { Clock } from '../clock.ts';
 import type { Caller } from '../dispatch.ts';
-import type { Hub } from '../hub.ts';
+import type { EventBus } from '../event-bus.ts';
 import { Throttle } from '../throttle.ts';
 
 type Draft = EventPayload<'drawing.draft'>;
 
 /** Minimum interval between two events about a shape in progress. */
-const TELL_MS = 50;
+const EMIT_INTERVAL_MS = 50;
 
 /** Shapes that people are currently drawing. */
 export class Drafts {
-  readonly #hub: Hub;
+  readonly #hub: EventBus;
   /** The newest draft by connection and drawing. */
   readonly #open = new Map<string, Draft>();
-  readonly #telling: Throttle<string>;
+  readonly #throttle: Throttle<string>;
 
-  constructor({ hub, clock }: { hub: Hub; clock: Clock }) {
+  constructor({ hub, clock }: { hub: EventBus; clock: Clock }) {
     this.#hub = hub;
-    this.#telling = new Throttle(clock, TELL_MS, (names) => {
-      for (const name of names) this.#tell(this.#open.get(name));
+    this.#throttle = new Throttle(clock, EMIT_INTERVAL_MS, (names) => {
+      for (const name of names) this.#emit(this.#open.get(name));
     });
   }
 
   stop(): void {
-    this.#telling.stop();
+    this.#throttle.stop();
   }
 
   /** Throws `INVALID_PARAMS` for a shape that is too large to be shown while it is drawn. */
-  show(drawingId: string, shape: Draft['shape'], { connId, signal }: Pick<Caller, 'connId' | 'signal'>): void {
+  update(drawingId: string, shape: Draft['shape'], { connId, signal }: Pick<Caller, 'connId' | 'signal'>): void {
     const name = `${connId} ${drawingId}`;
     const draft = { drawingId, from: connId, shape };
     if (shape === null) return this.#end(name, draft);
@@ -38,14 +38,14 @@ export class Drafts {
       throw new RpcError('INVALID_PARAMS', `\`shape\` must have at most ${DRAWING_LIMITS.draftChars} characters of JSON.`);
     if (!this.#open.has(name)) signal.addEventListener('abort', () => this.#end(name, { ...draft, shape: null }), { once: true });
     this.#open.set(name, draft);
-    this.#telling.add([name]);
+    this.#throttle.add([name]);
   }
 
   #end(name: string, draft: Draft): void {
-    if (this.#open.delete(name)) this.#tell(draft);
+    if (this.#open.delete(name)) this.#emit(draft);
   }
 
-  #tell(draft: Draft | undefined): void {
-    if (draft) this.#hub.tellOpen({ event: 'drawing.draft', payload: draft }, draft.drawingId, draft.from);
+  #emit(draft: Draft | undefined): void {
+    if (draft) this.#hub.emitToOpen({ event: 'drawing.draft', payload: draft }, draft.drawingId, draft.from);
   }
 }

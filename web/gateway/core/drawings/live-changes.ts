@@ -4,11 +4,11 @@ import type { Change } from '#shared/canvas/change.ts';
 export type ChangeName = Pick<Change, 'id' | 'at'>;
 
 /** Result of adding changes. */
-export interface Outcome {
+export interface AddResult {
   /** Added changes with at least one effective field. */
-  kept: Change[];
+  effective: Change[];
   /** Earlier changes with no effective field left. */
-  spent: ChangeName[];
+  obsolete: ChangeName[];
 }
 
 /** Tracks which change holds the current value of each field of each shape, without the values, which may be large. */
@@ -30,12 +30,12 @@ export class LiveChanges {
   }
 
   /** Adds changes, like `Drawing.merge`: in any order, and repeatedly. */
-  take(changes: readonly Change[]): Outcome {
+  add(changes: readonly Change[]): AddResult {
     const taken = new Map<string, Change>();
     const spent: ChangeName[] = [];
     for (const change of changes) {
       const { id, at, set } = change;
-      const name = nameOf(change);
+      const name = toName(change);
       if (this.#changes.has(name)) continue;
       const fields = this.#fields.get(id) ?? new Map<string, string>();
       let won = 0;
@@ -44,7 +44,7 @@ export class LiveChanges {
         if (before !== undefined && before >= at) continue;
         fields.set(field, at);
         won++;
-        if (before !== undefined) spent.push(...this.#lose(nameOf({ id, at: before })));
+        if (before !== undefined) spent.push(...this.#overrideField(toName({ id, at: before })));
       }
       if (won === 0) continue;
       this.#fields.set(id, fields);
@@ -53,8 +53,8 @@ export class LiveChanges {
       this.#chars += chars;
       taken.set(name, change);
     }
-    const kept = [...taken.values()].filter((change) => this.#changes.has(nameOf(change)));
-    return { kept, spent: spent.filter((change) => !taken.has(nameOf(change))) };
+    const kept = [...taken.values()].filter((change) => this.#changes.has(toName(change)));
+    return { effective: kept, obsolete: spent.filter((change) => !taken.has(toName(change))) };
   }
 
   /** Whether it is the change that removed its shape. */
@@ -63,19 +63,19 @@ export class LiveChanges {
   }
 
   /** Forgets shapes with all their changes, and returns these. */
-  drop(ids: ReadonlySet<string>): ChangeName[] {
+  removeShapes(ids: ReadonlySet<string>): ChangeName[] {
     if (ids.size === 0) return [];
-    const gone = [...this.#changes.values()].filter(({ id }) => ids.has(id));
-    for (const change of gone) {
-      this.#changes.delete(nameOf(change));
+    const removed = [...this.#changes.values()].filter(({ id }) => ids.has(id));
+    for (const change of removed) {
+      this.#changes.delete(toName(change));
       this.#chars -= change.chars;
     }
     for (const id of ids) this.#fields.delete(id);
-    return gone;
+    return removed;
   }
 
   /** Marks one field of a change as overridden. */
-  #lose(name: string): ChangeName[] {
+  #overrideField(name: string): ChangeName[] {
     const change = this.#changes.get(name);
     if (!change || --change.fields > 0) return [];
     this.#changes.delete(name);
@@ -84,4 +84,4 @@ export class LiveChanges {
   }
 }
 
-const nameOf = ({ id, at }: ChangeName): string => `${id}/${at}`;
+const toName = ({ id, at }: ChangeName): string => `${id}/${at}`;

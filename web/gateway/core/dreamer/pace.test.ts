@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { dialog, NOW, phasesOn, workspaceWith } from '../dreaming/fixture.ts';
-import { DreamingPhase } from '../dreaming/report.ts';
-import { sharedPace } from './pace.ts';
+import { toDialogLines, NOW, createPhases, createWorkspace } from '../dreaming/fixture.ts';
+import { DreamingPhase } from '../dreaming/phase-report.ts';
+import { createPace } from './pace.ts';
 
 verifies('dreaming.run/yields', 'after some milliseconds of work, whatever waits has its turn', async () => {
-  const pace = sharedPace();
+  const pace = createPace();
   let turns = 0;
   const timer = setInterval(() => turns++);
   for (let pieces = 0; pieces < 10; pieces++) {
@@ -22,9 +22,9 @@ verifies('dreaming.run/yields', 'each phase asks for that between its pieces', a
     role: 'user',
     content: `The house number ${index} was painted in colour ${index * 7}.`,
   }));
-  const workspace = await workspaceWith({ 'dialog/2026-11-21.jsonl': dialog(...said) });
+  const workspace = await createWorkspace({ 'dialog/2026-11-21.jsonl': toDialogLines(...said) });
   let paces = 0;
-  const phases = phasesOn(
+  const phases = createPhases(
     workspace,
     { minRecallCount: 0, minUniqueQueries: 0 },
     { now: () => NOW, pace: () => Promise.resolve(void paces++) },

@@ -1,13 +1,13 @@
 import type { Pace } from '../dreaming/pace.ts';
 
 /** Milliseconds of work after which other tasks get a turn. */
-const LONGEST_MS = 8;
+const MAX_BLOCK_MS = 8;
 
 /** Yields to other tasks of the worker from time to time. */
-export function sharedPace(): Pace {
+export function createPace(): Pace {
   let since = performance.now();
   return async () => {
-    if (performance.now() - since < LONGEST_MS) return;
+    if (performance.now() - since < MAX_BLOCK_MS) return;
     await new Promise((resolve) => setTimeout(resolve));
     since = performance.now();
   };

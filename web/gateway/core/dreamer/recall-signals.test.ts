@@ -1,25 +1,25 @@
 import { expect } from 'vitest';
-import { failingWorkspace } from '../../../../tests/support/failing-workspace.ts';
+import { createFailingWorkspace } from '../../../../tests/support/failing-workspace.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { unhurried } from '../dreaming/pace.ts';
+import { noPace } from '../dreaming/pace.ts';
 import { DAY_MS } from '../dreaming/signal.ts';
 import { SIGNALS_FILE, SignalsStore } from '../dreaming/signals-store.ts';
 import { memoryWorkspace, type Workspace } from '../memory/workspace.ts';
-import { settings } from '../settings.ts';
-import type { MessageRecord, Vault } from '../vault.ts';
-import { takeRecalls } from './recall-signals.ts';
-import { countedSessions } from './sessions.ts';
+import { settingsSchema } from '../settings-schema.ts';
+import type { MessageRecord, Vault } from '../vault-interface.ts';
+import { collectRecalls } from './recall-signals.ts';
+import { createSessionFilter } from './session-filter.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 3);
 const NOTE = 'memory/2026-11-20.md';
 const CAT = 'Miso is the cat of Ana, who was found behind the house in the winter.';
 
 /** A vault's messages, by time. */
-function messagesOf(all: MessageRecord[]): Pick<Vault['messages'], 'from' | 'get'> {
+function messagesOf(all: MessageRecord[]): Pick<Vault['messages'], 'listFrom' | 'get'> {
   const inOrder = (): MessageRecord[] => all.toSorted((a, b) => a.timestamp - b.timestamp);
   return {
     get: (id) => Promise.resolve(all.find((message) => message.id === id)),
-    from: (at, limit) =>
+    listFrom: (at, limit) =>
       Promise.resolve(
         inOrder()
           .filter(({ timestamp }) => timestamp >= at)
@@ -54,16 +54,16 @@ const agents = {
       config: id === 'other' ? { memory: false } : {},
     })),
 };
-const belongs = countedSessions('main', agents, settings.parse({}));
+const belongs = createSessionFilter('main', agents, settingsSchema.parse({}));
 const take = (messages: MessageRecord[], workspace: Workspace, now = NOW): Promise<number> =>
-  takeRecalls({
+  collectRecalls({
     messages: messagesOf(messages),
     workspace,
     signals: new SignalsStore(workspace, { now: () => now }),
-    belongs,
+    includesSession: belongs,
     maxAgeDays: 30,
     now: () => now,
-    pace: unhurried,
+    pace: noPace,
   });
 const signalsIn = (workspace: Workspace) => new SignalsStore(workspace).getAllSignals();
 
@@ -102,7 +102,7 @@ verifies('dreaming.recall/once', 'a crash at any write leaves it as it was, or c
     let writes = 0;
     for (const half of [false, true]) {
       const real = await noted();
-      const failing = failingWorkspace(real, at, half);
+      const failing = createFailingWorkspace(real, at, half);
       await take(messages, failing).catch(() => {});
       writes = failing.writes;
       const before = (await signalsIn(real))[0]?.recallCount;

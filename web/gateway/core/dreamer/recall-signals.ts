@@ -1,19 +1,19 @@
 import type { Pace } from '../dreaming/pace.ts';
-import { RecalledPlaces } from '../dreaming/recalled-places.ts';
-import { saysSomething } from '../dreaming/says-something.ts';
+import { RecallSourceFinder } from '../dreaming/recall-sources.ts';
+import { isInformative } from '../dreaming/is-informative.ts';
 import { DAY_MS } from '../dreaming/signal.ts';
-import type { Noted, SignalsStore } from '../dreaming/signals-store.ts';
-import { LATE_MS } from '../dreaming/taken-line.ts';
+import type { SignalInput, SignalsStore } from '../dreaming/signals-store.ts';
+import { MAX_DELAY_MS } from '../dreaming/counted-messages.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import type { Vault } from '../vault.ts';
-import { recallingMessages } from './recalled-messages.ts';
+import type { Vault } from '../vault-interface.ts';
+import { findRecallMessages } from './recalled-messages.ts';
 
 export interface RecallSignalsDeps {
-  messages: Pick<Vault['messages'], 'from' | 'get'>;
+  messages: Pick<Vault['messages'], 'listFrom' | 'get'>;
   workspace: Workspace;
   signals: SignalsStore;
   /** Whether a session counts. */
-  belongs: (sessionKey: string) => boolean;
+  includesSession: (sessionKey: string) => boolean;
   maxAgeDays: number;
   now: () => number;
   pace: Pace;
@@ -23,19 +23,27 @@ export interface RecallSignalsDeps {
  * Adds the recalls of stored messages to the signals, each message once: for a user's message the memories recalled before the reply, for
  * an agent's search its results. Messages of other hosts that arrive up to a week late are included. Resolves with the number of messages.
  */
-export async function takeRecalls({ messages, workspace, signals, belongs, maxAgeDays, now, pace }: RecallSignalsDeps): Promise<number> {
+export async function collectRecalls({
+  messages,
+  workspace,
+  signals,
+  includesSession,
+  maxAgeDays,
+  now,
+  pace,
+}: RecallSignalsDeps): Promise<number> {
   const until = now();
   const last = await signals.recallsUntil();
-  const from = Math.max(until - maxAgeDays * DAY_MS, last === undefined ? 0 : Math.min(last, until) - LATE_MS);
-  const recalling = await recallingMessages(messages, { from, belongs, pace });
-  const places = new RecalledPlaces(workspace, pace);
+  const from = Math.max(until - maxAgeDays * DAY_MS, last === undefined ? 0 : Math.min(last, until) - MAX_DELAY_MS);
+  const recalling = await findRecallMessages(messages, { from, belongs: includesSession, pace });
+  const sources = new RecallSourceFinder(workspace, pace);
   const all = [];
-  for (const { id, at, query, pieces } of recalling) {
-    const noted: Noted[] = [];
-    for (const piece of pieces) {
-      const place = await places.find(piece);
-      if (place && saysSomething(place.content))
-        noted.push({ ...place, query, tags: piece.tags, score: piece.score, at: Math.min(at, until) });
+  for (const { id, at, query, memories } of recalling) {
+    const noted: SignalInput[] = [];
+    for (const piece of memories) {
+      const source = await sources.find(piece);
+      if (source && isInformative(source.content))
+        noted.push({ ...source, query, tags: piece.tags, score: piece.score, at: Math.min(at, until) });
     }
     all.push({ id, at, noted });
   }

@@ -1,12 +1,12 @@
 import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Pace } from '../dreaming/pace.ts';
-import { plainText } from '../sessions.ts';
-import { getMessageSources } from '../trust/sources.ts';
-import type { MessageRecord, Vault } from '../vault.ts';
+import { toPlainText } from '../session-views.ts';
+import { getMessageSources } from '../trust/content-sources.ts';
+import type { MessageRecord, Vault } from '../vault-interface.ts';
 
 /** A memory recalled for a query. */
-export interface RecalledPiece {
+export interface RecalledMemory {
   text: string;
   /** Source as reported by the memory. */
   source: string;
@@ -16,21 +16,21 @@ export interface RecalledPiece {
 }
 
 /** A message for which memory was searched. */
-export interface RecallingMessage {
+export interface RecallMessage {
   id: string;
   /** Milliseconds since the Unix epoch. */
   at: number;
   query: string;
-  pieces: RecalledPiece[];
+  memories: RecalledMemory[];
 }
 
 const SEARCH_TOOL = 'memory_search';
 /** Number of messages read at once. */
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** Maximum number of messages between a reply and its question, such as tool calls. */
-const MOST_STEPS = 60;
+const MAX_STEPS = 60;
 
-const found = z.object({
+const searchOutput = z.object({
   results: z.array(
     z.looseObject({
       text: z.string(),
@@ -45,73 +45,77 @@ const found = z.object({
 
 /**
  * Memories recalled in stored messages from a given time on: those given to a model before its reply (attributed to the user's message),
- * and results of a model's own searches. `belongs` tells which sessions count.
+ * and results of a model's own searches. `includesSession` tells which sessions count.
  */
-export async function recallingMessages(
-  messages: Pick<Vault['messages'], 'from' | 'get'>,
-  { from, belongs, pace }: { from: number; belongs: (sessionKey: string) => boolean; pace: Pace },
-): Promise<RecallingMessage[]> {
-  const recalling: RecallingMessage[] = [];
+export async function findRecallMessages(
+  messages: Pick<Vault['messages'], 'listFrom' | 'get'>,
+  { from, belongs: includesSession, pace }: { from: number; belongs: (sessionKey: string) => boolean; pace: Pace },
+): Promise<RecallMessage[]> {
+  const recalling: RecallMessage[] = [];
   const seen = new Map<string, MessageRecord>();
   let at = from;
-  let limit = PAGE;
+  let limit = PAGE_SIZE;
   for (;;) {
-    const page = await messages.from(at, limit);
+    const page = await messages.listFrom(at, limit);
     const fresh = page.filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.set(message.id, message);
     for (const message of fresh) {
       await pace();
       // Memories recalled in a tainted run may be waiting for review and must not be promoted before that.
-      if (!belongs(message.sessionKey) || getMessageSources(message).length > 0) continue;
-      const asked = await recallOf(message, async (id) => seen.get(id) ?? (await messages.get(id)));
-      if (asked && asked.pieces.length > 0 && asked.query !== '') recalling.push(asked);
+      if (!includesSession(message.sessionKey) || getMessageSources(message).length > 0) continue;
+      const recall = await toRecallMessage(message, async (id) => seen.get(id) ?? (await messages.get(id)));
+      if (recall && recall.memories.length > 0 && recall.query !== '') recalling.push(recall);
     }
     if (page.length < limit) return recalling;
     // More messages than a page holds may have the same timestamp.
     const last = page.at(-1)?.timestamp ?? at;
-    limit = last === at && fresh.length === 0 ? limit * 2 : PAGE;
+    limit = last === at && fresh.length === 0 ? limit * 2 : PAGE_SIZE;
     at = last;
   }
 }
 
-type Get = (id: string) => Promise<MessageRecord | undefined>;
+type GetMessage = (id: string) => Promise<MessageRecord | undefined>;
 
-async function recallOf(message: MessageRecord, get: Get): Promise<RecallingMessage | undefined> {
+async function toRecallMessage(message: MessageRecord, get: GetMessage): Promise<RecallMessage | undefined> {
   const { id, timestamp, role, recalled, name } = message;
   if (role === 'assistant' && recalled) {
-    const user = await above(message, get, (each) => each.role === 'user');
+    const user = await findAncestor(message, get, (each) => each.role === 'user');
     const pieces = recalled.map(({ text, source, category, relevance }) => ({
       text,
       source,
       score: relevance,
       tags: category === undefined ? [] : [category],
     }));
-    return { id, at: timestamp, query: user ? plainText(user.content).trim() : '', pieces };
+    return { id, at: timestamp, query: user ? toPlainText(user.content).trim() : '', memories: pieces };
   }
   if (role !== 'tool' || name !== SEARCH_TOOL) return undefined;
-  const caller = await above(message, get, (each) => each.toolCalls?.some((call) => call.id === message.toolCallId) === true);
+  const caller = await findAncestor(message, get, (each) => each.toolCalls?.some((call) => call.id === message.toolCallId) === true);
   const query = caller?.toolCalls?.find((call) => call.id === message.toolCallId)?.args.query;
-  return { id, at: timestamp, query: typeof query === 'string' ? query.trim() : '', pieces: resultsIn(plainText(message.content)) };
+  return { id, at: timestamp, query: typeof query === 'string' ? query.trim() : '', memories: parseResults(toPlainText(message.content)) };
 }
 
-async function above(message: MessageRecord, get: Get, fits: (message: MessageRecord) => boolean): Promise<MessageRecord | undefined> {
+async function findAncestor(
+  message: MessageRecord,
+  get: GetMessage,
+  matches: (message: MessageRecord) => boolean,
+): Promise<MessageRecord | undefined> {
   let at: MessageRecord | undefined = message;
-  for (let steps = 0; at && steps < MOST_STEPS; steps++) {
+  for (let steps = 0; at && steps < MAX_STEPS; steps++) {
     at = at.parentId === null ? undefined : await get(at.parentId);
-    if (at && fits(at)) return at;
+    if (at && matches(at)) return at;
   }
   return undefined;
 }
 
 /** Results returned by a search; empty if it failed. */
-function resultsIn(content: string): RecalledPiece[] {
-  let given: unknown;
+function parseResults(content: string): RecalledMemory[] {
+  let value: unknown;
   try {
-    given = parseJson(content);
+    value = parseJson(content);
   } catch {
     return [];
   }
-  const { success, data } = found.safeParse(given);
+  const { success, data } = searchOutput.safeParse(value);
   if (!success) return [];
   return data.results.map(({ text, path, lines, source, category, coverage }) => ({
     text,

@@ -1,16 +1,16 @@
 import { z } from '#shared/rpc/zod.ts';
-import { type DreamRun, dreamRun } from '#shared/rpc/methods/dreaming.ts';
-import { type BrokenLine, readJsonLines } from '../dreaming/json-lines.ts';
+import { type DreamRun, dreamRun } from '#shared/rpc/methods/dreaming-contracts.ts';
+import { type BrokenLine, parseJsonLines } from '../dreaming/json-lines.ts';
 import type { Workspace } from '../memory/workspace.ts';
 
 export const RUNS_FILE = '.dreams/runs.jsonl';
-const KEPT = 100;
+const MAX_RUNS = 100;
 /** Time in milliseconds for which a run of another host is assumed to be active. */
-const LONGEST_MS = 15 * 60_000;
+const MAX_RUN_MS = 15 * 60_000;
 
 /** A stored run. The executor distinguishes an active run from an interrupted one. */
-const line = dreamRun.extend({ executor: z.string().default('') });
-type StoredRun = z.output<typeof line>;
+const storedRun = dreamRun.extend({ executor: z.string().default('') });
+type StoredRun = z.output<typeof storedRun>;
 
 /** History of dreaming runs: JSON Lines in `.dreams/runs.jsonl` of a workspace, one line for each of the last hundred runs. */
 export class RunLog {
@@ -27,15 +27,15 @@ export class RunLog {
     const text = JSON.stringify({ ...run, executor: this.#executor } satisfies StoredRun);
     await this.#workspace.update(RUNS_FILE, (file = '') => {
       const others = file.split('\n').filter((each) => each.trim() !== '' && !each.startsWith(`{"id":${JSON.stringify(run.id)},`));
-      return [...others, text].slice(-KEPT).join('\n') + '\n';
+      return [...others, text].slice(-MAX_RUNS).join('\n') + '\n';
     });
   }
 
   /** Newest first. `isActive`: whether the run is active on this host. */
   async list(now: number, isActive: (id: string) => boolean): Promise<{ runs: DreamRun[]; broken: BrokenLine[] }> {
-    const { values, broken } = readJsonLines((await this.#workspace.read(RUNS_FILE)) ?? '', line, RUNS_FILE);
+    const { values, broken } = parseJsonLines((await this.#workspace.read(RUNS_FILE)) ?? '', storedRun, RUNS_FILE);
     const runs = values.map(({ value: { executor, ...run } }): DreamRun => {
-      const goesOn = isActive(run.id) || (executor !== this.#executor && now - run.startedAt < LONGEST_MS);
+      const goesOn = isActive(run.id) || (executor !== this.#executor && now - run.startedAt < MAX_RUN_MS);
       return run.state === 'running' && !goesOn ? { ...run, state: 'interrupted', phase: null } : run;
     });
     return {

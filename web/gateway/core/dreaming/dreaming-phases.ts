@@ -1,17 +1,17 @@
 import type { Workspace } from '../memory/workspace.ts';
-import type { DreamingConfig } from './config.ts';
-import { deepPhase } from './deep-phase.ts';
-import { lightPhase } from './light-phase.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { type Pace, unhurried } from './pace.ts';
+import type { DreamingConfig } from './dreaming-config.ts';
+import { runDeepPhase } from './deep-phase.ts';
+import { runLightPhase } from './light-phase.ts';
+import { runExclusive } from './run-exclusive.ts';
+import { type Pace, noPace } from './pace.ts';
 import { Promoter } from './promoter.ts';
 import { PromotionLog } from './promotion-log.ts';
 import { PromotionScorer } from './promotion-scorer.ts';
-import { type Narrate, remPhase } from './rem-phase.ts';
-import { DreamingPhase, type ReportOf } from './report.ts';
+import { type Narrate, runRemPhase } from './rem-phase.ts';
+import { DreamingPhase, type PhaseReports } from './phase-report.ts';
 import { ReviewQueue } from './review-queue.ts';
 import { SignalsStore } from './signals-store.ts';
-import { type ReadSource, Sources } from './sources.ts';
+import { type ReadSource, SignalSources } from './signal-sources.ts';
 
 export interface DreamingOptions {
   /** Milliseconds since the Unix epoch. */
@@ -48,7 +48,7 @@ export class DreamingPhases {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#longTermFile = options.longTermFile ?? 'MEMORY.md';
-    this.#pace = options.pace ?? unhurried;
+    this.#pace = options.pace ?? noPace;
     this.signals = new SignalsStore(workspace, { now: this.#now, timeZone: config.timezone, pace: this.#pace });
     this.#log = new PromotionLog(workspace);
     this.#promoter = new Promoter(workspace, this.#log, this.signals, {
@@ -66,8 +66,8 @@ export class DreamingPhases {
   }
 
   /** Runs one phase, after any phase active on this workspace. Throws an Error for an unknown phase. */
-  async runPhase<Phase extends DreamingPhase>(phase: Phase): Promise<ReportOf[Phase]> {
-    const phases: { [Each in DreamingPhase]: () => Promise<ReportOf[Each]> } = {
+  async runPhase<Phase extends DreamingPhase>(phase: Phase): Promise<PhaseReports[Phase]> {
+    const phases: { [Each in DreamingPhase]: () => Promise<PhaseReports[Each]> } = {
       LIGHT: () => this.#timed(() => this.#light()),
       REM: () => this.#timed(() => this.#rem()),
       DEEP: () => this.#timed(() => this.#deep()),
@@ -77,14 +77,14 @@ export class DreamingPhases {
   }
 
   /** Runs all three phases in order. */
-  async run(): Promise<{ light: ReportOf['LIGHT']; rem: ReportOf['REM']; deep: ReportOf['DEEP'] }> {
+  async run(): Promise<{ light: PhaseReports['LIGHT']; rem: PhaseReports['REM']; deep: PhaseReports['DEEP'] }> {
     const light = await this.runPhase(DreamingPhase.LIGHT);
     const rem = await this.runPhase(DreamingPhase.REM);
     return { light, rem, deep: await this.runPhase(DreamingPhase.DEEP) };
   }
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    return oneAtATime(this.#workspace, 'dreaming', run);
+    return runExclusive(this.#workspace, 'dreaming', run);
   }
 
   async #timed<Report>(run: () => Promise<Report>): Promise<Report & { startedAt: number; finishedAt: number }> {
@@ -94,17 +94,17 @@ export class DreamingPhases {
   }
 
   /** Created for each phase, because it caches what it reads. */
-  #sources(): Sources {
-    return new Sources(this.#workspace, {
+  #sources(): SignalSources {
+    return new SignalSources(this.#workspace, {
       longTermFile: this.#longTermFile,
       readSource: this.#options.readSource,
       pace: this.#pace,
     });
   }
 
-  #light(): Promise<Omit<ReportOf['LIGHT'], 'startedAt' | 'finishedAt'>> {
+  #light(): Promise<Omit<PhaseReports['LIGHT'], 'startedAt' | 'finishedAt'>> {
     const { maxAgeDays, timezone } = this.#config;
-    return lightPhase({
+    return runLightPhase({
       workspace: this.#workspace,
       signals: this.signals,
       sources: this.#sources(),
@@ -115,15 +115,15 @@ export class DreamingPhases {
     });
   }
 
-  #rem(): Promise<Omit<ReportOf['REM'], 'startedAt' | 'finishedAt'>> {
+  #rem(): Promise<Omit<PhaseReports['REM'], 'startedAt' | 'finishedAt'>> {
     const { maxAgeDays, timezone } = this.#config;
     const { narrate, narrateMs = 60_000 } = this.#options;
     const [now, pace] = [this.#now, this.#pace];
-    return remPhase({ workspace: this.#workspace, signals: this.signals, now, maxAgeDays, timezone, narrate, narrateMs, pace });
+    return runRemPhase({ workspace: this.#workspace, signals: this.signals, now, maxAgeDays, timezone, narrate, narrateMs, pace });
   }
 
-  #deep(): Promise<Omit<ReportOf['DEEP'], 'startedAt' | 'finishedAt'>> {
-    return deepPhase({
+  #deep(): Promise<Omit<PhaseReports['DEEP'], 'startedAt' | 'finishedAt'>> {
+    return runDeepPhase({
       workspace: this.#workspace,
       config: this.#config,
       longTermFile: this.#longTermFile,

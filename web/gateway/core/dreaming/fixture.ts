@@ -1,5 +1,5 @@
 import { memoryWorkspace, type Workspace } from '../memory/workspace.ts';
-import { DreamingConfig, type DreamingConfigInput } from './config.ts';
+import { DreamingConfig, type DreamingConfigInput } from './dreaming-config.ts';
 import { type DreamingOptions, DreamingPhases } from './dreaming-phases.ts';
 import { DAY_MS } from './signal.ts';
 
@@ -7,19 +7,19 @@ import { DAY_MS } from './signal.ts';
 export const NOW = Date.UTC(2026, 10, 22, 3);
 
 /** A workspace with files. */
-export async function workspaceWith(files: Record<string, string>): Promise<Workspace> {
+export async function createWorkspace(files: Record<string, string>): Promise<Workspace> {
   const workspace = memoryWorkspace(() => NOW);
   for (const [path, text] of Object.entries(files)) await workspace.write(path, text);
   return workspace;
 }
 
-export const dialog = (...records: object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+export const toDialogLines = (...records: object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-export const phasesOn = (workspace: Workspace, config: DreamingConfigInput = {}, options: DreamingOptions = {}): DreamingPhases =>
+export const createPhases = (workspace: Workspace, config: DreamingConfigInput = {}, options: DreamingOptions = {}): DreamingPhases =>
   new DreamingPhases(workspace, new DreamingConfig({ minScore: 0.1, ...config }), { now: () => NOW, ...options });
 
 /** Records a content as found by two queries on two days, which is enough for promotion. */
-export async function recalled({ signals }: DreamingPhases, content: string, sourceRef: string, score = 0.9): Promise<string> {
+export async function recordRecalls({ signals }: DreamingPhases, content: string, sourceRef: string, score = 0.9): Promise<string> {
   const [, signal] = await signals.note(
     ['what was it', 'tell me again'].map((query, index) => ({
       content,

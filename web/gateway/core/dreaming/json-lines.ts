@@ -10,7 +10,7 @@ export interface BrokenLine {
 }
 
 /** Parses a text with one JSON value per line; `first` is the number of its first line. Empty lines are skipped. */
-export function readJsonLines<Schema extends z.ZodType>(
+export function parseJsonLines<Schema extends z.ZodType>(
   text: string,
   schema: Schema,
   path: string,
@@ -40,16 +40,16 @@ export function readJsonLines<Schema extends z.ZodType>(
 }
 
 /** Number of lines parsed at once. */
-const BLOCK = 50;
+const BLOCK_LINES = 50;
 
 /** Splits a text into blocks of lines, each with the number of its first line, yielding to other tasks in between. */
-export async function* blocksOf(text: string, pace: Pace, first = 1): AsyncGenerator<{ block: string; first: number }> {
+export async function* splitBlocks(text: string, pace: Pace, first = 1): AsyncGenerator<{ block: string; first: number }> {
   let from = 0;
   let line = first;
   while (from < text.length) {
     let to = from;
     let lines = 0;
-    while (lines < BLOCK && to < text.length) {
+    while (lines < BLOCK_LINES && to < text.length) {
       const end = text.indexOf('\n', to);
       to = end < 0 ? text.length : end + 1;
       lines++;
@@ -62,5 +62,5 @@ export async function* blocksOf(text: string, pace: Pace, first = 1): AsyncGener
 }
 
 /** Prepends a line break if the file's last line was cut off, so that the appended text starts on a line of its own. */
-export const onOwnLine = (file: string | undefined, text: string): string =>
+export const startOnNewLine = (file: string | undefined, text: string): string =>
   file === undefined || file === '' || file.endsWith('\n') ? text : `\n${text}`;

@@ -1,28 +1,28 @@
-import { localTime } from '../local-time.ts';
+import { createLocalTime } from '../local-time.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import { dialogPassages } from './dialog-passages.ts';
+import { parseDialogPassages } from './dialog-passages.ts';
 import type { Pace } from './pace.ts';
-import { type Passage, passagesInTurns, SUMMARY } from './passages.ts';
-import type { LightReport, Problem } from './report.ts';
-import { contentHashOf, DAY_MS, type ShortTermSignal } from './signal.ts';
-import type { Noted, SignalsStore } from './signals-store.ts';
-import { saysSomething } from './says-something.ts';
-import type { Sources } from './sources.ts';
+import { type Passage, parsePassagesInSlices, SUMMARY_REASON } from './parse-passages.ts';
+import type { LightReport, Problem } from './phase-report.ts';
+import { computeContentHash, DAY_MS, type ShortTermSignal } from './signal.ts';
+import type { SignalInput, SignalsStore } from './signals-store.ts';
+import { isInformative } from './is-informative.ts';
+import type { SignalSources } from './signal-sources.ts';
 
 /** Larger files (in bytes) are skipped and reported. */
-const LARGEST_FILE = 5_000_000;
+const MAX_FILE_BYTES = 5_000_000;
 /** Maximum number of new signals per run, and of characters per signal. */
-const MOST_COLLECTED = 1000;
-const LONGEST = 500;
+const MAX_COLLECTED = 1000;
+const MAX_CONTENT_CHARS = 500;
 /** Number of passages taken from a tool result; enough to show that it exists. */
-const MOST_OF_RESULT = 3;
-const DAILY = /^(?:memory\/(\d{4}-\d\d-\d\d)\.md|dialog\/(\d{4}-\d\d-\d\d)\.jsonl)$/;
+const MAX_PASSAGES_PER_RESULT = 3;
+const DAILY_FILE = /^(?:memory\/(\d{4}-\d\d-\d\d)\.md|dialog\/(\d{4}-\d\d-\d\d)\.jsonl)$/;
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-export interface LightDeps {
+export interface LightPhaseDeps {
   workspace: Workspace;
   signals: SignalsStore;
-  sources: Sources;
+  sources: SignalSources;
   now: () => number;
   maxAgeDays: number;
   timezone: string;
@@ -33,7 +33,7 @@ export interface LightDeps {
  * Collects recent notes and conversations as signals, and finds the sources of recalled texts. Tool results, quotations and text written by
  * dreaming are kept as signals that are never promoted. Idempotent.
  */
-export async function lightPhase({
+export async function runLightPhase({
   workspace,
   signals,
   sources,
@@ -41,7 +41,7 @@ export async function lightPhase({
   maxAgeDays,
   timezone,
   pace,
-}: LightDeps): Promise<Omit<LightReport, 'startedAt' | 'finishedAt'>> {
+}: LightPhaseDeps): Promise<Omit<LightReport, 'startedAt' | 'finishedAt'>> {
   const removed = await signals.cleanupOldSignals(maxAgeDays);
   const known = new Map((await signals.getAllSignals()).map((signal) => [signal.contentHash, signal]));
   const recalled = [...known.values()].filter((signal) => signal.recallCount > 0 && signal.untrusted === undefined);
@@ -51,27 +51,27 @@ export async function lightPhase({
     if (!state.stands && state.untrusted) marks.push({ contentHash: signal.contentHash, why: state.why });
   }
   await signals.markUntrusted(marks);
-  const local = localTime(timezone);
-  const dayOf = (at: number): string => local(at).date;
+  const local = createLocalTime(timezone);
+  const toDay = (at: number): string => local(at).date;
   const problems: Problem[] = [];
-  const found = new Map<string, Noted>();
-  const files = await dailyFiles(workspace, now(), maxAgeDays, problems);
+  const found = new Map<string, SignalInput>();
+  const files = await listDailyFiles(workspace, now(), maxAgeDays, problems);
   const seenAgain: { contentHash: string; at: number }[] = [];
   let left = 0;
   for (const { path, at } of files) {
-    for (const noted of await piecesOf(workspace, path, { day: at, now: now(), problems, pace })) {
+    for (const noted of await collectSignals(workspace, path, { day: at, now: now(), problems, pace })) {
       await pace();
-      const contentHash = await contentHashOf(noted.content);
+      const contentHash = await computeContentHash(noted.content);
       const signal = known.get(contentHash);
-      if (signal && isAnotherDay(signal, noted, dayOf)) {
+      if (signal && isAnotherDay(signal, noted, toDay)) {
         seenAgain.push({ contentHash, at: noted.at ?? at });
-        signal.consolidationDays.push(dayOf(noted.at ?? at));
+        signal.consolidationDays.push(toDay(noted.at ?? at));
       }
       const before = found.get(contentHash);
       // A trusted source of the same text is preferred.
       if ((signal && (signal.untrusted === undefined || noted.untrusted !== undefined)) || (before && before.untrusted === undefined))
         continue;
-      if (!before && found.size >= MOST_COLLECTED) left++;
+      if (!before && found.size >= MAX_COLLECTED) left++;
       else found.set(contentHash, noted);
     }
   }
@@ -92,7 +92,7 @@ export async function lightPhase({
 }
 
 /** Daily notes and conversations, newest first. */
-async function dailyFiles(
+async function listDailyFiles(
   workspace: Workspace,
   now: number,
   maxAgeDays: number,
@@ -100,65 +100,65 @@ async function dailyFiles(
 ): Promise<{ path: string; at: number }[]> {
   const files: { path: string; at: number }[] = [];
   for (const { path, size } of [...(await workspace.list('memory')), ...(await workspace.list('dialog'))]) {
-    const [, note, dialog] = DAILY.exec(path) ?? [];
+    const [, note, dialog] = DAILY_FILE.exec(path) ?? [];
     const at = Date.parse(`${note ?? dialog ?? ''}T12:00:00Z`);
     // One day of tolerance on either side, because the date's time zone is unknown.
     if (Number.isNaN(at) || at < now - (maxAgeDays + 1) * DAY_MS || at > now + 2 * DAY_MS) continue;
-    if (size > LARGEST_FILE) problems.push({ path, why: `skipped because it is larger than ${LARGEST_FILE} bytes` });
+    if (size > MAX_FILE_BYTES) problems.push({ path, why: `skipped because it is larger than ${MAX_FILE_BYTES} bytes` });
     else files.push({ path, at: Math.min(at, now) });
   }
   return files.sort((a, b) => b.at - a.at || (a.path < b.path ? -1 : 1));
 }
 
-async function piecesOf(
+async function collectSignals(
   workspace: Workspace,
   path: string,
   { day, now, problems, pace }: { day: number; now: number; problems: Problem[]; pace: Pace },
-): Promise<Noted[]> {
+): Promise<SignalInput[]> {
   const text = (await workspace.read(path)) ?? '';
   if (!path.endsWith('.jsonl')) {
     // User statements in a summary also occur verbatim in the conversations.
-    const own = (await passagesInTurns(text, pace)).filter(({ untrusted }) => untrusted !== SUMMARY);
-    return signalsOfAll(own, () => day);
+    const own = (await parsePassagesInSlices(text, pace)).filter(({ untrusted }) => untrusted !== SUMMARY_REASON);
+    return toAllSignals(own, () => day);
   }
-  const { passages, broken } = await dialogPassages(text, path, pace);
+  const { passages, broken } = await parseDialogPassages(text, path, pace);
   problems.push(...broken);
-  const ofResults = new Map<number, number>();
-  const wanted = passages.filter(({ role, line }) => {
-    const before = ofResults.get(line) ?? 0;
-    if (role === 'tool') ofResults.set(line, before + 1);
-    return role === 'tool' ? before < MOST_OF_RESULT : role === 'user';
+  const resultCounts = new Map<number, number>();
+  const selected = passages.filter(({ role, line }) => {
+    const before = resultCounts.get(line) ?? 0;
+    if (role === 'tool') resultCounts.set(line, before + 1);
+    return role === 'tool' ? before < MAX_PASSAGES_PER_RESULT : role === 'user';
   });
-  return signalsOfAll(wanted, ({ at }) => Math.min(at ?? day, now));
+  return toAllSignals(selected, ({ at }) => Math.min(at ?? day, now));
 
-  async function signalsOfAll<Each extends Passage>(all: readonly Each[], timeOf: (passage: Each) => number): Promise<Noted[]> {
-    const found: Noted[] = [];
+  async function toAllSignals<Each extends Passage>(all: readonly Each[], timeOf: (passage: Each) => number): Promise<SignalInput[]> {
+    const found: SignalInput[] = [];
     for (const passage of all) {
-      found.push(...signalsOf(passage, path, timeOf(passage)));
+      found.push(...toSignals(passage, path, timeOf(passage)));
       await pace();
     }
     return found;
   }
 }
 
-function signalsOf({ text, line, untrusted }: Passage, path: string, at: number): Noted[] {
+function toSignals({ text, line, untrusted }: Passage, path: string, at: number): SignalInput[] {
   const pieces =
-    text.length <= LONGEST && path.endsWith('.md') ? [text] : [...sentences.segment(text)].map(({ segment }) => segment.trim());
+    text.length <= MAX_CONTENT_CHARS && path.endsWith('.md') ? [text] : [...sentences.segment(text)].map(({ segment }) => segment.trim());
   return pieces.flatMap((content) =>
-    content.length <= LONGEST && saysSomething(content)
-      ? { content, sourceRef: `${path}#L${line}`, tags: tagsIn(content), at, untrusted }
+    content.length <= MAX_CONTENT_CHARS && isInformative(content)
+      ? { content, sourceRef: `${path}#L${line}`, tags: extractTags(content), at, untrusted }
       : [],
   );
 }
 
 /** Topics of a text as far as they are recognizable: #tags, and names within sentences. */
-function tagsIn(text: string): string[] {
+function extractTags(text: string): string[] {
   const tags = [...text.matchAll(/(?:^|\s)#([\p{L}\p{N}_-]{2,40})/gu)].map(([, tag = '']) => tag);
   const names = [...text.matchAll(/(?<=[\p{L}\p{N},;] )\p{Lu}[\p{L}\p{N}'’-]{1,40}/gu)].map(([name]) => name);
   return [...new Set([...tags, ...names].map((tag) => tag.toLowerCase()))].slice(0, 8);
 }
 
-function isAnotherDay(signal: ShortTermSignal, { at }: Noted, dayOf: (at: number) => string): boolean {
-  const day = dayOf(at ?? signal.createdAt);
-  return day !== dayOf(signal.createdAt) && !signal.consolidationDays.includes(day);
+function isAnotherDay(signal: ShortTermSignal, { at }: SignalInput, toDay: (at: number) => string): boolean {
+  const day = toDay(at ?? signal.createdAt);
+  return day !== toDay(signal.createdAt) && !signal.consolidationDays.includes(day);
 }

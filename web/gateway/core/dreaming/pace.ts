@@ -2,4 +2,4 @@
 export type Pace = () => Promise<void>;
 
 /** A pace that never yields, for callers without other tasks. */
-export const unhurried: Pace = () => Promise.resolve();
+export const noPace: Pace = () => Promise.resolve();

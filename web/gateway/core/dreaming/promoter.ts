@@ -1,19 +1,19 @@
 import { formatMemory, parseMemories } from '../memory/long-term.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import { StorageMode } from './config.ts';
-import { onOwnLine } from './json-lines.ts';
-import { passagesOf } from './passages.ts';
+import { StorageMode } from './dreaming-config.ts';
+import { startOnNewLine } from './json-lines.ts';
+import { parsePassages } from './parse-passages.ts';
 import type { Promotion, PromotionLog } from './promotion-log.ts';
-import { normalized } from './signal.ts';
+import { normalizeText } from './signal.ts';
 import type { SignalsStore } from './signals-store.ts';
-import { DREAMS_FILE } from './sources.ts';
+import { DREAMS_FILE } from './signal-sources.ts';
 
 const TITLE = '# Dreams\n\nMemories that dreaming promoted from recurring signals.\n\n';
 
 /** Text written to memory for a signal, without list markers. */
-export const memoryText = ({ text, content }: Pick<Promotion, 'text' | 'content'>): string =>
+export const toMemoryText = ({ text, content }: Pick<Promotion, 'text' | 'content'>): string =>
   text ??
-  passagesOf(content)
+  parsePassages(content)
     .map((passage) => passage.text)
     .join('\n');
 
@@ -59,14 +59,16 @@ export class Promoter {
 
   async #append(path: string, promotions: readonly Promotion[]): Promise<void> {
     await this.#workspace.update(path, (file) => {
-      const there = new Set(parseMemories(file ?? '').flatMap((block) => (block.kind === 'memory' ? normalized(block.memory.text) : [])));
+      const existing = new Set(
+        parseMemories(file ?? '').flatMap((block) => (block.kind === 'memory' ? normalizeText(block.memory.text) : [])),
+      );
       const lines = promotions.flatMap((each) => {
-        const text = memoryText(each);
-        return there.has(normalized(text)) ? [] : formatMemory({ text, category: each.category, createdAt: each.at });
+        const text = toMemoryText(each);
+        return existing.has(normalizeText(text)) ? [] : formatMemory({ text, category: each.category, createdAt: each.at });
       });
       if (lines.length === 0) return undefined;
       const title = file === undefined && path === DREAMS_FILE ? TITLE : '';
-      return (file ?? '') + onOwnLine(file, title + lines.join(''));
+      return (file ?? '') + startOnNewLine(file, title + lines.join(''));
     });
   }
 }

@@ -1,12 +1,12 @@
 import { z } from '#shared/rpc/zod.ts';
 import { MemoryCategory } from '../memory/long-term.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import { type BrokenLine, onOwnLine, readJsonLines } from './json-lines.ts';
+import { type BrokenLine, startOnNewLine, parseJsonLines } from './json-lines.ts';
 
 export const PROMOTIONS_FILE = '.dreams/promotions.jsonl';
 const share = z.number().min(0).max(1);
 
-const line = z.object({
+const promotionLine = z.object({
   /** `promoting` is logged before writing to memory and `promoted` after it, so that an interrupted promotion can be completed. */
   state: z.enum(['proposed', 'promoting', 'promoted', 'rejected']),
   content_hash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -30,7 +30,7 @@ const line = z.object({
   reason: z.string().optional(),
 });
 
-const entry = line.transform(({ content_hash: contentHash, source_ref: sourceRef, created_at: createdAt, ...rest }) => ({
+const promotion = promotionLine.transform(({ content_hash: contentHash, source_ref: sourceRef, created_at: createdAt, ...rest }) => ({
   ...rest,
   contentHash,
   sourceRef,
@@ -38,10 +38,10 @@ const entry = line.transform(({ content_hash: contentHash, source_ref: sourceRef
 }));
 
 /** State of a signal's promotion. */
-export type Promotion = z.output<typeof entry>;
+export type Promotion = z.output<typeof promotion>;
 
-function format({ contentHash, sourceRef, createdAt, ...rest }: Promotion): string {
-  const written: z.input<typeof line> = { ...rest, content_hash: contentHash, source_ref: sourceRef, created_at: createdAt };
+function formatPromotion({ contentHash, sourceRef, createdAt, ...rest }: Promotion): string {
+  const written: z.input<typeof promotionLine> = { ...rest, content_hash: contentHash, source_ref: sourceRef, created_at: createdAt };
   return `${JSON.stringify(written)}\n`;
 }
 
@@ -58,7 +58,7 @@ export class PromotionLog {
 
   /** By content hash, in the order of their first lines. */
   async read(): Promise<{ promotions: Map<string, Promotion>; broken: BrokenLine[] }> {
-    const { values, broken } = readJsonLines((await this.#workspace.read(PROMOTIONS_FILE)) ?? '', entry, PROMOTIONS_FILE);
+    const { values, broken } = parseJsonLines((await this.#workspace.read(PROMOTIONS_FILE)) ?? '', promotion, PROMOTIONS_FILE);
     return {
       promotions: new Map(values.map(({ value }) => [value.contentHash, value])),
       broken: broken.map(({ path, line, why }) => ({ path, line, why })),
@@ -67,7 +67,7 @@ export class PromotionLog {
 
   async add(promotions: readonly Promotion[]): Promise<void> {
     if (promotions.length === 0) return;
-    const text = onOwnLine(await this.#workspace.read(PROMOTIONS_FILE), promotions.map(format).join(''));
+    const text = startOnNewLine(await this.#workspace.read(PROMOTIONS_FILE), promotions.map(formatPromotion).join(''));
     await this.#workspace.append(PROMOTIONS_FILE, text);
   }
 }

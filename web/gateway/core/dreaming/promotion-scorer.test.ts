@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { type ComponentName, COMPONENTS, DreamingConfig } from './config.ts';
+import { type ComponentName, COMPONENTS, DreamingConfig } from './dreaming-config.ts';
 import { PromotionScorer } from './promotion-scorer.ts';
 import * as formulas from './score-components.ts';
 import { DAY_MS, type Recall, type ShortTermSignal } from './signal.ts';
@@ -109,14 +109,14 @@ describe('PromotionScorer', () => {
     fc.assert(
       fc.property(fc.nat(50), fc.nat(50), fc.nat(50), (a, b, half) => {
         const [less, more] = [Math.min(a, b), Math.max(a, b)];
-        expect(formulas.frequencyOf(more)).toBeGreaterThanOrEqual(formulas.frequencyOf(less));
-        expect(formulas.diversityOf(more, half)).toBeGreaterThanOrEqual(formulas.diversityOf(less, half));
-        expect(formulas.diversityOf(half, more)).toBeGreaterThanOrEqual(formulas.diversityOf(half, less));
-        expect(formulas.recencyOf(less, half + 1)).toBeGreaterThanOrEqual(formulas.recencyOf(more, half + 1));
-        expect(formulas.conceptualOf(more)).toBeGreaterThanOrEqual(formulas.conceptualOf(less));
+        expect(formulas.computeFrequency(more)).toBeGreaterThanOrEqual(formulas.computeFrequency(less));
+        expect(formulas.computeDiversity(more, half)).toBeGreaterThanOrEqual(formulas.computeDiversity(less, half));
+        expect(formulas.computeDiversity(half, more)).toBeGreaterThanOrEqual(formulas.computeDiversity(half, less));
+        expect(formulas.computeRecency(less, half + 1)).toBeGreaterThanOrEqual(formulas.computeRecency(more, half + 1));
+        expect(formulas.computeConceptual(more)).toBeGreaterThanOrEqual(formulas.computeConceptual(less));
         // Minimum span of this number of days.
-        expect(formulas.consolidationOf(more, more + half)).toBeGreaterThanOrEqual(
-          formulas.consolidationOf(less, less === 0 ? 0 : less - 1 + half * Number(less > 1)),
+        expect(formulas.computeConsolidation(more, more + half)).toBeGreaterThanOrEqual(
+          formulas.computeConsolidation(less, less === 0 ? 0 : less - 1 + half * Number(less > 1)),
         );
       }),
     );

@@ -1,7 +1,7 @@
-import { DreamingConfig, type DreamingConfigInput } from './config.ts';
+import { DreamingConfig, type DreamingConfigInput } from './dreaming-config.ts';
 import type { Pace } from './pace.ts';
-import { componentsOf, queriesOf, type ScoreComponents } from './score-components.ts';
-import { DAY_MS, lastActive, type ShortTermSignal } from './signal.ts';
+import { computeComponents, getQueries, type ScoreComponents } from './score-components.ts';
+import { DAY_MS, getLastActive, type ShortTermSignal } from './signal.ts';
 
 export interface Candidate {
   signal: ShortTermSignal;
@@ -25,7 +25,7 @@ export class PromotionScorer {
   }
 
   scoreSignal(signal: ShortTermSignal): { score: number; components: ScoreComponents } {
-    const components = componentsOf(signal, this.#now(), this.#config.recencyHalfLifeDays);
+    const components = computeComponents(signal, this.#now(), this.#config.recencyHalfLifeDays);
     return { score: components.weighed(this.#config.scoringWeights), components };
   }
 
@@ -36,7 +36,7 @@ export class PromotionScorer {
 
   /** Like `filterCandidates`, but without the limit. */
   rank(signals: readonly ShortTermSignal[], minScore = this.#config.minScore): Candidate[] {
-    return inOrder(signals.flatMap((signal) => this.#candidate(signal, minScore) ?? []));
+    return sortByScore(signals.flatMap((signal) => this.#candidate(signal, minScore) ?? []));
   }
 
   /** Like `rank`, but yields to other tasks. */
@@ -47,18 +47,18 @@ export class PromotionScorer {
       if (candidate) found.push(candidate);
       await pace();
     }
-    return inOrder(found);
+    return sortByScore(found);
   }
 
   #candidate(signal: ShortTermSignal, minScore: number): Candidate | undefined {
     const { minRecallCount, minUniqueQueries, maxAgeDays } = this.#config;
     const from = this.#now() - maxAgeDays * DAY_MS;
-    if (signal.untrusted !== undefined || signal.recallCount < minRecallCount || lastActive(signal) < from) return undefined;
-    if (queriesOf(signal).size < minUniqueQueries) return undefined;
+    if (signal.untrusted !== undefined || signal.recallCount < minRecallCount || getLastActive(signal) < from) return undefined;
+    if (getQueries(signal).size < minUniqueQueries) return undefined;
     const candidate = { signal, ...this.scoreSignal(signal) };
     return candidate.score >= minScore ? candidate : undefined;
   }
 }
 
-const inOrder = (candidates: Candidate[]): Candidate[] =>
+const sortByScore = (candidates: Candidate[]): Candidate[] =>
   candidates.sort((a, b) => b.score - a.score || (a.signal.contentHash < b.signal.contentHash ? -1 : 1));

@@ -1,38 +1,38 @@
 import type { MemoryCategory } from '../memory/long-term.ts';
 import type { Promoter } from './promoter.ts';
 import type { Promotion, PromotionLog } from './promotion-log.ts';
-import type { Sources } from './sources.ts';
+import type { SignalSources } from './signal-sources.ts';
 
-const LONGEST_TEXT = 4000;
+const MAX_TEXT_CHARS = 4000;
 
 /** Why a decision was not applied: the proposal does not exist, was already decided, or the change is invalid. */
-export class ReviewRefusal extends Error {
+export class ReviewError extends Error {
   override name = 'ReviewRefusal';
   readonly kind: 'absent' | 'settled' | 'unfit';
 
-  constructor(kind: ReviewRefusal['kind'], message: string) {
+  constructor(kind: ReviewError['kind'], message: string) {
     super(message);
     this.kind = kind;
   }
 }
 
-export interface ReviewDeps {
+export interface ReviewQueueDeps {
   log: PromotionLog;
   promoter: Promoter;
-  sources: () => Sources;
+  sources: () => SignalSources;
   now: () => number;
   /** Runs a function while no phase is active. */
   inTurn: <Result>(run: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Proposals that wait for a user's decision. All methods take the content hash of a proposal and throw a `ReviewRefusal` if none is pending
+ * Proposals that wait for a user's decision. All methods take the content hash of a proposal and throw a `ReviewError` if none is pending
  * under it.
  */
 export class ReviewQueue {
-  readonly #deps: ReviewDeps;
+  readonly #deps: ReviewQueueDeps;
 
-  constructor(deps: ReviewDeps) {
+  constructor(deps: ReviewQueueDeps) {
     this.#deps = deps;
   }
 
@@ -55,7 +55,7 @@ export class ReviewQueue {
       const proposal = this.#with(await this.#waiting(contentHash), text, category);
       if (proposal.text === undefined) {
         const state = await this.#deps.sources().check(proposal);
-        if (!state.stands) throw new ReviewRefusal('unfit', `This suggestion can’t be saved as it is: ${state.why}. Edit the text first.`);
+        if (!state.stands) throw new ReviewError('unfit', `This suggestion can’t be saved as it is: ${state.why}. Edit the text first.`);
       }
       await this.#deps.promoter.promote([proposal]);
       return { ...proposal, state: 'promoted' };
@@ -90,7 +90,7 @@ export class ReviewQueue {
   restore(contentHash: string): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
       const found = await this.#found(contentHash);
-      if (found.state !== 'rejected') throw new ReviewRefusal('settled', 'The suggestion has not been rejected.');
+      if (found.state !== 'rejected') throw new ReviewError('settled', 'The suggestion has not been rejected.');
       const { reason: _, ...rest } = found;
       const proposal: Promotion = { ...rest, state: 'proposed', at: this.#deps.now() };
       await this.#deps.log.add([proposal]);
@@ -101,7 +101,7 @@ export class ReviewQueue {
   async #waiting(contentHash: string): Promise<Promotion> {
     const found = await this.#found(contentHash);
     if (found.state !== 'proposed')
-      throw new ReviewRefusal('settled', `The suggestion has already been ${found.state === 'rejected' ? 'rejected' : 'accepted'}.`);
+      throw new ReviewError('settled', `The suggestion has already been ${found.state === 'rejected' ? 'rejected' : 'accepted'}.`);
     return found;
   }
 
@@ -111,15 +111,15 @@ export class ReviewQueue {
     const interrupted = [...promotions.values()].filter(({ state }) => state === 'promoting');
     await this.#deps.promoter.finish(interrupted);
     const found = promotions.get(contentHash);
-    if (!found) throw new ReviewRefusal('absent', `No suggestion with hash "${contentHash}".`);
+    if (!found) throw new ReviewError('absent', `No suggestion with hash "${contentHash}".`);
     return found;
   }
 
   #with(proposal: Promotion, text: string | undefined, category: MemoryCategory | undefined): Promotion {
     const words = text?.trim();
-    if (words === '') throw new ReviewRefusal('unfit', 'The text must not be empty. To discard the suggestion, reject it.');
-    if (words !== undefined && words.length > LONGEST_TEXT)
-      throw new ReviewRefusal('unfit', `The text has ${words.length} characters. The maximum is ${LONGEST_TEXT}.`);
+    if (words === '') throw new ReviewError('unfit', 'The text must not be empty. To discard the suggestion, reject it.');
+    if (words !== undefined && words.length > MAX_TEXT_CHARS)
+      throw new ReviewError('unfit', `The text has ${words.length} characters. The maximum is ${MAX_TEXT_CHARS}.`);
     return { ...proposal, ...(words !== undefined && { text: words }), ...(category !== undefined && { category }), at: this.#deps.now() };
   }
 }

@@ -1,10 +1,10 @@
 import type { FoundMemory } from '../memory/found-memory.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import type { DreamingConfig } from './config.ts';
-import { unhurried } from './pace.ts';
-import { RecalledPlaces } from './recalled-places.ts';
-import { saysSomething } from './says-something.ts';
-import type { Noted, SignalsStore } from './signals-store.ts';
+import type { DreamingConfig } from './dreaming-config.ts';
+import { noPace } from './pace.ts';
+import { RecallSourceFinder } from './recall-sources.ts';
+import { isInformative } from './is-informative.ts';
+import type { SignalInput, SignalsStore } from './signals-store.ts';
 
 interface SearchSignalsDeps {
   workspace: Workspace;
@@ -22,13 +22,13 @@ export function createSearchSignals(
   if (!config.enabled) return undefined;
   return async (query, found) => {
     if (query.trim() === '') return;
-    const places = new RecalledPlaces(workspace, unhurried);
-    const noted: Noted[] = [];
+    const sources = new RecallSourceFinder(workspace, noPace);
+    const inputs: SignalInput[] = [];
     for (const { kind, text, path, lines, coverage } of found) {
       if (kind === 'memory') continue;
-      const place = await places.find({ text, source: `${path}#L${lines}` });
-      if (place && saysSomething(place.content)) noted.push({ ...place, query, score: coverage });
+      const source = await sources.find({ text, source: `${path}#L${lines}` });
+      if (source && isInformative(source.content)) inputs.push({ ...source, query, score: coverage });
     }
-    if (noted.length > 0) await signals.note(noted);
+    if (inputs.length > 0) await signals.note(inputs);
   };
 }

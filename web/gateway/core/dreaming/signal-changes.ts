@@ -1,10 +1,10 @@
-import { lastActive, type Recall, type ShortTermSignal } from './signal.ts';
+import { getLastActive, type Recall, type ShortTermSignal } from './signal.ts';
 
 /** Maximum number of recalls, and of days, kept per signal. */
-export const MOST_RECALLS = 32;
+export const MAX_RECALLS = 32;
 
 /** Changes existing signals, in the map too. */
-export function changedOf<Given extends { contentHash: string }>(
+export function updateSignals<Given extends { contentHash: string }>(
   signals: Map<string, ShortTermSignal>,
   all: readonly Given[],
   change: (signal: ShortTermSignal, given: Given) => ShortTermSignal,
@@ -19,13 +19,13 @@ export function changedOf<Given extends { contentHash: string }>(
 }
 
 /** Compares signals for removal: untrusted ones first, then the least recently used. */
-export const leastFirst = (a: ShortTermSignal, b: ShortTermSignal): number =>
-  Number(a.untrusted === undefined) - Number(b.untrusted === undefined) || lastActive(a) - lastActive(b);
+export const compareForRemoval = (a: ShortTermSignal, b: ShortTermSignal): number =>
+  Number(a.untrusted === undefined) - Number(b.untrusted === undefined) || getLastActive(a) - getLastActive(b);
 
 /** Drops the oldest recalls whose query and day others share, so that counts of distinct ones stay the same. */
-export function fewer(recalls: Recall[]): Recall[] {
+export function trimRecalls(recalls: Recall[]): Recall[] {
   const left = [...recalls];
-  while (left.length > MOST_RECALLS) {
+  while (left.length > MAX_RECALLS) {
     const spare = left.findIndex((each, index) => {
       const others = left.filter((_, at) => at !== index);
       return others.some(({ query }) => query === each.query) && others.some(({ day }) => day === each.day);

@@ -1,15 +1,15 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { ShortTermSignal } from './signal.ts';
 
-export const LONGEST_CONTENT = 4000;
-const MOST_TAGS = 32;
+export const MAX_CONTENT_CHARS = 4000;
+const MAX_TAGS = 32;
 const whole = z.number().int().min(0);
 const day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 /** Milliseconds since the Unix epoch, within the range of `Date`. */
 const instant = z.number().min(0).max(8_640_000_000_000_000);
 
 const line = z.looseObject({
-  content: z.string().min(1).max(LONGEST_CONTENT),
+  content: z.string().min(1).max(MAX_CONTENT_CHARS),
   source_ref: z.string().max(1000),
   query: z.string().default(''),
   tags: z.array(z.string()).default([]),
@@ -56,5 +56,5 @@ export function formatSignal(signal: ShortTermSignal): string {
 }
 
 /** Distinct tags, trimmed. */
-export const tagsOf = (...given: (readonly string[])[]): string[] =>
-  [...new Set(given.flat().map((tag) => tag.trim().slice(0, 100)))].filter((tag) => tag !== '').slice(0, MOST_TAGS);
+export const mergeTags = (...given: (readonly string[])[]): string[] =>
+  [...new Set(given.flat().map((tag) => tag.trim().slice(0, 100)))].filter((tag) => tag !== '').slice(0, MAX_TAGS);

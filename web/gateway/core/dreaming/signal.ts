@@ -38,9 +38,9 @@ export interface ShortTermSignal {
 }
 
 /** Normalizes a text for comparison. */
-export const normalized = (content: string): string => content.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+export const normalizeText = (content: string): string => content.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
 
-export const contentHashOf = (content: string): Promise<string> => sha256(normalized(content));
+export const computeContentHash = (content: string): Promise<string> => sha256(normalizeText(content));
 
 /** When it was last recalled or noted, in milliseconds since the Unix epoch. Its age is measured from then. */
-export const lastActive = ({ createdAt, recalls }: ShortTermSignal): number => Math.max(createdAt, recalls.at(-1)?.at ?? 0);
+export const getLastActive = ({ createdAt, recalls }: ShortTermSignal): number => Math.max(createdAt, recalls.at(-1)?.at ?? 0);

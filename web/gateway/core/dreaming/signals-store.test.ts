@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failingWorkspace } from '../../../../tests/support/failing-workspace.ts';
+import { createFailingWorkspace } from '../../../../tests/support/failing-workspace.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { memoryWorkspace, type Workspace } from '../memory/workspace.ts';
 import { DAY_MS } from './signal.ts';
@@ -92,7 +92,7 @@ describe('SignalsStore', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 15 }), fc.integer({ min: 1, max: 15 }), fc.boolean(), async (actions, at, half) => {
         const real = memoryWorkspace();
-        const broken = new SignalsStore(failingWorkspace(real, at, half), { now: () => NOW });
+        const broken = new SignalsStore(createFailingWorkspace(real, at, half), { now: () => NOW });
         const twin = new SignalsStore(memoryWorkspace(), { now: () => NOW });
         for (const each of actions) {
           const before = await twin.getAllSignals();

@@ -1,25 +1,25 @@
-import { localTime } from '../local-time.ts';
+import { createLocalTime } from '../local-time.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import { blocksOf, type BrokenLine, onOwnLine, readJsonLines } from './json-lines.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { type Pace, unhurried } from './pace.ts';
-import { contentHashOf, DAY_MS, lastActive, type ShortTermSignal } from './signal.ts';
-import { changedOf, fewer, leastFirst, MOST_RECALLS } from './signal-changes.ts';
-import { formatSignal, LONGEST_CONTENT, signalLine, tagsOf } from './signal-line.ts';
-import { formatTaken, readTaken, type Taken, TAKEN_MARK, withTaken } from './taken-line.ts';
+import { splitBlocks, type BrokenLine, startOnNewLine, parseJsonLines } from './json-lines.ts';
+import { runExclusive } from './run-exclusive.ts';
+import { type Pace, noPace } from './pace.ts';
+import { computeContentHash, DAY_MS, getLastActive, type ShortTermSignal } from './signal.ts';
+import { updateSignals, trimRecalls, compareForRemoval, MAX_RECALLS } from './signal-changes.ts';
+import { formatSignal, MAX_CONTENT_CHARS, signalLine, mergeTags } from './signal-line.ts';
+import { formatCounted, parseCounted, type CountedMessages, COUNTED_MARK, mergeCounted } from './counted-messages.ts';
 
 export const SIGNALS_FILE = '.dreams/signals.jsonl';
 /** Maximum number of signals, and the number left after removing the least recently active. */
-const MOST_SIGNALS = 5000;
-const LEFT_SIGNALS = 4500;
-const LONGEST_QUERY = 300;
+const MAX_SIGNALS = 5000;
+const TRIMMED_SIGNALS = 4500;
+const MAX_QUERY_CHARS = 300;
 /** Number of obsolete lines from which the file is rewritten. */
-const PAST_LINES = 500;
+const MAX_OBSOLETE_LINES = 500;
 /** Score of a recall without a reported relevance. */
-const UNTOLD_SCORE = 0.5;
+const DEFAULT_SCORE = 0.5;
 
 /** A recall or an observation of a content. */
-export interface Noted {
+export interface SignalInput {
   content: string;
   sourceRef: string;
   /** If omitted, it is not a recall. */
@@ -40,23 +40,23 @@ export interface SignalStats {
 }
 
 /** The file has changed since it was read. */
-class Moved extends Error {}
+class FileChangedError extends Error {}
 
-interface Loaded {
+interface LoadedSignals {
   file: string | undefined;
   lines: number;
   signals: Map<string, ShortTermSignal>;
   broken: (BrokenLine & { text: string })[];
   /** Messages whose recalls are counted; undefined before the first. */
-  taken: Taken | undefined;
+  taken: CountedMessages | undefined;
 }
 
 /** Recalls of a message. */
-export interface Recalling {
+export interface MessageRecalls {
   id: string;
   /** Milliseconds since the Unix epoch. */
   at: number;
-  noted: readonly Noted[];
+  noted: readonly SignalInput[];
 }
 
 /**
@@ -69,17 +69,17 @@ export class SignalsStore {
   readonly #now: () => number;
   readonly #pace: Pace;
   readonly #dayOf: (at: number) => string;
-  #loaded: Loaded | undefined;
+  #loaded: LoadedSignals | undefined;
 
   /** `timeZone`: for the days by which recalls are counted. */
   constructor(
     workspace: Workspace,
-    { now = Date.now, timeZone = 'UTC', pace = unhurried }: { now?: () => number; timeZone?: string; pace?: Pace } = {},
+    { now = Date.now, timeZone = 'UTC', pace = noPace }: { now?: () => number; timeZone?: string; pace?: Pace } = {},
   ) {
     this.#pace = pace;
     this.#workspace = workspace;
     this.#now = now;
-    const local = localTime(timeZone);
+    const local = createLocalTime(timeZone);
     this.#dayOf = (at) => local(at).date;
   }
 
@@ -91,7 +91,7 @@ export class SignalsStore {
   }
 
   /** Adds several in one write, in order. */
-  note(all: readonly Noted[]): Promise<ShortTermSignal[]> {
+  note(all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
     return this.#change((signals) => this.#noted(signals, all));
   }
 
@@ -99,7 +99,7 @@ export class SignalsStore {
    * Adds the recalls of messages. Each message counts once, however often it is passed: this is recorded together with the signals in one
    * step. `until`: time up to which messages were examined. Resolves with the number of new messages.
    */
-  async noteRecalls(all: readonly Recalling[], until: number): Promise<number> {
+  async noteRecalls(all: readonly MessageRecalls[], until: number): Promise<number> {
     let count = 0;
     await this.#change(
       async (signals, taken) => {
@@ -120,10 +120,10 @@ export class SignalsStore {
     return (await this.#inTurn(() => this.#load())).taken?.until;
   }
 
-  async #noted(signals: Map<string, ShortTermSignal>, all: readonly Noted[]): Promise<ShortTermSignal[]> {
+  async #noted(signals: Map<string, ShortTermSignal>, all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
     const noted: ShortTermSignal[] = [];
     for (const each of all) {
-      const contentHash = await checkedHash(each);
+      const contentHash = await computeCheckedHash(each);
       const signal = this.#with(signals.get(contentHash), each, contentHash);
       signals.set(contentHash, signal);
       noted.push(signal);
@@ -139,17 +139,17 @@ export class SignalsStore {
   /** Records several in one write; missing signals are skipped. */
   recordConsolidations(all: readonly { contentHash: string; at: number }[]): Promise<ShortTermSignal[]> {
     return this.#change((signals) =>
-      changedOf(signals, all, (signal, { at }) => ({
+      updateSignals(signals, all, (signal, { at }) => ({
         ...signal,
         consolidations: signal.consolidations + 1,
-        consolidationDays: [...new Set([...signal.consolidationDays, this.#dayOf(at)])].sort().slice(-MOST_RECALLS),
+        consolidationDays: [...new Set([...signal.consolidationDays, this.#dayOf(at)])].sort().slice(-MAX_RECALLS),
       })),
     );
   }
 
   /** Marks signals as never to be promoted, even if they are recalled again. */
   async markUntrusted(all: readonly { contentHash: string; why: string }[]): Promise<void> {
-    await this.#change((signals) => changedOf(signals, all, (signal, { why }) => ({ ...signal, untrusted: signal.untrusted ?? why })));
+    await this.#change((signals) => updateSignals(signals, all, (signal, { why }) => ({ ...signal, untrusted: signal.untrusted ?? why })));
   }
 
   /** All signals, oldest first. */
@@ -157,7 +157,7 @@ export class SignalsStore {
     const { signals } = await this.#inTurn(() => this.#load());
     const all: ShortTermSignal[] = [];
     for (const signal of signals.values()) {
-      all.push(copyOf(signal));
+      all.push(copySignal(signal));
       await this.#pace();
     }
     return all.sort((a, b) => a.createdAt - b.createdAt);
@@ -165,16 +165,16 @@ export class SignalsStore {
 
   /** Signals noted or recalled within a number of days. */
   async getSignalsByAge(maxAgeDays: number): Promise<ShortTermSignal[]> {
-    const from = this.#now() - checkedDays(maxAgeDays) * DAY_MS;
-    return (await this.getAllSignals()).filter((signal) => lastActive(signal) >= from);
+    const from = this.#now() - validateDays(maxAgeDays) * DAY_MS;
+    return (await this.getAllSignals()).filter((signal) => getLastActive(signal) >= from);
   }
 
   /** Removes signals that were neither noted nor recalled within a number of days, and returns them. */
   cleanupOldSignals(maxAgeDays: number): Promise<ShortTermSignal[]> {
     return this.#inTurn(async () => {
       const loaded = await this.#load();
-      const from = this.#now() - checkedDays(maxAgeDays) * DAY_MS;
-      const old = [...loaded.signals.values()].filter((signal) => lastActive(signal) < from);
+      const from = this.#now() - validateDays(maxAgeDays) * DAY_MS;
+      const old = [...loaded.signals.values()].filter((signal) => getLastActive(signal) < from);
       if (old.length > 0) await this.#rewrite(loaded.file, loaded, new Set(old.map(({ contentHash }) => contentHash)));
       return old;
     });
@@ -197,69 +197,69 @@ export class SignalsStore {
 
   /** If another process or tab has written meanwhile, the operation is repeated on the new content. */
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    return oneAtATime(this.#workspace, SIGNALS_FILE, async () => {
+    return runExclusive(this.#workspace, SIGNALS_FILE, async () => {
       for (;;)
         try {
           return await run();
         } catch (error) {
-          if (!(error instanceof Moved)) throw error;
+          if (!(error instanceof FileChangedError)) throw error;
         }
     });
   }
 
   /** Writes the result of `change`, which operates on a copy, so that a failed write leaves no trace in memory. */
   #change(
-    change: (signals: Map<string, ShortTermSignal>, taken: Taken | undefined) => ShortTermSignal[] | Promise<ShortTermSignal[]>,
-    more?: Taken,
+    change: (signals: Map<string, ShortTermSignal>, taken: CountedMessages | undefined) => ShortTermSignal[] | Promise<ShortTermSignal[]>,
+    more?: CountedMessages,
   ): Promise<ShortTermSignal[]> {
     return this.#inTurn(async () => {
       const loaded = await this.#load();
       const signals = new Map(loaded.signals);
       const changed = await change(signals, loaded.taken);
       if (changed.length === 0 && !more) return [];
-      const next = { ...loaded, signals, taken: more ? withTaken(loaded.taken, more) : loaded.taken };
-      if (signals.size > MOST_SIGNALS) {
-        const excess = [...signals.values()].sort(leastFirst).slice(0, signals.size - LEFT_SIGNALS);
+      const next = { ...loaded, signals, taken: more ? mergeCounted(loaded.taken, more) : loaded.taken };
+      if (signals.size > MAX_SIGNALS) {
+        const excess = [...signals.values()].sort(compareForRemoval).slice(0, signals.size - TRIMMED_SIGNALS);
         await this.#rewrite(loaded.file, next, new Set(excess.map(({ contentHash }) => contentHash)));
-      } else if (loaded.lines > signals.size * 2 + PAST_LINES) await this.#rewrite(loaded.file, next, new Set());
+      } else if (loaded.lines > signals.size * 2 + MAX_OBSOLETE_LINES) await this.#rewrite(loaded.file, next, new Set());
       else {
-        const text = onOwnLine(loaded.file, changed.map(formatSignal).join('') + (more ? formatTaken(more) : ''));
+        const text = startOnNewLine(loaded.file, changed.map(formatSignal).join('') + (more ? formatCounted(more) : ''));
         await this.#workspace.append(SIGNALS_FILE, text);
         this.#loaded = { ...next, file: (loaded.file ?? '') + text, lines: loaded.lines + text.split('\n').length - 1 };
       }
-      return changed.map(copyOf);
+      return changed.map(copySignal);
     });
   }
 
-  /** `before`: the expected content of the file. Throws `Moved`, without writing, if it has changed. */
-  async #rewrite(before: string | undefined, { signals, broken, taken }: Loaded, without: ReadonlySet<string>): Promise<void> {
+  /** `before`: the expected content of the file. Throws `FileChangedError`, without writing, if it has changed. */
+  async #rewrite(before: string | undefined, { signals, broken, taken }: LoadedSignals, without: ReadonlySet<string>): Promise<void> {
     const left = [...signals.values()].filter(({ contentHash }) => !without.has(contentHash));
-    const file = broken.map(({ text }) => `${text}\n`).join('') + left.map(formatSignal).join('') + (taken ? formatTaken(taken) : '');
+    const file = broken.map(({ text }) => `${text}\n`).join('') + left.map(formatSignal).join('') + (taken ? formatCounted(taken) : '');
     await this.#workspace.update(SIGNALS_FILE, (there) => {
-      if (there !== before) throw new Moved();
+      if (there !== before) throw new FileChangedError();
       return file;
     });
     this.#loaded = undefined;
   }
 
   /** Reads the file each time, because another process may have written it; parses only new lines. */
-  async #load(): Promise<Loaded> {
+  async #load(): Promise<LoadedSignals> {
     const file = await this.#workspace.read(SIGNALS_FILE);
     const known = this.#loaded;
     if (known && known.file === file) return known;
-    const goesOn = known?.file !== undefined && file?.startsWith(known.file) === true && known.file.endsWith('\n');
-    const signals = new Map(goesOn ? known.signals : []);
-    const broken = [...(goesOn ? known.broken : [])];
-    let taken = goesOn ? known.taken : undefined;
-    const lines = goesOn ? known.lines : 0;
-    for await (const { block, first } of blocksOf((file ?? '').slice(goesOn ? known.file?.length : 0), this.#pace, lines + 1)) {
+    const isAppended = known?.file !== undefined && file?.startsWith(known.file) === true && known.file.endsWith('\n');
+    const signals = new Map(isAppended ? known.signals : []);
+    const broken = [...(isAppended ? known.broken : [])];
+    let taken = isAppended ? known.taken : undefined;
+    const lines = isAppended ? known.lines : 0;
+    for await (const { block, first } of splitBlocks((file ?? '').slice(isAppended ? known.file?.length : 0), this.#pace, lines + 1)) {
       // Each parser sees the other kind's lines as empty, so that line numbers stay valid.
-      const only = (isTaken: boolean): string => block.replace(/^.+$/gm, (line) => (line.startsWith(TAKEN_MARK) === isTaken ? line : ''));
-      const read = readJsonLines(only(false), signalLine, SIGNALS_FILE, first);
+      const only = (isTaken: boolean): string => block.replace(/^.+$/gm, (line) => (line.startsWith(COUNTED_MARK) === isTaken ? line : ''));
+      const read = parseJsonLines(only(false), signalLine, SIGNALS_FILE, first);
       for (const { value } of read.values) signals.set(value.contentHash, value);
-      const counted = readTaken(only(true), SIGNALS_FILE, first);
+      const counted = parseCounted(only(true), SIGNALS_FILE, first);
       for (const each of counted.taken) {
-        taken = withTaken(taken, each);
+        taken = mergeCounted(taken, each);
         await this.#pace();
       }
       broken.push(...read.broken, ...counted.broken);
@@ -269,10 +269,10 @@ export class SignalsStore {
     return loaded;
   }
 
-  #with(known: ShortTermSignal | undefined, noted: Noted, contentHash: string): ShortTermSignal {
+  #with(known: ShortTermSignal | undefined, noted: SignalInput, contentHash: string): ShortTermSignal {
     const at = noted.at ?? this.#now();
-    const query = (noted.query ?? '').trim().slice(0, LONGEST_QUERY);
-    const recall = query === '' ? [] : [{ query, day: this.#dayOf(at), score: clamped(noted.score ?? UNTOLD_SCORE), at }];
+    const query = (noted.query ?? '').trim().slice(0, MAX_QUERY_CHARS);
+    const recall = query === '' ? [] : [{ query, day: this.#dayOf(at), score: clamp(noted.score ?? DEFAULT_SCORE), at }];
     // A trusted source replaces an untrusted one that was noted before.
     const better = !known || (known.untrusted !== undefined && noted.untrusted === undefined && query === '');
     const { sourceRef, untrusted } = better ? noted : known;
@@ -280,11 +280,11 @@ export class SignalsStore {
       content: known?.content ?? noted.content.trim(),
       sourceRef,
       query: known?.query || query,
-      tags: tagsOf(known?.tags ?? [], noted.tags ?? []),
+      tags: mergeTags(known?.tags ?? [], noted.tags ?? []),
       contentHash,
       createdAt: Math.min(known?.createdAt ?? at, at),
       recallCount: (known?.recallCount ?? 0) + recall.length,
-      recalls: fewer([...(known?.recalls ?? []), ...recall].sort((a, b) => a.at - b.at)),
+      recalls: trimRecalls([...(known?.recalls ?? []), ...recall].sort((a, b) => a.at - b.at)),
       consolidations: known?.consolidations ?? 0,
       consolidationDays: known?.consolidationDays ?? [],
       ...(untrusted !== undefined && { untrusted }),
@@ -292,24 +292,24 @@ export class SignalsStore {
   }
 }
 
-const copyOf = (signal: ShortTermSignal): ShortTermSignal => ({
+const copySignal = (signal: ShortTermSignal): ShortTermSignal => ({
   ...signal,
   tags: [...signal.tags],
   recalls: signal.recalls.map((recall) => ({ ...recall })),
   consolidationDays: [...signal.consolidationDays],
 });
 
-async function checkedHash({ content, at }: Noted): Promise<string> {
+async function computeCheckedHash({ content, at }: SignalInput): Promise<string> {
   const text = content.trim();
   if (text === '') throw new Error('The content of a signal must not be empty.');
-  if (text.length > LONGEST_CONTENT) throw new Error(`The signal has ${text.length} characters. The maximum is ${LONGEST_CONTENT}.`);
+  if (text.length > MAX_CONTENT_CHARS) throw new Error(`The signal has ${text.length} characters. The maximum is ${MAX_CONTENT_CHARS}.`);
   if (at !== undefined && !(at >= 0)) throw new Error(`Invalid time: ${at}.`);
-  return contentHashOf(text);
+  return computeContentHash(text);
 }
 
-function checkedDays(days: number): number {
+function validateDays(days: number): number {
   if (!(days >= 0)) throw new Error(`Invalid number of days: ${days}.`);
   return days;
 }
 
-const clamped = (score: number): number => (score >= 0 ? Math.min(1, score) : 0);
+const clamp = (score: number): number => (score >= 0 ? Math.min(1, score) : 0);

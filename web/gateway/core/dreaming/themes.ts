@@ -1,21 +1,21 @@
 import { WORD } from '../retrieval/scripts.ts';
 import { tokenize } from '../retrieval/tokenize.ts';
-import { type Pace, unhurried } from './pace.ts';
-import type { Theme } from './report.ts';
+import { type Pace, noPace } from './pace.ts';
+import type { Theme } from './phase-report.ts';
 import type { ShortTermSignal } from './signal.ts';
 
-const MOST_SIGNALS = 500;
-const MOST_TERMS = 200;
-const MOST_THEMES = 5;
-const TERMS_OF_THEME = 5;
+const MAX_SIGNALS = 500;
+const MAX_TERMS = 200;
+const MAX_THEMES = 5;
+const MAX_THEME_TERMS = 5;
 
 /** Themes of signals, found without a model: terms that occur together in more than one signal, most frequent first. */
-export async function themesIn(
+export async function findThemes(
   signals: readonly ShortTermSignal[],
-  dayOf: (at: number) => string,
-  pace: Pace = unhurried,
+  toDay: (at: number) => string,
+  pace: Pace = noPace,
 ): Promise<Theme[]> {
-  const newest = [...signals].sort((a, b) => b.createdAt - a.createdAt).slice(0, MOST_SIGNALS);
+  const newest = [...signals].sort((a, b) => b.createdAt - a.createdAt).slice(0, MAX_SIGNALS);
   const terms: Set<string>[] = [];
   for (const { content } of newest) {
     terms.push(new Set(tokenize(content).filter((term) => term.length > 1 && !/^\p{N}+$/u.test(term))));
@@ -27,7 +27,7 @@ export async function themesIn(
     [...counts]
       .filter(([, count]) => count > 1)
       .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-      .slice(0, MOST_TERMS)
+      .slice(0, MAX_TERMS)
       .map(([term]) => term),
   );
   const pairs = new Map<string, { pair: [string, string]; count: number }>();
@@ -45,18 +45,18 @@ export async function themesIn(
   const groups: Set<string>[] = [];
   for (const { pair } of [...pairs.values()].filter(({ count }) => count > 1).sort((a, b) => b.count - a.count)) {
     const group = groups.find((each) => pair.some((term) => each.has(term)));
-    if (!group && groups.length < MOST_THEMES) groups.push(new Set(pair));
-    else if (group && group.size < TERMS_OF_THEME) for (const term of pair) group.add(term);
+    if (!group && groups.length < MAX_THEMES) groups.push(new Set(pair));
+    else if (group && group.size < MAX_THEME_TERMS) for (const term of pair) group.add(term);
   }
   await pace();
-  const spelt = await spellings(newest, frequent, pace);
+  const spelt = await findSpellings(newest, frequent, pace);
   return groups.map((group) => {
     const about = newest.filter((_, index) => [...group].filter((term) => terms[index]?.has(term)).length > 1).reverse();
     const ends = about.length > 1 ? [about[0], about.at(-1)] : [about[0]];
     return {
       terms: [...group].map((term) => spelt.get(term) ?? term),
       signals: about.length,
-      days: new Set(about.flatMap(({ createdAt, recalls }) => [dayOf(createdAt), ...recalls.map(({ day }) => day)])).size,
+      days: new Set(about.flatMap(({ createdAt, recalls }) => [toDay(createdAt), ...recalls.map(({ day }) => day)])).size,
       recalls: about.reduce((sum, { recallCount }) => sum + recallCount, 0),
       excerpts: ends.flatMap((signal) => (signal ? { content: signal.content, sourceRef: signal.sourceRef } : [])),
     };
@@ -64,14 +64,14 @@ export async function themesIn(
 }
 
 /** Terms are stems; this returns readable words for them. */
-async function spellings(signals: readonly ShortTermSignal[], wanted: ReadonlySet<string>, pace: Pace): Promise<Map<string, string>> {
+async function findSpellings(signals: readonly ShortTermSignal[], terms: ReadonlySet<string>, pace: Pace): Promise<Map<string, string>> {
   const spelt = new Map<string, string>();
   for (const { content } of signals) {
     await pace();
     for (const [word] of content.normalize('NFKC').matchAll(WORD)) {
       const [term = ''] = tokenize(word);
       const known = spelt.get(term);
-      if (wanted.has(term) && (known === undefined || word.length < known.length)) spelt.set(term, word);
+      if (terms.has(term) && (known === undefined || word.length < known.length)) spelt.set(term, word);
     }
   }
   return spelt;

@@ -1,9 +1,9 @@
-import type { ExecPolicy } from '#shared/rpc/methods/exec.ts';
+import type { ExecPolicy } from '#shared/rpc/methods/exec-contracts.ts';
 import { sha256 } from '#shared/sha256.ts';
-import { mergeSources } from '../trust/sources.ts';
-import type { ExecRecord, Vault } from '../vault.ts';
+import { mergeSources } from '../trust/content-sources.ts';
+import type { ExecRecord, Vault } from '../vault-interface.ts';
 
-type Policies = Pick<Vault, 'collection'>;
+type PolicyVault = Pick<Vault, 'collection'>;
 
 /** Hash of a command's bytes, arguments and folder together with its grantee. */
 const toId = (standingHash: string, grantee: string): Promise<string> => sha256(`${standingHash} ${grantee}`);
@@ -18,7 +18,10 @@ export interface PolicyRequest {
  * The stored policy that lets a command run without asking. Policies of older builds apply to the owner only, and the bridge sends no such
  * hash for interpreters.
  */
-export async function findPolicy(vault: Policies, { standingHash, earlierHash, grantee }: PolicyRequest): Promise<ExecPolicy | undefined> {
+export async function findPolicy(
+  vault: PolicyVault,
+  { standingHash, earlierHash, grantee }: PolicyRequest,
+): Promise<ExecPolicy | undefined> {
   const policies = vault.collection('execPolicies');
   const own = standingHash === undefined ? undefined : await policies.get(await toId(standingHash, grantee));
   if (own || earlierHash === undefined || grantee !== 'owner') return own;
@@ -30,7 +33,7 @@ export async function findPolicy(vault: Policies, { standingHash, earlierHash, g
  * Lets exactly this command run without asking from now on, for the same grantee; after reading from outside, also for the sources of this
  * request.
  */
-export async function storePolicy(vault: Policies, record: ExecRecord, createdAt: number): Promise<void> {
+export async function storePolicy(vault: PolicyVault, record: ExecRecord, createdAt: number): Promise<void> {
   const { standingHash, grantee, command, args, workingDir } = record;
   // A bridge of an older build does not report what the command runs.
   if (standingHash === undefined || grantee === undefined) return;

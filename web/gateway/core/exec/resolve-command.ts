@@ -1,14 +1,14 @@
-import { execPort } from '#shared/ports/exec.ts';
-import type { ParamsOf, ResultOf } from '#shared/rpc/contract.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { NeedsShell, splitWords } from '#shared/split-words.ts';
+import { execPort } from '#shared/ports/exec-port.ts';
+import type { ContractParams, ContractResult } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { ShellRequiredError, splitWords } from '#shared/split-words.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Bridge } from '../bridge.ts';
+import type { Bridge } from '../bridge-interface.ts';
 
 type Contract = (typeof execPort.calls)['exec.resolve'];
-type Asked = ParamsOf<Contract>;
+type CommandParams = ContractParams<Contract>;
 
-const missing = z.object({ reason: z.literal('missing'), program: z.string() });
+const missingProgram = z.object({ reason: z.literal('missing'), program: z.string() });
 
 /**
  * Resolves a command on the bridge. A command without arguments that is neither a path nor a program is split into words. Returns what
@@ -16,14 +16,17 @@ const missing = z.object({ reason: z.literal('missing'), program: z.string() });
  */
 export async function resolveCommand(
   bridge: Bridge,
-  asked: Asked,
+  asked: CommandParams,
   signal: AbortSignal,
-): Promise<{ asked: Asked; resolved: ResultOf<Contract> }> {
-  const resolve = async (wanted: Asked) => ({ asked: wanted, resolved: await bridge.call(execPort, 'exec.resolve', wanted, { signal }) });
+): Promise<{ asked: CommandParams; resolved: ContractResult<Contract> }> {
+  const resolve = async (params: CommandParams) => ({
+    asked: params,
+    resolved: await bridge.call(execPort, 'exec.resolve', params, { signal }),
+  });
   try {
     return await resolve(asked);
   } catch (error) {
-    if (asked.args.length > 0 || !isMissing(error, asked.command)) throw error;
+    if (asked.args.length > 0 || !isProgramMissing(error, asked.command)) throw error;
     const [command, ...args] = toWords(asked.command);
     if (command === undefined || command === asked.command) throw error;
     return await resolve({ ...asked, command, args });
@@ -31,8 +34,8 @@ export async function resolveCommand(
 }
 
 /** Whether the program itself is missing, not another one that it would run. */
-function isMissing(error: unknown, command: string): boolean {
-  const details = error instanceof RpcError ? missing.safeParse(error.extra.details) : undefined;
+function isProgramMissing(error: unknown, command: string): boolean {
+  const details = error instanceof RpcError ? missingProgram.safeParse(error.extra.details) : undefined;
   return details?.success === true && details.data.program === command;
 }
 
@@ -40,7 +43,7 @@ function toWords(command: string): string[] {
   try {
     return splitWords(command);
   } catch (error) {
-    if (!(error instanceof NeedsShell)) throw error;
+    if (!(error instanceof ShellRequiredError)) throw error;
     throw new RpcError('INVALID_PARAMS', `command: ${error.message}`, {}, { cause: error });
   }
 }

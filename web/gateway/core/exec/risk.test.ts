@@ -1,6 +1,6 @@
-import { commandLine } from '#shared/command-line.ts';
+import { formatCommandLine } from '#shared/command-line.ts';
 import { expect, it } from 'vitest';
-import { riskOf } from './risk.ts';
+import { estimateRisk } from './risk.ts';
 
 it.each([
   ['low', 'ls', ['-la'], '/usr/bin/ls'],
@@ -26,10 +26,10 @@ it.each([
   ['high', 'npm', ['i', 'x'], '/usr/lib/node_modules/npm/bin/npm-cli.js'],
   ['high', 'C:\\Windows\\System32\\CMD.EXE', ['/c', 'x'], 'C:\\Windows\\System32\\cmd.exe'],
 ] as const)('%s: %s %j', (risk, command, args, realPath) => {
-  expect(riskOf({ command, args: [...args], realPath })).toBe(risk);
+  expect(estimateRisk({ command, args: [...args], realPath })).toBe(risk);
 });
 
 it('shows where each argument begins and ends', () => {
-  expect(commandLine('echo', ['a', 'b c', '', '"', '\n', '$(x)'])).toBe('echo a "b c" "" "\\"" "\\n" "$(x)"');
-  expect(commandLine('rm', ['a\u202eb', '\u200b', 'é😀'])).toBe('rm "a\\u{202e}b" "\\u{200b}" "é😀"');
+  expect(formatCommandLine('echo', ['a', 'b c', '', '"', '\n', '$(x)'])).toBe('echo a "b c" "" "\\"" "\\n" "$(x)"');
+  expect(formatCommandLine('rm', ['a\u202eb', '\u200b', 'é😀'])).toBe('rm "a\\u{202e}b" "\\u{200b}" "é😀"');
 });

@@ -1,7 +1,7 @@
-import type { ContentLabels } from '../trust/labels.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
 
 /** Files that programs display or convert, but do not run or read as settings. */
-const DOCUMENT = /\.(md|markdown|csv|tsv|pdf|docx|xlsx|pptx|odt|html?|png|jpe?g|gif|webp|svg|mp3|wav|mp4|webm)$/i;
+const DOCUMENT_FILE = /\.(md|markdown|csv|tsv|pdf|docx|xlsx|pptx|odt|html?|png|jpe?g|gif|webp|svg|mp3|wav|mp4|webm)$/i;
 const MAX_FILES = 200;
 
 export interface UnreviewedFiles {
@@ -19,6 +19,6 @@ export async function findUnreviewedFiles(labels: Pick<ContentLabels, 'list'>, w
       [...(await labels.list('file', `${workspace}/`))].map(([name, sources]) => ({ path: name.slice(workspace.length + 1), sources })),
     ),
   );
-  const files = lists.flat().filter(({ path }) => !DOCUMENT.test(path));
+  const files = lists.flat().filter(({ path }) => !DOCUMENT_FILE.test(path));
   return { paths: files.slice(0, MAX_FILES).map(({ path }) => path), sources: [...new Set(files.flatMap(({ sources }) => sources))] };
 }

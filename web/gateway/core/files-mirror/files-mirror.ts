@@ -1,23 +1,23 @@
-import { filesPort } from '#shared/ports/files.ts';
-import type { RpcError } from '#shared/rpc/errors.ts';
-import type { MirrorState } from '#shared/rpc/methods/workspace.ts';
-import { Turns } from '#shared/turns.ts';
-import { type Agents, workspaceOf } from '../agents.ts';
-import type { Bridge } from '../bridge.ts';
+import { filesPort } from '#shared/ports/files-port.ts';
+import type { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { MirrorState } from '#shared/rpc/methods/workspace-contracts.ts';
+import { Mutex } from '#shared/mutex.ts';
+import { type Agents, getWorkspaceName } from '../agents.ts';
+import type { Bridge } from '../bridge-interface.ts';
 import { type Clock, every } from '../clock.ts';
 import type { Log } from '../log/log.ts';
-import type { Settings } from '../settings.ts';
-import type { SyncPort } from '../sync.ts';
-import type { Vault } from '../vault.ts';
-import { sessionDialogs } from '../memory/session-dialogs.ts';
-import { type GoneChoice, WorkspaceMirror } from './workspace-mirror.ts';
+import type { Settings } from '../settings-schema.ts';
+import type { SyncPort } from '../sync-port.ts';
+import type { Vault } from '../vault-interface.ts';
+import { createSessionDialogs } from '../memory/session-dialogs.ts';
+import { type MissingFilesChoice, WorkspaceMirror } from './workspace-mirror.ts';
 
 /** Interval in milliseconds at which folders without change notifications are scanned. */
-const LOOK_MS = 30_000;
+const SCAN_INTERVAL_MS = 30_000;
 
 export interface FilesMirrorDeps {
   bridge: Bridge;
-  vault: Pick<Vault, 'files' | 'messages' | 'onforeign'>;
+  vault: Pick<Vault, 'files' | 'messages' | 'onRemoteChanges'>;
   clock: Clock;
   agents: Pick<Agents, 'list'>;
   sync: Pick<SyncPort, 'watch'> | undefined;
@@ -25,11 +25,11 @@ export interface FilesMirrorDeps {
   timeZone(): string;
   settings(): Pick<Settings, 'workspaces'>;
   /** Whether this host is the active gateway; only that one mirrors. */
-  serves(): boolean;
+  isActive(): boolean;
   /** Called before these files of a workspace get the content that they have on disk. */
-  taken(workspace: string, paths: readonly string[]): Promise<void>;
+  beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
   /** All folders matched the vault as of `lookedAt`. */
-  agreed(lookedAt: number): Promise<void>;
+  onSynced(lookedAt: number): Promise<void>;
   fault(error: unknown): RpcError;
 }
 
@@ -39,30 +39,30 @@ export class FilesMirror {
   readonly #mirrors = new Map<string, WorkspaceMirror>();
   readonly #stops: (() => void)[];
   /** Workspaces to examine; null: all of them. */
-  #wanted: Set<string> | null = new Set();
-  #looking: Promise<void> | undefined;
-  readonly #turns = new Turns();
-  readonly #ended = new AbortController();
+  #pendingWorkspaces: Set<string> | null = new Set();
+  #scheduled: Promise<void> | undefined;
+  readonly #mutex = new Mutex();
+  readonly #stopping = new AbortController();
   #watching: { names: string; end: AbortController } | undefined;
-  #served = false;
+  #wasActive = false;
 
   constructor(deps: FilesMirrorDeps) {
     const { bridge, vault, clock, sync } = deps;
     this.#deps = deps;
     this.#stops = [
-      every(clock, LOOK_MS, () => this.look()),
-      bridge.watch(() => this.#bridgeChanged()),
-      vault.files.watch(({ workspace, path, removed }) => this.#noted(workspace, path, removed)),
-      vault.onforeign((changes) => {
+      every(clock, SCAN_INTERVAL_MS, () => this.refresh()),
+      bridge.watch(() => this.#handleBridgeChange()),
+      vault.files.watch(({ workspace, path, removed }) => this.#handleFileChange(workspace, path, removed)),
+      vault.onRemoteChanges((changes) => {
         for (const { store, key, deleted } of changes) {
           const slash = key.indexOf('/');
-          if (store === 'files') this.#noted(key.slice(0, slash), key.slice(slash + 1), deleted);
+          if (store === 'files') this.#handleFileChange(key.slice(0, slash), key.slice(slash + 1), deleted);
         }
       }),
       // A host that becomes active syncs at once.
-      sync?.watch(() => void (this.#served !== deps.serves() && this.look())) ?? (() => {}),
+      sync?.watch(() => void (this.#wasActive !== deps.isActive() && this.refresh())) ?? (() => {}),
     ];
-    this.look();
+    this.refresh();
   }
 
   get states(): MirrorState[] {
@@ -70,110 +70,111 @@ export class FilesMirror {
   }
 
   /** Schedules a sync of one workspace, or of all. */
-  look(workspace?: string): void {
-    if (workspace === undefined) this.#wanted = null;
-    else this.#wanted?.add(workspace);
-    this.#looking ??= this.#turns.run(async () => {
-      this.#looking = undefined;
-      await this.#look();
+  refresh(workspace?: string): void {
+    if (workspace === undefined) this.#pendingWorkspaces = null;
+    else this.#pendingWorkspaces?.add(workspace);
+    this.#scheduled ??= this.#mutex.run(async () => {
+      this.#scheduled = undefined;
+      await this.#syncPending();
     });
   }
 
   /** Resolves once no sync is pending; never rejects. */
-  async settled(): Promise<void> {
-    while (this.#looking) await this.#looking;
-    await this.#turns.run(async () => {});
+  async whenSettled(): Promise<void> {
+    while (this.#scheduled) await this.#scheduled;
+    await this.#mutex.run(async () => {});
   }
 
   /** Resumes a stopped workspace and returns its state; undefined if the workspace is not mirrored. */
-  resume(workspace: string, gone: GoneChoice): Promise<MirrorState | undefined> {
-    return this.#turns.run(async () => {
+  resume(workspace: string, gone: MissingFilesChoice): Promise<MirrorState | undefined> {
+    return this.#mutex.run(async () => {
       const mirror = this.#mirrors.get(workspace);
       if (!this.#isOn) return undefined;
-      if (mirror?.state.state === 'stopped') await mirror.agree(this.#ended.signal, gone);
+      if (mirror?.state.state === 'stopped') await mirror.sync(this.#stopping.signal, gone);
       return mirror?.state;
     });
   }
 
   stop(): void {
-    this.#ended.abort(new Error('the gateway is closed'));
+    this.#stopping.abort(new Error('the gateway is closed'));
     this.#unwatch();
     for (const stop of this.#stops) stop();
   }
 
   get #isOn(): boolean {
-    const { bridge, serves, settings } = this.#deps;
-    return bridge.lends(filesPort) && serves() && settings().workspaces.mirror && !this.#ended.signal.aborted;
+    const { bridge, isActive, settings } = this.#deps;
+    return bridge.provides(filesPort) && isActive() && settings().workspaces.mirror && !this.#stopping.signal.aborted;
   }
 
   /** Never rejects. */
-  async #look(): Promise<void> {
+  async #syncPending(): Promise<void> {
     const { vault, agents, fault } = this.#deps;
-    const wanted = this.#wanted;
+    const wanted = this.#pendingWorkspaces;
     const lookedAt = this.#deps.clock.now();
-    this.#wanted = new Set();
-    this.#served = this.#deps.serves();
+    this.#pendingWorkspaces = new Set();
+    this.#wasActive = this.#deps.isActive();
     if (!this.#isOn) return this.#unwatch();
     try {
-      const names = [...new Set([...agents.list().map(workspaceOf), ...(await vault.files.workspaces())])];
+      const names = [...new Set([...agents.list().map(getWorkspaceName), ...(await vault.files.workspaces())])];
       for (const name of this.#mirrors.keys()) if (!names.includes(name) && wanted === null) this.#mirrors.delete(name);
-      for (const name of names) if (wanted === null || wanted.has(name)) await this.#agree(this.#mirrorOf(name));
+      for (const name of names) if (wanted === null || wanted.has(name)) await this.#syncWorkspace(this.#getMirror(name));
       if (wanted !== null) return;
       this.#watch(names);
-      if (this.#isOn && this.states.every(({ state }) => state === 'synced')) await this.#deps.agreed(lookedAt);
+      if (this.#isOn && this.states.every(({ state }) => state === 'synced')) await this.#deps.onSynced(lookedAt);
     } catch (error) {
       if (this.#isOn) fault(error);
     }
   }
 
-  async #agree(mirror: WorkspaceMirror): Promise<void> {
+  async #syncWorkspace(mirror: WorkspaceMirror): Promise<void> {
     const before = mirror.state.problem;
     try {
-      if (this.#isOn) await mirror.agree(this.#ended.signal);
+      if (this.#isOn) await mirror.sync(this.#stopping.signal);
     } catch (error) {
       // If the bridge is gone or another host is active, the sync is retried when that changes.
-      if (this.#isOn) mirror.failed(this.#deps.fault(error).message);
+      if (this.#isOn) mirror.setFailed(this.#deps.fault(error).message);
     }
     const { problem, workspace } = mirror.state;
     if (problem !== null && problem !== before) this.#deps.log.write('warn', 'workspace', problem, { workspace });
   }
 
-  #mirrorOf(name: string): WorkspaceMirror {
+  #getMirror(name: string): WorkspaceMirror {
     const { log } = this.#deps;
     const skipped = (workspace: string, path: string, why: string): void =>
       log.write('warn', 'workspace', `Skipped ${path}: ${why}`, { workspace });
     const mirror =
-      this.#mirrors.get(name) ?? new WorkspaceMirror({ ...this.#deps, dialogs: sessionDialogs(this.#deps, name), skipped }, name);
+      this.#mirrors.get(name) ??
+      new WorkspaceMirror({ ...this.#deps, dialogs: createSessionDialogs(this.#deps, name), onSkipped: skipped }, name);
     this.#mirrors.set(name, mirror);
     return mirror;
   }
 
-  #noted(workspace: string, path: string, removed: boolean): void {
-    this.#mirrors.get(workspace)?.noted(path, removed);
+  #handleFileChange(workspace: string, path: string, removed: boolean): void {
+    this.#mirrors.get(workspace)?.handleFileChange(path, removed);
     // A workspace not known yet is found when all are examined.
-    this.look(this.#mirrors.has(workspace) ? workspace : undefined);
+    this.refresh(this.#mirrors.has(workspace) ? workspace : undefined);
   }
 
-  #bridgeChanged(): void {
+  #handleBridgeChange(): void {
     this.#unwatch();
-    for (const mirror of this.#mirrors.values()) mirror.forget();
-    this.look();
+    for (const mirror of this.#mirrors.values()) mirror.reset();
+    this.refresh();
   }
 
   /** Subscribes to the bridge's change notifications while it is connected. */
   #watch(names: readonly string[]): void {
     const { bridge } = this.#deps;
-    const told = names.join(' ');
-    if (this.#watching?.names === told) return;
+    const watchedNames = names.join(' ');
+    if (this.#watching?.names === watchedNames) return;
     this.#unwatch();
-    const watching = { names: told, end: new AbortController() };
+    const watching = { names: watchedNames, end: new AbortController() };
     this.#watching = watching;
     bridge
       .call(
         filesPort,
         'files.watch',
         { workspaces: names.slice(0, 1000) },
-        { signal: watching.end.signal, on: { 'files.changed': ({ workspace }) => this.look(workspace) } },
+        { signal: watching.end.signal, on: { 'files.changed': ({ workspace }) => this.refresh(workspace) } },
       )
       .catch(() => {})
       .finally(() => {

@@ -1,18 +1,18 @@
-import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
-import { canonical } from '../canonical.ts';
+import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import { toCanonicalJson } from '../canonical-json.ts';
 import type { Clock } from '../clock.ts';
-import { dialogDate } from '../memory/layout.ts';
-import type { Dialogs } from '../memory/with-dialogs.ts';
-import type { Vault } from '../vault.ts';
+import { parseDialogDate } from '../memory/layout.ts';
+import type { DialogSource } from '../memory/with-dialogs.ts';
+import type { Vault } from '../vault-interface.ts';
 
 /** Interval in milliseconds at which conversations are checked for changes; each change regenerates the file of a day. */
-const DIALOGS_MS = 5 * 60_000;
+const DIALOG_CHECK_MS = 5 * 60_000;
 const MIME_TYPE = 'application/x-ndjson';
 
 export interface MirroredFilesDeps {
   vault: Pick<Vault, 'files'>;
   clock: Pick<Clock, 'monotonic'>;
-  dialogs: Dialogs;
+  dialogs: DialogSource;
 }
 
 /**
@@ -22,10 +22,10 @@ export interface MirroredFilesDeps {
 export class MirroredFiles {
   readonly #deps: MirroredFilesDeps;
   readonly #workspace: string;
-  #made: ReadonlyMap<string, FileEntry> = new Map();
+  #generated: ReadonlyMap<string, FileEntry> = new Map();
   /** Days without conversations of these agents, as of their last check. */
   readonly #empty = new Map<string, FileEntry>();
-  #lookedAt: number | undefined;
+  #checkedAt: number | undefined;
 
   constructor(deps: MirroredFilesDeps, workspace: string) {
     this.#deps = deps;
@@ -35,29 +35,29 @@ export class MirroredFiles {
   /** Checks periodically whether conversations have changed. */
   async haveDialogsChanged(): Promise<boolean> {
     const now = this.#deps.clock.monotonic();
-    if (this.#lookedAt !== undefined && now - this.#lookedAt < DIALOGS_MS) return false;
+    if (this.#checkedAt !== undefined && now - this.#checkedAt < DIALOG_CHECK_MS) return false;
     const days = await this.#deps.dialogs.days();
     const workspace = this.#workspace;
-    const before = this.#made;
-    this.#made = new Map(days.map((day) => [day.path, { ...day, workspace, mimeType: MIME_TYPE }]));
-    this.#lookedAt = now;
-    return canonical([...before.values()]) !== canonical([...this.#made.values()]);
+    const before = this.#generated;
+    this.#generated = new Map(days.map((day) => [day.path, { ...day, workspace, mimeType: MIME_TYPE }]));
+    this.#checkedAt = now;
+    return toCanonicalJson([...before.values()]) !== toCanonicalJson([...this.#generated.values()]);
   }
 
   /** Whether a file is generated from conversations. False for a file that a user has put there. */
-  isMade(path: string): boolean {
-    return this.#made.has(path);
+  isGenerated(path: string): boolean {
+    return this.#generated.has(path);
   }
 
   async list(): Promise<FileEntry[]> {
-    const own = (await this.#deps.vault.files.list(this.#workspace, '')).filter(({ path }) => !this.isMade(path));
-    return [...own, ...[...this.#made.values()].filter((day) => !isSame(this.#empty.get(day.path), day))];
+    const own = (await this.#deps.vault.files.list(this.#workspace, '')).filter(({ path }) => !this.isGenerated(path));
+    return [...own, ...[...this.#generated.values()].filter((day) => !isSame(this.#empty.get(day.path), day))];
   }
 
   async get(path: string): Promise<FileRecord | undefined> {
-    const day = this.#made.get(path);
+    const day = this.#generated.get(path);
     if (!day) return this.#deps.vault.files.get(this.#workspace, path);
-    const content = await this.#deps.dialogs.read(dialogDate(path) ?? '');
+    const content = await this.#deps.dialogs.read(parseDialogDate(path) ?? '');
     if (content === undefined) this.#empty.set(path, day);
     return content === undefined ? undefined : { ...day, key: `${this.#workspace}/${path}`, encoding: 'utf8', content };
   }

@@ -20,7 +20,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** A call as a person would type it, from the tool's schema. */
-export function exampleCall({ name, schema }: ToolSpec): string {
+export function toExampleCall({ name, schema }: ToolSpec): string {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const args = Object.entries(properties).flatMap(([key, property]) => {
@@ -32,15 +32,15 @@ export function exampleCall({ name, schema }: ToolSpec): string {
 }
 
 /** The tools as a Markdown list. */
-export function toolList(tools: readonly ListedTool[]): string {
-  return tools.map((tool) => `- \`${exampleCall(tool)}\`: ${tool.summary ?? tool.description}`).join('\n');
+export function formatToolList(tools: readonly ListedTool[]): string {
+  return tools.map((tool) => `- \`${toExampleCall(tool)}\`: ${tool.summary ?? tool.description}`).join('\n');
 }
 
-function readTool(rest: string, tools: readonly ListedTool[]): Command {
+function parseToolCommand(rest: string, tools: readonly ListedTool[]): Command {
   const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
-  if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${toolList(tools)}` };
+  if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${formatToolList(tools)}` };
   const tool = tools.find((each) => each.name === name);
-  if (!tool) return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${toolList(tools)}` };
+  if (!tool) return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${formatToolList(tools)}` };
   let args: unknown;
   try {
     args = json.trim() === '' ? {} : parseJson(json);
@@ -48,16 +48,16 @@ function readTool(rest: string, tools: readonly ListedTool[]): Command {
     const reason = error instanceof Error ? error.message : String(error);
     return {
       kind: 'refused',
-      why: `The arguments of \`${name}\` are not valid JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\``,
+      why: `The arguments of \`${name}\` are not valid JSON (${reason}). For example:\n\n\`${toExampleCall(tool)}\``,
     };
   }
   if (!isObject(args))
-    return { kind: 'refused', why: `The arguments of \`${name}\` must be a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };
+    return { kind: 'refused', why: `The arguments of \`${name}\` must be a JSON object. For example:\n\n\`${toExampleCall(tool)}\`` };
   return { kind: 'run', tool: name, args };
 }
 
 /** Parses a message as a command; undefined if it is an ordinary question. `tools`: the tools that may be run here. */
-export function readCommand(text: string, tools: readonly ListedTool[]): Command | undefined {
+export function parseCommand(text: string, tools: readonly ListedTool[]): Command | undefined {
   const [, name, rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text) ?? [];
   switch (name?.toLowerCase()) {
     case undefined:
@@ -67,7 +67,7 @@ export function readCommand(text: string, tools: readonly ListedTool[]): Command
     case 'tools':
       return { kind: 'tools' };
     case 'tool':
-      return tools.length === 0 ? { kind: 'refused', why: 'Tools cannot be run from here.' } : readTool(rest.trim(), tools);
+      return tools.length === 0 ? { kind: 'refused', why: 'Tools cannot be run from here.' } : parseToolCommand(rest.trim(), tools);
     default:
       return { kind: 'refused', why: `Unknown command \`/${name}\`. Available: \`/help\`, \`/tools\` and \`/tool <name> {json}\`.` };
   }

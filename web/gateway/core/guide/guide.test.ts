@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { events as pushed } from '#shared/rpc/events.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, ModelRequest } from '../providers/provider.ts';
 import { coreTools } from '../tools/core-tools.ts';
 import { cronTools } from '../tools/cron-tools.ts';
-import type { MemoryRecord, MessageRecord } from '../vault.ts';
-import { STARTERS } from './answer.ts';
+import type { MemoryRecord, MessageRecord } from '../vault-interface.ts';
+import { STARTERS } from './guide-answer.ts';
 import { articles } from './docs.ts';
 import { GuideProvider } from './guide.ts';
-import { searchDocs } from './library.ts';
-import { ContentLabels } from '../trust/labels.ts';
-import { pieces } from './pieces.ts';
+import { searchDocs } from './doc-search.ts';
+import { ContentLabels } from '../trust/content-labels.ts';
+import { splitPieces } from './split-pieces.ts';
 
 const DAY = Date.UTC(2026, 10, 20);
 let ids = 0;
@@ -294,7 +294,7 @@ describe('answers', () => {
 
 it('gives a long text in a bounded number of pieces, with nothing lost', () => {
   const text = Array.from({ length: 20_000 }, (_, index) => `word ${index}\n`).join('');
-  const given = pieces(text);
+  const given = splitPieces(text);
   expect(given.length).toBeLessThanOrEqual(400);
   expect(given.join('')).toBe(text);
 });
@@ -375,8 +375,8 @@ describe('tools', () => {
 
 describe('streaming', () => {
   it('comes in small pieces that are the text again', () => {
-    for (const text of ['', 'a', 'one two  three\n\nfour five ', '\n x\n']) expect(pieces(text).join('')).toBe(text);
-    expect(pieces('one two three four')).toEqual(['one two three', ' four']);
+    for (const text of ['', 'a', 'one two  three\n\nfour five ', '\n x\n']) expect(splitPieces(text).join('')).toBe(text);
+    expect(splitPieces('one two three four')).toEqual(['one two three', ' four']);
   });
 
   it('is paced by the clock, at most 8 ms a piece, and ends at once on abort', async () => {
@@ -387,11 +387,11 @@ describe('streaming', () => {
     const stream = paced.stream({ model: 'guide', messages: [{ role: 'user', content: 'Hello' }] }, abort.signal);
     await stream.next();
     const second = stream.next();
-    await clock.waitsFor(8);
+    await clock.waitForTimer(8);
     clock.advance(8);
     await second;
     const third = stream.next();
-    await clock.waitsFor(8);
+    await clock.waitForTimer(8);
     abort.abort(new Error('stop'));
     await expect(third).rejects.toThrow('stop');
     expect(clock.pending()).toBe(0);
@@ -433,7 +433,7 @@ describe('the docs', () => {
     ];
     const known = new Set([...Object.keys(contracts), ...Object.keys(pushed), ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
-    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!js|lost|env|db)[a-z_A-Z]+)+`, 'g'));
+    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!js|toml|lost|env|db)[a-z_A-Z]+)+`, 'g'));
     for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
     const cron = cronTools(() => Promise.reject(new Error('not asked for')));
     const names = new Set([...tools, ...cron].map(({ name }) => name));

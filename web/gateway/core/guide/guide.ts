@@ -1,24 +1,24 @@
 import type { Clock } from '../clock.ts';
-import { kindOf, READER } from '../documents/kinds.ts';
+import { getDocumentKind, READER_TOOLS } from '../documents/document-kinds.ts';
 import { type ModelEvent, type ModelMessage, type ModelRequest, type Provider, type ToolSpec } from '../providers/provider.ts';
-import { pause } from '../providers/watchdog.ts';
+import { sleep } from '../providers/watchdog.ts';
 import { MessageSearch } from '../retrieval/message-search.ts';
-import { answer, FOOTER, type GuideSources, HELP } from './answer.ts';
-import { GUIDE } from './later.ts';
-import { type ListedTool, readCommand, toolList } from './commands.ts';
-import { pieces } from './pieces.ts';
-import { renderResult } from './render.ts';
-import { cut, refuseUnsupported } from './wishes.ts';
+import { answerQuestion, FOOTER, type GuideSources, HELP } from './guide-answer.ts';
+import { GUIDE } from './lazy-guide.ts';
+import { type ListedTool, parseCommand, formatToolList } from './commands.ts';
+import { splitPieces } from './split-pieces.ts';
+import { renderResult } from './render-result.ts';
+import { truncateReply, rejectUnsupported } from './guide-options.ts';
 
 /** Milliseconds between two pieces, so that an answer streams in instead of appearing at once. */
 const PACE_MS = 6;
 
 /** Sources for callers other than the owner, to whom memories and chats belong. */
-const NOTHING_OWN: GuideSources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+const NO_SOURCES: GuideSources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
 type KnownTool = ListedTool & { modelName?: string };
 
 /** Agent whose memory is searched if the request names none. */
-const NOBODY = 'main';
+const DEFAULT_AGENT_ID = 'main';
 
 export interface GuideOptions {
   clock: Clock;
@@ -54,7 +54,7 @@ export class GuideProvider implements Provider {
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     signal.throwIfAborted();
-    refuseUnsupported(request);
+    rejectUnsupported(request);
     const reply = await this.#reply(request);
     signal.throwIfAborted();
     if (typeof reply !== 'string') {
@@ -62,10 +62,10 @@ export class GuideProvider implements Provider {
       yield { type: 'finish', reason: 'tool_calls' };
       return;
     }
-    const { text: shown, reason } = cut(reply, request);
-    for (const text of pieces(shown)) {
+    const { text: shown, reason } = truncateReply(reply, request);
+    for (const text of splitPieces(shown)) {
       yield { type: 'text', text };
-      if (this.#paceMs > 0) await pause(this.#clock, this.#paceMs, signal);
+      if (this.#paceMs > 0) await sleep(this.#clock, this.#paceMs, signal);
       signal.throwIfAborted();
     }
     yield { type: 'finish', reason };
@@ -76,14 +76,14 @@ export class GuideProvider implements Provider {
     tools: all = [],
     toolChoice,
     stranger,
-    agentId = NOBODY,
+    agentId = DEFAULT_AGENT_ID,
   }: ModelRequest): Promise<string | Extract<ModelEvent, { type: 'tool_call' }>> {
     const tools = toolChoice === 'none' ? [] : all;
-    const results = trailingResults(messages);
+    const results = getTrailingResults(messages);
     if (results.length > 0) return results.map(renderResult).join('\n\n');
     const last = messages.findLast(({ role }) => role === 'user');
-    const question = last ? textOf(last).trim() : '';
-    const command = readCommand(question, question.startsWith('/tool') ? await this.#withSummaries(tools) : tools);
+    const question = last ? getText(last).trim() : '';
+    const command = parseCommand(question, question.startsWith('/tool') ? await this.#withSummaries(tools) : tools);
     switch (command?.kind) {
       case 'help':
         return HELP;
@@ -97,8 +97,8 @@ export class GuideProvider implements Provider {
           call: { id: `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: command.tool, args: command.args },
         };
       case undefined: {
-        const text = await answer(question, stranger ? NOTHING_OWN : this.#sources(agentId), this.#search);
-        const attached = noteOfAttached(last?.content ?? '', tools);
+        const text = await answerQuestion(question, stranger ? NO_SOURCES : this.#sources(agentId), this.#search);
+        const attached = describeAttachments(last?.content ?? '', tools);
         const noted = attached === undefined ? text : `${attached}\n\n${text}`;
         // Only in a chat's first answer; the greeting contains it already.
         const first = !messages.some(({ role }) => role === 'assistant');
@@ -116,7 +116,7 @@ export class GuideProvider implements Provider {
   }
 
   async #listTools(offered: readonly ListedTool[]): Promise<string> {
-    if (offered.length > 0) return `These tools can be run by \`/tool <name> {json}\`:\n\n${toolList(offered)}`;
+    if (offered.length > 0) return `These tools can be run by \`/tool <name> {json}\`:\n\n${formatToolList(offered)}`;
     const all = await this.#tools();
     return all.length > 0
       ? `Tools cannot be run from here. In the app there are: ${all.map(({ name }) => `\`${name}\``).join(', ')}.`
@@ -124,26 +124,26 @@ export class GuideProvider implements Provider {
   }
 }
 
-function textOf({ content }: ModelMessage): string {
+function getText({ content }: ModelMessage): string {
   return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
 /** The tool results at the end of the conversation: the guide's calls have been carried out. */
-function trailingResults(messages: readonly ModelMessage[]): { tool: string; content: string }[] {
+function getTrailingResults(messages: readonly ModelMessage[]): { tool: string; content: string }[] {
   const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1;
   const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls);
   return messages.slice(from).map((message) => ({
     tool: message.name ?? calls.find(({ id }) => id === message.toolCallId)?.tool ?? 'tool',
-    content: textOf(message),
+    content: getText(message),
   }));
 }
 
 /** A note about the files in a message; undefined if there are none. */
-function noteOfAttached(content: ModelMessage['content'], tools: readonly ToolSpec[]): string | undefined {
+function describeAttachments(content: ModelMessage['content'], tools: readonly ToolSpec[]): string | undefined {
   const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
   for (const part of parts) {
-    const kind = part.type === 'file' ? kindOf(part.filename, part.mimeType) : undefined;
-    const reader = kind && tools.find(({ name }) => name === READER[kind]);
+    const kind = part.type === 'file' ? getDocumentKind(part.filename, part.mimeType) : undefined;
+    const reader = kind && tools.find(({ name }) => name === READER_TOOLS[kind]);
     if (reader) return `I can’t read attachments directly. Run \`/tool ${reader.name} {}\` to get the text of this one.`;
   }
   return parts.length > 0 ? 'I can’t read attachments. A model with vision can.' : undefined;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { events, readData, readError, upstreamHttp } from '../../../../tests/support/http.ts';
-import { completionChunk } from '../../../../tests/support/openai-shapes/chat.ts';
-import { errorAnswer } from '../../../../tests/support/openai-shapes/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { toEvents, readData, readError, createUpstreamHttp } from '../../../../tests/support/test-http.ts';
+import { completionChunk } from '../../../../tests/support/openai-shapes/chat-shapes.ts';
+import { errorResponse } from '../../../../tests/support/openai-shapes/error-shapes.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { ProviderError, Unsupported } from '../providers/provider.ts';
-import { sessionOf } from './target.ts';
+import { ProviderError, UnsupportedOptionError } from '../providers/provider.ts';
+import { toSessionId } from './request-target.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const hi = [{ role: 'user', content: 'Hi' }];
 
 describe('an agent', () => {
   verifies(['http.chat/completion', 'http.chat/agent-and-direct'], 'answers whole', async () => {
     v1.http.agent = () =>
-      events(
+      toEvents(
         { type: 'text', text: 'Hi' },
         { type: 'usage', usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4 } },
         { type: 'finish', reason: 'length' },
@@ -37,7 +37,7 @@ describe('an agent', () => {
         agentId: 'helper',
         principal: 'owner',
         sessionId: undefined,
-        wishes: { temperature: 0.3, maxTokens: 5 },
+        generationOptions: { temperature: 0.3, maxTokens: 5 },
         messages: [
           { role: 'system', content: 'Be brief' },
           { role: 'user', content: 'Hi' },
@@ -82,16 +82,16 @@ describe('an agent', () => {
   });
 
   it('answers without a wish that its model does not support', async () => {
-    v1.http.agent = ({ wishes }) =>
-      events(
-        wishes.seed === undefined
+    v1.http.agent = ({ generationOptions }) =>
+      toEvents(
+        generationOptions.seed === undefined
           ? { type: 'text', text: 'Hi' }
-          : new RpcError('INTERNAL_ERROR', 'no', {}, { cause: new Unsupported('seed', 'No seeds.') }),
+          : new RpcError('INTERNAL_ERROR', 'no', {}, { cause: new UnsupportedOptionError('seed', 'No seeds.') }),
         { type: 'finish', reason: 'stop' },
       );
     const response = await v1.http.chat({ model: 'main', messages: hi, seed: 1, temperature: 0.2 });
     expect([response.status, response.headers.get('x-perch-ignored')]).toEqual([200, 'seed']);
-    expect(v1.http.runs.at(-1)?.wishes).toMatchObject({ temperature: 0.2 });
+    expect(v1.http.runs.at(-1)?.generationOptions).toMatchObject({ temperature: 0.2 });
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -108,7 +108,7 @@ describe('an agent', () => {
 
   it('gives calls of the caller’s tools to the caller', async () => {
     const tools = [{ type: 'function', function: { name: 't', parameters: {} } }];
-    v1.http.agent = () => events({ type: 'tool_call', call: { id: 'c', tool: 't', args: {} } }, { type: 'finish', reason: 'tool_calls' });
+    v1.http.agent = () => toEvents({ type: 'tool_call', call: { id: 'c', tool: 't', args: {} } }, { type: 'finish', reason: 'tool_calls' });
     const response = await v1.http.chat({ model: 'main', messages: hi, tools, user: 'alice' });
     expect(await response.json()).toMatchObject({
       choices: [{ message: { tool_calls: [{ id: 'c', function: { name: 't' } }] }, finish_reason: 'tool_calls' }],
@@ -123,10 +123,10 @@ describe('an agent', () => {
     await v1.http.chat({ model: 'main', messages: hi, user: 'alice' });
     await v1.http.chat({ model: 'main', messages: hi, user: 'bob' }, { headers: { 'x-perch-session': 'trip_1' } });
     await v1.http.chat({ model: 'main', messages: hi, user: 'a@b.c' });
-    expect(v1.http.runs.map(({ sessionId }) => sessionId)).toEqual(['alice', 'trip_1', sessionOf('a@b.c')]);
-    expect(sessionOf('a@b.c')).toMatch(/^a_b_c-[0-9a-f]{8}$/);
-    expect(sessionOf('a@b.c')).not.toBe(sessionOf('a.b@c'));
-    expect(sessionOf('ü'.repeat(900))).toMatch(/^[A-Za-z0-9_-]{1,128}$/);
+    expect(v1.http.runs.map(({ sessionId }) => sessionId)).toEqual(['alice', 'trip_1', toSessionId('a@b.c')]);
+    expect(toSessionId('a@b.c')).toMatch(/^a_b_c-[0-9a-f]{8}$/);
+    expect(toSessionId('a@b.c')).not.toBe(toSessionId('a.b@c'));
+    expect(toSessionId('ü'.repeat(900))).toMatch(/^[A-Za-z0-9_-]{1,128}$/);
     const bad = await v1.http.chat({ model: 'main', messages: hi }, { headers: { 'x-perch-session': '../x' } });
     expect([bad.status, (await readError(bad)).param]).toEqual([400, 'x-perch-session']);
   });
@@ -180,16 +180,16 @@ describe('an agent', () => {
     ['a fault of ours', new TypeError('secret detail'), 500, 'api_error'],
   ])('%s has its status, or its error in the stream', async (_what, thrown, status, type) => {
     for (const stream of [false, true]) {
-      v1.http.agent = () => events(thrown);
+      v1.http.agent = () => toEvents(thrown);
       const response = await v1.http.chat({ model: 'main', messages: hi, stream });
       expect([response.status, (await readError(response)).type]).toEqual([status, type]);
       if (status === 429) expect(response.headers.get('retry-after')).toBe('2');
     }
-    v1.http.agent = () => events({ type: 'text', text: 'Hel' }, thrown);
+    v1.http.agent = () => toEvents({ type: 'text', text: 'Hel' }, thrown);
     const data = await readData(await v1.http.chat({ model: 'main', messages: hi, stream: true }));
     expect(data.at(-1)).toBe('[DONE]');
     expect(data.filter((each) => each === '[DONE]')).toHaveLength(1);
-    expect(errorAnswer.parse(JSON.parse(data.at(-2) ?? '')).error).toMatchObject({ type });
+    expect(errorResponse.parse(JSON.parse(data.at(-2) ?? '')).error).toMatchObject({ type });
     expect(data.join()).not.toContain('secret detail');
   });
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { events, HTTP_BASE, readError, upstreamHttp } from '../../../../tests/support/http.ts';
+import { toEvents, HTTP_BASE, readError, createUpstreamHttp } from '../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const hi = [{ role: 'user', content: 'Hi' }];
 
 describe('bad input', () => {
@@ -111,7 +111,7 @@ describe('bad input', () => {
       { level: 'warn', requestId: 'r-3', status: 502 },
     ]);
     for (const model of ['up/cut', 'main']) {
-      v1.http.agent = () => events({ type: 'text', text: 'Hel' }, new TypeError('ours'));
+      v1.http.agent = () => toEvents({ type: 'text', text: 'Hel' }, new TypeError('ours'));
       const [id, line] = await ask({ model, messages: hi, stream: true }, model.replace('/', ':'));
       expect([id, line]).toMatchObject([model.replace('/', ':'), { level: 'warn', requestId: model.replace('/', ':') }]);
     }

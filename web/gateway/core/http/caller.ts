@@ -5,18 +5,18 @@ export interface Caller {
   /** Aborted when the client disconnects. */
   abort: AbortController;
   /** Call this when the answer is complete: from then on, a disconnect has no effect. */
-  settled(): void;
+  release(): void;
 }
 
 /** Runs `work` for a client. If the client disconnects meanwhile, the response has status 499. */
-export async function forCaller(request: Request, work: (caller: Caller) => Promise<Response>): Promise<Response> {
+export async function runForCaller(request: Request, work: (caller: Caller) => Promise<Response>): Promise<Response> {
   const abort = new AbortController();
-  const hangUp = (): void => abort.abort(request.signal.reason);
-  if (request.signal.aborted) hangUp();
-  else request.signal.addEventListener('abort', hangUp, { once: true });
-  const settled = (): void => request.signal.removeEventListener('abort', hangUp);
+  const abortCaller = (): void => abort.abort(request.signal.reason);
+  if (request.signal.aborted) abortCaller();
+  else request.signal.addEventListener('abort', abortCaller, { once: true });
+  const settled = (): void => request.signal.removeEventListener('abort', abortCaller);
   try {
-    return await work({ abort, settled });
+    return await work({ abort, release: settled });
   } catch (error) {
     settled();
     // The client disconnected; proxies log that as 499.
@@ -26,17 +26,17 @@ export async function forCaller(request: Request, work: (caller: Caller) => Prom
 }
 
 /** Streaming response. The first part is awaited, so that an earlier failure gets its own status. */
-export async function streamed(source: AsyncGenerator<string>, caller: Caller): Promise<Response> {
-  return new Response(bodyOf(source, caller, await source.next()), { headers: SSE_HEADERS });
+export async function toStreamResponse(source: AsyncGenerator<string>, caller: Caller): Promise<Response> {
+  return new Response(toBodyStream(source, caller, await source.next()), { headers: SSE_HEADERS });
 }
 
 /**
  * Converts a stream of text or bytes to a response body, starting with `first` if it has already been read. Canceling the body means that
  * the client disconnected.
  */
-export function bodyOf<Piece extends string | Uint8Array>(
+export function toBodyStream<Piece extends string | Uint8Array>(
   source: AsyncGenerator<Piece>,
-  { abort, settled }: Caller,
+  { abort, release }: Caller,
   first?: IteratorResult<Piece>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -46,11 +46,11 @@ export function bodyOf<Piece extends string | Uint8Array>(
       const { done, value } = next ?? (await source.next());
       next = undefined;
       if (!done) return controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
-      settled();
+      release();
       controller.close();
     },
     cancel(reason) {
-      settled();
+      release();
       abort.abort(reason);
       // Takes effect after a pending read, which the signal ends.
       void source.return(undefined).catch(() => {});

@@ -1,12 +1,12 @@
 import { type Envelope, envelope } from '#shared/http/envelope.ts';
 import { parseJson } from '#shared/parse-json.ts';
-import type { Part, ToolCall } from '#shared/rpc/records.ts';
+import type { MessagePart, ToolCall } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
-import { badRequest } from './errors.ts';
+import type { ModelMessage, ToolSpec, GenerationOptions } from '../providers/provider.ts';
+import { badRequest } from './http-error.ts';
 import type { IgnoredFields } from './ignored-fields.ts';
-import { parse } from './parse.ts';
-import { ignoreForeign, readTools, readWishes, wishParams } from './wishes.ts';
+import { parseParams } from './parse-params.ts';
+import { ignoreOpenAiOnly, readFunctionTools, readGenerationOptions, optionParams } from './generation-options.ts';
 
 const contentPart = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -31,24 +31,24 @@ export const chatMessage = z.looseObject({
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
-export const chatParams = wishParams.extend({
+export const chatParams = optionParams.extend({
   user: z.string().max(1000).nullish(),
   prompt_cache_key: z.string().max(1000).nullish().catch(null),
 });
 /** A client's own breakpoint, in Anthropic's format. */
-const marker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
+const cacheMarker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
 
-export interface KnownParams {
+export interface ChatOptions {
   messages: ModelMessage[];
   user: string | undefined;
   tools: ToolSpec[];
-  wishes: Wishes;
+  generationOptions: GenerationOptions;
   /** See `ModelRequest`. */
   cacheKey: string | undefined;
 }
 
 export function readEnvelope(body: Record<string, unknown>): Envelope {
-  return parse(envelope, body);
+  return parseParams(envelope, body);
 }
 
 /** Start of a data URL; longer ones are not accepted. */
@@ -66,12 +66,12 @@ function isBase64(data: string): boolean {
   return length % 4 === 0 || (length % 4 !== 1 && !data.includes('='));
 }
 
-const checked = (data: string, param: string): string => {
+const requireBase64 = (data: string, param: string): string => {
   if (!isBase64(data)) throw badRequest(`The data in \`${param}\` is not valid base64.`, param);
   return data;
 };
 
-export function readPart(part: ContentPart, param: string): Part {
+export function readContentPart(part: ContentPart, param: string): MessagePart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
@@ -80,7 +80,7 @@ export function readPart(part: ContentPart, param: string): Part {
     case 'input_audio': {
       const { data, format } = part.input_audio;
       const mimeType = format === 'wav' ? 'audio/wav' : 'audio/mpeg';
-      return { type: 'file', mimeType, data: checked(data, param), filename: `audio.${format}` };
+      return { type: 'file', mimeType, data: requireBase64(data, param), filename: `audio.${format}` };
     }
     case 'image_url':
       return { type: 'image', ...readUrl(typeof part.image_url === 'string' ? part.image_url : part.image_url.url, param) };
@@ -92,11 +92,11 @@ export function readPart(part: ContentPart, param: string): Part {
 function readUrl(url: string, param: string): { mimeType: string; data: string } {
   const mimeType = DATA_URL.exec(url)?.[1];
   if (mimeType === undefined) throw badRequest(`\`${param}\` must be a data URL in base64. Remote URLs are not fetched.`, param);
-  return { mimeType, data: checked(url.slice(url.indexOf(',') + 1), param) };
+  return { mimeType, data: requireBase64(url.slice(url.indexOf(',') + 1), param) };
 }
 
 /** Parses the arguments of a call. Throws a 400 that names `at`. */
-export function readArgs(json: string, at: string): Record<string, unknown> {
+export function parseCallArgs(json: string, at: string): Record<string, unknown> {
   let args: unknown;
   try {
     args = json.trim() === '' ? {} : parseJson(json);
@@ -111,35 +111,35 @@ function readCalls(calls: NonNullable<z.output<typeof chatMessage>['tool_calls']
   return calls.map(({ id, function: { name, arguments: json } }, i) => ({
     id,
     tool: name,
-    args: readArgs(json, `${param}.tool_calls[${i}].function.arguments`),
+    args: parseCallArgs(json, `${param}.tool_calls[${i}].function.arguments`),
   }));
 }
 
 function readMessage(value: unknown, index: number): ModelMessage {
-  const { role, content: written, refusal, name, tool_call_id, tool_calls } = parse(chatMessage, value, ['messages', index]);
+  const { role, content: rawContent, refusal, name, tool_call_id, tool_calls } = parseParams(chatMessage, value, ['messages', index]);
   const param = `messages[${index}]`;
   // Same form as in answers: the refusal replaces the content, or follows it.
-  const content = role === 'assistant' && refusal ? withRefusal(written, refusal) : written;
+  const content = role === 'assistant' && refusal ? withRefusal(rawContent, refusal) : rawContent;
   if (content == null && !(role === 'assistant' && tool_calls?.length))
     throw badRequest(`\`${param}.content\` is required.`, `${param}.content`);
   if (role === 'tool' && !tool_call_id) throw badRequest(`\`${param}.tool_call_id\` is required.`, `${param}.tool_call_id`);
   const parts =
-    typeof content === 'string' ? [] : (content ?? []).map((part, i) => parse(contentPart, part, ['messages', index, 'content', i]));
-  const odd = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
-  if (odd >= 0)
+    typeof content === 'string' ? [] : (content ?? []).map((part, i) => parseParams(contentPart, part, ['messages', index, 'content', i]));
+  const invalidIndex = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
+  if (invalidIndex >= 0)
     throw badRequest(
-      `\`${param}.content[${odd}]\` must be text. Images, audio and files are only allowed in user messages.`,
-      `${param}.content[${odd}]`,
+      `\`${param}.content[${invalidIndex}]\` must be text. Images, audio and files are only allowed in user messages.`,
+      `${param}.content[${invalidIndex}]`,
     );
-  const marked = typeof content === 'string' ? undefined : marker.safeParse(content?.at(-1)).data?.cache_control;
-  const said = typeof content === 'string' ? content : parts.map((part, i) => readPart(part, `${param}.content[${i}]`));
+  const breakpoint = typeof content === 'string' ? undefined : cacheMarker.safeParse(content?.at(-1)).data?.cache_control;
+  const messageContent = typeof content === 'string' ? content : parts.map((part, i) => readContentPart(part, `${param}.content[${i}]`));
   return {
     role: role === 'developer' ? 'system' : role,
-    content: name && role !== 'tool' ? byName(name, said) : said,
+    content: name && role !== 'tool' ? prefixSpeaker(name, messageContent) : messageContent,
     ...(tool_calls?.length ? { toolCalls: readCalls(tool_calls, param) } : {}),
     ...(tool_call_id == null ? {} : { toolCallId: tool_call_id }),
     ...(name == null ? {} : { name }),
-    ...(marked ? { cacheBreakpoint: marked.ttl ?? '5m' } : {}),
+    ...(breakpoint ? { cacheBreakpoint: breakpoint.ttl ?? '5m' } : {}),
   };
 }
 
@@ -149,7 +149,7 @@ function withRefusal(content: z.output<typeof chatMessage>['content'], refusal: 
 }
 
 /** Adds the name of one of several speakers to the text: other vendors have no field for it. */
-function byName(name: string, content: ModelMessage['content']): ModelMessage['content'] {
+function prefixSpeaker(name: string, content: ModelMessage['content']): ModelMessage['content'] {
   if (typeof content === 'string') return `${name}: ${content}`;
   return content.length === 0 ? content : [{ type: 'text', text: `${name}:` }, ...content];
 }
@@ -158,17 +158,17 @@ function byName(name: string, content: ModelMessage['content']): ModelMessage['c
  * Reads a request for agents and models of other vendors. Fields without effect are added to `ignored`. Throws a 400 for invalid values,
  * and for fields that would silently change the meaning.
  */
-export function readKnown(body: Envelope, ignored: IgnoredFields): KnownParams {
-  ignoreForeign(body, ignored);
-  const params = parse(chatParams, body);
+export function readChatOptions(body: Envelope, ignored: IgnoredFields): ChatOptions {
+  ignoreOpenAiOnly(body, ignored);
+  const params = parseParams(chatParams, body);
   const messages = body.messages.map(readMessage);
-  const tools = readTools(params, ignored);
+  const tools = readFunctionTools(params, ignored);
   return {
     messages,
     // Explicit breakpoints take precedence.
     cacheKey: messages.some(({ cacheBreakpoint }) => cacheBreakpoint) ? undefined : params.prompt_cache_key || undefined,
     user: params.user || undefined,
     tools,
-    wishes: readWishes(params, tools),
+    generationOptions: readGenerationOptions(params, tools),
   };
 }

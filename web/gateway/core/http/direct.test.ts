@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { readData, readError, testHttp, upstreamHttp } from '../../../../tests/support/http.ts';
-import { completionChunk } from '../../../../tests/support/openai-shapes/chat.ts';
-import { errorAnswer } from '../../../../tests/support/openai-shapes/errors.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { readData, readError, createTestHttp, createUpstreamHttp } from '../../../../tests/support/test-http.ts';
+import { completionChunk } from '../../../../tests/support/openai-shapes/chat-shapes.ts';
+import { errorResponse } from '../../../../tests/support/openai-shapes/error-shapes.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
+import { UPSTREAM_TEXT } from '../../../../tests/test-upstream.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
 const hi = [{ role: 'user', content: 'Hi' }];
 const head = { id: 'c', created: 1, model: 'x' };
@@ -83,7 +83,7 @@ describe('a model, directly', () => {
         data.map((each) => (each.startsWith('{"error"') ? 'error' : each === '[DONE]' ? each : 'chunk')),
         mode,
       ).toEqual(['chunk', 'error', '[DONE]']);
-      expect(errorAnswer.parse(JSON.parse(data[1] ?? '')).error, mode).toMatchObject({
+      expect(errorResponse.parse(JSON.parse(data[1] ?? '')).error, mode).toMatchObject({
         type: 'api_error',
         message: expect.stringContaining('Upstream'),
       });
@@ -120,7 +120,7 @@ describe('a model, directly', () => {
     const clock = new FakeClock();
     const response = await v1.at(clock).chat({ model: 'up/stall-end', messages: hi, stream: true });
     const data = readData(response);
-    await clock.waitsFor(2000);
+    await clock.waitForTimer(2000);
     clock.advance(2000);
     expect((await data).map((each) => (each.startsWith('{"error"') ? 'error' : each === '[DONE]' ? each : 'chunk'))).toEqual([
       'chunk',
@@ -142,7 +142,7 @@ describe('a model, directly', () => {
     const chunk = (index: number, delta: object, finish_reason: string | null = null): string =>
       `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index, delta, finish_reason }] })}\n\n`;
     const body = chunk(0, { content: 'a' }) + chunk(0, {}, 'stop') + chunk(1, { content: 'b' }) + chunk(1, {}, 'stop');
-    const http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(body));
+    const http = createTestHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(body));
     const data = await readData(await http.chat({ model: 'up/x', messages: hi, stream: true, n: 2 }));
     expect(data).toHaveLength(5);
     expect(data.at(-1)).toBe('[DONE]');
@@ -162,7 +162,7 @@ describe('a model, directly', () => {
   verifies('http.chat/thoughts-in-text', 'that marks thoughts in its text has them apart', async () => {
     const said = { index: 0, delta: { content: '<think>plan</think>Hello' }, finish_reason: 'stop' };
     const body = `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [said] })}\n\ndata: [DONE]\n\n`;
-    const http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(body));
+    const http = createTestHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(body));
     const [event = ''] = await readData(await http.chat({ model: 'up/x', messages: hi, stream: true }));
     expect(JSON.parse(event)).toMatchObject({ choices: [{ delta: { content: 'Hello', reasoning_content: 'plan' } }] });
     const message = { role: 'assistant', content: '<think>plan</think>Hello', refusal: null };
@@ -171,7 +171,7 @@ describe('a model, directly', () => {
       object: 'chat.completion',
       choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
     });
-    const plain = testHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(whole));
+    const plain = createTestHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(whole));
     const apart = { content: 'Hello', reasoning_content: 'plan' };
     expect(await (await plain.chat({ model: 'up/x', messages: hi })).json()).toMatchObject({ choices: [{ message: apart }] });
     const [chunk = ''] = await readData(await plain.chat({ model: 'up/x', messages: hi, stream: true }));

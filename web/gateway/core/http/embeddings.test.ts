@@ -1,8 +1,8 @@
 import type OpenAI from 'openai';
 import { beforeEach, expect, it } from 'vitest';
-import { UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
-import { readError, testHttp } from '../../../../tests/support/http.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { DEFAULT_UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
+import { readError, createTestHttp } from '../../../../tests/support/test-http.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { Google } from '../providers/google.ts';
 import { OpenAiCompatible } from '../providers/openai-compatible.ts';
@@ -13,13 +13,13 @@ const VECTORS = [
 ];
 const base64 = (vector: number[]): string => Buffer.from(new Float32Array(vector).buffer).toString('base64');
 
-let http: ReturnType<typeof testHttp>;
-let asked: { url: string; body: Record<string, unknown> }[];
+let http: ReturnType<typeof createTestHttp>;
+let requests: { url: string; body: Record<string, unknown> }[];
 /** Response of the upstream; an OpenAI-compatible one uses the requested format by default. */
-let answer: (body: Record<string, unknown>) => Response;
+let respond: (body: Record<string, unknown>) => Response;
 beforeEach(() => {
-  asked = [];
-  answer = (body) => {
+  requests = [];
+  respond = (body) => {
     const count = Array.isArray(body['input']) ? body['input'].length : 1;
     const data = VECTORS.slice(0, count).map((vector, index) => ({
       object: 'embedding',
@@ -28,7 +28,7 @@ beforeEach(() => {
     }));
     return Response.json({ object: 'list', model: 'embed-real', data, usage: { prompt_tokens: 5, total_tokens: 5 } });
   };
-  http = testHttp(
+  http = createTestHttp(
     [
       { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
       { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' },
@@ -36,8 +36,8 @@ beforeEach(() => {
     ],
     async (url, init) => {
       const body = JSON.parse(String(init?.body)) as Record<string, unknown>;
-      asked.push({ url: String(url), body });
-      return answer(body);
+      requests.push({ url: String(url), body });
+      return respond(body);
     },
   );
 });
@@ -56,7 +56,7 @@ verifies('http.embeddings/openai', 'every parameter passes, with the model’s o
     ],
     usage: { prompt_tokens: 5, total_tokens: 5 },
   });
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { url: 'http://up.test/v1/embeddings', body: { model: 'embed-small', input: ['a', 'b'], dimensions: 2, odd: true } },
   ]);
   expect(http.recorded).toMatchObject([
@@ -68,21 +68,21 @@ verifies('http.embeddings/openai', 'every parameter passes, with the model’s o
 
 verifies(['http.embeddings/openai', 'http.embeddings/google'], 'the openai package gets floats, which it asks for in base64', async () => {
   const plain = await client().embeddings.create({ model: 'up/e', input: 'a' });
-  expect(asked[0]?.body['encoding_format']).toBe('base64');
+  expect(requests[0]?.body['encoding_format']).toBe('base64');
   expect([...(plain.data[0]?.embedding ?? [])]).toEqual(VECTORS[0]);
   // A server that supports only floats and reports no usage.
-  answer = () => Response.json({ data: [{ embedding: VECTORS[0] }] });
+  respond = () => Response.json({ data: [{ embedding: VECTORS[0] }] });
   const floats = await client().embeddings.create({ model: 'up/e', input: 'four char' });
   expect([...(floats.data[0]?.embedding ?? [])]).toEqual(VECTORS[0]);
   expect(floats.usage.prompt_tokens).toBe(2);
   // A server that supports only base64.
-  answer = () => Response.json({ data: [{ embedding: base64(VECTORS[1] ?? []) }] });
+  respond = () => Response.json({ data: [{ embedding: base64(VECTORS[1] ?? []) }] });
   expect(await (await embed({ model: 'up/e', input: 'a' })).json()).toMatchObject({ data: [{ embedding: VECTORS[1] }] });
 
-  answer = () => Response.json({ embeddings: VECTORS.map((values) => ({ values })) });
+  respond = () => Response.json({ embeddings: VECTORS.map((values) => ({ values })) });
   const google = await client().embeddings.create({ model: 'gemini/gemini-embedding-001', input: ['a', 'b'], dimensions: 2 });
   expect(google.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS);
-  expect(asked.at(-1)).toMatchObject({
+  expect(requests.at(-1)).toMatchObject({
     url: expect.stringMatching(/\/models\/gemini-embedding-001:batchEmbedContents$/) as string,
     body: {
       requests: [
@@ -116,7 +116,7 @@ verifies('http.embeddings/refused', 'agents, the guide, and APIs without', async
     const response = await embed(body);
     expect([body, response.status, (await readError(response)).param]).toEqual([body, status, param]);
   }
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 it('an upstream that fails or sends what cannot be read is a 502', async () => {
@@ -126,10 +126,10 @@ it('an upstream that fails or sends what cannot be read is a 502', async () => {
     () => Response.json({ data: [{ embedding: 'AAA' }] }),
     () => Response.json({ error: { message: 'x' } }, { status: 500 }),
   ]) {
-    answer = upstream;
+    respond = upstream;
     expect((await embed({ model: 'up/e', input: 'a' })).status).toBe(502);
   }
-  answer = () => Response.json({ error: { message: 'too long' } }, { status: 400 });
+  respond = () => Response.json({ error: { message: 'too long' } }, { status: 400 });
   expect((await embed({ model: 'up/e', input: 'a' })).status).toBe(400);
   expect(http.faults).toEqual([]);
   expect(http.recorded).toEqual([]);
@@ -141,8 +141,8 @@ it('are waited for as long as an answer that comes whole', async () => {
     const gate = Promise.withResolvers<Response>();
     const made = new Made({ id: 'up', name: 'Up', baseUrl: 'http://up.test/v1', clock, fetch: () => gate.promise });
     const embedded = made.embed({ model: 'e', input: 'a' }, new AbortController().signal);
-    await clock.waitsFor(UPSTREAM_LIMITS.wholeMs);
-    clock.advance(UPSTREAM_LIMITS.wholeMs - 1);
+    await clock.waitForTimer(DEFAULT_UPSTREAM_LIMITS.wholeMs);
+    clock.advance(DEFAULT_UPSTREAM_LIMITS.wholeMs - 1);
     gate.resolve(Response.json({ data: [], embeddings: [] }));
     expect(await embedded).toMatchObject({ data: [] });
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { upstreamHttp } from '../../../../tests/support/http.ts';
+import { createUpstreamHttp } from '../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const hi = [{ role: 'user', content: 'Hi' }];
 
 describe('a caller that disconnects', () => {

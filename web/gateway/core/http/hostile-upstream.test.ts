@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect } from 'vitest';
-import { readError, testHttp } from '../../../../tests/support/http.ts';
+import { readError, createTestHttp } from '../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 
-let answer: () => Response;
-let http: ReturnType<typeof testHttp>;
+let respond: () => Response;
+let http: ReturnType<typeof createTestHttp>;
 beforeEach(() => {
-  http = testHttp(
+  http = createTestHttp(
     [
       { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
       { id: 'claude', name: 'Claude', kind: 'anthropic', apiKey: 'key' },
       { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'key' },
     ],
-    () => Promise.resolve(answer()),
+    () => Promise.resolve(respond()),
     // The response of such a server is forwarded unchecked.
     { checked: false },
   );
@@ -20,7 +20,7 @@ beforeEach(() => {
 const sse = (...events: string[]): Response => new Response(events.map((data) => `data: ${data}\n\n`).join(''));
 const messages = [{ role: 'user', content: 'Hi' }];
 /** All kinds of requests to a model. */
-const WAYS: [name: string, ask: (model: string) => Promise<Response>][] = [
+const ENDPOINTS: [name: string, ask: (model: string) => Promise<Response>][] = [
   ['stream', (model) => http.post('/v1/chat/completions', { model, messages, stream: true })],
   ['whole', (model) => http.post('/v1/chat/completions', { model, messages })],
   ['responses', (model) => http.post('/v1/responses', { model, input: 'Hi' })],
@@ -58,9 +58,9 @@ describe('a server', () => {
   ];
   for (const [name, given] of cases)
     verifies('http/hostile-upstreams', `sends ${name}`, async () => {
-      answer = given;
+      respond = given;
       for (const model of MODELS)
-        for (const [way, ask] of WAYS) {
+        for (const [way, ask] of ENDPOINTS) {
           const response = await ask(model);
           expect([model, way, response.status < 500 || response.status === 502]).toEqual([model, way, true]);
           const body = await response.text();
@@ -81,7 +81,7 @@ describe('a server', () => {
       ['gemini/m', () => new Response(details('1.2.3s'), { status: 429 })],
       ['gemini/m', () => new Response(details(`${'9'.repeat(400)}s`), { status: 429 })],
     ] as const) {
-      answer = given;
+      respond = given;
       const response = await http.post('/v1/chat/completions', { model, messages });
       expect(response.status).toBe(429);
       const wait = response.headers.get('retry-after');
@@ -91,7 +91,7 @@ describe('a server', () => {
   });
 
   verifies('http/hostile-upstreams', 'answers with a page of nothing but beginnings', async () => {
-    answer = () => new Response(`<html>${'<title'.repeat(10_000)}`, { status: 400 });
+    respond = () => new Response(`<html>${'<title'.repeat(10_000)}`, { status: 400 });
     // With quadratic time, a second each, this would exceed the test's time-out.
     for (let i = 0; i < 40; i++)
       expect((await readError(await http.post('/v1/chat/completions', { model: 'up/m', messages }))).message).toContain('web page');
@@ -103,7 +103,7 @@ verifies('http/usage-lies', 'figures that cannot be are not believed', async () 
     sse(`{"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}],"usage":${usage}}`, '[DONE]');
   const most = 1_000_000_000;
   const figures = async (model: string, given: Response, path = '/v1/responses', body: object = { model, input: 'Hi' }) => {
-    answer = () => given.clone();
+    respond = () => given.clone();
     const response = await http.post(path, body);
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     const { usage } = http.recorded.splice(0)[0] ?? expect.unreachable();
@@ -162,8 +162,8 @@ verifies('keys/hung-up', 'all that a model writes counts where its server gives 
   ]) {
     const piece = (name: string): string => JSON.stringify({ choices: [{ index: 0, [name]: part, finish_reason: 'stop' }] });
     for (const given of [() => sse(piece('delta'), '[DONE]'), () => new Response(piece('message'))]) {
-      answer = given;
-      for (const [way, ask] of WAYS.slice(0, 3)) {
+      respond = given;
+      for (const [way, ask] of ENDPOINTS.slice(0, 3)) {
         expect([way, await (await ask('up/m')).text()]).toEqual([way, expect.stringContaining('wwww')]);
         const told = http.recorded.splice(0);
         expect([way, part, told.map(({ usage }) => usage.outputTokens > 900)]).toEqual([way, part, [true]]);
@@ -184,7 +184,7 @@ verifies('providers/endless', 'text without end is given up where it is put toge
     ['gemini/m', gemini],
   ] as const) {
     let sent = 0;
-    answer = () => {
+    respond = () => {
       sent = 0;
       return new Response(
         new ReadableStream({
@@ -195,7 +195,7 @@ verifies('providers/endless', 'text without end is given up where it is put toge
         }),
       );
     };
-    for (const [way, ask] of WAYS.slice(1, 3)) {
+    for (const [way, ask] of ENDPOINTS.slice(1, 3)) {
       const response = await ask(model);
       expect([model, way, response.status, (await readError(response)).message]).toEqual([
         model,

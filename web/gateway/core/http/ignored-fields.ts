@@ -1,6 +1,6 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import { type ModelEvent, type ModelRequest, Unsupported, type Wishes } from '../providers/provider.ts';
-import type { HttpDeps } from './deps.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type ModelEvent, type ModelRequest, UnsupportedOptionError, type GenerationOptions } from '../providers/provider.ts';
+import type { HttpDeps } from './http-deps.ts';
 
 /** Response header with the request's fields without effect, separated by commas. */
 export const IGNORED_HEADER = 'x-perch-ignored';
@@ -27,29 +27,30 @@ export class IgnoredFields {
 }
 
 /** Options that can be omitted without changing the meaning of an answer. */
-const OPTIONAL: ReadonlySet<keyof ModelRequest> = new Set<keyof Wishes>([
+const OMITTABLE: ReadonlySet<keyof ModelRequest> = new Set<keyof GenerationOptions>([
   ...(['temperature', 'topP', 'seed', 'presencePenalty', 'frequencyPenalty', 'parallelToolCalls', 'reasoningEffort'] as const),
 ]);
 
 /**
- * Yields the events of `make`, called again without each optional field that the model does not support. `nameOf` returns the field's name
+ * Yields the events of `run`, called again without each optional field that the model does not support. `toParam` returns the field's name
  * in the caller's API.
  */
-export async function* withoutUnsupported(
-  wishes: Wishes,
-  make: (wishes: Wishes) => AsyncIterable<ModelEvent>,
-  { ignored, nameOf }: { ignored: IgnoredFields; nameOf: (field: keyof ModelRequest) => string },
+export async function* retryWithoutUnsupported(
+  generationOptions: GenerationOptions,
+  run: (wishes: GenerationOptions) => AsyncIterable<ModelEvent>,
+  { ignored, nameOf: toParam }: { ignored: IgnoredFields; nameOf: (field: keyof ModelRequest) => string },
 ): AsyncGenerator<ModelEvent> {
-  let left = wishes;
+  let remaining = generationOptions;
   for (;;) {
     try {
-      return yield* make(left);
+      return yield* run(remaining);
     } catch (error) {
       const unsupported = error instanceof RpcError ? error.cause : error;
       // Thrown before the request is sent, so nothing has been answered yet.
-      if (!(unsupported instanceof Unsupported) || !OPTIONAL.has(unsupported.field) || !(unsupported.field in left)) throw error;
-      ignored.add(nameOf(unsupported.field));
-      left = Object.fromEntries(Object.entries(left).filter(([field]) => field !== unsupported.field));
+      if (!(unsupported instanceof UnsupportedOptionError) || !OMITTABLE.has(unsupported.field) || !(unsupported.field in remaining))
+        throw error;
+      ignored.add(toParam(unsupported.field));
+      remaining = Object.fromEntries(Object.entries(remaining).filter(([field]) => field !== unsupported.field));
     }
   }
 }

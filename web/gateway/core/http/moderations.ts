@@ -1,40 +1,41 @@
 import { z } from '#shared/rpc/zod.ts';
-import { hasEndpoints } from '../providers/endpoint.ts';
+import { hasEndpoints } from '../providers/endpoint-provider.ts';
 import { ProviderError } from '../providers/provider.ts';
-import { readJson } from './body.ts';
-import { forCaller } from './caller.ts';
-import type { HttpDeps } from './deps.ts';
-import { badRequest, type HttpError } from './errors.ts';
-import { parse } from './parse.ts';
-import { agentOf, routeOf } from './target.ts';
+import { readJson } from './request-body.ts';
+import { runForCaller } from './caller.ts';
+import type { HttpDeps } from './http-deps.ts';
+import { badRequest, type HttpError } from './http-error.ts';
+import { parseParams } from './parse-params.ts';
+import { findAgentId, resolveRoute } from './request-target.ts';
 
 export const moderationRequest = z.looseObject({
   model: z.string().max(300).nullish(),
   input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a text or a list'),
 });
-const answer = z.looseObject({ results: z.array(z.looseObject({})) });
+const moderationResponse = z.looseObject({ results: z.array(z.looseObject({})) });
 
-const noModeration = (who: string): HttpError =>
+const createUnsupportedError = (subject: string): HttpError =>
   badRequest(
-    `${who} no moderation. Add OpenAI or Mistral as a provider, and set \`model\` to its moderation model, such as openai/omni-moderation-latest.`,
+    `${subject} no moderation. Add OpenAI or Mistral as a provider, and set \`model\` to its moderation model, such as openai/omni-moderation-latest.`,
     'model',
   );
 
 /** `POST /v1/moderations`, forwarded to the model's provider. Throws errors that `toHttpError` explains. */
-export function answerModerations(asked: Request, deps: HttpDeps): Promise<Response> {
-  return forCaller(asked, async ({ abort: { signal }, settled }) => {
-    const body = parse(moderationRequest, await readJson(asked));
+export function handleModerations(request: Request, deps: HttpDeps): Promise<Response> {
+  return runForCaller(request, async ({ abort: { signal }, release }) => {
+    const body = parseParams(moderationRequest, await readJson(request));
     const name = body.model || (await findModerationModel(signal, deps));
-    if (name === undefined) throw noModeration('The configured providers have');
-    if (agentOf(name, deps) !== undefined) throw noModeration('Agents have');
-    const { provider, model } = await routeOf(name, signal, deps);
-    if (!hasEndpoints(provider)) throw noModeration(`${provider.name} has`);
-    const given = await provider.post('/moderations', { ...body, model }, signal).catch((error: unknown) => {
-      if (error instanceof ProviderError && (error.status === 404 || error.status === 405)) throw noModeration(`${provider.name} has`);
+    if (name === undefined) throw createUnsupportedError('The configured providers have');
+    if (findAgentId(name, deps) !== undefined) throw createUnsupportedError('Agents have');
+    const { provider, model } = await resolveRoute(name, signal, deps);
+    if (!hasEndpoints(provider)) throw createUnsupportedError(`${provider.name} has`);
+    const response = await provider.post('/moderations', { ...body, model }, signal).catch((error: unknown) => {
+      if (error instanceof ProviderError && (error.status === 404 || error.status === 405))
+        throw createUnsupportedError(`${provider.name} has`);
       throw error;
     });
-    settled();
-    const { data } = answer.safeParse(given);
+    release();
+    const { data } = moderationResponse.safeParse(response);
     if (!data) throw new ProviderError(`${provider.name} sent an invalid answer to /moderations.`);
     return Response.json({ id: `modr-${crypto.randomUUID()}`, ...data, model: name });
   });

@@ -1,10 +1,10 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { HTTP_BASE, readError, upstreamHttp } from '../../../../tests/support/http.ts';
+import { HTTP_BASE, readError, createUpstreamHttp } from '../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
+import { UPSTREAM_TEXT } from '../../../../tests/test-upstream.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
 
 describe('the openai package', () => {

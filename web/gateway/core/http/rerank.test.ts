@@ -1,18 +1,18 @@
 import { expect } from 'vitest';
-import { readError, testHttp } from '../../../../tests/support/http.ts';
+import { readError, createTestHttp } from '../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 
 const documents = ['north', 'east', { text: 'north-east' }];
 const VECTORS: Readonly<Record<string, number[]>> = { up: [0, 1], north: [0, 2], east: [1, 0], 'north-east': [1, 1] };
 
 /** `endpoint`: response of the server's own endpoint. */
-function start(endpoint?: (path: string, body: Record<string, unknown>) => unknown) {
+function startServer(endpoint?: (path: string, body: Record<string, unknown>) => unknown) {
   const asked: { path: string; body: Record<string, unknown> }[] = [];
   const providers = [
     { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
     { id: 'claude', name: 'Claude', kind: 'anthropic' as const, apiKey: 'k' },
   ];
-  const http = testHttp(providers, async (url, init) => {
+  const http = createTestHttp(providers, async (url, init) => {
     const path = new URL(String(url)).pathname;
     if (path === '/v1/models') return Response.json({ object: 'list', data: [{ id: 'm' }, { id: 'omni-moderation-latest' }] });
     const body = JSON.parse(String(init?.body)) as Record<string, unknown>;
@@ -49,7 +49,7 @@ verifies('http.rerank/order', 'the provider’s own scores are sorted, in each f
       { index: 7, score: 3 },
     ],
   ]) {
-    const { http, asked } = start(() => answer);
+    const { http, asked } = startServer(() => answer);
     const response = await http.post('/v1/rerank', { model: 'up/r', query: 'up', documents, top_n: 2, return_documents: true });
     expect(await response.json()).toMatchObject({
       model: 'up/r',
@@ -66,7 +66,7 @@ verifies('http.rerank/order', 'the provider’s own scores are sorted, in each f
 });
 
 verifies('http.rerank/order', 'without an endpoint vectors decide; agents and others say what to add', async () => {
-  const { http, asked } = start();
+  const { http, asked } = startServer();
   const response = await http.post('/v1/rerank', { model: 'up/e', query: 'up', documents });
   const { results } = (await response.json()) as { results: { index: number; relevance_score: number }[] };
   expect(results.map(({ index }) => index)).toEqual([0, 2, 1]);
@@ -83,13 +83,13 @@ verifies('http.rerank/order', 'without an endpoint vectors decide; agents and ot
 });
 
 verifies('http.moderations/passed-on', 'the provider’s results come back; a missing model is found', async () => {
-  const { http, asked } = start(() => ({ id: 'modr-1', model: 'omni', results: [{ flagged: true }] }));
+  const { http, asked } = startServer(() => ({ id: 'modr-1', model: 'omni', results: [{ flagged: true }] }));
   expect(await http.openai().moderations.create({ input: 'Bad words' })).toMatchObject({
     ...{ id: 'modr-1', model: 'up/omni-moderation-latest' },
     results: [{ flagged: true }],
   });
   expect(asked).toEqual([{ path: '/v1/moderations', body: { input: 'Bad words', model: 'omni-moderation-latest' } }]);
-  const without = start().http;
+  const without = startServer().http;
   for (const model of ['up/m', 'claude/c', 'perch/main']) {
     const refused = await without.post('/v1/moderations', { model, input: 'x' });
     expect([refused.status, (await readError(refused)).message], model).toEqual([

@@ -1,16 +1,16 @@
 import { z } from '#shared/rpc/zod.ts';
-import { hasEndpoints } from '../providers/endpoint.ts';
-import { canEmbed } from '../providers/embedding.ts';
+import { hasEndpoints } from '../providers/endpoint-provider.ts';
+import { canEmbed } from '../providers/embedding-provider.ts';
 import { ProviderError } from '../providers/provider.ts';
 import type { Route } from '../providers/providers.ts';
 import { countTokens } from '../tokens/count-tokens.ts';
-import { readJson } from './body.ts';
-import { forCaller } from './caller.ts';
-import type { HttpDeps } from './deps.ts';
+import { readJson } from './request-body.ts';
+import { runForCaller } from './caller.ts';
+import type { HttpDeps } from './http-deps.ts';
 import { embedTexts } from './embeddings.ts';
-import { badRequest } from './errors.ts';
-import { parse } from './parse.ts';
-import { agentOf, routeOf } from './target.ts';
+import { badRequest } from './http-error.ts';
+import { parseParams } from './parse-params.ts';
+import { findAgentId, resolveRoute } from './request-target.ts';
 
 export const rerankRequest = z.looseObject({
   model: z.string().min(1).max(300),
@@ -23,13 +23,13 @@ export const rerankRequest = z.looseObject({
   return_documents: z.boolean().nullish(),
 });
 
-const scored = z.looseObject({ index: z.number().int().min(0), relevance_score: z.number().optional(), score: z.number().optional() });
-const list = z.array(scored);
+const scoreItem = z.looseObject({ index: z.number().int().min(0), relevance_score: z.number().optional(), score: z.number().optional() });
+const scoreList = z.array(scoreItem);
 /** Responses of Cohere, Jina, vLLM and llama.cpp; of Voyage; and of Text Embeddings Inference. */
-const answers = z.union([
-  z.looseObject({ results: list }).transform(({ results }) => results),
-  z.looseObject({ data: list }).transform(({ data }) => data),
-  list,
+const rerankResponse = z.union([
+  z.looseObject({ results: scoreList }).transform(({ results }) => results),
+  z.looseObject({ data: scoreList }).transform(({ data }) => data),
+  scoreList,
 ]);
 
 interface Score {
@@ -38,22 +38,22 @@ interface Score {
 }
 
 /** Statuses of a server that lacks an endpoint. */
-const MISSING = new Set([404, 405, 501]);
+const MISSING_ENDPOINT_STATUSES = new Set([404, 405, 501]);
 
 /**
  * `POST /v1/rerank`, compatible with Cohere and Jina: uses the provider's own endpoint, else its embeddings. Throws errors that
  * `toHttpError` explains.
  */
-export function answerRerank(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
-  return forCaller(asked, async ({ abort: { signal }, settled }) => {
-    const { model, query, documents, top_n, return_documents } = parse(rerankRequest, await readJson(asked));
-    if (agentOf(model, deps) !== undefined)
+export function handleRerank(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
+  return runForCaller(request, async ({ abort: { signal }, release }) => {
+    const { model, query, documents, top_n, return_documents } = parseParams(rerankRequest, await readJson(request));
+    if (findAgentId(model, deps) !== undefined)
       throw badRequest('Agents can’t rerank. Set `model` to a reranking or embedding model.', 'model');
-    const route = await routeOf(model, signal, deps);
+    const route = await resolveRoute(model, signal, deps);
     const texts = documents.map((each) => (typeof each === 'string' ? each : each.text));
     const scores =
       (await rankByEndpoint(route, query, texts, signal)) ?? (await rankByVectors(model, route, query, texts, principal, signal, deps));
-    settled();
+    release();
     let tokens = 0;
     for (const text of [query, ...texts]) tokens += await countTokens(text, route.key, signal);
     if (scores.by === 'endpoint') {
@@ -80,14 +80,14 @@ async function rankByEndpoint(
   signal: AbortSignal,
 ): Promise<{ by: 'endpoint'; list: Score[] } | undefined> {
   if (!hasEndpoints(provider)) return undefined;
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = await provider.post('/rerank', { model, query, documents, top_n: documents.length }, signal);
+    response = await provider.post('/rerank', { model, query, documents, top_n: documents.length }, signal);
   } catch (error) {
-    if (error instanceof ProviderError && error.status !== undefined && MISSING.has(error.status)) return undefined;
+    if (error instanceof ProviderError && error.status !== undefined && MISSING_ENDPOINT_STATUSES.has(error.status)) return undefined;
     throw error;
   }
-  const { data } = answers.safeParse(answer);
+  const { data } = rerankResponse.safeParse(response);
   if (!data) throw new ProviderError(`${provider.name} sent an invalid answer to /rerank.`);
   return { by: 'endpoint', list: data.map(({ index, relevance_score, score }) => ({ index, score: relevance_score ?? score ?? 0 })) };
 }
@@ -107,17 +107,17 @@ async function rankByVectors(
       'model',
     );
   const { vectors } = await embedTexts({ model: name, input: [query, ...documents] }, principal, signal, deps);
-  const [wanted = [], ...others] = vectors;
-  return { by: 'vectors', list: others.map((vector, index) => ({ index, score: computeCosine(wanted, vector) })) };
+  const [queryVector = [], ...documentVectors] = vectors;
+  return { by: 'vectors', list: documentVectors.map((vector, index) => ({ index, score: computeCosine(queryVector, vector) })) };
 }
 
 function computeCosine(one: readonly number[], other: readonly number[]): number {
   let [dot, first, second] = [0, 0, 0];
   for (const [index, value] of one.entries()) {
-    const against = other[index] ?? 0;
-    dot += value * against;
+    const otherValue = other[index] ?? 0;
+    dot += value * otherValue;
     first += value * value;
-    second += against * against;
+    second += otherValue * otherValue;
   }
   return first === 0 || second === 0 ? 0 : dot / Math.sqrt(first * second);
 }

@@ -1,24 +1,24 @@
 import type { Clock } from '../clock.ts';
-import { localTime } from '../local-time.ts';
-import type { UsageRecord, Vault } from '../vault.ts';
+import { createLocalTime } from '../local-time.ts';
+import type { UsageRecord, Vault } from '../vault-interface.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 /** Upper bound for a month, whatever the clocks do. */
-const LONGEST_MONTH = 32 * 24 * 60 * MINUTE;
+const MAX_MONTH_MS = 32 * 24 * 60 * MINUTE_MS;
 /** Overlap between two reads, for records that were stored or synced just after the previous one. */
-const OVERLAP = 2 * MINUTE;
+const OVERLAP_MS = 2 * MINUTE_MS;
 /** Interval at which the whole month is read again, for records that synced later. */
-const WHOLE_AGAIN = 30 * MINUTE;
+const FULL_READ_MS = 30 * MINUTE_MS;
 
-export interface Month {
+export interface MonthUsage {
   calls: number;
   totalTokens: number;
   cost: number;
 }
 
 /** Usage of a principal. */
-export interface Spent {
-  month: Month;
+export interface PrincipalUsage {
+  month: MonthUsage;
   /** Calls that ended within the last minute, oldest first. */
   minute: { at: number; tokens: number }[];
 }
@@ -29,7 +29,7 @@ export interface SpendingDeps {
   timeZone(): string;
 }
 
-const NOTHING: Spent = { month: { calls: 0, totalTokens: 0, cost: 0 }, minute: [] };
+const NO_USAGE: PrincipalUsage = { month: { calls: 0, totalTokens: 0, cost: 0 }, minute: [] };
 
 /**
  * Usage of each principal in the current month and minute, from the stored usage records. After the first read of the month only the last
@@ -37,57 +37,57 @@ const NOTHING: Spent = { month: { calls: 0, totalTokens: 0, cost: 0 }, minute: [
  */
 export class Spending {
   readonly #deps: SpendingDeps;
-  #months = new Map<string, Month>();
+  #months = new Map<string, MonthUsage>();
   #month = '';
   #wholeAt = -Infinity;
   /** Time of the last read. */
   #readAt = 0;
   /** Ids of counted records of the last minutes. */
   #counted = new Set<string>();
-  #line: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SpendingDeps) {
     this.#deps = deps;
   }
 
-  async of(principal: string): Promise<Spent> {
+  async getUsage(principal: string): Promise<PrincipalUsage> {
     const recent = await this.#refresh();
-    return { month: this.#months.get(principal) ?? NOTHING.month, minute: recent.get(principal) ?? [] };
+    return { month: this.#months.get(principal) ?? NO_USAGE.month, minute: recent.get(principal) ?? [] };
   }
 
-  #refresh(): Promise<Map<string, Spent['minute']>> {
-    const refreshed = this.#line.then(() => this.#read());
-    this.#line = refreshed.catch(() => {});
+  #refresh(): Promise<Map<string, PrincipalUsage['minute']>> {
+    const refreshed = this.#queue.then(() => this.#read());
+    this.#queue = refreshed.catch(() => {});
     return refreshed;
   }
 
-  async #read(): Promise<Map<string, Spent['minute']>> {
+  async #read(): Promise<Map<string, PrincipalUsage['minute']>> {
     const { usage, clock, timeZone } = this.#deps;
     const now = clock.now();
-    const monthOf = (at: number): string => timeOf(at).date.slice(0, 7);
-    const timeOf = localTime(timeZone());
-    const month = monthOf(now);
-    const whole = month !== this.#month || clock.monotonic() - this.#wholeAt > WHOLE_AGAIN;
-    const records = await usage.since(whole ? now - LONGEST_MONTH : Math.min(now, this.#readAt) - OVERLAP);
+    const toMonth = (at: number): string => toLocalTime(at).date.slice(0, 7);
+    const toLocalTime = createLocalTime(timeZone());
+    const month = toMonth(now);
+    const whole = month !== this.#month || clock.monotonic() - this.#wholeAt > FULL_READ_MS;
+    const records = await usage.since(whole ? now - MAX_MONTH_MS : Math.min(now, this.#readAt) - OVERLAP_MS);
     if (whole) {
       this.#months = new Map();
       this.#counted = new Set();
       this.#month = month;
       this.#wholeAt = clock.monotonic();
     }
-    for (const record of records) if (!this.#counted.has(record.id) && monthOf(record.at) === month) this.#count(record);
-    const recent = records.filter(({ at }) => at > now - OVERLAP);
+    for (const record of records) if (!this.#counted.has(record.id) && toMonth(record.at) === month) this.#count(record);
+    const recent = records.filter(({ at }) => at > now - OVERLAP_MS);
     this.#readAt = now;
     this.#counted = new Set(recent.map(({ id }) => id));
     const minute = Map.groupBy(
-      recent.filter(({ at }) => at > now - MINUTE),
+      recent.filter(({ at }) => at > now - MINUTE_MS),
       ({ principal }) => principal,
     );
     return new Map([...minute].map(([principal, calls]) => [principal, calls.map(({ at, usage }) => ({ at, tokens: usage.totalTokens }))]));
   }
 
   #count({ principal, usage }: UsageRecord): void {
-    const { calls, totalTokens, cost } = this.#months.get(principal) ?? NOTHING.month;
+    const { calls, totalTokens, cost } = this.#months.get(principal) ?? NO_USAGE.month;
     this.#months.set(principal, {
       calls: calls + 1,
       totalTokens: totalTokens + usage.totalTokens,

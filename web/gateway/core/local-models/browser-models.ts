@@ -1,8 +1,8 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Fetch } from '../fetch.ts';
 import type { LocalRunner } from '../providers/local-runner.ts';
 
-export interface BrowserDownloadWish {
+export interface BrowserDownloadRequest {
   /** `<owner>/<name>` */
   repo: string;
   filename?: string | undefined;
@@ -10,7 +10,7 @@ export interface BrowserDownloadWish {
   hub: string;
   fetch: Fetch;
   /** Called with each origin before a request to it. */
-  asking(origin: string): void;
+  onRequest(origin: string): void;
   signal: AbortSignal;
   onprogress(progress: { file: string; received: number; total: number }): void;
   now(): number;
@@ -19,22 +19,23 @@ export interface BrowserDownloadWish {
 /** Models stored in this browser, run by workers of its pages. */
 export interface BrowserModels extends LocalRunner {
   /** Downloads the missing files of a model. Resolves with its id; rejects with an error message for users. */
-  download(wish: BrowserDownloadWish): Promise<string>;
+  download(request: BrowserDownloadRequest): Promise<string>;
   /** Incomplete models, with sizes in bytes. */
-  unfinished(): Promise<{ repo: string; received: number; total: number }[]>;
+  listUnfinished(): Promise<{ repo: string; received: number; total: number }[]>;
   /** Deletes a model's files. Resolves with their size in bytes, or null if the model does not exist. */
   remove(id: string): Promise<number | null>;
 }
 
-const none = (): Promise<never> => Promise.reject(new RpcError('INTERNAL_ERROR', 'No browser is available to store and run models.'));
+const rejectUnavailable = (): Promise<never> =>
+  Promise.reject(new RpcError('INTERNAL_ERROR', 'No browser is available to store and run models.'));
 
 /** For environments without a browser. */
 export const noBrowserModels: BrowserModels = {
-  cannot: [],
+  unsupported: [],
   list: async () => [],
-  unfinished: async () => [],
+  listUnfinished: async () => [],
   remove: async () => null,
-  download: none,
-  generate: none,
-  embed: none,
+  download: rejectUnavailable,
+  generate: rejectUnavailable,
+  embed: rejectUnavailable,
 };

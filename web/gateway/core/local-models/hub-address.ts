@@ -1,2 +1,2 @@
 /** Default hub for downloads of models to the browser; `models.hub` overrides it. */
-export const HUGGINGFACE = 'https://huggingface.co';
+export const HUGGINGFACE_URL = 'https://huggingface.co';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { until } from '../../../../tests/support/gateway.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { waitFor } from '../../../../tests/support/test-gateway.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import type { LogRecord, Vault } from '../vault.ts';
+import type { LogRecord, Vault } from '../vault-interface.ts';
 import { Log } from './log.ts';
 
 /** An in-memory store that counts writes and can be set to fail. */
@@ -35,11 +35,11 @@ verifies('logs/grouped', 'what comes within 50 ms is stored together, numbered i
   clock.advance(49);
   expect(store.groups).toBe(0);
   clock.advance(1);
-  await until(() => store.stored.length === 40);
+  await waitFor(() => store.stored.length === 40);
   expect(store.groups).toBe(1);
   log.write('info', 'test', 'later');
   clock.advance(50);
-  await until(() => store.stored.length === 41);
+  await waitFor(() => store.stored.length === 41);
   expect(store.stored.map(({ seq }) => seq)).toEqual(Array.from({ length: 41 }, (_, at) => at + 1));
   expect(clock.pending()).toBe(0);
 });

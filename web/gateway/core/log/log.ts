@@ -3,14 +3,14 @@ import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { lazy } from '../lazy.ts';
-import type { LogRecord, Vault } from '../vault.ts';
+import type { LogRecord, Vault } from '../vault-interface.ts';
 
 /** Maximum time in milliseconds that a line waits to be stored together with others. */
-const GROUP_MS = 50;
+const COMMIT_DELAY_MS = 50;
 /** Maximum number of lines kept in memory while the database fails; beyond it the oldest are dropped. */
-const KEPT = 1_000;
+const MAX_LINES = 1_000;
 
-export type Fields = Record<string, unknown>;
+export type LogFields = Record<string, unknown>;
 
 /** The part of the log that the rest of the core uses. */
 export type LogWriter = Pick<Log, 'write'>;
@@ -22,8 +22,8 @@ export interface LogDeps {
   level(): LogLevel;
 }
 
-interface Line extends Omit<LogRecord, 'seq' | 'fields'> {
-  fields: Fields | undefined;
+interface BufferedLine extends Omit<LogRecord, 'seq' | 'fields'> {
+  fields: LogFields | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export class Log {
   readonly #redactor = lazy(async () => new (await import('#shared/redact.ts')).Redactor());
   /** Includes earlier secrets: a text that contains one may arrive late. */
   readonly #secrets = new Set<string>();
-  #lines: Line[] = [];
+  #lines: BufferedLine[] = [];
   /** Numbered and redacted, but not stored yet. */
   #unstored: LogRecord[] = [];
   #last: number | undefined;
@@ -44,16 +44,16 @@ export class Log {
 
   constructor(deps: LogDeps) {
     this.#deps = deps;
-    this.#group = new GroupCommit(deps.clock, GROUP_MS, () => this.#commit());
+    this.#group = new GroupCommit(deps.clock, COMMIT_DELAY_MS, () => this.#commit());
   }
 
   /** Writes a line. `fields`: additional plain values; errors are logged with their stack. */
-  write(level: LogLevel, component: string, message: string, fields?: Fields): void {
+  write(level: LogLevel, component: string, message: string, fields?: LogFields): void {
     const { clock } = this.#deps;
     if (!isAtLeast(level, this.#deps.level())) return;
     this.#lines.push({ at: clock.now(), level, component, message, fields });
-    if (this.#lines.length > KEPT) this.#lines.shift();
-    this.#group.soon();
+    if (this.#lines.length > MAX_LINES) this.#lines.shift();
+    this.#group.schedule();
   }
 
   /** Redacts these secrets in all lines. */
@@ -64,7 +64,7 @@ export class Log {
   /** Returns a function that redacts these secrets, and everything that looks like one, in a text. */
   async redactor() {
     const redactor = await this.#redactor();
-    redactor.learn(this.#secrets);
+    redactor.addSecrets(this.#secrets);
     return redactor;
   }
 
@@ -89,8 +89,8 @@ export class Log {
     try {
       const redactor = await this.redactor();
       this.#last ??= (await store.span())?.last ?? 0;
-      for (const line of this.#lines.splice(0)) this.#unstored.push({ seq: ++this.#last, ...redacted(line, redactor) });
-      this.#unstored.splice(0, this.#unstored.length - KEPT);
+      for (const line of this.#lines.splice(0)) this.#unstored.push({ seq: ++this.#last, ...redactLine(line, redactor) });
+      this.#unstored.splice(0, this.#unstored.length - MAX_LINES);
       await store.append(this.#unstored);
       this.#unstored = [];
       this.#problem = null;
@@ -100,10 +100,10 @@ export class Log {
   }
 }
 
-function redacted({ fields, message, ...line }: Line, redactor: Redactor): Omit<LogRecord, 'seq'> {
+function redactLine({ fields, message, ...line }: BufferedLine, redactor: Redactor): Omit<LogRecord, 'seq'> {
   try {
-    const told = fields && redactor.fields(fields);
-    return { ...line, message: redactor.text(message), ...(told ? { fields: told } : {}) };
+    const redactedFields = fields && redactor.fields(fields);
+    return { ...line, message: redactor.text(message), ...(redactedFields ? { fields: redactedFields } : {}) };
   } catch {
     // A value that cannot be read must not affect the other lines of its group.
     return { ...line, message: 'An event could not be recorded' };

@@ -5,24 +5,24 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { ExchangeReset } from '#shared/link/http.ts';
-import { type Fetch, FetchRefused, unreachedBecause } from '../fetch.ts';
-import type { Entry } from './entries.ts';
+import { ExchangeReset } from '#shared/link/stream-http.ts';
+import { type Fetch, FetchRefusedError, explainUnreachable } from '../fetch.ts';
+import type { McpEndpoint } from './mcp-endpoints.ts';
 
 /**
  * Transport to an MCP server over HTTP: through the bridge if one is attached, else with the browser's own `fetch`, as far as CORS allows.
  */
-export function httpTransport(
-  { transport, url, headers }: Entry & { transport: 'http' | 'sse' },
+export function createHttpTransport(
+  { transport, url, headers }: McpEndpoint & { transport: 'http' | 'sse' },
   fetch: Fetch,
   authorization?: AuthProvider,
 ): Transport {
   // The SDK follows no redirect, and no other address from a server, to another origin: headers are for the server only.
-  const options = { fetch: fetchLike(fetch), requestInit: { headers }, ...(authorization ? { authProvider: authorization } : {}) };
+  const options = { fetch: toFetchLike(fetch), requestInit: { headers }, ...(authorization ? { authProvider: authorization } : {}) };
   return transport === 'sse' ? new SSEClientTransport(new URL(url), options) : new StreamableHTTPClientTransport(new URL(url), options);
 }
 
-function fetchLike(fetch: Fetch): FetchLike {
+function toFetchLike(fetch: Fetch): FetchLike {
   return async (to, init = {}) => {
     const { method = 'GET', body } = init;
     if (body !== undefined && body !== null && typeof body !== 'string') throw new TypeError('only text can be sent to MCP servers');
@@ -37,8 +37,8 @@ function fetchLike(fetch: Fetch): FetchLike {
     } catch (cause) {
       signal?.throwIfAborted();
       // The bridge and the gateway give a reason; a browser gives none.
-      if (cause instanceof ExchangeReset || cause instanceof FetchRefused) throw cause;
-      throw new TypeError(`couldn’t reach ${new URL(to).host}: ${unreachedBecause(cause, String(to))}.`, { cause });
+      if (cause instanceof ExchangeReset || cause instanceof FetchRefusedError) throw cause;
+      throw new TypeError(`couldn’t reach ${new URL(to).host}: ${explainUnreachable(cause, String(to))}.`, { cause });
     }
   };
 }

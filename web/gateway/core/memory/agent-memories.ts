@@ -1,14 +1,14 @@
 import type { Log } from '../log/log.ts';
-import type { Vault } from '../vault.ts';
-import type { ContentLabels } from '../trust/labels.ts';
-import { vaultWorkspace } from '../workspace/vault-workspace.ts';
-import { MemoryConfig } from './config.ts';
+import type { Vault } from '../vault-interface.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+import { createVaultWorkspace } from '../workspace/vault-workspace.ts';
+import { MemoryConfig } from './memory-config.ts';
 import type { LongTermMemories, LongTermMemoriesDeps } from './long-term-memories.ts';
 import type { IndexStore } from './index/index-store.ts';
 import { MemoryManager } from './memory-manager.ts';
-import { reviewedWorkspace } from './reviewed-workspace.ts';
-import { sessionDialogs } from './session-dialogs.ts';
-import { type Embedder, memoryVectors, type VectorStore } from './vectors/vectors.ts';
+import { createReviewedWorkspace } from './reviewed-workspace.ts';
+import { createSessionDialogs } from './session-dialogs.ts';
+import { type Embedder, createMemoryVectorStore, type VectorStore } from './vectors/passage-vectors.ts';
 import { withDialogs } from './with-dialogs.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -29,12 +29,12 @@ export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
 }
 
 /** Conversations are already stored by the gateway, so the dialog files are not written a second time. */
-const SETTINGS = { dialog: { enabled: false } };
+const CONFIG = { dialog: { enabled: false } };
 
 /** The memories of agents, one per workspace: its notes, and the conversations of the agents that use it. */
 export class AgentMemories {
   readonly #deps: AgentMemoriesDeps;
-  readonly #config = new MemoryConfig(SETTINGS);
+  readonly #config = new MemoryConfig(CONFIG);
   readonly #managers = new Map<string, Promise<MemoryManager>>();
   readonly #workspaces = new Map<string, Workspace>();
 
@@ -43,9 +43,9 @@ export class AgentMemories {
   }
 
   /** Opens an agent's memory. Rejects with `NOT_FOUND` if the agent does not exist. */
-  async of(agentId: string): Promise<MemoryManager> {
-    const name = this.#deps.longTerm.workspace(agentId);
-    await this.#deps.longTerm.ready();
+  async getManager(agentId: string): Promise<MemoryManager> {
+    const name = this.#deps.longTerm.getWorkspaceName(agentId);
+    await this.#deps.longTerm.whenMigrated();
     let manager = this.#managers.get(name);
     if (!manager) {
       manager = this.#open(name);
@@ -60,13 +60,13 @@ export class AgentMemories {
    * Workspace that an agent's memory, wiki and dreaming read and write; its conversations appear as `dialog/`. Throws `NOT_FOUND` if the
    * agent does not exist.
    */
-  workspace(agentId: string): Workspace {
-    return this.#workspace(this.#deps.longTerm.workspace(agentId));
+  getWorkspace(agentId: string): Workspace {
+    return this.#getWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
   }
 
   /** The same workspace without files that are waiting for review. Throws `NOT_FOUND` if the agent does not exist. */
-  reviewed(agentId: string): Workspace {
-    return this.#reviewed(this.#deps.longTerm.workspace(agentId));
+  getReviewedWorkspace(agentId: string): Workspace {
+    return this.#getReviewedWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
   }
 
   async close(): Promise<void> {
@@ -78,11 +78,11 @@ export class AgentMemories {
   async #open(name: string): Promise<MemoryManager> {
     const { clock, labels, log, embedder, store, timeZone, vault } = this.#deps;
     const index = await store?.(name);
-    const vectors = embedder && { embedder, store: index ?? memoryVectors() };
+    const vectors = embedder && { embedder, store: index ?? createMemoryVectorStore() };
     const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
-    const reviewed = this.#reviewed(name);
+    const reviewed = this.#getReviewedWorkspace(name);
     return new MemoryManager({
-      workspace: this.#workspace(name),
+      workspace: this.#getWorkspace(name),
       reviewed,
       config: this.#config,
       clock,
@@ -90,7 +90,7 @@ export class AgentMemories {
       index,
       vectors,
       async onRemoved(id) {
-        await vault.messages.forgetMemory(id);
+        await vault.messages.removeMemoryLines(id);
         await labels.remove('memory', `${name}/${id}`);
       },
       warn,
@@ -98,25 +98,25 @@ export class AgentMemories {
   }
 
   /** Returns the same object each time for a name: locks are keyed by it. */
-  #workspace(name: string): Workspace {
-    const known = this.#workspaces.get(name) ?? this.#made(name);
+  #getWorkspace(name: string): Workspace {
+    const known = this.#workspaces.get(name) ?? this.#createWorkspace(name);
     this.#workspaces.set(name, known);
     return known;
   }
 
-  #reviewed(name: string): Workspace {
+  #getReviewedWorkspace(name: string): Workspace {
     const key = `${name}/reviewed`;
     const known =
       this.#workspaces.get(key) ??
       withDialogs(
-        reviewedWorkspace(vaultWorkspace(this.#deps, name), name, this.#deps.labels),
-        sessionDialogs(this.#deps, name, { reviewedOnly: true }),
+        createReviewedWorkspace(createVaultWorkspace(this.#deps, name), name, this.#deps.labels),
+        createSessionDialogs(this.#deps, name, { reviewedOnly: true }),
       );
     this.#workspaces.set(key, known);
     return known;
   }
 
-  #made(name: string): Workspace {
-    return withDialogs(vaultWorkspace(this.#deps, name), sessionDialogs(this.#deps, name));
+  #createWorkspace(name: string): Workspace {
+    return withDialogs(createVaultWorkspace(this.#deps, name), createSessionDialogs(this.#deps, name));
   }
 }

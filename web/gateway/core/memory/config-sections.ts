@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import { readSettings } from './read-settings.ts';
+import { parseSettings } from './parse-settings.ts';
 
 const days = z.number().positive().max(36_500);
 const share = z.number().min(0).max(1);
@@ -53,7 +53,7 @@ export class CompactionConfig {
   readonly compactionThreshold: number;
 
   constructor(given: z.input<typeof sections.compaction> | Record<string, unknown> = {}) {
-    const read = readSettings(sections.compaction, given);
+    const read = parseSettings(sections.compaction, given);
     this.enabled = read.enabled;
     this.maxTokens = read.maxTokens;
     this.reserveRatio = read.reserveRatio;
@@ -70,7 +70,7 @@ export class SummaryConfig {
   readonly asyncMode: boolean;
 
   constructor(given: z.input<typeof sections.summary> | Record<string, unknown> = {}) {
-    const read = readSettings(sections.summary, given);
+    const read = parseSettings(sections.summary, given);
     this.enabled = read.enabled;
     this.model = read.model;
     this.maxSummaryTokens = read.maxSummaryTokens;
@@ -84,7 +84,7 @@ export class DialogConfig {
   readonly retentionDays: number;
 
   constructor(given: z.input<typeof sections.dialog> | Record<string, unknown> = {}) {
-    ({ enabled: this.enabled, retentionDays: this.retentionDays } = readSettings(sections.dialog, given));
+    ({ enabled: this.enabled, retentionDays: this.retentionDays } = parseSettings(sections.dialog, given));
   }
 }
 
@@ -94,7 +94,7 @@ export class LongTermMemoryConfig {
   readonly file: string;
 
   constructor(given: z.input<typeof sections.longTerm> | Record<string, unknown> = {}) {
-    ({ enabled: this.enabled, file: this.file } = readSettings(sections.longTerm, given));
+    ({ enabled: this.enabled, file: this.file } = parseSettings(sections.longTerm, given));
   }
 }
 
@@ -105,7 +105,7 @@ export class ToolResultConfig {
   readonly retentionDays: number;
 
   constructor(given: z.input<typeof sections.toolResult> | Record<string, unknown> = {}) {
-    const read = readSettings(sections.toolResult, given);
+    const read = parseSettings(sections.toolResult, given);
     this.enabled = read.enabled;
     this.maxLength = read.maxLength;
     this.retentionDays = read.retentionDays;

@@ -1,13 +1,13 @@
 /** Normalizes a text for comparison: line breaks and spacing are ignored. */
-export const sameText = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+export const normalizeSpacing = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
 
 /** Returns an id derived from the text alone, 20 hex characters. Not collision-resistant against an attacker. */
-export function contentId(text: string): string {
-  return textVersion(sameText(text));
+export function computeContentId(text: string): string {
+  return computeTextVersion(normalizeSpacing(text));
 }
 
-/** Like `contentId`, but every character counts. */
-export const textVersion = (text: string): string => hash(text, 0x9e3779b9) + hash(text, 0x85ebca6b);
+/** Like `computeContentId`, but every character counts. */
+export const computeTextVersion = (text: string): string => hash(text, 0x9e3779b9) + hash(text, 0x85ebca6b);
 
 /**
  * cyrb53, two multiplicative hashes mixed, truncated to 40 bits. Many texts are hashed at once, and the platform's asynchronous digests

@@ -1,10 +1,10 @@
-import type { Entry, PassageKind } from './index/entry.ts';
+import type { IndexEntry, PassageKind } from './index/index-entry.ts';
 import type { FileIndex, FoundEntry } from './index/file-index.ts';
 import type { MemoryCategory } from './long-term.ts';
-import type { Reasons } from './search/memory-search.ts';
+import type { MatchReasons } from './search/memory-search.ts';
 
 /** A passage next to a found one. */
-export interface Beside {
+export interface NeighbourText {
   text: string;
   /** Name or role of the speaker. */
   speaker?: string;
@@ -32,13 +32,13 @@ export interface FoundMemory {
   score: number;
   /** Share of the query covered by the passage and its neighbours, 0 to 1. */
   coverage: number;
-  why: Reasons;
+  why: MatchReasons;
   /** The passages right before and after it in the same conversation or notes. */
-  before: Beside | null;
-  after: Beside | null;
+  before: NeighbourText | null;
+  after: NeighbourText | null;
 }
 
-export function foundMemory({ entry, score, coverage, why }: FoundEntry, index: Pick<FileIndex, 'beside'>): FoundMemory {
+export function toFoundMemory({ entry, score, coverage, why }: FoundEntry, index: Pick<FileIndex, 'beside'>): FoundMemory {
   const { id, text, kind, category, path, line, end, at, speaker, key } = entry;
   const { before, after } = index.beside(entry);
   return {
@@ -50,19 +50,19 @@ export function foundMemory({ entry, score, coverage, why }: FoundEntry, index: 
     lines: line === end ? String(line) : `${line}-${end}`,
     at,
     ...(speaker === null ? {} : { speaker }),
-    ...(key === null ? {} : placeOf(key)),
+    ...(key === null ? {} : parseMessageKey(key)),
     score,
     coverage,
     why,
-    before: before ? beside(before) : null,
-    after: after ? beside(after) : null,
+    before: before ? toNeighbour(before) : null,
+    after: after ? toNeighbour(after) : null,
   };
 }
 
-const beside = ({ text, speaker }: Entry): Beside => ({ text, ...(speaker === null ? {} : { speaker }) });
+const toNeighbour = ({ text, speaker }: IndexEntry): NeighbourText => ({ text, ...(speaker === null ? {} : { speaker }) });
 
 /** Splits a message key (see `keyOf`) into session and id. An id contains no spaces; the fallback used for messages without an id does. */
-function placeOf(key: string): Pick<FoundMemory, 'sessionKey' | 'messageId'> {
+function parseMessageKey(key: string): Pick<FoundMemory, 'sessionKey' | 'messageId'> {
   const end = key.lastIndexOf('\n');
   const [sessionKey, messageId] = [key.slice(0, end), key.slice(end + 1)];
   return { sessionKey, ...(messageId.includes(' ') ? {} : { messageId }) };

@@ -1,8 +1,8 @@
 import type { Agents } from '../agents.ts';
-import { workspaceOf } from '../agents.ts';
+import { getWorkspaceName } from '../agents.ts';
 import type { Clock } from '../clock.ts';
-import type { Vault } from '../vault.ts';
-import { vaultWorkspace } from '../workspace/vault-workspace.ts';
+import type { Vault } from '../vault-interface.ts';
+import { createVaultWorkspace } from '../workspace/vault-workspace.ts';
 import { LONG_TERM_FILE } from './layout.ts';
 import { LongTermFile, type Memory } from './long-term-file.ts';
 import { isCategory } from './long-term.ts';
@@ -17,7 +17,7 @@ export interface LongTermMemoriesDeps {
 export class LongTermMemories {
   readonly #deps: LongTermMemoriesDeps;
   readonly #files = new Map<string, LongTermFile>();
-  #broughtOver: Promise<void> | undefined;
+  #migrated: Promise<void> | undefined;
 
   constructor(deps: LongTermMemoriesDeps) {
     this.#deps = deps;
@@ -25,39 +25,39 @@ export class LongTermMemories {
 
   /** Memories in file order. Returns the same array until the file changes. Throws `NOT_FOUND` if the agent does not exist. */
   async list(agentId: string): Promise<readonly Memory[]> {
-    const file = this.#file(this.workspace(agentId));
-    await this.ready();
+    const file = this.#getFile(this.getWorkspaceName(agentId));
+    await this.whenMigrated();
     return file.memories();
   }
 
   /** Name of the workspace that holds an agent's memory. Throws `NOT_FOUND` if the agent does not exist. */
-  workspace(agentId: string): string {
-    return workspaceOf(this.#deps.agents.get(agentId));
+  getWorkspaceName(agentId: string): string {
+    return getWorkspaceName(this.#deps.agents.get(agentId));
   }
 
   /** Resolves once the shared memories of earlier versions have been migrated to the main agent's file. */
-  ready(): Promise<void> {
-    this.#broughtOver ??= this.#bringOver().catch((error: unknown) => {
-      this.#broughtOver = undefined;
+  whenMigrated(): Promise<void> {
+    this.#migrated ??= this.#migrate().catch((error: unknown) => {
+      this.#migrated = undefined;
       throw error;
     });
-    return this.#broughtOver;
+    return this.#migrated;
   }
 
-  async #bringOver(): Promise<void> {
+  async #migrate(): Promise<void> {
     const { memories } = this.#deps.vault;
     const earlier = await memories.list();
     if (earlier.length === 0) return;
     const lines = earlier.flatMap(({ text, category, createdAt }) =>
       text.trim() === '' ? [] : { text, category: isCategory(category) ? category : ('other' as const), createdAt },
     );
-    await this.#file(this.workspace('main')).add(lines);
+    await this.#getFile(this.getWorkspaceName('main')).add(lines);
     // Adding is idempotent, so a crash here loses nothing.
     for (const { id } of earlier) await memories.remove(id);
   }
 
-  #file(workspace: string): LongTermFile {
-    const known = this.#files.get(workspace) ?? new LongTermFile(vaultWorkspace(this.#deps, workspace), LONG_TERM_FILE);
+  #getFile(workspace: string): LongTermFile {
+    const known = this.#files.get(workspace) ?? new LongTermFile(createVaultWorkspace(this.#deps, workspace), LONG_TERM_FILE);
     this.#files.set(workspace, known);
     return known;
   }

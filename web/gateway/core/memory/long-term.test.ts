@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { formatMemory, MemoryCategory, type MemoryLine, parseMemories, withoutBlock } from './long-term.ts';
+import { formatMemory, MemoryCategory, type MemoryLine, parseMemories, removeBlock } from './long-term.ts';
 
 const memory = fc.record({
   text: fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/\r\n|\r/g, '\n')),
@@ -32,7 +32,7 @@ describe('the long-term memory file', () => {
         const blocks = parseMemories(file);
         const block = blocks[which % Math.max(1, blocks.length)];
         if (!block) return;
-        const rest = parseMemories(withoutBlock(file, block));
+        const rest = parseMemories(removeBlock(file, block));
         const texts = (all: typeof blocks): string[] => all.map((each) => (each.kind === 'memory' ? formatMemory(each.memory) : each.text));
         expect(texts(rest).join('\n')).toBe(texts(blocks.filter((each) => each !== block)).join('\n'));
       }),

@@ -42,7 +42,7 @@ export function parseMemories(file: string): MemoryBlock[] {
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? '';
     const item = ITEM.exec(line);
-    const memory = item && memoryOf(item);
+    const memory = item && parseMemory(item);
     const begin = at;
     if (memory) {
       const more: string[] = [];
@@ -57,16 +57,16 @@ export function parseMemories(file: string): MemoryBlock[] {
   return blocks;
 }
 
-function memoryOf([, date = '', time = '00:00', category = '', text = '']: RegExpExecArray): MemoryLine | undefined {
+function parseMemory([, date = '', time = '00:00', category = '', text = '']: RegExpExecArray): MemoryLine | undefined {
   const createdAt = Date.parse(`${date}T${time}Z`);
   return isCategory(category) && !Number.isNaN(createdAt) ? { text, category, createdAt } : undefined;
 }
 
 /** Returns the file with the lines of a block replaced by a text. */
-export function withBlock(file: string, { line, end }: MemoryBlock, text: string): string {
+export function replaceBlock(file: string, { line, end }: MemoryBlock, text: string): string {
   const lines = file.split(/(?<=\n|\r(?!\n))/);
   return [...lines.slice(0, line - 1), text, ...lines.slice(end)].join('');
 }
 
 /** Returns the file without the lines of a block. */
-export const withoutBlock = (file: string, block: MemoryBlock): string => withBlock(file, block, '');
+export const removeBlock = (file: string, block: MemoryBlock): string => replaceBlock(file, block, '');

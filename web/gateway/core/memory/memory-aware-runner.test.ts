@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { StructuredSummary } from './compaction/structured-summary.ts';
-import { MemoryConfig, type MemoryConfigInput } from './config.ts';
+import { MemoryConfig, type MemoryConfigInput } from './memory-config.ts';
 import { MemoryAwareRunner, setupMemoryForAgent } from './memory-aware-runner.ts';
 import { MemoryManager } from './memory-manager.ts';
-import type { MemoryMessage } from './message.ts';
+import type { MemoryMessage } from './memory-message.ts';
 import { createMemoryTools } from './tools/memory-tools.ts';
 import { memoryWorkspace } from './workspace.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { MemoryConfig, type MemoryConfigInput } from './config.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { MemoryConfig, type MemoryConfigInput } from './memory-config.ts';
 import { MemoryManager, type MemoryManagerDeps } from './memory-manager.ts';
-import type { MemoryMessage } from './message.ts';
+import type { MemoryMessage } from './memory-message.ts';
 import type { OpenAiMessage } from './openai-message.ts';
 import { memoryWorkspace, type Workspace } from './workspace.ts';
 

@@ -1,29 +1,29 @@
 import { estimateTokens } from '#shared/estimate-tokens.ts';
-import { Turns } from '#shared/turns.ts';
+import { Mutex } from '#shared/mutex.ts';
 import type { Clock } from '../clock.ts';
 import { applyCompaction, checkContext, type ContextCheckResult } from './compaction/check-context.ts';
 import { StructuredSummary } from './compaction/structured-summary.ts';
-import { sameMessages } from './compaction/same-messages.ts';
-import { MemoryConfig } from './config.ts';
-import { mustBeMessages } from './dialog/dialog-lines.ts';
-import { Dialogs } from './dialog/dialogs.ts';
-import { type FoundMemory, foundMemory } from './found-memory.ts';
+import { remapResult } from './compaction/same-messages.ts';
+import { MemoryConfig } from './memory-config.ts';
+import { assertMessages } from './dialog/dialog-lines.ts';
+import { DialogLog } from './dialog/dialog-log.ts';
+import { type FoundMemory, toFoundMemory } from './found-memory.ts';
 import { FileIndex } from './index/file-index.ts';
 import type { IndexStore } from './index/index-store.ts';
-import { localTime } from '../local-time.ts';
-import { dayFile, isDate } from './layout.ts';
+import { createLocalTime } from '../local-time.ts';
+import { toNotesPath, isDate } from './layout.ts';
 import { LongTermFile, type Memory } from './long-term-file.ts';
 import { isCategory, MemoryCategory } from './long-term.ts';
-import type { MemoryMessage } from './message.ts';
+import type { MemoryMessage } from './memory-message.ts';
 import { type GivenMessage, toMemoryMessage, withContent } from './openai-message.ts';
-import { removeOld } from './retention.ts';
-import { daysOf, type MemoryDay, type MemoryStats, statsOf } from './stats.ts';
+import { removeExpired } from './retention.ts';
+import { listDays, type MemoryDay, type MemoryStats, computeStats } from './memory-stats.ts';
 import { summariseDay } from './summary/day-summary.ts';
-import { type Asking, type AskedModel, type Complete, factsIn, summarise } from './summary/summarise.ts';
-import { type CountText, shownMessage } from './summary/transcript.ts';
-import { putAside } from './tool-results.ts';
-import { ByMeaning, withVectors } from './vectors/by-meaning.ts';
-import type { Embedder, VectorStore } from './vectors/vectors.ts';
+import { type SummaryContext, type SummaryModel, type Complete, extractFacts, summarise } from './summary/summarise.ts';
+import { type CountText, formatMessage } from './summary/transcript.ts';
+import { storeToolResults } from './tool-results.ts';
+import { VectorSearch, mergeVectorResults } from './vectors/vector-search.ts';
+import type { Embedder, VectorStore } from './vectors/passage-vectors.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface MemoryManagerDeps {
@@ -51,10 +51,10 @@ export interface MemoryManagerDeps {
 }
 
 /** Tokens of a message in addition to its text. */
-const FRAME = 4;
-const MOST_FOUND = 100;
+const TOKENS_PER_MESSAGE = 4;
+const MAX_FOUND = 100;
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const toReason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The memory of agents over the files of a workspace. A write is durable once its promise resolves. */
 export class MemoryManager {
@@ -62,10 +62,10 @@ export class MemoryManager {
   readonly #deps: MemoryManagerDeps;
   readonly #longTerm: LongTermFile;
   readonly #index: FileIndex;
-  readonly #dialogs: Dialogs;
-  readonly #byMeaning: ByMeaning | undefined;
+  readonly #dialogs: DialogLog;
+  readonly #byMeaning: VectorSearch | undefined;
   /** Serializes changes of the long-term file and the daily notes, which read before they write. */
-  readonly #turns = new Turns();
+  readonly #turns = new Mutex();
   readonly #closing = new AbortController();
   /** Maps a message with a stub to the original message, which is the one to save. */
   readonly #whole = new WeakMap<MemoryMessage, MemoryMessage>();
@@ -77,10 +77,10 @@ export class MemoryManager {
     this.#deps = deps;
     this.#longTerm = new LongTermFile(workspace, this.config.longTerm.file);
     this.#index = new FileIndex({ workspace, longTerm: this.config.longTerm.file, store: deps.index, warn: deps.warn });
-    this.#dialogs = new Dialogs(this.#index, () => clock.now());
+    this.#dialogs = new DialogLog(this.#index, () => clock.now());
     this.#byMeaning =
       deps.vectors &&
-      new ByMeaning({ ...deps.vectors, index: this.#index, clock, signal: this.#closing.signal, warn: (message) => this.warn(message) });
+      new VectorSearch({ ...deps.vectors, index: this.#index, clock, signal: this.#closing.signal, warn: (message) => this.warn(message) });
   }
 
   /**
@@ -91,7 +91,7 @@ export class MemoryManager {
     if (this.#state === 'open') return this;
     this.#state = 'open';
     // Expired files that cannot be removed, such as in a read-only folder, do not prevent opening.
-    await this.cleanUp().catch((error: unknown) => this.warn(`Could not remove old files: ${reasonOf(error)}`));
+    await this.cleanUp().catch((error: unknown) => this.warn(`Could not remove old files: ${toReason(error)}`));
     // The next operation that needs the index retries and reports the error.
     this.#index.follow().then(
       () => this.#byMeaning?.follow(),
@@ -121,8 +121,8 @@ export class MemoryManager {
    * Checks whether a conversation is too long, and which messages would be summarised. Throws a TypeError that names an invalid message.
    */
   checkContext<M extends GivenMessage = MemoryMessage>(messages: readonly M[]): ContextCheckResult<M> {
-    mustBeMessages(messages.map(toMemoryMessage));
-    return checkContext(messages, this.config.compaction, (message) => this.#count(shownMessage(message)) + FRAME);
+    assertMessages(messages.map(toMemoryMessage));
+    return checkContext(messages, this.config.compaction, (message) => this.#count(formatMessage(message)) + TOKENS_PER_MESSAGE);
   }
 
   /**
@@ -155,7 +155,7 @@ export class MemoryManager {
     result: ContextCheckResult<M>,
   ): (M | MemoryMessage)[] {
     if (summary === null || summary.isEmpty) return [...messages];
-    return applyCompaction(messages, summary.toMessage(), sameMessages(messages, result));
+    return applyCompaction(messages, summary.toMessage(), remapResult(messages, result));
   }
 
   /** Adds a memory. An existing one is not added again: `added` is false, and `id` is that of the existing memory. */
@@ -202,8 +202,8 @@ export class MemoryManager {
 
   /** Value of a preference, ignoring case; undefined if it is not set. */
   async getPreference(key: string): Promise<string | undefined> {
-    const wanted = key.trim().toLowerCase();
-    for (const [name, value] of await this.#preferences()) if (name.toLowerCase() === wanted) return value;
+    const normalizedKey = key.trim().toLowerCase();
+    for (const [name, value] of await this.#preferences()) if (name.toLowerCase() === normalizedKey) return value;
     return undefined;
   }
 
@@ -224,16 +224,16 @@ export class MemoryManager {
     if (typeof query !== 'string') throw new TypeError('The query must be a string.');
     if (!Number.isInteger(limit) || limit < 1) throw new Error(`The limit must be an integer of at least 1, not ${limit}.`);
     await this.#index.follow();
-    const most = Math.min(limit, MOST_FOUND);
-    const byVector = (await this.#byMeaning?.search(query, MOST_FOUND)) ?? [];
+    const max = Math.min(limit, MAX_FOUND);
+    const byVector = (await this.#byMeaning?.search(query, MAX_FOUND)) ?? [];
     const isAlone = byVector.length === 0 && !accepts;
-    const byText = this.#index.search(query, { limit: isAlone ? most : MOST_FOUND, now: this.#deps.clock.now() });
-    const found = byVector.length === 0 ? byText : withVectors(byText, byVector, (id) => this.#index.passage(id));
-    const all = found.map((each) => foundMemory(each, this.#index));
-    const results = (accepts ? all.filter(accepts) : all).slice(0, most);
+    const byText = this.#index.search(query, { limit: isAlone ? max : MAX_FOUND, now: this.#deps.clock.now() });
+    const found = byVector.length === 0 ? byText : mergeVectorResults(byText, byVector, (id) => this.#index.passage(id));
+    const all = found.map((each) => toFoundMemory(each, this.#index));
+    const results = (accepts ? all.filter(accepts) : all).slice(0, max);
     await this.#deps
       .onSearched?.(query, results)
-      .catch((error: unknown) => this.warn(`Could not note the search for dreaming: ${reasonOf(error)}`));
+      .catch((error: unknown) => this.warn(`Could not note the search for dreaming: ${toReason(error)}`));
     return results;
   }
 
@@ -241,20 +241,22 @@ export class MemoryManager {
   async persistDialog(given: readonly GivenMessage[], sessionKey = ''): Promise<number> {
     this.#mustBeOpen();
     const messages = given.map(toMemoryMessage);
-    mustBeMessages(messages);
+    assertMessages(messages);
     if (!this.config.dialog.enabled) return 0;
-    const said = messages.filter((message) => !StructuredSummary.ofMessage(message)).map((message) => this.#whole.get(message) ?? message);
-    return this.#dialogs.persist(said, sessionKey, this.#closing.signal);
+    const originals = messages
+      .filter((message) => !StructuredSummary.ofMessage(message))
+      .map((message) => this.#whole.get(message) ?? message);
+    return this.#dialogs.persist(originals, sessionKey, this.#closing.signal);
   }
 
   /** Stores long tool results as files and returns the messages with stubs that name those files. */
   async putAsideResults<M extends GivenMessage = MemoryMessage>(given: readonly M[]): Promise<M[]> {
     this.#mustBeOpen();
     const messages = given.map(toMemoryMessage);
-    mustBeMessages(messages);
+    assertMessages(messages);
     const { enabled, maxLength } = this.config.toolResult;
     if (!enabled) return [...given];
-    const result = await putAside(messages, maxLength, this.#deps.workspace, this.#deps.clock.now());
+    const result = await storeToolResults(messages, maxLength, this.#deps.workspace, this.#deps.clock.now());
     return given.map((each, at) => {
       const [message, shown] = [messages[at], result[at]];
       if (!message || !shown || shown === message) return each;
@@ -267,7 +269,7 @@ export class MemoryManager {
   /** Removes expired dialogs and tool results, and returns their paths. */
   async cleanUp(): Promise<string[]> {
     this.#mustBeOpen();
-    return removeOld(this.#deps.workspace, this.config, this.#deps.clock.now());
+    return removeExpired(this.#deps.workspace, this.config, this.#deps.clock.now());
   }
 
   /**
@@ -276,12 +278,12 @@ export class MemoryManager {
    */
   summariseDay(
     date: string,
-    { signal, model }: { signal?: AbortSignal | undefined; model?: AskedModel | undefined } = {},
+    { signal, model }: { signal?: AbortSignal | undefined; model?: SummaryModel | undefined } = {},
   ): Promise<string | undefined> {
     return this.#inTurn(async () => {
       if (!isDate(date)) throw new Error(`Invalid date ${JSON.stringify(date)}. Use the form YYYY-MM-DD.`);
       const path = await summariseDay(this.#deps.reviewed ?? this.#deps.workspace, date, this.#asking(signal, model), this.#dayOf());
-      if (path !== undefined) await this.#index.look(dayFile(date));
+      if (path !== undefined) await this.#index.look(toNotesPath(date));
       return path;
     });
   }
@@ -289,20 +291,20 @@ export class MemoryManager {
   /** The notes of a day (`YYYY-MM-DD`), as Markdown; undefined if there are none. */
   async getDay(date: string): Promise<string | undefined> {
     this.#mustBeOpen();
-    return this.#deps.workspace.read(dayFile(date));
+    return this.#deps.workspace.read(toNotesPath(date));
   }
 
   /** All days with data, newest first: the number of memories and messages, and whether there are notes. */
   async getDays(): Promise<MemoryDay[]> {
     this.#mustBeOpen();
     await this.#index.follow();
-    return daysOf(this.#index, this.#dayOf());
+    return listDays(this.#index, this.#dayOf());
   }
 
   async getStats(): Promise<MemoryStats> {
     this.#mustBeOpen();
     await this.#index.follow();
-    return statsOf(this.#index, this.#deps.workspace);
+    return computeStats(this.#index, this.#deps.workspace);
   }
 
   /** Reports a problem that does not fail the current operation. */
@@ -316,14 +318,14 @@ export class MemoryManager {
   }
 
   /** Failing to extract facts must not fail the summary: the whole dialog is saved anyway. */
-  async #rememberFrom(messages: readonly MemoryMessage[], asking: Asking): Promise<void> {
+  async #rememberFrom(messages: readonly MemoryMessage[], asking: SummaryContext): Promise<void> {
     try {
-      const facts = await factsIn(messages, asking);
+      const facts = await extractFacts(messages, asking);
       const createdAt = this.#deps.clock.now();
       if (facts.length > 0) await this.#change(() => this.#longTerm.add(facts.map((fact) => ({ ...fact, createdAt }))));
     } catch (error) {
       asking.signal.throwIfAborted();
-      this.warn(`Could not extract memories before compaction: ${reasonOf(error)}`);
+      this.warn(`Could not extract memories before compaction: ${toReason(error)}`);
     }
   }
 
@@ -343,11 +345,11 @@ export class MemoryManager {
   }
 
   #dayOf(): (at: number) => string {
-    const time = localTime(this.#deps.timeZone?.() ?? 'UTC');
+    const time = createLocalTime(this.#deps.timeZone?.() ?? 'UTC');
     return (at) => time(at).date;
   }
 
-  #asking(given?: AbortSignal, model?: AskedModel): Asking | undefined {
+  #asking(given?: AbortSignal, model?: SummaryModel): SummaryContext | undefined {
     const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
     const { compaction, summary } = this.config;
     const complete = model?.complete ?? this.#deps.complete;

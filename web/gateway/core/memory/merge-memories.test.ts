@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { mergedText } from '../workspace/merge-copy.ts';
+import { mergeText } from '../workspace/merge-copy.ts';
 import { mergeMemories } from './merge-memories.ts';
 import { parseMemories } from './long-term.ts';
-import { memoryId } from './index/entry.ts';
+import { toMemoryId } from './index/index-entry.ts';
 
 const line = (text: string, category = 'fact', time = '09:30'): string => `- 2026-11-22 ${time} [${category}] ${text}\n`;
 
@@ -53,15 +53,15 @@ verifies(
           { content: one, modifiedAt: at },
           { content: other, modifiedAt: then },
         ];
-        const merged = mergedText('MEMORY.md', a, b) ?? '';
-        expect(mergedText('MEMORY.md', b, a)).toBe(merged);
+        const merged = mergeText('MEMORY.md', a, b) ?? '';
+        expect(mergeText('MEMORY.md', b, a)).toBe(merged);
         const text = merged.replaceAll(/\s+/g, ' ');
-        const ids = new Set(parseMemories(merged).map((block) => (block.kind === 'memory' ? memoryId(block.memory.text) : '')));
+        const ids = new Set(parseMemories(merged).map((block) => (block.kind === 'memory' ? toMemoryId(block.memory.text) : '')));
         for (const block of [...parseMemories(one), ...parseMemories(other)])
           if (block.kind === 'text') expect(text).toContain(block.text.trim().replaceAll(/\s+/g, ' '));
           else if (block.memory.category !== 'preference' || !block.memory.text.toLowerCase().startsWith('tone:'))
-            expect(ids).toContain(memoryId(block.memory.text));
-        for (const each of [a, b]) expect(mergedText('MEMORY.md', each, { content: merged, modifiedAt: 9 })).toBe(merged);
+            expect(ids).toContain(toMemoryId(block.memory.text));
+        for (const each of [a, b]) expect(mergeText('MEMORY.md', each, { content: merged, modifiedAt: 9 })).toBe(merged);
       }),
       { numRuns: 3_000 },
     );

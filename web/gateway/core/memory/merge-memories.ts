@@ -1,15 +1,15 @@
-import { memoryId } from './index/entry.ts';
+import { toMemoryId } from './index/index-entry.ts';
 import { formatMemory, type MemoryBlock, parseMemories } from './long-term.ts';
-import { preferenceOf } from './long-term-file.ts';
+import { parsePreference } from './long-term-file.ts';
 
-type Remembered = MemoryBlock & { kind: 'memory' };
+type MemoryItemBlock = MemoryBlock & { kind: 'memory' };
 
 const ITEM = /^- \d{4}-\d\d-\d\d/;
-const ownLines = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n|\r(?!\n))/));
-const keyOf = (block: MemoryBlock): string => (block.kind === 'memory' ? memoryId(block.memory.text) : `text ${block.text.trim()}`);
+const splitLines = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n|\r(?!\n))/));
+const toKey = (block: MemoryBlock): string => (block.kind === 'memory' ? toMemoryId(block.memory.text) : `text ${block.text.trim()}`);
 
-const nameOf = (block: MemoryBlock): string | undefined =>
-  block.kind === 'memory' ? preferenceOf(block.memory)?.key.toLowerCase() : undefined;
+const getPreferenceName = (block: MemoryBlock): string | undefined =>
+  block.kind === 'memory' ? parsePreference(block.memory)?.key.toLowerCase() : undefined;
 
 /**
  * Merges two diverged versions of a long-term file: the later version, plus each memory and paragraph that only the earlier one has, placed
@@ -17,39 +17,41 @@ const nameOf = (block: MemoryBlock): string | undefined =>
  * has it. Of two preferences with the same name the newer one wins.
  */
 export function mergeMemories(earlier: string, later: string): string {
-  const there = parseMemories(later);
-  const lines = ownLines(later);
-  const given = ownLines(earlier);
-  const said = parseMemories(earlier);
-  const rivalOf = (block: MemoryBlock): Remembered | undefined => {
-    const name = nameOf(block);
-    return name === undefined ? undefined : there.filter((other) => other.kind === 'memory').findLast((other) => nameOf(other) === name);
+  const laterBlocks = parseMemories(later);
+  const lines = splitLines(later);
+  const given = splitLines(earlier);
+  const earlierBlocks = parseMemories(earlier);
+  const findRival = (block: MemoryBlock): MemoryItemBlock | undefined => {
+    const name = getPreferenceName(block);
+    return name === undefined
+      ? undefined
+      : laterBlocks.filter((other) => other.kind === 'memory').findLast((other) => getPreferenceName(other) === name);
   };
 
-  const instead = new Map<MemoryBlock, Remembered>();
-  const keys = new Set(there.map(keyOf));
-  for (const block of said) {
-    const rival = rivalOf(block);
-    if (!rival || block.kind !== 'memory' || keys.has(keyOf(block))) continue;
-    if (block.memory.createdAt > (instead.get(rival) ?? rival).memory.createdAt) instead.set(rival, block);
+  const replacements = new Map<MemoryBlock, MemoryItemBlock>();
+  const keys = new Set(laterBlocks.map(toKey));
+  for (const block of earlierBlocks) {
+    const rival = findRival(block);
+    if (!rival || block.kind !== 'memory' || keys.has(toKey(block))) continue;
+    if (block.memory.createdAt > (replacements.get(rival) ?? rival).memory.createdAt) replacements.set(rival, block);
   }
 
   // Preferences about to be replaced do not count as known: a fact with the same text may still be added.
-  const known = new Map(there.filter((block) => !instead.has(block)).map((block) => [keyOf(block), block]));
+  const known = new Map(laterBlocks.filter((block) => !replacements.has(block)).map((block) => [toKey(block), block]));
   /** Added blocks by the line (counted from 1) that they follow. */
   const added = new Map<number, MemoryBlock[]>();
   const taken = new Set<string>();
-  let behind = 0;
-  for (const block of said) {
-    const key = keyOf(block);
-    const same = known.get(key) ?? rivalOf(block);
-    if (same) behind = same.end;
+  let followsLine = 0;
+  for (const block of earlierBlocks) {
+    const key = toKey(block);
+    const same = known.get(key) ?? findRival(block);
+    if (same) followsLine = same.end;
     else if (!taken.has(key)) {
       taken.add(key);
-      added.set(behind, [...(added.get(behind) ?? []), block]);
+      added.set(followsLine, [...(added.get(followsLine) ?? []), block]);
     }
   }
-  if (added.size === 0 && instead.size === 0) return later;
+  if (added.size === 0 && replacements.size === 0) return later;
 
   const merged: string[] = [];
   const begin = (line: string): void => {
@@ -69,7 +71,7 @@ export function mergeMemories(earlier: string, later: string): string {
   };
   add(0);
   for (let at = 0; at < lines.length; at++) {
-    const other = [...instead].find(([{ line }]) => line === at + 1);
+    const other = [...replacements].find(([{ line }]) => line === at + 1);
     if (other) {
       const [block, { memory }] = other;
       merged.push(formatMemory(memory));

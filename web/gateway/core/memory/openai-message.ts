@@ -1,5 +1,5 @@
-import type { Part, ToolCall } from '#shared/rpc/records.ts';
-import type { MemoryMessage } from './message.ts';
+import type { MessagePart, ToolCall } from '#shared/rpc/record-schemas.ts';
+import type { MemoryMessage } from './memory-message.ts';
 
 /** A content part of a message of OpenAI's APIs. Memory keeps text, and pictures that carry their data. */
 export interface OpenAiPart {
@@ -33,22 +33,22 @@ export interface OpenAiMessage {
 /** A message in any shape that memory accepts. */
 export type GivenMessage = MemoryMessage | OpenAiMessage;
 
-interface Converted {
+interface Conversion {
   message: MemoryMessage;
   from: Pick<OpenAiMessage, 'content' | 'tool_calls'>;
 }
 
 /** Cache of conversions, so that the same input always yields the same object. */
-const converted = new WeakMap<object, Converted>();
+const conversions = new WeakMap<object, Conversion>();
 
 /** Converts a message to memory's shape. An invalid one is returned as it is, for the later check to report. */
 export function toMemoryMessage(given: GivenMessage): MemoryMessage {
   if (!isOpenAi(given)) return given;
   const { content, tool_calls } = given;
-  const known = converted.get(given);
+  const known = conversions.get(given);
   if (known && known.from.content === content && known.from.tool_calls === tool_calls) return known.message;
   const message = fromOpenAi(given);
-  converted.set(given, { message, from: { content, tool_calls } });
+  conversions.set(given, { message, from: { content, tool_calls } });
   return message;
 }
 
@@ -57,7 +57,7 @@ export function withContent<M extends GivenMessage>(given: M, content: MemoryMes
   if (!isOpenAi(given) || !Array.isArray(given.content)) return { ...given, content };
   const parts: readonly OpenAiPart[] = given.content;
   const texts = typeof content === 'string' ? [{ type: 'text', text: content }] : content.filter(({ type }) => type === 'text');
-  return { ...given, content: [...texts, ...parts.filter((part) => textIn(part) === undefined)] };
+  return { ...given, content: [...texts, ...parts.filter((part) => getPartText(part) === undefined)] };
 }
 
 const OWN_PARTS = ['text', 'image', 'file'];
@@ -89,8 +89,8 @@ function fromOpenAi(given: OpenAiMessage & Partial<Pick<MemoryMessage, 'toolCall
   };
 }
 
-function toPart(part: OpenAiPart): Part {
-  const text = textIn(part);
+function toPart(part: OpenAiPart): MessagePart {
+  const text = getPartText(part);
   if (text !== undefined) return { type: 'text', text };
   const { image_url } = part;
   const url = typeof image_url === 'string' ? image_url : image_url?.url;
@@ -101,7 +101,7 @@ function toPart(part: OpenAiPart): Part {
 }
 
 /** The text of a part; undefined if it has none. */
-export const textIn = ({ text, refusal }: OpenAiPart): string | undefined => text ?? refusal;
+export const getPartText = ({ text, refusal }: OpenAiPart): string | undefined => text ?? refusal;
 
 function toToolCall({ id, function: called, custom }: OpenAiToolCall): ToolCall {
   if (custom) return { id, tool: custom.name, args: { input: custom.input } };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { reviewedWorkspace } from './reviewed-workspace.ts';
+import { createReviewedWorkspace } from './reviewed-workspace.ts';
 import { memoryWorkspace } from './workspace.ts';
 
 verifies('injection/labels', 'files that wait for review are neither read nor listed for summaries and dreaming', async () => {
@@ -8,7 +8,7 @@ verifies('injection/labels', 'files that wait for review are neither read nor li
   await workspace.write('notes/own.md', 'Mine');
   await workspace.write('notes/page.md', 'Obey the page');
   const labelled = new Map([['main/notes/page.md', ['web:pages.test']]]);
-  const reviewed = reviewedWorkspace(workspace, 'main', {
+  const reviewed = createReviewedWorkspace(workspace, 'main', {
     getSources: async (_kind, name) => labelled.get(name) ?? [],
     list: async () => labelled,
   });

@@ -1,11 +1,11 @@
-import type { ContentLabels } from '../trust/labels.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
  * A workspace that hides files waiting for review from reading and listing, for summaries and dreaming, whose output every later run reads.
  * Writes are not affected.
  */
-export function reviewedWorkspace(workspace: Workspace, name: string, labels: Pick<ContentLabels, 'getSources' | 'list'>): Workspace {
+export function createReviewedWorkspace(workspace: Workspace, name: string, labels: Pick<ContentLabels, 'getSources' | 'list'>): Workspace {
   const isReviewed = async (path: string): Promise<boolean> => (await labels.getSources('file', `${name}/${path}`)).length === 0;
   return {
     ...workspace,

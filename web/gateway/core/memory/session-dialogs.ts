@@ -1,23 +1,23 @@
-import { type Agents, workspaceOf } from '../agents.ts';
+import { type Agents, getWorkspaceName } from '../agents.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
 import type { Clock } from '../clock.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
-import { plainText } from '../sessions.ts';
-import { getMessageSources } from '../trust/sources.ts';
-import type { MessageRecord, Vault } from '../vault.ts';
+import { toPlainText } from '../session-views.ts';
+import { getMessageSources } from '../trust/content-sources.ts';
+import type { MessageRecord, Vault } from '../vault-interface.ts';
 import { formatDialogLine } from './dialog/dialog-lines.ts';
-import { dateOf, dialogFile, startOf } from './layout.ts';
-import type { Dialogs } from './with-dialogs.ts';
+import { formatDate, toDialogPath, getDayStart } from './layout.ts';
+import type { DialogSource } from './with-dialogs.ts';
 
 const DAY_MS = 86_400_000;
 /** Tools whose results quote stored content. */
-const QUOTING = /^(?:memory|wiki|session|docs)_/;
+const QUOTING_TOOLS = /^(?:memory|wiki|session|docs)_/;
 
 /** Number of days for which conversations are included. */
-const DAYS = 30;
+const MAX_DAYS = 30;
 
 export interface SessionDialogsDeps {
-  vault: { messages: Pick<Vault['messages'], 'between' | 'spans'> };
+  vault: { messages: Pick<Vault['messages'], 'listBetween' | 'countSpans'> };
   clock: Pick<Clock, 'now'>;
   agents: Pick<Agents, 'list'>;
 }
@@ -26,49 +26,49 @@ export interface SessionDialogsDeps {
  * The stored conversations of a workspace's agents as dialogs. Excludes channels, where anyone may write, and what the guide and search
  * tools have quoted.
  */
-export function sessionDialogs(
+export function createSessionDialogs(
   { vault, clock, agents }: SessionDialogsDeps,
   workspace: string,
   /** `reviewedOnly`: excludes messages written after reading untrusted content. */
   { reviewedOnly = false } = {},
-): Dialogs {
+): DialogSource {
   const { messages } = vault;
-  const ids = (): string[] => agents.list().flatMap((agent) => (workspaceOf(agent) === workspace ? agent.id : []));
+  const ids = (): string[] => agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace ? agent.id : []));
   const isRemembered = (message: MessageRecord): boolean => {
     const { sessionKey, role, name = '', model } = message;
     const [agentId = ''] = sessionKey.split('/');
     if (reviewedOnly && getMessageSources(message).length > 0) return false;
     // A quotation would rank above its source.
-    const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING.test(name));
+    const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING_TOOLS.test(name));
     return ids().includes(agentId) && !isQuoting && !isChannelSession(sessionKey);
   };
   return {
     async days() {
       if (ids().length === 0) return [];
-      const today = startOf(dateOf(clock.now())) ?? 0;
-      const spans = Array.from({ length: DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
-      const found = await messages.spans(spans);
+      const today = getDayStart(formatDate(clock.now())) ?? 0;
+      const spans = Array.from({ length: MAX_DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
+      const found = await messages.countSpans(spans);
       return spans
         .flatMap(({ from }, at) => {
           const { count, newest } = found[at] ?? { count: 0, newest: null };
-          return newest === null ? [] : { path: dialogFile(dateOf(from)), size: count, modifiedAt: newest };
+          return newest === null ? [] : { path: toDialogPath(formatDate(from)), size: count, modifiedAt: newest };
         })
         .reverse();
     },
     async read(date) {
-      const from = startOf(date);
+      const from = getDayStart(date);
       if (from === undefined) return undefined;
-      const said = (await messages.between(from, from + DAY_MS)).filter(isRemembered);
+      const said = (await messages.listBetween(from, from + DAY_MS)).filter(isRemembered);
       if (said.length === 0) return undefined;
-      return said.map((message) => formatDialogLine({ ...message, content: shortened(message) }, message.sessionKey)).join('');
+      return said.map((message) => formatDialogLine({ ...message, content: truncateContent(message) }, message.sessionKey)).join('');
     },
   };
 }
 
 /** Tool results may be whole documents; their beginning is enough for search. */
-const MOST_OF_RESULT = 8000;
+const MAX_RESULT_CHARS = 8000;
 
-function shortened({ role, content }: MessageRecord): string {
-  const text = plainText(content);
-  return role === 'tool' && text.length > MOST_OF_RESULT ? `${text.slice(0, MOST_OF_RESULT)} …` : text;
+function truncateContent({ role, content }: MessageRecord): string {
+  const text = toPlainText(content);
+  return role === 'tool' && text.length > MAX_RESULT_CHARS ? `${text.slice(0, MAX_RESULT_CHARS)} …` : text;
 }

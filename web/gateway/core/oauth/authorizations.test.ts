@@ -1,45 +1,45 @@
 import { describe, expect } from 'vitest';
-import { oauthPort } from '#shared/ports/oauth.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { oauthHandlers } from '../../../../bridge/capabilities/oauth.ts';
+import { oauthPort } from '#shared/ports/oauth-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { createOauthHandlers } from '../../../../bridge/capabilities/oauth-handlers.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { FakeBridge, lend } from '../../../../tests/support/fake-bridge.ts';
-import { Authorizations, type Granted, PENDING_MS } from './authorizations.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { FakeBridge, createCapability } from '../../../../tests/support/fake-bridge.ts';
+import { Authorizations, type AuthorizationGrant, AUTHORIZATION_TIMEOUT_MS } from './authorizations.ts';
 
 const CALLBACK = 'http://127.0.0.1:7333/oauth/callback';
 
-function made() {
+function createAuthorizations() {
   const clock = new FakeClock();
   const faults: unknown[] = [];
   const authorizations = new Authorizations({
     clock,
-    bridge: new FakeBridge(lend(oauthPort, oauthHandlers(CALLBACK))),
+    bridge: new FakeBridge(createCapability(oauthPort, createOauthHandlers(CALLBACK))),
     fault(error) {
       faults.push(error);
       return new RpcError('INTERNAL_ERROR', 'Something went wrong (id)');
     },
   });
-  const traded: Granted[] = [];
+  const traded: AuthorizationGrant[] = [];
   const failures: string[] = [];
   return {
     ...{ clock, faults, authorizations, traded, failures },
-    begin: (owner = 'The server far', complete?: (granted: Granted, signal: AbortSignal) => Promise<void>) =>
-      authorizations.begin({
+    begin: (owner = 'The server far', complete?: (granted: AuthorizationGrant, signal: AbortSignal) => Promise<void>) =>
+      authorizations.start({
         owner,
         complete: async (granted, signal) => {
           traded.push(granted);
           await complete?.(granted, signal);
         },
-        failed: ({ message }) => failures.push(message),
+        onFailed: ({ message }) => failures.push(message),
       }),
-    answer: (query: Record<string, string> | string) => authorizations.answer(new URLSearchParams(query)),
+    answer: (query: Record<string, string> | string) => authorizations.handleCallback(new URLSearchParams(query)),
   };
 }
 
 describe('an authorization', () => {
   verifies('oauth/state', 'good once, with a state of 256 bits, at the address of the bridge', async () => {
-    const { begin, answer, traded } = made();
+    const { begin, answer, traded } = createAuthorizations();
     const { state, redirectUri } = await begin();
     expect(redirectUri).toBe(CALLBACK);
     expect(state).toMatch(/^[\w-]{43}$/);
@@ -52,10 +52,10 @@ describe('an authorization', () => {
   });
 
   verifies('oauth/state', 'over after ten minutes, whatever the wall clock says', async () => {
-    const { begin, answer, clock, failures, traded } = made();
+    const { begin, answer, clock, failures, traded } = createAuthorizations();
     const { state } = await begin();
-    clock.jump(PENDING_MS * 10);
-    clock.advance(PENDING_MS - 1);
+    clock.jump(AUTHORIZATION_TIMEOUT_MS * 10);
+    clock.advance(AUTHORIZATION_TIMEOUT_MS - 1);
     const { state: later } = await begin('Another');
     expect(failures).toEqual([]);
     clock.advance(1);
@@ -66,7 +66,7 @@ describe('an authorization', () => {
   });
 
   verifies('oauth/state', 'a later one of the same owner takes its place; so many are pending, and the oldest make room', async () => {
-    const { begin, answer, failures, authorizations, clock } = made();
+    const { begin, answer, failures, authorizations, clock } = createAuthorizations();
     const first = await begin();
     const second = await begin();
     expect(failures).toEqual(['The server far was not authorized: authorization was started again.']);
@@ -82,7 +82,7 @@ describe('an authorization', () => {
   });
 
   verifies('oauth/denied', 'nothing is traded, and its owner is told', async () => {
-    const { begin, answer, failures, traded } = made();
+    const { begin, answer, failures, traded } = createAuthorizations();
     const { state } = await begin();
     const page = await answer({ state, code: 'c', error: 'access_denied', error_description: 'No\u202e <b>way</b>' });
     expect(page).toMatchObject({ status: 403, title: 'Access denied', text: expect.stringContaining('start in Perch') });
@@ -97,7 +97,7 @@ describe('an authorization', () => {
   });
 
   verifies('oauth/page', 'what went wrong in trading the code, and what to do', async () => {
-    const { begin, answer, faults, failures, clock } = made();
+    const { begin, answer, faults, failures, clock } = createAuthorizations();
     const own = await begin('A', () => Promise.reject(new RpcError('AUTH_REQUIRED', 'the code is not taken')));
     expect(await answer({ state: own.state, code: 'c' })).toMatchObject({
       status: 502,
@@ -108,14 +108,14 @@ describe('an authorization', () => {
     expect(faults).toHaveLength(1);
     const silent = await begin('C', () => new Promise(() => {}));
     const waiting = answer({ state: silent.state, code: 'c' });
-    await clock.waitsFor(60_000);
+    await clock.waitForTimer(60_000);
     clock.advance(60_000);
     expect(await waiting).toMatchObject({ status: 502, text: expect.stringContaining('did not respond within a minute') });
     expect(failures).toEqual([]);
   });
 
   verifies('oauth/page', 'addresses that are none of ours say what to do, and nothing of what they carry', async () => {
-    const { begin, answer, traded } = made();
+    const { begin, answer, traded } = createAuthorizations();
     const { state } = await begin();
     const incomplete: (string | Record<string, string>)[] = [
       {},
@@ -138,7 +138,7 @@ describe('an authorization', () => {
 verifies('oauth/callback', 'without a bridge there is nowhere to come back to', async () => {
   const { bridge, ...rest } = { bridge: new FakeBridge(), clock: new FakeClock(), fault: () => new RpcError('INTERNAL_ERROR', '') };
   const authorizations = new Authorizations({ bridge, ...rest });
-  await expect(authorizations.begin({ owner: 'A', complete: async () => {} })).rejects.toMatchObject({
+  await expect(authorizations.start({ owner: 'A', complete: async () => {} })).rejects.toMatchObject({
     extra: { details: { reason: 'needs-bridge' } },
   });
 });

@@ -1,49 +1,49 @@
 import { toClause } from '#shared/clause.ts';
 import { toBase64url } from '#shared/base64.ts';
 import type { Notice } from '#shared/http/notice-page.ts';
-import { legible } from '#shared/legible.ts';
-import { oauthPort } from '#shared/ports/oauth.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Bridge } from '../bridge.ts';
+import { toPrintable } from '#shared/printable.ts';
+import { oauthPort } from '#shared/ports/oauth-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Bridge } from '../bridge-interface.ts';
 import type { Clock } from '../clock.ts';
 
 /** Time for a person to complete the other service's pages. */
-export const PENDING_MS = 10 * 60_000;
+export const AUTHORIZATION_TIMEOUT_MS = 10 * 60_000;
 /** Maximum number of pending authorizations; beyond it the oldest is dropped. */
 const MAX_PENDING = 32;
 /** Time limit for exchanging the code. */
-const COMPLETE_MS = 60_000;
+const TOKEN_TIMEOUT_MS = 60_000;
 /** Maximum number of characters shown of the other service's error. */
-const MAX_SAID = 300;
+const MAX_ERROR_CHARS = 300;
 
 /** Parameters of a successful redirect. */
-export interface Granted {
+export interface AuthorizationGrant {
   code: string;
   /** Issuer of the code (RFC 9207); must be compared if the expected issuer is known. */
   iss: string | undefined;
 }
 
-export interface Wanted {
+export interface AuthorizationRequest {
   /**
    * The requesting party, in a form that starts a sentence: `MCP server far`. Only one authorization per owner is pending: a new one
    * replaces it.
    */
   owner: string;
   /** Exchanges the code for a token. Errors are shown to the person. `signal` fires after a minute, and when the gateway closes. */
-  complete(granted: Granted, signal: AbortSignal): Promise<void>;
+  complete(grant: AuthorizationGrant, signal: AbortSignal): Promise<void>;
   /** Called with the reason if the authorization fails or is cancelled; never after `complete`. */
-  failed?(error: RpcError): void;
+  onFailed?(error: RpcError): void;
 }
 
-export interface Begun {
+export interface AuthorizationStart {
   /** Value for the `state` parameter of the authorization URL. */
   state: string;
   /** Redirect URI for the other service. */
   redirectUri: string;
 }
 
-interface Pending extends Wanted {
-  forget(): void;
+interface PendingAuthorization extends AuthorizationRequest {
+  cancelTimeout(): void;
 }
 
 export interface AuthorizationsDeps {
@@ -60,7 +60,7 @@ export interface AuthorizationsDeps {
 export class Authorizations {
   readonly #deps: AuthorizationsDeps;
   /** By state, oldest first. */
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingAuthorization>();
   readonly #stopped = new AbortController();
 
   constructor(deps: AuthorizationsDeps) {
@@ -68,52 +68,57 @@ export class Authorizations {
   }
 
   /** Rejects with `INTERNAL_ERROR` if there is no bridge for the browser to return to. */
-  async begin(wanted: Wanted): Promise<Begun> {
+  async start(request: AuthorizationRequest): Promise<AuthorizationStart> {
     const { bridge, clock } = this.#deps;
     const { redirectUri } = await bridge.call(oauthPort, 'oauth.callback', {}, { signal: this.#stopped.signal });
     this.#stopped.signal.throwIfAborted();
-    this.cancel(wanted.owner, 'authorization was started again');
+    this.cancel(request.owner, 'authorization was started again');
     for (const [state] of this.#pending) {
       if (this.#pending.size < MAX_PENDING) break;
       this.#fail(state, 'too many other authorizations were started');
     }
     const state = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
-    const forget = clock.after(PENDING_MS, () => this.#fail(state, 'it timed out after 10 minutes'));
-    this.#pending.set(state, { ...wanted, forget });
+    const cancelTimeout = clock.after(AUTHORIZATION_TIMEOUT_MS, () => this.#fail(state, 'it timed out after 10 minutes'));
+    this.#pending.set(state, { ...request, cancelTimeout });
     return { state, redirectUri };
   }
 
   /** Cancels the pending authorization of an owner. */
-  cancel(owner: string, why = 'it was cancelled'): void {
-    for (const [state, pending] of this.#pending) if (pending.owner === owner) this.#fail(state, why);
+  cancel(owner: string, reason = 'it was cancelled'): void {
+    for (const [state, pending] of this.#pending) if (pending.owner === owner) this.#fail(state, reason);
   }
 
   /**
    * Handles the redirect back from the other service, and resolves with a notice for the person once the code is exchanged. Never rejects.
    */
-  async answer(query: URLSearchParams): Promise<Notice> {
-    const state = only(query, 'state');
-    if (state === undefined) return notice(400, 'Incomplete link', 'Open the link from Perch again.');
-    const [code, error] = [only(query, 'code'), only(query, 'error')];
+  async handleCallback(query: URLSearchParams): Promise<Notice> {
+    const state = getSingle(query, 'state');
+    if (state === undefined) return createNotice(400, 'Incomplete link', 'Open the link from Perch again.');
+    const [code, error] = [getSingle(query, 'code'), getSingle(query, 'error')];
     const pending = this.#pending.get(state);
     if (!pending) {
-      return notice(404, 'Link expired', 'Links work once and expire after 10 minutes. Go back to Perch and start again.');
+      return createNotice(404, 'Link expired', 'Links work once and expire after 10 minutes. Go back to Perch and start again.');
     }
     // The state is used up, whatever the outcome.
     if (error !== undefined || code === undefined) {
-      const said = [error, only(query, 'error_description')].filter((part) => part !== undefined).join(': ');
-      const why = said === '' ? 'the service sent no code' : `the service responded "${legible(said).slice(0, MAX_SAID)}"`;
-      this.#fail(state, why);
-      return notice(403, 'Access denied', `${pending.owner} was not authorized: ${why}. To try again, start in Perch.`);
+      const serviceError = [error, getSingle(query, 'error_description')].filter((part) => part !== undefined).join(': ');
+      const reason =
+        serviceError === '' ? 'the service sent no code' : `the service responded "${toPrintable(serviceError).slice(0, MAX_ERROR_CHARS)}"`;
+      this.#fail(state, reason);
+      return createNotice(403, 'Access denied', `${pending.owner} was not authorized: ${reason}. To try again, start in Perch.`);
     }
-    this.#take(state);
+    this.#remove(state);
     try {
-      await this.#complete(pending, { code, iss: only(query, 'iss') });
+      await this.#complete(pending, { code, iss: getSingle(query, 'iss') });
     } catch (failure) {
       const { message } = failure instanceof RpcError ? failure : this.#deps.fault(failure);
-      return notice(502, 'Couldn’t connect', `Couldn’t connect ${pending.owner}: ${toClause(message)}. To try again, start in Perch.`);
+      return createNotice(
+        502,
+        'Couldn’t connect',
+        `Couldn’t connect ${pending.owner}: ${toClause(message)}. To try again, start in Perch.`,
+      );
     }
-    return notice(200, 'Connected', `${pending.owner} is connected. You can close this window.`);
+    return createNotice(200, 'Connected', `${pending.owner} is connected. You can close this window.`);
   }
 
   /** Drops all pending authorizations. */
@@ -122,39 +127,39 @@ export class Authorizations {
     for (const state of [...this.#pending.keys()]) this.#fail(state, 'the gateway was closed');
   }
 
-  async #complete(pending: Pending, granted: Granted): Promise<void> {
-    const late = new AbortController();
-    const signal = AbortSignal.any([late.signal, this.#stopped.signal]);
-    const over = Promise.withResolvers<never>();
-    signal.addEventListener('abort', () => over.reject(signal.reason), { once: true });
-    const cancel = this.#deps.clock.after(COMPLETE_MS, () =>
-      late.abort(new RpcError('INTERNAL_ERROR', 'The service did not respond within a minute.')),
+  async #complete(pending: PendingAuthorization, grant: AuthorizationGrant): Promise<void> {
+    const timeout = new AbortController();
+    const signal = AbortSignal.any([timeout.signal, this.#stopped.signal]);
+    const aborted = Promise.withResolvers<never>();
+    signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
+    const cancel = this.#deps.clock.after(TOKEN_TIMEOUT_MS, () =>
+      timeout.abort(new RpcError('INTERNAL_ERROR', 'The service did not respond within a minute.')),
     );
     try {
-      await Promise.race([pending.complete(granted, signal), over.promise]);
+      await Promise.race([pending.complete(grant, signal), aborted.promise]);
     } finally {
       cancel();
     }
   }
 
-  #take(state: string): Pending | undefined {
+  #remove(state: string): PendingAuthorization | undefined {
     const pending = this.#pending.get(state);
     this.#pending.delete(state);
-    pending?.forget();
+    pending?.cancelTimeout();
     return pending;
   }
 
-  #fail(state: string, why: string): void {
-    const pending = this.#take(state);
-    pending?.failed?.(new RpcError('ABORTED', `${pending.owner} was not authorized: ${why}.`));
+  #fail(state: string, reason: string): void {
+    const pending = this.#remove(state);
+    pending?.onFailed?.(new RpcError('ABORTED', `${pending.owner} was not authorized: ${reason}.`));
   }
 }
 
 /** A parameter that occurs exactly once, as OAuth requires (RFC 6749, section 3.1), and is not too long. */
-function only(query: URLSearchParams, name: string): string | undefined {
+function getSingle(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   const [value] = values;
   return values.length === 1 && value !== undefined && value !== '' && value.length <= 4096 ? value : undefined;
 }
 
-const notice = (status: number, title: string, text: string): Notice => ({ status, title, text });
+const createNotice = (status: number, title: string, text: string): Notice => ({ status, title, text });

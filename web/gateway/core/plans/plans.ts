@@ -1,15 +1,15 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Plan } from '#shared/rpc/methods/plan.ts';
-import { Turns } from '#shared/turns.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
+import { Mutex } from '#shared/mutex.ts';
 import type { Clock } from '../clock.ts';
-import type { Hub } from '../hub.ts';
-import type { RunRequest } from '../runs/deps.ts';
-import { sessionKey, type Vault, VaultReadOnly } from '../vault.ts';
-import { begin, changed, currentIndex, currentStep, newSteps, pause, type PlanChange } from './steps.ts';
+import type { EventBus } from '../event-bus.ts';
+import type { RunRequest } from '../runs/run-types.ts';
+import { toSessionKey, type Vault, VaultReadOnlyError } from '../vault-interface.ts';
+import { startStep, applyPlanChange, findCurrentIndex, getCurrentStep, createSteps, pausePlan, type PlanChange } from './plan-steps.ts';
 
 export interface PlansDeps {
-  vault: Pick<Vault, 'collection' | 'runs' | 'onforeign'>;
-  hub: Hub;
+  vault: Pick<Vault, 'collection' | 'runs' | 'onRemoteChanges'>;
+  hub: EventBus;
   clock: Clock;
   /** Throws if the agent does not exist. */
   agent(id: string): unknown;
@@ -22,7 +22,7 @@ export interface PlansDeps {
 }
 
 /** The run of a session in which a plan is made or followed. */
-export interface PlanPlace {
+export interface PlanRun {
   agentId: string;
   sessionId: string;
   runId: string;
@@ -38,7 +38,7 @@ export class Plans {
   readonly #deps: PlansDeps;
   /** Plans that are not completed, by id. */
   readonly #open = new Map<string, Plan>();
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
 
   private constructor(deps: PlansDeps) {
     this.#deps = deps;
@@ -47,10 +47,10 @@ export class Plans {
   /** Loads all plans and pauses those without an active run. */
   static async open(deps: PlansDeps): Promise<Plans> {
     const plans = new Plans(deps);
-    deps.vault.onforeign((changes) => {
-      for (const { store, key } of changes) if (store === 'plans') void plans.#reread(key).catch(deps.fault);
+    deps.vault.onRemoteChanges((changes) => {
+      for (const { store, key } of changes) if (store === 'plans') void plans.#reload(key).catch(deps.fault);
     });
-    for (const plan of await plans.list()) plans.#keep(plan);
+    for (const plan of await plans.list()) plans.#cache(plan);
     await plans.#recover();
     return plans;
   }
@@ -68,42 +68,42 @@ export class Plans {
   }
 
   /** The current plan of a session: the newest that is not completed. */
-  current(key: string): Plan | undefined {
-    return [...this.#open.values()].filter((plan) => keyOf(plan) === key).sort((a, b) => b.createdAt - a.createdAt)[0];
+  getCurrent(key: string): Plan | undefined {
+    return [...this.#open.values()].filter((plan) => getPlanSessionKey(plan) === key).sort((a, b) => b.createdAt - a.createdAt)[0];
   }
 
   /** Creates a plan and starts its first step, unless `start` is false. Pauses another running plan of the session. */
-  create({ agentId, sessionId, runId }: PlanPlace, goal: string, steps: readonly string[], start: boolean): Promise<Plan> {
-    return this.#turns.run(async () => {
-      await this.#pauseOthers(sessionKey(agentId, sessionId));
+  create({ agentId, sessionId, runId }: PlanRun, goal: string, steps: readonly string[], start: boolean): Promise<Plan> {
+    return this.#mutex.run(async () => {
+      await this.#pauseOthers(toSessionKey(agentId, sessionId));
       // Keeps plans in order of creation even if the clock is set back.
       const now = Math.max(this.#deps.clock.now(), ...[...this.#open.values()].map(({ createdAt }) => createdAt + 1));
-      const made = newSteps(steps, 0);
+      const created = createSteps(steps, 0);
       const plan: Plan = {
         id: crypto.randomUUID(),
         goal,
         status: 'pending',
-        steps: made,
-        currentStepIndex: currentIndex(made),
+        steps: created,
+        currentStepIndex: findCurrentIndex(created),
         agentId,
         sessionId,
         runId,
         createdAt: now,
         updatedAt: now,
       };
-      return this.#put(start ? begin(plan, runId, now) : plan);
+      return this.#put(start ? startStep(plan, runId, now) : plan);
     });
   }
 
   /** Changes a plan of the session, by default the current one. Throws `NOT_FOUND`, and `INVALID_PARAMS` with the allowed values. */
-  update(place: PlanPlace, planId: string | undefined, change: PlanChange): Promise<Plan> {
-    return this.#turns.run(async () => {
-      const key = sessionKey(place.agentId, place.sessionId);
-      const id = planId ?? this.current(key)?.id;
+  update(planRun: PlanRun, planId: string | undefined, change: PlanChange): Promise<Plan> {
+    return this.#mutex.run(async () => {
+      const key = toSessionKey(planRun.agentId, planRun.sessionId);
+      const id = planId ?? this.getCurrent(key)?.id;
       if (id === undefined) throw new RpcError('NOT_FOUND', 'This chat has no open plan. Create one with plan_create.');
       const after = await this.#change(id, (plan) => {
-        if (keyOf(plan) !== key) throw new RpcError('NOT_FOUND', `No plan with id "${id}" in this chat.`);
-        return changed(plan, change, place.runId, this.#deps.clock.now());
+        if (getPlanSessionKey(plan) !== key) throw new RpcError('NOT_FOUND', `No plan with id "${id}" in this chat.`);
+        return applyPlanChange(plan, change, planRun.runId, this.#deps.clock.now());
       });
       if (!after) throw new RpcError('NOT_FOUND', `No plan with id "${id}" in this chat.`);
       if (after.status === 'running') await this.#pauseOthers(key, id);
@@ -117,13 +117,13 @@ export class Plans {
     { principal, scopes }: Pick<RunRequest, 'principal' | 'scopes'>,
   ): Promise<{ resumed: boolean; plan: Plan; reason?: string }> {
     const runId = crypto.randomUUID();
-    const [plan, reason, step] = await this.#turns.run(async () => {
+    const [plan, reason, step] = await this.#mutex.run(async () => {
       const before = await this.get(id);
-      const why = this.#obstacle(before);
+      const why = this.#findObstacle(before);
       if (why !== undefined) return [before, why] as const;
       const { clock } = this.#deps;
-      const after = (await this.#change(id, (now) => (now.status === 'paused' ? begin(now, runId, clock.now()) : now))) ?? before;
-      return after.runId === runId ? ([after, undefined, currentStep(before)] as const) : ([after, this.#obstacle(after)] as const);
+      const after = (await this.#change(id, (now) => (now.status === 'paused' ? startStep(now, runId, clock.now()) : now))) ?? before;
+      return after.runId === runId ? ([after, undefined, getCurrentStep(before)] as const) : ([after, this.#findObstacle(after)] as const);
     });
     if (reason !== undefined || !step) return { resumed: false, plan, reason: reason ?? 'All steps of the plan are done.' };
     const { agentId, sessionId } = plan;
@@ -132,13 +132,13 @@ export class Plans {
     // The end of the run is reported by its own events. If it cannot start, the plan is paused again.
     this.#deps.runs
       .send({ agentId, sessionId, message, principal, scopes, runId })
-      .catch((error: unknown) => this.ended(runId, messageOf(error)));
+      .catch((error: unknown) => this.onRunEnded(runId, toErrorMessage(error)));
     return { resumed: true, plan };
   }
 
   /** Throws `NOT_FOUND`. */
   remove(id: string): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       if (!(await this.#store.remove(id))) throw new RpcError('NOT_FOUND', `No plan with id "${id}".`);
       this.#open.delete(id);
       this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: id, deleted: true } }, null);
@@ -146,15 +146,15 @@ export class Plans {
   }
 
   /** Handles the end of a run: pauses its unfinished plan, with the reason if the run failed. Never rejects. */
-  ended(runId: string, reason?: string): Promise<void> {
-    return this.#pauseWhere((plan) => plan.runId === runId, reason);
+  onRunEnded(runId: string, reason?: string): Promise<void> {
+    return this.#pauseMatching((plan) => plan.runId === runId, reason);
   }
 
   /** Handles a run that was lost with another host. Never rejects. */
-  lost(runId: string, key: string): Promise<void> {
+  onRunLost(runId: string, key: string): Promise<void> {
     const { runs } = this.#deps;
-    return this.#pauseWhere(
-      (plan) => plan.runId === runId || (keyOf(plan) === key && plan.runId !== undefined && !runs.find(plan.runId)),
+    return this.#pauseMatching(
+      (plan) => plan.runId === runId || (getPlanSessionKey(plan) === key && plan.runId !== undefined && !runs.find(plan.runId)),
       HOST_GONE,
     );
   }
@@ -163,81 +163,83 @@ export class Plans {
     return this.#deps.vault.collection('plans');
   }
 
-  #obstacle(plan: Plan): string | undefined {
+  #findObstacle(plan: Plan): string | undefined {
     if (plan.status !== 'paused') return `The plan is ${plan.status}. Only paused plans can be resumed.`;
     const other = [...this.#open.values()].find(({ id, status, ...rest }) => {
-      return id !== plan.id && status === 'running' && keyOf(rest) === keyOf(plan);
+      return id !== plan.id && status === 'running' && getPlanSessionKey(rest) === getPlanSessionKey(plan);
     });
     if (other) return `Another plan is running in this chat: ${other.goal}`;
     try {
       this.#deps.agent(plan.agentId);
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return toErrorMessage(error);
     }
   }
 
   /** Pauses running plans whose host is gone: their run is not active anywhere, and their session has no unfinished run. */
   async #recover(): Promise<void> {
-    if (![...this.#open.values()].some(isFollowed)) return;
+    if (![...this.#open.values()].some(isActive)) return;
     const { vault, runs } = this.#deps;
     const unfinished = await vault.runs.unfinished();
     const alive = (plan: Plan): boolean =>
-      unfinished.some(({ id, sessionKey: key }) => id === plan.runId || key === keyOf(plan)) ||
+      unfinished.some(({ id, sessionKey: key }) => id === plan.runId || key === getPlanSessionKey(plan)) ||
       (plan.runId !== undefined && runs.find(plan.runId) !== undefined);
-    await this.#pauseWhere((plan) => !alive(plan), HOST_GONE);
+    await this.#pauseMatching((plan) => !alive(plan), HOST_GONE);
   }
 
-  async #pauseWhere(which: (plan: Plan) => boolean, reason: string | undefined): Promise<void> {
+  async #pauseMatching(which: (plan: Plan) => boolean, reason: string | undefined): Promise<void> {
     const { clock, fault } = this.#deps;
-    if (![...this.#open.values()].some((plan) => isFollowed(plan) && which(plan))) return;
-    await this.#turns
+    if (![...this.#open.values()].some((plan) => isActive(plan) && which(plan))) return;
+    await this.#mutex
       .run(async () => {
-        for (const { id } of [...this.#open.values()].filter((plan) => isFollowed(plan) && which(plan)))
-          await this.#change(id, (plan) => (isFollowed(plan) && which(plan) ? pause(plan, reason, clock.now()) : plan));
+        for (const { id } of [...this.#open.values()].filter((plan) => isActive(plan) && which(plan)))
+          await this.#change(id, (plan) => (isActive(plan) && which(plan) ? pausePlan(plan, reason, clock.now()) : plan));
       })
       .catch((error: unknown) => {
         // In read-only mode plans stay unchanged; the mode is reported elsewhere.
-        if (!(error instanceof VaultReadOnly)) fault(error);
+        if (!(error instanceof VaultReadOnlyError)) fault(error);
       });
   }
 
   async #pauseOthers(key: string, except?: string): Promise<void> {
-    for (const { id } of [...this.#open.values()].filter((plan) => plan.status === 'running' && keyOf(plan) === key && plan.id !== except))
+    for (const { id } of [...this.#open.values()].filter(
+      (plan) => plan.status === 'running' && getPlanSessionKey(plan) === key && plan.id !== except,
+    ))
       await this.#change(id, (plan) =>
-        plan.status === 'running' ? pause(plan, 'Paused because another plan started', this.#deps.clock.now()) : plan,
+        plan.status === 'running' ? pausePlan(plan, 'Paused because another plan started', this.#deps.clock.now()) : plan,
       );
   }
 
   async #change(id: string, change: (plan: Plan) => Plan): Promise<Plan | undefined> {
     const after = await this.#store.update(id, (plan) => plan && change(plan));
-    if (after) this.#tell(after);
+    if (after) this.#emitChange(after);
     return after;
   }
 
   async #put(plan: Plan): Promise<Plan> {
     await this.#store.put(plan);
-    this.#tell(plan);
+    this.#emitChange(plan);
     return plan;
   }
 
-  #tell(plan: Plan): void {
-    this.#keep(plan);
-    this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: plan.id } }, keyOf(plan));
+  #emitChange(plan: Plan): void {
+    this.#cache(plan);
+    this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: plan.id } }, getPlanSessionKey(plan));
   }
 
-  #keep(plan: Plan): void {
+  #cache(plan: Plan): void {
     if (plan.status === 'completed') this.#open.delete(plan.id);
     else this.#open.set(plan.id, plan);
   }
 
-  async #reread(id: string): Promise<void> {
+  async #reload(id: string): Promise<void> {
     const plan = await this.#store.get(id);
-    if (plan) this.#keep(plan);
+    if (plan) this.#cache(plan);
     else this.#open.delete(id);
   }
 }
 
-const keyOf = ({ agentId, sessionId }: Pick<Plan, 'agentId' | 'sessionId'>): string => sessionKey(agentId, sessionId);
-const isFollowed = ({ status }: Plan): boolean => status === 'running' || status === 'pending';
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const getPlanSessionKey = ({ agentId, sessionId }: Pick<Plan, 'agentId' | 'sessionId'>): string => toSessionKey(agentId, sessionId);
+const isActive = ({ status }: Plan): boolean => status === 'running' || status === 'pending';
+const toErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,84 +1,90 @@
-import type { Part } from '#shared/rpc/records.ts';
-import { WIRE } from './anthropic-assembler.ts';
-import { toReferences } from './anthropic-deferred.ts';
-import { cacheControl, type CacheBreakpoints, chooseBreakpoints, markLast, withoutBreakpoints } from './cache-breakpoints.ts';
-import { fileNote, type Reader, readerOf } from './file-note.ts';
-import { base64Of, OPENING, plainText } from './parts.ts';
-import { refuseUnsupported, wishes, withAnswerTool } from './anthropic-wishes.ts';
+import type { MessagePart } from '#shared/rpc/record-schemas.ts';
+import { ANTHROPIC_WIRE } from './anthropic-assembler.ts';
+import { toToolReferences } from './anthropic-deferred-tools.ts';
+import { toCacheControl, type CacheBreakpoints, chooseBreakpoints, markLast, withoutBreakpoints } from './cache-breakpoints.ts';
+import { describeFile, type AttachmentReader, createReaderResolver } from './describe-file.ts';
+import { toStandardBase64, OPENING_TEXT, toPlainText } from './content-parts.ts';
+import { rejectUnsupported, toOptionFields, withAnswerTool } from './anthropic-options.ts';
 import { type CacheLifetime, type ModelMessage, type ModelRequest } from './provider.ts';
 
-type Block = Record<string, unknown>;
-interface Turn {
+type MessageBlock = Record<string, unknown>;
+interface AnthropicTurn {
   role: 'user' | 'assistant';
-  content: Block[];
+  content: MessageBlock[];
 }
 
-const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
-const text = (value: string): Block[] => (value.trim() === '' ? [] : [{ type: 'text', text: value }]);
+const toTextBlocks = (value: string): MessageBlock[] => (value.trim() === '' ? [] : [{ type: 'text', text: value }]);
 /** Ids of calls from other providers may contain characters that this API rejects. */
-const callId = (id: string): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call';
+const toCallId = (id: string): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call';
 
-function partBlocks(part: Part, reader: Reader): Block[] {
-  if (part.type === 'text') return text(part.text);
-  const source = { type: 'base64', media_type: part.mimeType, data: base64Of(part) };
+function toPartBlocks(part: MessagePart, reader: AttachmentReader): MessageBlock[] {
+  if (part.type === 'text') return toTextBlocks(part.text);
+  const source = { type: 'base64', media_type: part.mimeType, data: toStandardBase64(part) };
   if (part.type === 'image') {
-    if (IMAGES.has(part.mimeType)) return [{ type: 'image', source }];
-    return text(fileNote({ ...part, filename: part.filename ?? 'image' }, reader));
+    if (IMAGE_TYPES.has(part.mimeType)) return [{ type: 'image', source }];
+    return toTextBlocks(describeFile({ ...part, filename: part.filename ?? 'image' }, reader));
   }
-  return part.mimeType === 'application/pdf' ? [{ type: 'document', source, title: part.filename }] : text(fileNote(part, reader));
+  return part.mimeType === 'application/pdf'
+    ? [{ type: 'document', source, title: part.filename }]
+    : toTextBlocks(describeFile(part, reader));
 }
 
-function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, reader: Reader, references?: Block[]): Block[] {
+function toBlocks(
+  { role, content, toolCalls, toolCallId, kept }: ModelMessage,
+  reader: AttachmentReader,
+  references?: MessageBlock[],
+): MessageBlock[] {
   if (role === 'tool') {
-    const given = references ?? (typeof content === 'string' ? content : content.flatMap((part) => partBlocks(part, reader)));
-    return [{ type: 'tool_result', tool_use_id: callId(toolCallId ?? ''), content: given }];
+    const toolContent = references ?? (typeof content === 'string' ? content : content.flatMap((part) => toPartBlocks(part, reader)));
+    return [{ type: 'tool_result', tool_use_id: toCallId(toolCallId ?? ''), content: toolContent }];
   }
-  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partBlocks(part, reader));
-  const calls = (toolCalls ?? []).map(({ id, tool, args }) => ({ type: 'tool_use', id: callId(id), name: tool, input: args }));
-  const thoughts: Block[] = kept?.wire === WIRE && Array.isArray(kept.value) ? kept.value : [];
-  return [...thoughts, ...text(plainText(content).trimEnd()), ...calls];
+  if (role === 'user') return typeof content === 'string' ? toTextBlocks(content) : content.flatMap((part) => toPartBlocks(part, reader));
+  const calls = (toolCalls ?? []).map(({ id, tool, args }) => ({ type: 'tool_use', id: toCallId(id), name: tool, input: args }));
+  const thinkingBlocks: MessageBlock[] = kept?.wire === ANTHROPIC_WIRE && Array.isArray(kept.value) ? kept.value : [];
+  return [...thinkingBlocks, ...toTextBlocks(toPlainText(content).trimEnd()), ...calls];
 }
 
 /**
  * Merges consecutive messages of one role into one turn. The first turn is the user's. Messages of an API client are all sent, after a
  * placeholder user turn if they start differently.
  */
-function turns(request: ModelRequest, breakpoints: CacheBreakpoints): Turn[] {
-  const readerFor = readerOf(request);
-  const out: Turn[] = [];
+function toTurns(request: ModelRequest, breakpoints: CacheBreakpoints): AnthropicTurn[] {
+  const readerFor = createReaderResolver(request);
+  const out: AnthropicTurn[] = [];
   for (const message of request.messages) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = out.at(-1);
     // The branch may have been truncated in the middle of a turn.
     if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
-    const content = markedAtEnd(blocks(message, readerFor(message), toReferences(message, request)), breakpoints.messages.get(message));
+    const content = markEnd(toBlocks(message, readerFor(message), toToolReferences(message, request)), breakpoints.messages.get(message));
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
     else out.push({ role, content });
   }
-  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', content: text(OPENING) });
+  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', content: toTextBlocks(OPENING_TEXT) });
   return out;
 }
 
 /** Thinking blocks cannot have a breakpoint. */
-const markedAtEnd = (content: Block[], lifetime: CacheLifetime | undefined): Block[] =>
+const markEnd = (content: MessageBlock[], lifetime: CacheLifetime | undefined): MessageBlock[] =>
   /thinking/.test(String(content.at(-1)?.['type'])) ? content : markLast(content, lifetime);
 
 /** Body of a streaming `POST /messages`. `limit`: the model's output limit, used if the request has none. Throws `Unsupported`. */
-export function messagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
-  refuseUnsupported(request);
-  const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
+export function createMessagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
+  rejectUnsupported(request);
+  const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => toPlainText(content));
   const maxTokens = Math.min(request.maxTokens ?? limit, limit);
   const breakpoints = chooseBreakpoints(request);
-  const { tools, ...others } = wishes(request, maxTokens);
+  const { tools, ...others } = toOptionFields(request, maxTokens);
   return {
     model: request.model,
     max_tokens: maxTokens,
-    messages: turns(request, breakpoints),
+    messages: toTurns(request, breakpoints),
     stream: true,
-    ...(system.length > 0 ? { system: systemBlocks(system.join('\n\n'), breakpoints.system) } : {}),
+    ...(system.length > 0 ? { system: toSystemBlocks(system.join('\n\n'), breakpoints.system) } : {}),
     ...(request.temperature === undefined || (request.exact && request.temperature === 1)
       ? {}
       : { temperature: Math.min(1, request.temperature) }),
@@ -87,8 +93,8 @@ export function messagesBody(request: ModelRequest, limit: number): Record<strin
   };
 }
 
-const systemBlocks = (written: string, lifetime: CacheLifetime | undefined): string | Block[] =>
-  lifetime && written.trim() !== '' ? [{ type: 'text', text: written, ...cacheControl(lifetime) }] : written;
+const toSystemBlocks = (systemText: string, lifetime: CacheLifetime | undefined): string | MessageBlock[] =>
+  lifetime && systemText.trim() !== '' ? [{ type: 'text', text: systemText, ...toCacheControl(lifetime) }] : systemText;
 
 /**
  * The body without the part that the refusal is about: an output limit too high for the model, a temperature, a schema that the native
@@ -104,15 +110,15 @@ export function adaptMessagesBody(
   const current = body['max_tokens'];
   if (allowed > 0 && typeof current === 'number' && allowed < current) return { ...body, max_tokens: allowed };
   if (refusal.includes('cache_control')) return withoutBreakpoints(body);
-  if (has(thinking, 'display') && /display/.test(refusal)) {
+  if (hasKey(thinking, 'display') && /display/.test(refusal)) {
     const { display: _display, ...bare } = thinking;
     return { ...body, thinking: bare };
   }
-  if (has(output, 'format') && request.responseFormat && /schema|output_config|output_format|grammar/i.test(refusal))
+  if (hasKey(output, 'format') && request.responseFormat && /schema|output_config|output_format|grammar/i.test(refusal))
     return withAnswerTool(body, request.responseFormat);
   if (request.exact || temperature === undefined || !/temperature/.test(refusal)) return undefined;
   return { ...rest, ...(thinking ? { thinking } : {}), ...(output ? { output_config: output } : {}) };
 }
 
-const has = <K extends string>(value: unknown, key: K): value is Record<K, unknown> =>
+const hasKey = <K extends string>(value: unknown, key: K): value is Record<K, unknown> =>
   typeof value === 'object' && value !== null && key in value;

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { type Asked, named, outcomeOf, standIn, streamed, type Streaming } from '../../../../tests/support/streamed.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import {
+  type ProviderRequest,
+  toNamedEvents,
+  collectOutcome,
+  createFakeServer,
+  createStreamResponse,
+  type StreamOptions,
+} from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import { Anthropic } from './anthropic.ts';
@@ -29,14 +36,14 @@ const TEXT = [
 ];
 const USAGE = { inputTokens: 47, outputTokens: 9, totalTokens: 56, cacheReadTokens: 30, cacheWriteTokens: 5 };
 
-const ask = (rest: Partial<ModelRequest> = {}): ModelRequest => ({
+const createRequest = (rest: Partial<ModelRequest> = {}): ModelRequest => ({
   model: 'claude-opus-5-5',
   messages: [{ role: 'user', content: 'Hi' }],
   ...rest,
 });
 
-function anthropic(answer: (asked: Asked, count: number) => Response, clock = systemClock) {
-  const { fetch, asked } = standIn(answer);
+function anthropic(answer: (asked: ProviderRequest, count: number) => Response, clock = systemClock) {
+  const { fetch, asked } = createFakeServer(answer);
   const provider = new Anthropic({
     id: 'a',
     name: 'Anthropic',
@@ -48,13 +55,13 @@ function anthropic(answer: (asked: Asked, count: number) => Response, clock = sy
   return { provider, asked };
 }
 
-const said = (text: string, streaming?: Streaming, rest?: Partial<ModelRequest>) =>
-  outcomeOf(anthropic(() => streamed(text, streaming)).provider, ask(rest));
+const getOutcome = (text: string, streaming?: StreamOptions, rest?: Partial<ModelRequest>) =>
+  collectOutcome(anthropic(() => createStreamResponse(text, streaming)).provider, createRequest(rest));
 
 describe('a valid stream', () => {
   verifies('providers/anthropic-stream', 'text, usage and finish; the key in a header alone', async () => {
-    const { provider, asked } = anthropic(() => streamed(named(...TEXT)));
-    const { events, error, text } = await outcomeOf(provider, ask({ temperature: 1.5, maxTokens: 50 }));
+    const { provider, asked } = anthropic(() => createStreamResponse(toNamedEvents(...TEXT)));
+    const { events, error, text } = await collectOutcome(provider, createRequest({ temperature: 1.5, maxTokens: 50 }));
     expect(error).toBeUndefined();
     expect(text).toBe('Hellö 漢😀');
     expect(events.slice(-2)).toEqual([
@@ -100,8 +107,8 @@ describe('a valid stream', () => {
       { type: 'thinking', thinking: 'Let me see', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'eHh4' },
     ];
-    const answer = await said(named(...events));
-    expect(answer.calling).toEqual([['add'], ['add'], ['add', 'now'], ['add', 'now'], ['add', 'now']]);
+    const answer = await getOutcome(toNamedEvents(...events));
+    expect(answer.pendingCalls).toEqual([['add'], ['add'], ['add', 'now'], ['add', 'now'], ['add', 'now']]);
     expect(answer.events).toEqual([
       { type: 'reasoning', text: 'Let me ' },
       { type: 'reasoning', text: 'see' },
@@ -114,11 +121,11 @@ describe('a valid stream', () => {
   });
 
   verifies('providers/anthropic-stream', 'a whole conversation is sent in the format', async () => {
-    const { provider, asked } = anthropic(() => streamed(named(...TEXT)));
+    const { provider, asked } = anthropic(() => createStreamResponse(toNamedEvents(...TEXT)));
     const thoughts = [{ type: 'thinking', thinking: 'x', signature: 's' }];
-    await outcomeOf(
+    await collectOutcome(
       provider,
-      ask({
+      createRequest({
         tools: [{ name: 'add', description: 'Adds', schema: { type: 'object', properties: { a: { type: 'number' } } } }],
         messages: [
           { role: 'system', content: 'Be brief' },
@@ -194,25 +201,25 @@ describe('a valid stream', () => {
     ['stop_sequence', 'stop'],
     ['something_new', 'stop'],
   ])('that stops for %s finishes as %s', async (reason, finish) => {
-    expect((await said(named(start(), ...end(reason)))).events.at(-1)).toEqual({ type: 'finish', reason: finish });
+    expect((await getOutcome(toNamedEvents(start(), ...end(reason)))).events.at(-1)).toEqual({ type: 'finish', reason: finish });
   });
 
   it('passes over events and blocks that are new', async () => {
     const odd = [{ type: 'new_event', x: 1 }, begin(7, { type: 'new_block', y: 2 }), piece(7, { type: 'new_delta', z: 3 })];
-    expect(await said(named(start(), ...odd, ...TEXT.slice(1)))).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
+    expect(await getOutcome(toNamedEvents(start(), ...odd, ...TEXT.slice(1)))).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
   });
 
   it('is over with its last event, though the connection stays open', async () => {
     const clock = new FakeClock();
-    const { provider } = anthropic(() => streamed(named(...TEXT), { ends: 'stall' }), clock);
-    expect(await outcomeOf(provider, ask())).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
+    const { provider } = anthropic(() => createStreamResponse(toNamedEvents(...TEXT), { ends: 'stall' }), clock);
+    expect(await collectOutcome(provider, createRequest())).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
   });
 
   it('is whole without its last event', async () => {
     const clock = new FakeClock();
-    const { provider } = anthropic(() => streamed(named(...TEXT.slice(0, -1)), { ends: 'stall' }), clock);
-    const result = outcomeOf(provider, ask());
-    await clock.waitsFor(2000);
+    const { provider } = anthropic(() => createStreamResponse(toNamedEvents(...TEXT.slice(0, -1)), { ends: 'stall' }), clock);
+    const result = collectOutcome(provider, createRequest());
+    await clock.waitForTimer(2000);
     clock.advance(2000);
     expect(await result).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
   });
@@ -224,10 +231,10 @@ describe('a valid stream', () => {
     ];
     const { provider, asked } = anthropic((_asked, count) => {
       const message = refusals[count - 1];
-      if (message === undefined) return streamed(named(...TEXT));
+      if (message === undefined) return createStreamResponse(toNamedEvents(...TEXT));
       return Response.json({ type: 'error', error: { type: 'invalid_request_error', message } }, { status: 400 });
     });
-    expect(await outcomeOf(provider, ask({ model: 'other', temperature: 1 }))).toMatchObject({ error: undefined });
+    expect(await collectOutcome(provider, createRequest({ model: 'other', temperature: 1 }))).toMatchObject({ error: undefined });
     expect(asked.map(({ body }) => [body?.['max_tokens'], body?.['temperature']])).toEqual([
       [8192, 1],
       [4096, 1],
@@ -238,27 +245,33 @@ describe('a valid stream', () => {
 
 describe('a misbehaving server', () => {
   const error = (type: string, message = 'says so') => ({ type: 'error', error: { type, message } });
-  const cases: [what: string, body: string, streaming: Streaming, kept: string, detail: object][] = [
+  const cases: [what: string, body: string, streaming: StreamOptions, kept: string, detail: object][] = [
     [
       'cut',
-      named(...TEXT.slice(0, 4)),
+      toNamedEvents(...TEXT.slice(0, 4)),
       {},
       'Hel',
       { message: 'Anthropic closed the connection before its reply was complete.', retryable: true },
     ],
-    ['cut within an event', named(...TEXT.slice(0, 5)).slice(0, -12), {}, 'Hel', { message: /closed the connection/ }],
-    ['reset', named(...TEXT.slice(0, 4)), { ends: 'break' }, 'Hel', { message: /closed the connection/, retryable: true }],
+    ['cut within an event', toNamedEvents(...TEXT.slice(0, 5)).slice(0, -12), {}, 'Hel', { message: /closed the connection/ }],
+    ['reset', toNamedEvents(...TEXT.slice(0, 4)), { ends: 'break' }, 'Hel', { message: /closed the connection/, retryable: true }],
     ['empty', '', {}, '', { message: /closed the connection/, retryable: true }],
-    ['garbage', `${named(...TEXT.slice(0, 4))}data: }{\n\n`, {}, 'Hel', { message: /invalid JSON: \}\{/ }],
-    ['odd', named(start(), begin(0, { type: 5 })), {}, '', { message: /event that couldn’t be read/ }],
-    ['a piece of nothing', named(start(), piece(3, { type: 'text_delta', text: 'x' })), {}, '', { message: /unexpected part/ }],
+    ['garbage', `${toNamedEvents(...TEXT.slice(0, 4))}data: }{\n\n`, {}, 'Hel', { message: /invalid JSON: \}\{/ }],
+    ['odd', toNamedEvents(start(), begin(0, { type: 5 })), {}, '', { message: /event that couldn’t be read/ }],
+    ['a piece of nothing', toNamedEvents(start(), piece(3, { type: 'text_delta', text: 'x' })), {}, '', { message: /unexpected part/ }],
     ['a page', '<!doctype html><title>Login</title>', {}, '', { message: /web page|invalid JSON/ }],
     ['whole', JSON.stringify({ type: 'message', content: [] }), {}, '', { message: /did not stream/ }],
-    ['overloaded', named(...TEXT.slice(0, 4), error('overloaded_error')), {}, 'Hel', { status: 529, retryable: true, message: /says so/ }],
-    ['bad', named(start(), error('invalid_request_error')), {}, '', { status: 400, retryable: false, ofRequest: true }],
+    [
+      'overloaded',
+      toNamedEvents(...TEXT.slice(0, 4), error('overloaded_error')),
+      {},
+      'Hel',
+      { status: 529, retryable: true, message: /says so/ },
+    ],
+    ['bad', toNamedEvents(start(), error('invalid_request_error')), {}, '', { status: 400, retryable: false, ofRequest: true }],
     [
       'broken arguments',
-      named(
+      toNamedEvents(
         start(),
         begin(0, { type: 'tool_use', id: 't', name: 'add' }),
         piece(0, { type: 'input_json_delta', partial_json: '{"a"' }),
@@ -273,11 +286,11 @@ describe('a misbehaving server', () => {
     for (const [what, body, streaming, kept, { message, ...detail }] of cases as [
       string,
       string,
-      Streaming,
+      StreamOptions,
       string,
       { message?: RegExp | string },
     ][]) {
-      const { text, error: thrown, events } = await said(body, streaming);
+      const { text, error: thrown, events } = await getOutcome(body, streaming);
       expect({ what, text }).toEqual({ what, text: kept });
       expect(thrown, what).toBeInstanceOf(ProviderError);
       expect(thrown, what).toMatchObject({ ...detail, ...(message ? { message: expect.stringMatching(message) as string } : {}) });
@@ -296,15 +309,18 @@ describe('a misbehaving server', () => {
     [529, 'overloaded_error', { retryable: true }],
   ])('refuses with %i', async (status, type, { message, ...detail }: { message?: RegExp; retryable?: boolean }) => {
     const { provider } = anthropic(() => Response.json(error(type), { status, headers: status === 429 ? { 'retry-after': '7' } : {} }));
-    const { error: thrown } = await outcomeOf(provider, ask());
+    const { error: thrown } = await collectOutcome(provider, createRequest());
     expect(thrown).toMatchObject({ status, ...detail, ...(message ? { message: expect.stringMatching(message) as string } : {}) });
   });
 
   it('says nothing for 60 s, and is hung up on', async () => {
     const clock = new FakeClock();
     const left = Promise.withResolvers<void>();
-    const { provider, asked } = anthropic(() => streamed(named(...TEXT.slice(0, 4)), { ends: 'stall', onCancel: left.resolve }), clock);
-    const result = outcomeOf(provider, ask());
+    const { provider, asked } = anthropic(
+      () => createStreamResponse(toNamedEvents(...TEXT.slice(0, 4)), { ends: 'stall', onCancel: left.resolve }),
+      clock,
+    );
+    const result = collectOutcome(provider, createRequest());
     while (asked.length === 0) await Promise.resolve();
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(60_000);
@@ -315,11 +331,13 @@ describe('a misbehaving server', () => {
   it('is hung up on by the signal, whose reason is thrown', async () => {
     const abort = new AbortController();
     const left = Promise.withResolvers<void>();
-    const { provider } = anthropic(() => streamed(named(...TEXT.slice(0, 4)), { ends: 'stall', onCancel: left.resolve }));
+    const { provider } = anthropic(() =>
+      createStreamResponse(toNamedEvents(...TEXT.slice(0, 4)), { ends: 'stall', onCancel: left.resolve }),
+    );
     const reason = new Error('stop');
     const seen: string[] = [];
     await expect(async () => {
-      for await (const event of provider.stream(ask(), abort.signal)) {
+      for await (const event of provider.stream(createRequest(), abort.signal)) {
         seen.push(event.type);
         abort.abort(reason);
       }
@@ -330,10 +348,10 @@ describe('a misbehaving server', () => {
 });
 
 verifies('providers/hostile-anthropic', 'any events in any pieces end in one finish or one ProviderError', async () => {
-  const whole = named(...TEXT);
+  const whole = toNamedEvents(...TEXT);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(), { maxLength: 20 }), async (cuts) => {
-      expect(await said(whole, { cuts })).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
+      expect(await getOutcome(whole, { cuts })).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
     }),
     { numRuns: process.env.PERCH_LONG ? 2000 : 100 },
   );
@@ -347,12 +365,12 @@ verifies('providers/hostile-anthropic', 'any events in any pieces end in one fin
     { type: 'content_block_delta', index: -1, delta: {} },
   ];
   const line = fc.oneof(
-    fc.constantFrom(...events.map((event) => named(event))),
+    fc.constantFrom(...events.map((event) => toNamedEvents(event))),
     fc.constantFrom('data: nope\n\n', ': ping\n', '\n', '{"type":"x"}', '\0'),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 12 }), async (lines, cuts) => {
-      const { events: got, error } = await said(lines.join(''), { cuts });
+      const { events: got, error } = await getOutcome(lines.join(''), { cuts });
       const finished = got.filter(({ type }) => type === 'finish').length;
       if (error === undefined) expect([finished, got.at(-1)?.type]).toEqual([1, 'finish']);
       else {
@@ -383,7 +401,7 @@ describe('the list of models', () => {
       last_id: 'claude old/1',
     };
     const { provider, asked } = anthropic(({ url, method }) => {
-      if (method === 'POST') return streamed(named(...TEXT));
+      if (method === 'POST') return createStreamResponse(toNamedEvents(...TEXT));
       return Response.json(url.includes('after_id') ? { data: [{ id: 'claude-last' }], has_more: false } : first);
     });
     expect(await provider.models(new AbortController().signal)).toMatchObject([
@@ -395,7 +413,7 @@ describe('the list of models', () => {
       'https://api.anthropic.com/v1/models?limit=1000',
       'https://api.anthropic.com/v1/models?limit=1000&after_id=claude%20old%2F1',
     ]);
-    await outcomeOf(provider, ask({ model: 'claude-new-9' }));
+    await collectOutcome(provider, createRequest({ model: 'claude-new-9' }));
     expect(asked.at(-1)?.body).toMatchObject({ max_tokens: 256_000 });
   });
 

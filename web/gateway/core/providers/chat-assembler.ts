@@ -1,35 +1,35 @@
-import { AnswerText } from '#shared/answer-text.ts';
-import type { Usage } from '#shared/rpc/records.ts';
-import { count, readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
+import { ReasoningParser } from '#shared/reasoning-parser.ts';
+import type { Usage } from '#shared/rpc/record-schemas.ts';
+import { toTokenCount, readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { readCalledTool } from '../tools/route-call.ts';
-import type { Assembler } from './assembled.ts';
-import { newCallId, toolCall } from './call-args.ts';
+import { parseCalledTool } from '../tools/route-call.ts';
+import type { Assembler } from './assembler.ts';
+import { createCallId, parseToolCall } from './call-args.ts';
 import { readChunk } from './chunk.ts';
-import { streamFault } from './openai-errors.ts';
+import { readStreamFault } from './upstream-errors.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 
-const calledFunction = z.object({
+const functionSchema = z.object({
   name: z.string().nullish(),
   arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
 });
-const toolDelta = z.object({
+const toolDeltaSchema = z.object({
   index: z.number().int().nonnegative().nullish(),
   id: z.union([z.string(), z.number().transform(String)]).nullish(),
-  function: calledFunction.nullish(),
+  function: functionSchema.nullish(),
 });
 
-const textual = z.object({ text: z.string().nullish() });
+const textSchema = z.object({ text: z.string().nullish() });
 
-const delta = z.object({
-  content: z.union([z.string(), z.array(z.object({ text: z.string().nullish(), thinking: z.array(textual).nullish() }))]).nullish(),
+const deltaSchema = z.object({
+  content: z.union([z.string(), z.array(z.object({ text: z.string().nullish(), thinking: z.array(textSchema).nullish() }))]).nullish(),
   refusal: z.string().nullish(),
   reasoning_content: z.string().nullish(),
   reasoning: z.string().nullish(),
   reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(null),
-  tool_calls: z.array(toolDelta).nullish(),
+  tool_calls: z.array(toolDeltaSchema).nullish(),
   /** Deprecated form of `tool_calls`. */
-  function_call: calledFunction.nullish(),
+  function_call: functionSchema.nullish(),
   /** Images that the model generated. */
   images: z
     .array(z.object({ image_url: z.object({ url: z.string() }) }))
@@ -37,13 +37,13 @@ const delta = z.object({
     .catch(null),
 });
 
-const chunk = z.object({
+const chunkSchema = z.object({
   choices: z
     .array(
       z.object({
         index: z.number().nullish(),
-        delta: delta.nullish(),
-        message: delta.nullish(),
+        delta: deltaSchema.nullish(),
+        message: deltaSchema.nullish(),
         finish_reason: z.string().nullish(),
         stop_reason: z.unknown().optional(),
       }),
@@ -53,13 +53,13 @@ const chunk = z.object({
   timings: z.unknown().optional(),
 });
 
-type ToolDelta = z.infer<typeof toolDelta>;
+type ToolDelta = z.infer<typeof toolDeltaSchema>;
 
 /** Maximum number of calls in one answer. */
 const MAX_CALLS = 1000;
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
-const FINISH = new Map<string, FinishReason>([
+const FINISH_REASONS = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['length', 'length'],
   ['max_tokens', 'length'],
@@ -76,18 +76,18 @@ interface PartialCall {
 }
 
 /** `wire` of the `kept` values of this format; the value is fields of the assistant's message. */
-export const WIRE = 'openai';
+export const OPENAI_WIRE = 'openai';
 
 /** Reasoning fields that some providers require back once the tools have run. */
-export type KeptField = 'reasoning_content' | 'reasoning_details';
+export type ReasoningField = 'reasoning_content' | 'reasoning_details';
 
 /** Converts the chunks of one completion (or a whole completion object) to model events. */
 export class ChatAssembler implements Assembler {
   readonly #provider: string;
   readonly #calls: PartialCall[] = [];
-  readonly #keeps: KeptField | undefined;
+  readonly #reasoningField: ReasoningField | undefined;
   readonly #tellsUnread: ModelRequest['tellsUnread'];
-  readonly #text: AnswerText;
+  readonly #text: ReasoningParser;
   /** Text received since the last event. */
   #pieces: ModelEvent[] = [];
   /** The server sent reasoning separately from the text. */
@@ -95,19 +95,23 @@ export class ChatAssembler implements Assembler {
   #reasoning = '';
   readonly #details: Record<string, unknown>[] = [];
   #usage: Usage | undefined;
-  #thought: number | undefined;
+  #reasoningTokens: number | undefined;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
 
   /**
-   * `provider`: display name for error messages. `keeps`: field that the provider requires back. `tellsUnread`: see `ModelRequest`.
-   * `thinksFirst`: see `AnswerText`.
+   * `provider`: display name for error messages. `reasoningField`: field that the provider requires back. `tellsUnread`: see `ModelRequest`.
+   * `startsWithThinking`: see `ReasoningParser`.
    */
-  constructor(provider: string, keeps?: KeptField, tellsUnread?: ModelRequest['tellsUnread'], thinksFirst = false) {
+  constructor(provider: string, reasoningField?: ReasoningField, tellsUnread?: ModelRequest['tellsUnread'], startsWithThinking = false) {
     this.#provider = provider;
-    this.#keeps = keeps;
+    this.#reasoningField = reasoningField;
     this.#tellsUnread = tellsUnread;
-    this.#text = new AnswerText([], ({ text, thought }) => this.#pieces.push({ type: thought ? 'reasoning' : 'text', text }), thinksFirst);
+    this.#text = new ReasoningParser(
+      [],
+      ({ text, thought }) => this.#pieces.push({ type: thought ? 'reasoning' : 'text', text }),
+      startsWithThinking,
+    );
   }
 
   /** The model closes a thinking tag in its text without having opened it. */
@@ -116,77 +120,78 @@ export class ChatAssembler implements Assembler {
   }
 
   /** True after the finish reason; only usage may follow. */
-  get finished(): boolean {
+  get isFinished(): boolean {
     return this.#finish !== undefined;
   }
 
   /** Reads one chunk as JSON text. Throws `ProviderError` if the chunk is invalid or reports an error. */
   add(data: string): ModelEvent[] {
-    const { usage, choices, timings } = readChunk(this.#provider, data, { schema: chunk, fault: streamFault });
+    const { usage, choices, timings } = readChunk(this.#provider, data, { schema: chunkSchema, fault: readStreamFault });
     if (usage) this.#usage = readUsage(usage, timings) ?? this.#usage;
-    this.#thought = usage?.completion_tokens_details?.reasoning_tokens ?? this.#thought;
+    this.#reasoningTokens = usage?.completion_tokens_details?.reasoning_tokens ?? this.#reasoningTokens;
     const choice = choices?.find((each) => (each.index ?? 0) === 0);
     if (!choice) return [];
     const out = this.#delta(choice.delta ?? choice.message ?? {});
     // An unknown reason (`eos`, `end_turn`) still means that the model finished. vLLM and others report the text, or the token number, at
     // which they stopped.
     if (choice.finish_reason === 'stop' && typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
-    if (choice.finish_reason) this.#finish = FINISH.get(choice.finish_reason) ?? 'stop';
+    if (choice.finish_reason) this.#finish = FINISH_REASONS.get(choice.finish_reason) ?? 'stop';
     return out;
   }
 
   /** The events that end the answer: tool calls, usage if known, and `finish`. */
   end(): ModelEvent[] {
     this.#text.end();
-    const out: ModelEvent[] = this.#takePieces();
+    const out: ModelEvent[] = this.#drainPieces();
     const calls = this.#calls
       .toSorted((a, b) => a.index - b.index)
-      .map(({ id, name, args }) => toolCall(this.#provider, { id: id || newCallId(), tool: name, json: args }, this.#tellsUnread));
+      .map(({ id, name, args }) => parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: args }, this.#tellsUnread));
     out.push(...calls);
-    const called = calls.length > 0;
-    const value = this.#keeps === 'reasoning_content' ? this.#reasoning : this.#details;
-    if (called && this.#keeps && value.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: { [this.#keeps]: value } } });
-    const thought = this.#thought === undefined ? {} : { reasoningTokens: count(this.#thought) };
+    const hasCalls = calls.length > 0;
+    const value = this.#reasoningField === 'reasoning_content' ? this.#reasoning : this.#details;
+    if (hasCalls && this.#reasoningField && value.length > 0)
+      out.push({ type: 'keep', kept: { wire: OPENAI_WIRE, value: { [this.#reasoningField]: value } } });
+    const thought = this.#reasoningTokens === undefined ? {} : { reasoningTokens: toTokenCount(this.#reasoningTokens) };
     if (this.#usage) out.push({ type: 'usage', usage: this.#usage, ...thought });
     const reason = this.#finish ?? 'stop';
     const stopSequence = this.#stopSequence;
-    out.push({ type: 'finish', reason: called && reason === 'stop' ? 'tool_calls' : reason, ...(stopSequence ? { stopSequence } : {}) });
+    out.push({ type: 'finish', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason, ...(stopSequence ? { stopSequence } : {}) });
     return out;
   }
 
-  #delta(part: z.infer<typeof delta>): ModelEvent[] {
+  #delta(part: z.infer<typeof deltaSchema>): ModelEvent[] {
     const out: ModelEvent[] = [];
     const pieces = Array.isArray(part.content) ? part.content : [];
-    const reasoning = part.reasoning_content || part.reasoning || textOf(pieces.flatMap(({ thinking }) => thinking ?? []));
+    const reasoning = part.reasoning_content || part.reasoning || joinText(pieces.flatMap(({ thinking }) => thinking ?? []));
     if (reasoning) out.push({ type: 'reasoning', text: reasoning });
     this.#hasReasoning ||= reasoning !== '';
     this.#reasoning += reasoning;
-    for (const detail of part.reasoning_details ?? []) addDetail(this.#details, detail);
-    const content = typeof part.content === 'string' ? part.content : textOf(pieces);
+    for (const detail of part.reasoning_details ?? []) mergeDetail(this.#details, detail);
+    const content = typeof part.content === 'string' ? part.content : joinText(pieces);
     // A server that sends reasoning separately has already removed it from the text.
     if (content && this.#hasReasoning) out.push({ type: 'text', text: content });
     else if (content) {
       this.#text.add(content);
-      out.push(...this.#takePieces());
+      out.push(...this.#drainPieces());
     }
     for (const { image_url: image } of part.images ?? []) out.push(...toPicture(image.url));
     if (part.refusal) out.push({ type: 'refusal', text: part.refusal });
     const calls = [...(part.tool_calls ?? []), ...(part.function_call ? [{ index: 0, function: part.function_call }] : [])];
-    for (const call of calls) this.#collect(call);
-    if (calls.length > 0) out.push({ type: 'calling', tools: this.#calls.map(({ name, args }) => readCalledTool(name, args)) });
+    for (const call of calls) this.#addCallDelta(call);
+    if (calls.length > 0) out.push({ type: 'calling', tools: this.#calls.map(({ name, args }) => parseCalledTool(name, args)) });
     return out;
   }
 
-  #takePieces(): ModelEvent[] {
+  #drainPieces(): ModelEvent[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces;
   }
 
-  #collect({ index, id, function: called }: ToolDelta): void {
-    const { name, arguments: given } = called ?? {};
-    const args = typeof given === 'string' ? given : given ? JSON.stringify(given) : '';
-    let call = this.#find(index ?? undefined, id ?? '', name ?? '', args);
+  #addCallDelta({ index, id, function: called }: ToolDelta): void {
+    const { name, arguments: rawArguments } = called ?? {};
+    const args = typeof rawArguments === 'string' ? rawArguments : rawArguments ? JSON.stringify(rawArguments) : '';
+    let call = this.#findCall(index ?? undefined, id ?? '', name ?? '', args);
     if (!call) {
       if (this.#calls.length >= MAX_CALLS || (index ?? 0) > MAX_CALLS)
         throw new ProviderError(`${this.#provider} sent too many tool calls.`);
@@ -201,9 +206,9 @@ export class ChatAssembler implements Assembler {
   }
 
   /** Finds the call that a piece continues; undefined if the piece starts a new one. */
-  #find(index: number | undefined, id: string, name: string, args: string): PartialCall | undefined {
-    const known = id === '' ? undefined : this.#calls.find((call) => call.id === id);
-    if (known) return known;
+  #findCall(index: number | undefined, id: string, name: string, args: string): PartialCall | undefined {
+    const match = id === '' ? undefined : this.#calls.find((call) => call.id === id);
+    if (match) return match;
     // Servers that omit the index send whole calls, or continue the last one.
     const last = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (!last) return undefined;
@@ -229,14 +234,14 @@ function toPicture(url: string): ModelEvent[] {
   return mimeType && data ? [{ type: 'picture', picture: { mimeType, data } }] : [];
 }
 
-const textOf = (pieces: readonly { text?: string | null | undefined }[]): string => pieces.map(({ text }) => text ?? '').join('');
+const joinText = (pieces: readonly { text?: string | null | undefined }[]): string => pieces.map(({ text }) => text ?? '').join('');
 
 /** Merges consecutive pieces of one thought, which are sent back as one. */
-function addDetail(details: Record<string, unknown>[], detail: Record<string, unknown>): void {
+function mergeDetail(details: Record<string, unknown>[], detail: Record<string, unknown>): void {
   const last = details.at(-1);
   const field = detail['type'] === 'reasoning.text' ? 'text' : detail['type'] === 'reasoning.summary' ? 'summary' : undefined;
   if (!last || !field || last['type'] !== detail['type'] || last['index'] !== detail['index']) return void details.push({ ...detail });
-  Object.assign(last, detail, { [field]: `${stringOf(last[field])}${stringOf(detail[field])}` });
+  Object.assign(last, detail, { [field]: `${toText(last[field])}${toText(detail[field])}` });
 }
 
-const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '');

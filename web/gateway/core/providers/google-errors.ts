@@ -1,17 +1,17 @@
 import { z } from '#shared/rpc/zod.ts';
-import { statusError, waitMs } from './openai-errors.ts';
+import { toStatusError, clampWait } from './upstream-errors.ts';
 import { ProviderError } from './provider.ts';
 
-const details = z.object({
+const detailsSchema = z.object({
   error: z.object({
     details: z.array(z.looseObject({ reason: z.string().nullish(), retryDelay: z.string().nullish() })).nullish(),
   }),
 });
 
 /** Error of an unsuccessful response. Unlike elsewhere, an invalid key has status 400, and the retry delay is in the body. */
-export function googleFailure(name: string, response: Response, body: string, now: number): ProviderError {
-  const error = statusError(name, response, body, now);
-  const all = detailsOf(body);
+export function toGoogleError(name: string, response: Response, body: string, now: number): ProviderError {
+  const error = toStatusError(name, response, body, now);
+  const all = readDetails(body);
   if (all.some(({ reason }) => reason === 'API_KEY_INVALID')) {
     return new ProviderError(error.message.replace('rejected the request (HTTP 400)', 'rejected the API key (HTTP 400)'), {
       status: 401,
@@ -20,13 +20,13 @@ export function googleFailure(name: string, response: Response, body: string, no
   const delay = all.flatMap(({ retryDelay }) => /^([\d.]+)s$/.exec(retryDelay ?? '')?.[1] ?? [])[0];
   if (delay === undefined || error.retryAfterMs !== undefined) return error;
   const { status, retryable } = error;
-  return new ProviderError(error.message, { status, retryable, retryAfterMs: waitMs(Number(delay) * 1000) });
+  return new ProviderError(error.message, { status, retryable, retryAfterMs: clampWait(Number(delay) * 1000) });
 }
 
-function detailsOf(body: string): { reason?: string | null | undefined; retryDelay?: string | null | undefined }[] {
+function readDetails(body: string): { reason?: string | null | undefined; retryDelay?: string | null | undefined }[] {
   try {
     const value: unknown = JSON.parse(body);
-    const parsed = details.safeParse(Array.isArray(value) ? value[0] : value);
+    const parsed = detailsSchema.safeParse(Array.isArray(value) ? value[0] : value);
     return parsed.success ? (parsed.data.error.details ?? []) : [];
   } catch {
     return [];

@@ -1,31 +1,31 @@
-import type { Part, ToolCall } from '#shared/rpc/records.ts';
-import { WIRE } from './google-assembler.ts';
-import { fileNote, type Reader, readerOf } from './file-note.ts';
-import { generationConfig, toolFields } from './google-wishes.ts';
-import { base64Of, besideOf, OPENING, plainText, textsOf } from './parts.ts';
+import type { MessagePart, ToolCall } from '#shared/rpc/record-schemas.ts';
+import { GOOGLE_WIRE } from './google-assembler.ts';
+import { describeFile, type AttachmentReader, createReaderResolver } from './describe-file.ts';
+import { toGenerationConfig, toToolFields } from './google-options.ts';
+import { toStandardBase64, getOtherParts, OPENING_TEXT, toPlainText, getTextParts } from './content-parts.ts';
 import { type ModelMessage, type ModelRequest } from './provider.ts';
 
-type Piece = Record<string, unknown>;
-interface Turn {
+type GooglePiece = Record<string, unknown>;
+interface GoogleTurn {
   role: 'user' | 'model';
-  parts: Piece[];
+  parts: GooglePiece[];
 }
 
 /** MIME types sent as they are; other files are described. */
-const INLINE = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|audio\/|video\/)/;
+const INLINE_TYPES = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|audio\/|video\/)/;
 /** Newer models reject calls without a signature. The API defines this value for calls of other models and of earlier runs. */
-const UNSIGNED = 'skip_thought_signature_validator';
+const UNSIGNED_CALL = 'skip_thought_signature_validator';
 
-const text = (value: string): Piece[] => (value === '' ? [] : [{ text: value }]);
+const toTextPieces = (value: string): GooglePiece[] => (value === '' ? [] : [{ text: value }]);
 
-function partPieces(part: Part, reader: Reader): Piece[] {
-  if (part.type === 'text') return text(part.text);
-  if (INLINE.test(part.mimeType)) return [{ inlineData: { mimeType: part.mimeType, data: base64Of(part) } }];
-  return text(fileNote({ ...part, filename: part.filename ?? 'image' }, reader));
+function toPartPieces(part: MessagePart, reader: AttachmentReader): GooglePiece[] {
+  if (part.type === 'text') return toTextPieces(part.text);
+  if (INLINE_TYPES.test(part.mimeType)) return [{ inlineData: { mimeType: part.mimeType, data: toStandardBase64(part) } }];
+  return toTextPieces(describeFile({ ...part, filename: part.filename ?? 'image' }, reader));
 }
 
 /** A tool's result must be an object. */
-function resultOf(content: string): Record<string, unknown> {
+function toFunctionResult(content: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(content);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
@@ -35,34 +35,34 @@ function resultOf(content: string): Record<string, unknown> {
   }
 }
 
-function pieces(
+function toPieces(
   { role, content, toolCalls, toolCallId, name, kept }: ModelMessage,
   calls: ReadonlyMap<string, ToolCall>,
-  reader: Reader,
-): Piece[] {
+  reader: AttachmentReader,
+): GooglePiece[] {
   if (role === 'tool') {
     const tool = name ?? calls.get(toolCallId ?? '')?.tool ?? 'tool';
-    const response = { functionResponse: { name: tool, response: resultOf(plainText(textsOf(content))) } };
+    const response = { functionResponse: { name: tool, response: toFunctionResult(toPlainText(getTextParts(content))) } };
     // The result object cannot contain images and files; they follow it.
-    return [response, ...besideOf(content).flatMap((part) => partPieces(part, reader))];
+    return [response, ...getOtherParts(content).flatMap((part) => toPartPieces(part, reader))];
   }
-  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partPieces(part, reader));
-  if (kept?.wire === WIRE && Array.isArray(kept.value)) return kept.value;
-  const asked = (toolCalls ?? []).map(({ tool, args }, index) => ({
+  if (role === 'user') return typeof content === 'string' ? toTextPieces(content) : content.flatMap((part) => toPartPieces(part, reader));
+  if (kept?.wire === GOOGLE_WIRE && Array.isArray(kept.value)) return kept.value;
+  const callPieces = (toolCalls ?? []).map(({ tool, args }, index) => ({
     functionCall: { name: tool, args },
     // Of parallel calls, only the first is signed.
-    ...(index === 0 ? { thoughtSignature: UNSIGNED } : {}),
+    ...(index === 0 ? { thoughtSignature: UNSIGNED_CALL } : {}),
   }));
-  return [...text(plainText(content)), ...asked];
+  return [...toTextPieces(toPlainText(content)), ...callPieces];
 }
 
 /**
  * Merges consecutive messages of one role into one turn. The first turn is the user's. Messages of an API client are all sent, after a
  * placeholder user turn if they start differently.
  */
-function turns(request: ModelRequest): Turn[] {
-  const readerFor = readerOf(request);
-  const out: Turn[] = [];
+function toTurns(request: ModelRequest): GoogleTurn[] {
+  const readerFor = createReaderResolver(request);
+  const out: GoogleTurn[] = [];
   const calls = new Map<string, ToolCall>();
   for (const message of request.messages) {
     if (message.role === 'system') continue;
@@ -71,23 +71,23 @@ function turns(request: ModelRequest): Turn[] {
     const last = out.at(-1);
     // The branch may have been truncated in the middle of a turn.
     if (!last && !request.exact && (role === 'model' || message.role === 'tool')) continue;
-    const parts = pieces(message, calls, readerFor(message));
+    const parts = toPieces(message, calls, readerFor(message));
     if (parts.length === 0) continue;
     if (last?.role === role) last.parts.push(...parts);
     else out.push({ role, parts });
   }
-  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', parts: text(OPENING) });
+  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', parts: toTextPieces(OPENING_TEXT) });
   return out;
 }
 
 /** Body of `:streamGenerateContent`. Throws `Unsupported`. */
-export function generateBody(request: ModelRequest): Record<string, unknown> {
-  const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: plainText(content) }));
-  const config = generationConfig(request);
+export function createGenerateBody(request: ModelRequest): Record<string, unknown> {
+  const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: toPlainText(content) }));
+  const config = toGenerationConfig(request);
   return {
-    contents: turns(request),
+    contents: toTurns(request),
     ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
-    ...toolFields(request),
+    ...toToolFields(request),
   };
 }

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { type Asked, outcomeOf, standIn, streamed, type Streaming, unnamed } from '../../../../tests/support/streamed.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import {
+  type ProviderRequest,
+  collectOutcome,
+  createFakeServer,
+  createStreamResponse,
+  type StreamOptions,
+  toUnnamedEvents,
+} from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import { Google } from './google.ts';
@@ -27,24 +34,28 @@ const TEXT = [
 ];
 const USAGE = { inputTokens: 40, outputTokens: 10, totalTokens: 50, cacheReadTokens: 30 };
 
-const ask = (rest: Partial<ModelRequest> = {}): ModelRequest => ({
+const createRequest = (rest: Partial<ModelRequest> = {}): ModelRequest => ({
   model: 'gemini-3.8-flash',
   messages: [{ role: 'user', content: 'Hi' }],
   ...rest,
 });
 
-function google(answer: (asked: Asked, count: number) => Response, clock = systemClock) {
-  const { fetch, asked } = standIn(answer);
+function google(answer: (asked: ProviderRequest, count: number) => Response, clock = systemClock) {
+  const { fetch, asked } = createFakeServer(answer);
   const baseUrl = 'https://generativelanguage.googleapis.com/v1beta';
   return { provider: new Google({ id: 'g', name: 'Google', baseUrl, apiKey: 'AIza-1', fetch, clock }), asked };
 }
 
-const said = (text: string, streaming?: Streaming) => outcomeOf(google(() => streamed(text, streaming)).provider, ask());
+const getOutcome = (text: string, streaming?: StreamOptions) =>
+  collectOutcome(google(() => createStreamResponse(text, streaming)).provider, createRequest());
 
 describe('a valid stream', () => {
   verifies('providers/google-stream', 'text, usage and finish; the key in a header alone', async () => {
-    const { provider, asked } = google(() => streamed(unnamed(...TEXT)));
-    const { events, error, text } = await outcomeOf(provider, ask({ model: 'models/gemini-3.8-flash', temperature: 0.5, maxTokens: 50 }));
+    const { provider, asked } = google(() => createStreamResponse(toUnnamedEvents(...TEXT)));
+    const { events, error, text } = await collectOutcome(
+      provider,
+      createRequest({ model: 'models/gemini-3.8-flash', temperature: 0.5, maxTokens: 50 }),
+    );
     expect(error).toBeUndefined();
     expect(text).toBe('Hellö 漢😀');
     expect(events.slice(-2)).toEqual([
@@ -63,8 +74,8 @@ describe('a valid stream', () => {
   verifies('providers/google-stream', 'thoughts, and tool calls side by side; the signed turn goes back as it came', async () => {
     const first = { functionCall: { id: 'f1', name: 'add', args: { a: 1 } }, thoughtSignature: 'c2ln' };
     const second = { functionCall: { name: 'now' } };
-    const { events, calling, error } = await said(
-      unnamed(
+    const { events, pendingCalls, error } = await getOutcome(
+      toUnnamedEvents(
         chunk([{ text: 'Let me ', thought: true }]),
         chunk([{ text: 'see', thought: true }]),
         chunk([{ text: 'I ' }]),
@@ -73,7 +84,7 @@ describe('a valid stream', () => {
       ),
     );
     expect(error).toBeUndefined();
-    expect(calling).toEqual([['add'], ['add', 'now']]);
+    expect(pendingCalls).toEqual([['add'], ['add', 'now']]);
     expect(events).toEqual([
       { type: 'reasoning', text: 'Let me ' },
       { type: 'reasoning', text: 'see' },
@@ -88,16 +99,16 @@ describe('a valid stream', () => {
   });
 
   verifies('providers/google-stream', 'a whole conversation is sent in the format', async () => {
-    const { provider, asked } = google(() => streamed(unnamed(...TEXT)));
+    const { provider, asked } = google(() => createStreamResponse(toUnnamedEvents(...TEXT)));
     const signed = [{ functionCall: { name: 'add', args: {} }, thoughtSignature: 'c2ln' }];
     const calls = [
       { id: 'c1', tool: 'add', args: { a: 1 } },
       { id: 'c2', tool: 'now', args: {} },
     ];
     const schema = { type: 'object', properties: { a: { type: 'number' } }, additionalProperties: false };
-    await outcomeOf(
+    await collectOutcome(
       provider,
-      ask({
+      createRequest({
         model: '../x?key=1#/gemini',
         tools: [{ name: 'add', description: 'Adds', schema }],
         messages: [
@@ -160,7 +171,10 @@ describe('a valid stream', () => {
     ['SAFETY', 'content_filter'],
     ['SOMETHING_NEW', 'stop'],
   ])('that ends with %s finishes as %s', async (reason, finish) => {
-    expect((await said(unnamed(chunk([{ text: 'x' }]), chunk([], reason)))).events.at(-1)).toEqual({ type: 'finish', reason: finish });
+    expect((await getOutcome(toUnnamedEvents(chunk([{ text: 'x' }]), chunk([], reason)))).events.at(-1)).toEqual({
+      type: 'finish',
+      reason: finish,
+    });
   });
 
   it('that is blocked says so, and nothing of it is to be done', async () => {
@@ -169,7 +183,7 @@ describe('a valid stream', () => {
       ['request', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'No' } }],
       ['reply', call, chunk([], 'PROHIBITED_CONTENT')],
     ] as const) {
-      const { events, error } = await said(unnamed(...chunks));
+      const { events, error } = await getOutcome(toUnnamedEvents(...chunks));
       expect(error).toBeUndefined();
       expect(events).toEqual([
         { type: 'refusal', text: expect.stringContaining(`Google blocked the ${why} for safety reasons (PROHIBITED_CONTENT`) },
@@ -180,9 +194,9 @@ describe('a valid stream', () => {
 
   it('is whole where the connection stays open after the finish', async () => {
     const clock = new FakeClock();
-    const { provider } = google(() => streamed(unnamed(...TEXT), { ends: 'stall' }), clock);
-    const result = outcomeOf(provider, ask());
-    await clock.waitsFor(2000);
+    const { provider } = google(() => createStreamResponse(toUnnamedEvents(...TEXT), { ends: 'stall' }), clock);
+    const result = collectOutcome(provider, createRequest());
+    await clock.waitForTimer(2000);
     clock.advance(2000);
     expect(await result).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
   });
@@ -190,26 +204,26 @@ describe('a valid stream', () => {
 
 describe('a misbehaving server', () => {
   const inside = { error: { code: 503, message: 'The model is overloaded', status: 'UNAVAILABLE' } };
-  const cases: [what: string, body: string, streaming: Streaming, kept: string, message: RegExp, detail: object][] = [
-    ['cut', unnamed(...TEXT.slice(0, 2)), {}, 'Hellö 漢😀', /^Google closed the connection/, { retryable: true }],
-    ['cut within an event', unnamed(...TEXT.slice(0, 2)).slice(0, -12), {}, 'Hel', /closed the connection/, {}],
-    ['reset', unnamed(TEXT[0]), { ends: 'break' }, 'Hel', /closed the connection/, { retryable: true }],
+  const cases: [what: string, body: string, streaming: StreamOptions, kept: string, message: RegExp, detail: object][] = [
+    ['cut', toUnnamedEvents(...TEXT.slice(0, 2)), {}, 'Hellö 漢😀', /^Google closed the connection/, { retryable: true }],
+    ['cut within an event', toUnnamedEvents(...TEXT.slice(0, 2)).slice(0, -12), {}, 'Hel', /closed the connection/, {}],
+    ['reset', toUnnamedEvents(TEXT[0]), { ends: 'break' }, 'Hel', /closed the connection/, { retryable: true }],
     ['empty', '', {}, '', /closed the connection/, { retryable: true }],
-    ['garbage', `${unnamed(TEXT[0])}data: }{\n\n`, {}, 'Hel', /invalid JSON/, {}],
-    ['odd', unnamed({ candidates: [{ content: { parts: [{ text: 5 }] } }] }), {}, '', /couldn’t be read/, {}],
+    ['garbage', `${toUnnamedEvents(TEXT[0])}data: }{\n\n`, {}, 'Hel', /invalid JSON/, {}],
+    ['odd', toUnnamedEvents({ candidates: [{ content: { parts: [{ text: 5 }] } }] }), {}, '', /couldn’t be read/, {}],
     [
       'an error inside',
-      unnamed(TEXT[0], inside),
+      toUnnamedEvents(TEXT[0], inside),
       {},
       'Hel',
       /reported an error: The model is overloaded/,
       { status: 503, retryable: true },
     ],
-    ['a broken call', unnamed(chunk([], 'MALFORMED_FUNCTION_CALL')), {}, '', /invalid tool call/, { retryable: true }],
+    ['a broken call', toUnnamedEvents(chunk([], 'MALFORMED_FUNCTION_CALL')), {}, '', /invalid tool call/, { retryable: true }],
   ];
   verifies('providers/hostile-google', 'one clear error, what had come is kept', async () => {
     for (const [what, body, streaming, kept, message, detail] of cases) {
-      const { text, error, events } = await said(body, streaming);
+      const { text, error, events } = await getOutcome(body, streaming);
       expect({ what, text }).toEqual({ what, text: kept });
       expect(error, what).toBeInstanceOf(ProviderError);
       expect(error, what).toMatchObject({ ...detail, message: expect.stringMatching(message) as string });
@@ -225,7 +239,7 @@ describe('a misbehaving server', () => {
 
   it('wants another key, which it says with 400', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
-    const { error } = await outcomeOf(refused(400, 'API key not valid: AIza-1', details), ask());
+    const { error } = await collectOutcome(refused(400, 'API key not valid: AIza-1', details), createRequest());
     expect(error).toMatchObject({
       status: 401,
       ofRequest: false,
@@ -235,14 +249,14 @@ describe('a misbehaving server', () => {
 
   it('says within the body how long to wait', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.2s' }];
-    const { error } = await outcomeOf(refused(429, 'Quota', details), ask());
+    const { error } = await collectOutcome(refused(429, 'Quota', details), createRequest());
     expect(error).toMatchObject({ status: 429, retryable: true, retryAfterMs: 34_200 });
   });
 
   it('says nothing for 60 s', async () => {
     const clock = new FakeClock();
-    const { provider, asked } = google(() => streamed(unnamed(TEXT[0]), { ends: 'stall' }), clock);
-    const result = outcomeOf(provider, ask());
+    const { provider, asked } = google(() => createStreamResponse(toUnnamedEvents(TEXT[0]), { ends: 'stall' }), clock);
+    const result = collectOutcome(provider, createRequest());
     while (asked.length === 0) await Promise.resolve();
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(60_000);
@@ -251,10 +265,10 @@ describe('a misbehaving server', () => {
 });
 
 verifies('providers/hostile-google', 'any chunks in any pieces end in one finish or one ProviderError', async () => {
-  const whole = unnamed(...TEXT);
+  const whole = toUnnamedEvents(...TEXT);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(), { maxLength: 20 }), async (cuts) => {
-      expect(await said(whole, { cuts })).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
+      expect(await getOutcome(whole, { cuts })).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
     }),
     { numRuns: process.env.PERCH_LONG ? 2000 : 100 },
   );
@@ -267,12 +281,12 @@ verifies('providers/hostile-google', 'any chunks in any pieces end in one finish
     { promptFeedback: { blockReason: 'OTHER' } },
   ];
   const line = fc.oneof(
-    fc.constantFrom(...chunks.map((each) => unnamed(each))),
+    fc.constantFrom(...chunks.map((each) => toUnnamedEvents(each))),
     fc.constantFrom('data: nope\n\n', ': ping\n', '[{}]', '\0', 'data: [DONE]\n\n'),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 12 }), async (lines, cuts) => {
-      const { events, error } = await said(lines.join(''), { cuts });
+      const { events, error } = await getOutcome(lines.join(''), { cuts });
       const finished = events.filter(({ type }) => type === 'finish').length;
       if (error === undefined) expect([finished, events.at(-1)?.type]).toEqual([1, 'finish']);
       else {

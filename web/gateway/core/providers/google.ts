@@ -1,22 +1,22 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
-import { assembled } from './assembled.ts';
-import type { EmbeddingProvider } from './embedding.ts';
+import { assembleEvents } from './assembler.ts';
+import type { EmbeddingProvider } from './embedding-provider.ts';
 import { GoogleAssembler } from './google-assembler.ts';
-import { embedAnswer, embedBody } from './google-embeddings.ts';
-import { googleFailure } from './google-errors.ts';
-import { generateBody } from './google-request.ts';
-import { type ListedModel, listedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
-import type { DrawingProvider } from './relaying.ts';
-import { retried } from './retry.ts';
+import { toOpenAiEmbeddings, toGoogleEmbedBody } from './google-embeddings.ts';
+import { toGoogleError } from './google-errors.ts';
+import { createGenerateBody } from './google-request.ts';
+import { type ListedModel, createListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
+import type { DrawingProvider } from './relaying-provider.ts';
+import { retry } from './retry.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
-const PAGES = 10;
+const MAX_PAGES = 10;
 /** Models that support `generateContent` but not chat. */
-const NO_CHAT = /embedding|-tts|image|live|audio|veo|imagen|robotics|computer-use|aqa/i;
+const NON_CHAT_MODELS = /embedding|-tts|image|live|audio|veo|imagen|robotics|computer-use|aqa/i;
 
-const model = z.object({
+const modelSchema = z.object({
   name: z.string().min(1).max(300),
   displayName: z.string().nullish(),
   inputTokenLimit: z.number().positive().nullish().catch(null),
@@ -24,7 +24,7 @@ const model = z.object({
   supportedGenerationMethods: z.array(z.string()).nullish(),
   thinking: z.boolean().nullish().catch(null),
 });
-const page = z.object({ models: z.array(z.unknown()).nullish(), nextPageToken: z.string().nullish() });
+const pageSchema = z.object({ models: z.array(z.unknown()).nullish(), nextPageToken: z.string().nullish() });
 
 /** Google's Gemini API. */
 export class Google implements EmbeddingProvider, DrawingProvider {
@@ -39,42 +39,43 @@ export class Google implements EmbeddingProvider, DrawingProvider {
     this.#clock = options.clock;
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey): Record<string, string> => (apiKey ? { 'x-goog-api-key': apiKey } : {}),
-      failure: googleFailure,
+      failure: toGoogleError,
     });
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    return this.#generate(request.model, generateBody(request), signal);
+    return this.#generate(request.model, createGenerateBody(request), signal);
   }
 
   draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const body = generateBody({ model, messages: [{ role: 'user', content }] });
+    const body = createGenerateBody({ model, messages: [{ role: 'user', content }] });
     return this.#generate(model, { ...body, generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, signal);
   }
 
   #generate(model: string, body: Record<string, unknown>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const id = pathOf(model);
+    const id = encodeModelPath(model);
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.send(`/models/${id}:streamGenerateContent?alt=sse`, body, watchdog);
-    return assembled(this.#http, new GoogleAssembler(this.name), { signal, open });
+    return assembleEvents(this.#http, new GoogleAssembler(this.name), { signal, open });
   }
 
   async embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    const path = `/models/${pathOf(String(body['model']))}:batchEmbedContents`;
-    const asked = embedBody(body, this.name);
-    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, asked), true);
-    return embedAnswer(await retried(ask, { clock: this.#clock, signal }));
+    const path = `/models/${encodeModelPath(String(body['model']))}:batchEmbedContents`;
+    const requestBody = toGoogleEmbedBody(body, this.name);
+    const sendRequest = (): Promise<unknown> =>
+      this.#http.withWatchdog(signal, (watchdog) => this.#http.json(path, watchdog, requestBody), true);
+    return toOpenAiEmbeddings(await retry(sendRequest, { clock: this.#clock, signal }));
   }
 
   models(signal: AbortSignal): Promise<ListedModel[]> {
-    return this.#http.watched(signal, async (watchdog) => {
+    return this.#http.withWatchdog(signal, async (watchdog) => {
       const models: ListedModel[] = [];
       let token = '';
-      for (let count = 0; count < PAGES; count++) {
+      for (let count = 0; count < MAX_PAGES; count++) {
         const value = await this.#http.json(`/models?pageSize=1000${token}`, watchdog);
-        const parsed = page.safeParse(value);
+        const parsed = pageSchema.safeParse(value);
         if (!parsed.success || typeof value !== 'object' || value === null || !('models' in value))
           throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.`);
-        models.push(...(parsed.data.models ?? []).flatMap(read));
+        models.push(...(parsed.data.models ?? []).flatMap(toListedModels));
         if (!parsed.data.nextPageToken) break;
         token = `&pageToken=${encodeURIComponent(parsed.data.nextPageToken)}`;
       }
@@ -83,16 +84,16 @@ export class Google implements EmbeddingProvider, DrawingProvider {
   }
 }
 
-const pathOf = (id: string): string => encodeURIComponent(id.replace(/^models\//, '').toWellFormed());
+const encodeModelPath = (id: string): string => encodeURIComponent(id.replace(/^models\//, '').toWellFormed());
 
-function read(value: unknown): ListedModel[] {
-  const parsed = model.safeParse(value);
+function toListedModels(value: unknown): ListedModel[] {
+  const parsed = modelSchema.safeParse(value);
   if (!parsed.success) return [];
   const { name, displayName, inputTokenLimit, outputTokenLimit, supportedGenerationMethods: methods, thinking } = parsed.data;
   const id = name.replace(/^models\//, '');
-  if ((methods && !methods.includes('generateContent')) || NO_CHAT.test(id)) return [];
+  if ((methods && !methods.includes('generateContent')) || NON_CHAT_MODELS.test(id)) return [];
   return [
-    listedModel(id, {
+    createListedModel(id, {
       name: displayName || null,
       maxTokens: outputTokenLimit ?? null,
       contextWindow: inputTokenLimit ?? null,

@@ -1,14 +1,14 @@
-import { BETA_HEADER, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { ANTHROPIC_BETA_HEADER, ANTHROPIC_VERSION_HEADER } from '#shared/http/messages-api.ts';
 import type { SpliceEnd } from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
-import { statusError } from './openai-errors.ts';
-import type { Forwarded, SpliceTo } from './forwarding.ts';
-import { faultOfEnd, sendForwarded, toPassing } from './past-host.ts';
+import { toStatusError } from './upstream-errors.ts';
+import type { ForwardedResponse, SpliceTarget } from './forwarding-provider.ts';
+import { faultOfEnd, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
 import { type Provider, ProviderError } from './provider.ts';
-import { retried } from './retry.ts';
-import { toStanding } from './standing.ts';
+import { retry } from './retry.ts';
+import { toCachedRoute } from './cached-route.ts';
 import { parseJson, type UpstreamHttp } from './upstream-http.ts';
 
 /** API version and beta features of the caller's request. */
@@ -28,12 +28,12 @@ export interface MessagesProvider extends Provider {
   forwardMessages(
     body: Record<string, unknown>,
     signal: AbortSignal,
-    options: { headers: MessagesHeaders; to?: SpliceTo | undefined },
-  ): Promise<Forwarded>;
+    options: { headers: MessagesHeaders; to?: SpliceTarget | undefined },
+  ): Promise<ForwardedResponse>;
   /** The upstream's response to a request to count tokens. */
   countTokens(body: Record<string, unknown>, signal: AbortSignal, headers: MessagesHeaders): Promise<unknown>;
   /** Resolves with the failure of an answer that the bridge passed on and that ended with `end`. */
-  faultOfEnd(end: SpliceEnd, signal: AbortSignal): Promise<unknown>;
+  toEndFault(end: SpliceEnd, signal: AbortSignal): Promise<unknown>;
 }
 
 export const canForwardMessages = (provider: Provider): provider is MessagesProvider =>
@@ -50,42 +50,45 @@ export class MessagesForwarding {
   }
 
   /** Tries up to three times until the upstream has accepted the request. */
-  forward(...given: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
-    return retried(() => this.#forward(...given), { clock: this.#clock, signal: given[1] });
+  forward(...args: Parameters<MessagesProvider['forwardMessages']>): Promise<ForwardedResponse> {
+    return retry(() => this.#forward(...args), { clock: this.#clock, signal: args[1] });
   }
 
   count(...[body, signal, headers]: Parameters<MessagesProvider['countTokens']>): Promise<unknown> {
     const path = `/messages/count_tokens${toQuery(headers)}`;
-    const ask = (): Promise<unknown> =>
-      this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, body, toHeaders(headers)), true);
-    return retried(ask, { clock: this.#clock, signal });
+    const sendRequest = (): Promise<unknown> =>
+      this.#http.withWatchdog(signal, (watchdog) => this.#http.json(path, watchdog, body, toHeaders(headers)), true);
+    return retry(sendRequest, { clock: this.#clock, signal });
   }
 
-  faultOfEnd(end: SpliceEnd): unknown {
-    const fault = faultOfEnd(end, this.#http, readFault);
+  toEndFault(end: SpliceEnd): unknown {
+    const fault = faultOfEnd(end, this.#http, readMessagesFault);
     return fault && this.#http.explain(fault);
   }
 
-  #forward(...[body, signal, { headers, to }]: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
+  #forward(...[body, signal, { headers, to }]: Parameters<MessagesProvider['forwardMessages']>): Promise<ForwardedResponse> {
     const forward = { wire: 'messages' as const, stream: body['stream'] === true, choices: 1, stripUsage: false, thinksFirst: false };
     const variant = to?.variant;
-    const passing =
-      to && toPassing(this.#http, to, forward, (own, sent) => (variant === undefined ? undefined : toStanding(own, sent, { variant })));
+    const passthroughOptions =
+      to &&
+      toPassthroughOptions(this.#http, to, forward, (receivedBody, sent) =>
+        variant === undefined ? undefined : toCachedRoute(receivedBody, sent, { variant }),
+      );
     return sendForwarded(this.#http, {
       signal,
-      whole: !forward.stream,
-      send: (watchdog) => this.#http.send(`/messages${toQuery(headers)}`, body, watchdog, passing, toHeaders(headers)),
-      faultOfEnd: (end) => faultOfEnd(end, this.#http, readFault),
-      isEnd,
+      isBuffered: !forward.stream,
+      send: (watchdog) => this.#http.send(`/messages${toQuery(headers)}`, body, watchdog, passthroughOptions, toHeaders(headers)),
+      toEndFault: (end) => faultOfEnd(end, this.#http, readMessagesFault),
+      isLast: isMessageEnd,
     });
   }
 }
 
 /** Whether an event is the last one of an answer. */
-export const isEnd = (data: string): boolean => /"type"\s*:\s*"message_stop"/.test(data.slice(0, 100));
+export const isMessageEnd = (data: string): boolean => /"type"\s*:\s*"message_stop"/.test(data.slice(0, 100));
 
 /** The error that an event or a whole answer reports. */
-export function readFault(provider: string, data: string): unknown {
+export function readMessagesFault(provider: string, data: string): unknown {
   try {
     new AnthropicAssembler(provider).add(data);
   } catch (error) {
@@ -94,17 +97,17 @@ export function readFault(provider: string, data: string): unknown {
   return new ProviderError(`${provider} sent an unexpected part of a response.`);
 }
 
-const fault = z.object({ error: z.object({ details: z.record(z.string(), z.unknown()) }) });
+const faultSchema = z.object({ error: z.object({ details: z.record(z.string(), z.unknown()) }) });
 
 /** Error of an unsuccessful response, with the details that Anthropic's clients act on. */
-export const messagesFailure: typeof statusError = (provider, response, text, now) => {
-  const error = statusError(provider, response, text, now);
-  error.details = fault.safeParse(parseJson(text)).data?.error.details;
+export const toMessagesError: typeof toStatusError = (provider, response, text, now) => {
+  const error = toStatusError(provider, response, text, now);
+  error.details = faultSchema.safeParse(parseJson(text)).data?.error.details;
   return error;
 };
 
 const toQuery = ({ betaPath }: MessagesHeaders): string => (betaPath ? '?beta=true' : '');
 const toHeaders = ({ version, beta }: MessagesHeaders): Record<string, string> => ({
-  ...(version ? { [VERSION_HEADER]: version } : {}),
-  ...(beta ? { [BETA_HEADER]: beta } : {}),
+  ...(version ? { [ANTHROPIC_VERSION_HEADER]: version } : {}),
+  ...(beta ? { [ANTHROPIC_BETA_HEADER]: beta } : {}),
 });

@@ -1,16 +1,17 @@
-import type { ModelEntry, Usage } from '#shared/rpc/records.ts';
+import type { ModelEntry, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ListedModel } from './provider.ts';
 
-const VISION = /vision|llava|pixtral|moondream|[-_]?vl\b|[-_]vl[-_:]|gpt-4o|gpt-4\.1|gpt-[5-9]|gemma-?3|gemini|claude|llama-?4|minicpm-v/i;
-const THINKING = /\br1\b|deepseek-r|\bo[1-9]\b|qwq|qwen-?3|thinking|reason|gpt-oss|gpt-[5-9]|magistral/i;
+const VISION_MODELS =
+  /vision|llava|pixtral|moondream|[-_]?vl\b|[-_]vl[-_:]|gpt-4o|gpt-4\.1|gpt-[5-9]|gemma-?3|gemini|claude|llama-?4|minicpm-v/i;
+const THINKING_MODELS = /\br1\b|deepseek-r|\bo[1-9]\b|qwq|qwen-?3|thinking|reason|gpt-oss|gpt-[5-9]|magistral/i;
 
-type Known = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools' | 'vision' | 'thinking'>;
+type ModelFacts = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools' | 'vision' | 'thinking'>;
 
 /**
  * A model as `models.list` shows it: the server's list takes precedence over `table`. Unknown vision and thinking are guessed from the
  * name; tools are assumed to work. `free`: the model runs locally.
  */
-export function modelEntry(provider: string, listed: ListedModel, table: Known | undefined, free: boolean): ModelEntry {
+export function toModelEntry(provider: string, listed: ListedModel, table: ModelFacts | undefined, free: boolean): ModelEntry {
   const price = free ? { input: 0, output: 0, cachedInput: 0 } : (listed.price ?? table?.price);
   return {
     key: `${provider}/${listed.id}`,
@@ -20,8 +21,8 @@ export function modelEntry(provider: string, listed: ListedModel, table: Known |
     max_tokens: listed.maxTokens ?? table?.maxTokens ?? null,
     context_window: listed.contextWindow ?? table?.contextWindow ?? null,
     supports_tools: listed.tools ?? table?.tools ?? true,
-    supports_vision: listed.vision ?? table?.vision ?? VISION.test(listed.id),
-    supports_thinking: listed.thinking ?? table?.thinking ?? THINKING.test(listed.id),
+    supports_vision: listed.vision ?? table?.vision ?? VISION_MODELS.test(listed.id),
+    supports_thinking: listed.thinking ?? table?.thinking ?? THINKING_MODELS.test(listed.id),
     cost_per_1m_input: price?.input ?? null,
     cost_per_1m_output: price?.output ?? null,
     cost_per_1m_cached_input: price?.cachedInput ?? null,
@@ -43,12 +44,12 @@ export function withCost(usage: Usage, entry: ModelEntry): Usage {
   if (usage.cost !== undefined || input === null || output === null) return usage;
   if (usage.estimated && (input > 0 || output > 0)) return usage;
   const cached = Math.min(usage.inputTokens, usage.cacheReadTokens ?? 0);
-  const written = Math.min(usage.inputTokens - cached, usage.cacheWriteTokens ?? 0);
-  const hour = Math.min(written, usage.cacheWrite1hTokens ?? 0);
+  const cacheWrites = Math.min(usage.inputTokens - cached, usage.cacheWriteTokens ?? 0);
+  const hour = Math.min(cacheWrites, usage.cacheWrite1hTokens ?? 0);
   const millionths =
-    (usage.inputTokens - cached - written) * input +
+    (usage.inputTokens - cached - cacheWrites) * input +
     cached * (cachedInput ?? input) +
-    (written - hour) * (write ?? input) +
+    (cacheWrites - hour) * (write ?? input) +
     hour * HOUR_WRITE_FACTOR * input +
     usage.outputTokens * output;
   return { ...usage, cost: Math.round(millionths * 1000) / 1e9 };

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '#shared/rpc/records.ts';
+import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
 import type { ListedModel } from './provider.ts';
 
 export { findSmallModel } from './small-model.ts';
@@ -12,19 +12,25 @@ export { findSmallModel } from './small-model.ts';
  */
 export const PRICES_AS_OF = '2026-09-23';
 
-type Known = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools' | 'vision' | 'thinking'>;
+type ModelFacts = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools' | 'vision' | 'thinking'>;
 
 /** Capabilities besides text: `t` tools, `v` vision, `r` reasoning. */
 type Abilities = '' | 't' | 'tv' | 'tr' | 'tvr' | 'v' | 'r' | 'vr';
 /** USD per million tokens: input, output, cached input, input written to the cache. */
-type Price = readonly [number, number, number?, number?] | null;
-type Row = readonly [pattern: RegExp, contextWindow: number | null, maxTokens: number | null, abilities: Abilities | null, price: Price];
+type PriceRow = readonly [number, number, number?, number?] | null;
+type ModelRow = readonly [
+  pattern: RegExp,
+  contextWindow: number | null,
+  maxTokens: number | null,
+  abilities: Abilities | null,
+  price: PriceRow,
+];
 
 const K = 1000;
 const M = 1_000_000;
 
 /** The first matching row wins; an id may end with a date. */
-const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
+const MODELS: Partial<Record<ProviderKind, readonly ModelRow[]>> = {
   anthropic: [
     [/^claude-fable-5[-.]1/, M, 128 * K, 'tvr', [10, 50, 0.25]],
     [/^claude-fable-5(-\d{8})?$/, M, 128 * K, 'tvr', [10, 50, 1]],
@@ -150,13 +156,13 @@ const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
 };
 
 /** Price of input written to the cache, as a multiple of plain input, by vendor and model. Other vendors charge nothing for it. */
-const WRITE_FACTORS: Partial<Record<ProviderKind, readonly [model: RegExp, factor: number]>> = {
+const CACHE_WRITE_FACTORS: Partial<Record<ProviderKind, readonly [model: RegExp, factor: number]>> = {
   anthropic: [/^/, 1.25],
   openai: [/^gpt-(5\.[6-9]|[6-9])/, 1.25],
 };
 
-function toPrice(vendor: ProviderKind, id: string, [input, output, cachedInput, cacheWrite]: NonNullable<Price>): ListedModel['price'] {
-  const [model, factor] = WRITE_FACTORS[vendor] ?? [];
+function toPrice(vendor: ProviderKind, id: string, [input, output, cachedInput, cacheWrite]: NonNullable<PriceRow>): ListedModel['price'] {
+  const [model, factor] = CACHE_WRITE_FACTORS[vendor] ?? [];
   return {
     ...{ input, output, cachedInput: cachedInput ?? null },
     cacheWrite: cacheWrite ?? (model?.test(id) && factor ? Math.round(input * factor * 1e6) / 1e6 : null),
@@ -164,17 +170,17 @@ function toPrice(vendor: ProviderKind, id: string, [input, output, cachedInput, 
 }
 
 /** Known data of a vendor's model; undefined if there is none. */
-export function findModel(vendor: ProviderKind, id: string): Known | undefined {
-  const row = TABLE[vendor]?.find(([pattern]) => pattern.test(id));
+export function findModel(vendor: ProviderKind, id: string): ModelFacts | undefined {
+  const row = MODELS[vendor]?.find(([pattern]) => pattern.test(id));
   if (!row) return undefined;
   const [, contextWindow, maxTokens, abilities, price] = row;
-  const can = (ability: string): boolean | null => (abilities === null ? null : abilities.includes(ability));
+  const hasAbility = (ability: string): boolean | null => (abilities === null ? null : abilities.includes(ability));
   return {
     contextWindow,
     maxTokens,
-    tools: can('t'),
-    vision: can('v'),
-    thinking: can('r'),
+    tools: hasAbility('t'),
+    vision: hasAbility('v'),
+    thinking: hasAbility('r'),
     price: price && toPrice(vendor, id, price),
   };
 }

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { named, outcomeOf, standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
+import {
+  toNamedEvents,
+  collectOutcome,
+  createFakeServer,
+  createStreamResponse,
+  toUnnamedEvents,
+} from '../../../../tests/support/fake-provider-server.ts';
 import { SseScanner } from '#shared/http/sse.ts';
 import { systemClock } from '../clock.ts';
 import { Anthropic } from './anthropic.ts';
@@ -16,14 +22,14 @@ const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 
 type Kind = (typeof KINDS)[number] | 'anthropic';
 
 const toProvider = (kind: Kind, answer: () => Response): Provider => {
-  const options = { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', fetch: standIn(answer).fetch, clock: systemClock };
+  const options = { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', fetch: createFakeServer(answer).fetch, clock: systemClock };
   return kind === 'anthropic' ? new Anthropic(options) : new OpenAiCompatible({ ...options, kind });
 };
 
 /** Result of a request: its text, thoughts, calls and images, and its single end. */
 async function read(text: string, kind: Kind = 'openai-compatible', cuts: number[] = []) {
-  const { events, error } = await outcomeOf(
-    toProvider(kind, () => streamed(text, { cuts })),
+  const { events, error } = await collectOutcome(
+    toProvider(kind, () => createStreamResponse(text, { cuts })),
     request,
   );
   return { ...summarise(events), error: error instanceof Error ? error.message : undefined };
@@ -45,31 +51,31 @@ function summarise(events: readonly ModelEvent[]) {
 }
 
 const fixture = (name: string): string => readFileSync(join(import.meta.dirname, 'odd-streams', name), 'utf8');
-const good = { text: '', reasoning: '', calls: [] as string[], pictures: 0, ends: 1, error: undefined };
+const validOutcome = { text: '', reasoning: '', calls: [] as string[], pictures: 0, ends: 1, error: undefined };
 const ALPHA = 'docs_search {"query":"alpha"}';
 const BETA = 'docs_search {"query":"beta"}';
 const chunk = (delta: object, finish: string | null = null): object => ({ choices: [{ index: 0, delta, finish_reason: finish }] });
 const finish = (reason: string): object => chunk({}, reason);
-const stream = (...chunks: object[]): string => `${unnamed(...chunks)}data: [DONE]\n\n`;
+const stream = (...chunks: object[]): string => `${toUnnamedEvents(...chunks)}data: [DONE]\n\n`;
 const call = (part: object): object => chunk({ tool_calls: [part] });
 const search = (args: string, more: object = {}): object => ({ index: 0, function: { name: 'docs_search', arguments: args }, ...more });
 
 describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
   verifies('providers/odd-calls', 'has each call once, wherever its pieces belong', async () => {
-    expect(await read(fixture('parallel-same-index.sse'), kind)).toEqual({ ...good, calls: [ALPHA, BETA] });
-    expect(await read(fixture('name-repeated.sse'), kind)).toEqual({ ...good, calls: [ALPHA] });
+    expect(await read(fixture('parallel-same-index.sse'), kind)).toEqual({ ...validOutcome, calls: [ALPHA, BETA] });
+    expect(await read(fixture('name-repeated.sse'), kind)).toEqual({ ...validOutcome, calls: [ALPHA] });
     const [alpha, beta] = ['{"query":"alpha"}', '{"query":"beta"}'];
     // Without ids, in one chunk, and with numbers as ids.
     expect(await read(stream(call(search(alpha)), call(search(beta)), finish('tool_calls')), kind)).toEqual({
-      ...good,
+      ...validOutcome,
       calls: [ALPHA, BETA],
     });
     expect(await read(stream(chunk({ tool_calls: [search(alpha), search(beta)] }), finish('tool_calls')), kind)).toEqual({
-      ...good,
+      ...validOutcome,
       calls: [ALPHA, BETA],
     });
     expect(await read(stream(call(search(alpha, { id: 1 })), call(search(beta, { id: 2 })), finish('stop')), kind)).toEqual({
-      ...good,
+      ...validOutcome,
       calls: [ALPHA, BETA],
     });
     // Names in halves, and names repeated with what came before.
@@ -86,14 +92,14 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
           ),
           kind,
         ),
-      ).toEqual({ ...good, calls: [ALPHA] });
+      ).toEqual({ ...validOutcome, calls: [ALPHA] });
     // A late id, pieces without an index, arguments as an object, and arguments encoded twice.
     expect(
       await read(
         stream(call(search('{"query":')), call({ index: 0, id: 'a', function: { arguments: '"alpha"}' } }), finish('tool_calls')),
         kind,
       ),
-    ).toEqual({ ...good, calls: [ALPHA] });
+    ).toEqual({ ...validOutcome, calls: [ALPHA] });
     expect(
       await read(
         stream(
@@ -103,21 +109,21 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
         ),
         kind,
       ),
-    ).toEqual({ ...good, calls: [ALPHA] });
+    ).toEqual({ ...validOutcome, calls: [ALPHA] });
     expect(
       await read(stream(call({ ...search(''), function: { name: 'docs_search', arguments: { query: 'alpha' } } }), finish('stop')), kind),
-    ).toEqual({ ...good, calls: [ALPHA] });
-    expect(await read(stream(call(search(JSON.stringify(alpha))), finish('stop')), kind)).toEqual({ ...good, calls: [ALPHA] });
+    ).toEqual({ ...validOutcome, calls: [ALPHA] });
+    expect(await read(stream(call(search(JSON.stringify(alpha))), finish('stop')), kind)).toEqual({ ...validOutcome, calls: [ALPHA] });
     // The deprecated `function_call`.
     const former = chunk({ function_call: { name: 'docs_search', arguments: '{"query":' } });
     expect(await read(stream(former, chunk({ function_call: { arguments: '"alpha"}' } }), finish('function_call')), kind)).toEqual({
-      ...good,
+      ...validOutcome,
       calls: [ALPHA],
     });
   });
 
   verifies('providers/keep-alive', 'is kept alive by events that say nothing', async () => {
-    expect(await read(fixture('empty-data.sse'), kind)).toEqual({ ...good, text: 'Hello' });
+    expect(await read(fixture('empty-data.sse'), kind)).toEqual({ ...validOutcome, text: 'Hello' });
     const hello = JSON.stringify(chunk({ content: 'Hello' }, 'stop'));
     for (const idle of [
       'data:\n\n',
@@ -128,21 +134,21 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
       'data: ping\n\n',
       'retry: 10\n\n',
     ])
-      expect(await read(`${idle}data: ${hello}\n\n${idle}data: [done]\n\n`, kind), idle).toEqual({ ...good, text: 'Hello' });
+      expect(await read(`${idle}data: ${hello}\n\n${idle}data: [done]\n\n`, kind), idle).toEqual({ ...validOutcome, text: 'Hello' });
   });
 
   verifies('providers/thoughts-in-text', 'has its thoughts told from its answer', async () => {
-    expect(await read(fixture('think-in-content.sse'), kind)).toEqual({ ...good, text: 'Hello', reasoning: 'plan' });
+    expect(await read(fixture('think-in-content.sse'), kind)).toEqual({ ...validOutcome, text: 'Hello', reasoning: 'plan' });
     const said = (...texts: string[]) => read(stream(...texts.map((content) => chunk({ content })), finish('stop')), kind);
-    expect(await said('<th', 'ink>pl', 'an</thi', 'nk>\n\nHello')).toEqual({ ...good, text: 'Hello', reasoning: 'plan' });
-    expect(await said('plan</think>Hello')).toEqual({ ...good, text: 'Hello', reasoning: 'plan' });
-    expect(await said('<think>plan')).toEqual({ ...good, reasoning: 'plan' });
-    expect(await said('<think></think>Hello')).toEqual({ ...good, text: 'Hello' });
-    expect(await said('Write `<think>` or `</think>`.')).toEqual({ ...good, text: 'Write `<think>` or `</think>`.' });
+    expect(await said('<th', 'ink>pl', 'an</thi', 'nk>\n\nHello')).toEqual({ ...validOutcome, text: 'Hello', reasoning: 'plan' });
+    expect(await said('plan</think>Hello')).toEqual({ ...validOutcome, text: 'Hello', reasoning: 'plan' });
+    expect(await said('<think>plan')).toEqual({ ...validOutcome, reasoning: 'plan' });
+    expect(await said('<think></think>Hello')).toEqual({ ...validOutcome, text: 'Hello' });
+    expect(await said('Write `<think>` or `</think>`.')).toEqual({ ...validOutcome, text: 'Write `<think>` or `</think>`.' });
     expect(
       await read(stream(chunk({ content: '<think>plan</think>' }), call(search('{"query":"alpha"}')), finish('tool_calls')), kind),
     ).toEqual({
-      ...good,
+      ...validOutcome,
       reasoning: 'plan',
       calls: [ALPHA],
     });
@@ -154,14 +160,14 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
       ...{ text: 'Hello', ends: 0 },
       error: 'Upstream reported an error: Upstream error',
     });
-    const begun = unnamed(chunk({ content: 'Hel' }));
+    const begun = toUnnamedEvents(chunk({ content: 'Hel' }));
     for (const [text, message] of [
-      [unnamed({ detail: 'no room' }), 'no room'],
+      [toUnnamedEvents({ detail: 'no room' }), 'no room'],
       ['event: error\ndata: {"detail":"no room"}\n\n', 'no room'],
       ['event: error\ndata: {"message":"no room","code":503}\n\n', 'no room'],
       ['event: error\ndata: no room\n\n', 'no room'],
-      [unnamed({ base_resp: { status_code: 1004, status_msg: 'no room' } }), 'no room'],
-      [unnamed(finish('error')), 'stopped with an error'],
+      [toUnnamedEvents({ base_resp: { status_code: 1004, status_msg: 'no room' } }), 'no room'],
+      [toUnnamedEvents(finish('error')), 'stopped with an error'],
     ] as const)
       expect(await read(`${begun}${text}data: [DONE]\n\n`, kind), text).toMatchObject({
         ...{ text: 'Hel', ends: 0 },
@@ -170,7 +176,7 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
     expect(
       await read(stream({ base_resp: { status_code: 0, status_msg: 'success' }, ...chunk({ content: 'Hello' }, 'stop') }), kind),
     ).toEqual({
-      ...good,
+      ...validOutcome,
       text: 'Hello',
     });
   });
@@ -187,21 +193,25 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
       `data: ${whole}\n\n`,
     ])
       for (const cuts of [[], [3], [30, 31, 60], [text.length - 2]])
-        expect(await read(text, kind, cuts), text).toEqual({ ...good, text: 'Hello' });
+        expect(await read(text, kind, cuts), text).toEqual({ ...validOutcome, text: 'Hello' });
   });
 
   verifies('providers/pictures', 'gives the pictures that the model made, and fetches none from elsewhere', async () => {
     const picture = (url: string): object => ({ type: 'image_url', image_url: { url } });
     const images = [picture('data:image/png;base64,iVBORw0KGgo='), picture('https://evil.test/x.png')];
-    expect(await read(stream(chunk({ content: 'Here', images }), finish('stop')), kind)).toEqual({ ...good, text: 'Here', pictures: 1 });
+    expect(await read(stream(chunk({ content: 'Here', images }), finish('stop')), kind)).toEqual({
+      ...validOutcome,
+      text: 'Here',
+      pictures: 1,
+    });
   });
 });
 
 describe('Anthropic’s format', () => {
   verifies('providers/odd-calls', 'has arguments that came at once, and never runs a call whose arguments were lost', async () => {
-    expect(await read(fixture('anthropic-input-at-start.sse'), 'anthropic')).toEqual({ ...good, calls: [ALPHA] });
+    expect(await read(fixture('anthropic-input-at-start.sse'), 'anthropic')).toEqual({ ...validOutcome, calls: [ALPHA] });
     const calling = (block: object, ...deltas: string[]): string =>
-      named(
+      toNamedEvents(
         { type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } },
         { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't1', name: 'docs_search', ...block } },
         ...deltas.map((partial) => ({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: partial } })),
@@ -216,15 +226,15 @@ describe('Anthropic’s format', () => {
   });
 
   it('is kept alive by pings and events without data', async () => {
-    const text = named(
+    const text = toNamedEvents(
       { type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } },
       { type: 'ping' },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hello' } },
       { type: 'content_block_stop', index: 0 },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } },
     );
-    expect(await read(`data:\n\ndata: null\n\n${text}data:\n\n${named({ type: 'message_stop' })}`, 'anthropic')).toEqual({
-      ...good,
+    expect(await read(`data:\n\ndata: null\n\n${text}data:\n\n${toNamedEvents({ type: 'message_stop' })}`, 'anthropic')).toEqual({
+      ...validOutcome,
       text: 'Hello',
     });
   });
@@ -232,15 +242,22 @@ describe('Anthropic’s format', () => {
 
 it('a model that ends thoughts which it never began thinks first in its next answers', async () => {
   const pieces = ['pl', 'an</think>', 'Hello'];
-  const provider = toProvider('openai-compatible', () => streamed(stream(...pieces.map((content) => chunk({ content })), finish('stop'))));
-  expect(summarise((await outcomeOf(provider, request)).events)).toEqual({ ...good, error: undefined, text: 'planHello', calls: [] });
-  expect(summarise((await outcomeOf(provider, request)).events)).toMatchObject({ text: 'Hello', reasoning: 'plan' });
+  const provider = toProvider('openai-compatible', () =>
+    createStreamResponse(stream(...pieces.map((content) => chunk({ content })), finish('stop'))),
+  );
+  expect(summarise((await collectOutcome(provider, request)).events)).toEqual({
+    ...validOutcome,
+    error: undefined,
+    text: 'planHello',
+    calls: [],
+  });
+  expect(summarise((await collectOutcome(provider, request)).events)).toMatchObject({ text: 'Hello', reasoning: 'plan' });
 });
 
 it('the text at which a server says that it stopped is known', async () => {
   const stopped = { choices: [{ index: 0, delta: { content: 'So' }, finish_reason: 'stop', stop_reason: 'END' }] };
-  const provider = toProvider('openai-compatible', () => streamed(stream(stopped)));
-  expect((await outcomeOf(provider, request)).events.at(-1)).toEqual({ type: 'finish', reason: 'stop', stopSequence: 'END' });
+  const provider = toProvider('openai-compatible', () => createStreamResponse(stream(stopped)));
+  expect((await collectOutcome(provider, request)).events.at(-1)).toEqual({ type: 'finish', reason: 'stop', stopSequence: 'END' });
 });
 
 verifies(
@@ -249,7 +266,7 @@ verifies(
   async () => {
     const images = (length: number): string =>
       stream(chunk({ content: 'ok', images: [{ image_url: { url: `data:image/png;base64,${'A'.repeat(length)}` } }] }, 'stop'));
-    for (const length of [1_500_000, 20_000_000]) expect(await read(images(length))).toEqual({ ...good, text: 'ok', pictures: 1 });
+    for (const length of [1_500_000, 20_000_000]) expect(await read(images(length))).toEqual({ ...validOutcome, text: 'ok', pictures: 1 });
     expect(await read(images(26 * 1024 * 1024))).toMatchObject({ ends: 0, error: 'Upstream sent an event that is too large.' });
     // Streams inside a large event hold its bytes until they are closed.
     const bytes = new TextEncoder().encode(`data: "${'A'.repeat(20 * 1024 * 1024)}`);
@@ -273,7 +290,7 @@ verifies(
 );
 
 /** A server's way to write one answer: the same calls and text in one of many forms. */
-const answers = fc.record({
+const writtenAnswers = fc.record({
   text: fc.array(fc.constantFrom('Hel', 'lo ', '😀', 'wörld', ' <b>', '\n\n'), { maxLength: 6 }),
   thought: fc.option(fc.constantFrom('plan', 'a\nb', '')),
   calls: fc.array(fc.record({ tool: fc.constantFrom('docs_search', 'look'), query: fc.constantFrom('alpha', '{"}', 'ä😀', '') }), {
@@ -287,7 +304,7 @@ const answers = fc.record({
   idle: fc.constantFrom('', 'data:\n\n', ': ping\n\n', 'data: null\n\n'),
   cuts: fc.array(fc.nat(5000), { maxLength: 12 }),
 });
-type WrittenAnswer = typeof answers extends fc.Arbitrary<infer T> ? T : never;
+type WrittenAnswer = typeof writtenAnswers extends fc.Arbitrary<infer T> ? T : never;
 
 /** Chunks of an answer. Servers that write a call in several pieces identify it by index or id. */
 function writeChunks({ text, thought, calls, index, id, name, parts }: WrittenAnswer): object[] {
@@ -322,7 +339,7 @@ function writeChunks({ text, thought, calls, index, id, name, parts }: WrittenAn
 
 verifies('providers/odd-calls', 'any valid stream, cut and written as servers do, gives the same calls, text and one end', async () => {
   await fc.assert(
-    fc.asyncProperty(answers, async (given) => {
+    fc.asyncProperty(writtenAnswers, async (given) => {
       const answer = { ...given, name: given.index === 'none' && given.name === 'halves' ? 'whole' : given.name };
       const lines = writeChunks(answer).map((each) => JSON.stringify(each));
       const { frame, idle } = answer;
@@ -336,7 +353,7 @@ verifies('providers/odd-calls', 'any valid stream, cut and written as servers do
       );
       const said = answer.text.join('');
       expect({ ...got, error }).toEqual({
-        ...good,
+        ...validOutcome,
         text: said.trimStart(),
         reasoning: answer.thought ?? '',
         calls: answer.calls.map(({ tool, query }) => `${tool} ${JSON.stringify({ query })}`),

@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { heard, type Outcome } from '../../../../tests/support/streamed.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
-import { createFetch } from '../../ports/fetch.ts';
+import { collectEvents, type ProviderOutcome } from '../../../../tests/support/fake-provider-server.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/test-upstream.ts';
+import { createFetch } from '../../ports/create-fetch.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
-import { Breaker } from './breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
-import { retriedStream } from './retry.ts';
+import { retryStream } from './retry.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 const realFetch: Fetch = (url, init) => fetch(url, init);
 /** Back-off without delay. */
-const hasty: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 2000 ? ms : 0, callback) };
+const clockWithoutBackoff: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 2000 ? ms : 0, callback) };
 
 let upstream: Upstream;
 beforeAll(async () => {
@@ -24,10 +24,17 @@ beforeAll(async () => {
 afterAll(() => upstream.close());
 
 function provider(options: Partial<ConstructorParameters<typeof OpenAiCompatible>[0]> = {}): OpenAiCompatible {
-  return new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: upstream.url, fetch: realFetch, clock: hasty, ...options });
+  return new OpenAiCompatible({
+    id: 'up',
+    name: 'Upstream',
+    baseUrl: upstream.url,
+    fetch: realFetch,
+    clock: clockWithoutBackoff,
+    ...options,
+  });
 }
 
-const ask = (model: string, rest: Partial<ModelRequest> = {}): ModelRequest => ({
+const createRequest = (model: string, rest: Partial<ModelRequest> = {}): ModelRequest => ({
   model,
   messages: [{ role: 'user', content: 'Hi' }],
   ...rest,
@@ -37,14 +44,16 @@ const run = (
   request: ModelRequest,
   options: Parameters<typeof provider>[0] = {},
   signal = new AbortController().signal,
-): Promise<Outcome> =>
-  heard(() => retriedStream(() => provider(options).stream(request, signal), { clock: options.clock ?? hasty, signal, random: () => 1 }));
+): Promise<ProviderOutcome> =>
+  collectEvents(() =>
+    retryStream(() => provider(options).stream(request, signal), { clock: options.clock ?? clockWithoutBackoff, signal, random: () => 1 }),
+  );
 
 const lastRequest = () => upstream.requests.at(-1);
 
 describe('a valid stream', () => {
   verifies('providers/openai-stream', 'text, usage and finish', async () => {
-    const { events, error, text } = await run(ask('normal', { temperature: 0.5, maxTokens: 9 }));
+    const { events, error, text } = await run(createRequest('normal', { temperature: 0.5, maxTokens: 9 }));
     expect(error).toBeUndefined();
     expect(text).toBe(TEXT);
     expect(events.slice(-2)).toEqual([
@@ -63,17 +72,17 @@ describe('a valid stream', () => {
   });
 
   it.each([1, 2, 3, 7, 64])('is the same when it comes in pieces of %i bytes with CRLF', async (size) => {
-    expect(await run(ask(`split-${size}`))).toMatchObject({ text: TEXT, error: undefined });
+    expect(await run(createRequest(`split-${size}`))).toMatchObject({ text: TEXT, error: undefined });
   });
 
   it('may come whole from a server that ignores `stream`', async () => {
-    const { text, error, events } = await run(ask('whole'));
+    const { text, error, events } = await run(createRequest('whole'));
     expect({ text, error }).toEqual({ text: TEXT, error: undefined });
     expect(events.map(({ type }) => type)).toEqual(['text', 'usage', 'finish']);
   });
 
   it('gives reasoning apart from text', async () => {
-    expect((await run(ask('reasoning'))).events).toEqual([
+    expect((await run(createRequest('reasoning'))).events).toEqual([
       { type: 'reasoning', text: 'Hmm' },
       { type: 'reasoning', text: ' so' },
       { type: 'text', text: 'Yes' },
@@ -82,13 +91,13 @@ describe('a valid stream', () => {
   });
 
   it('assembles tool calls', async () => {
-    const { events, calling } = await run(ask('tool'));
-    expect(calling).toEqual([['get_weather'], ['get_weather'], ['get_weather']]);
+    const { events, pendingCalls } = await run(createRequest('tool'));
+    expect(pendingCalls).toEqual([['get_weather'], ['get_weather'], ['get_weather']]);
     expect(events).toEqual([
       { type: 'tool_call', call: { id: 'call_1', tool: 'get_weather', args: { city: 'Köln' } } },
       { type: 'finish', reason: 'tool_calls' },
     ]);
-    const plain = (await run(ask('tool-plain'))).events;
+    const plain = (await run(createRequest('tool-plain'))).events;
     expect(plain).toMatchObject([
       { type: 'tool_call', call: { tool: 'one', args: {} } },
       { type: 'tool_call', call: { tool: 'two', args: {} } },
@@ -98,13 +107,13 @@ describe('a valid stream', () => {
   });
 
   it('of 10,000 deltas is complete and in order', async () => {
-    const { text } = await run(ask('deltas-10000'));
+    const { text } = await run(createRequest('deltas-10000'));
     expect(text).toBe(Array.from({ length: 10_000 }, (_, i) => `w${i} `).join(''));
   });
 
   it('sends tools, tool results and pictures in the format', async () => {
     await run(
-      ask('normal', {
+      createRequest('normal', {
         tools: [{ name: 'add', description: 'Adds', schema: { type: 'object' } }],
         messages: [
           { role: 'system', content: 'Be brief' },
@@ -142,7 +151,7 @@ describe('a valid stream', () => {
   });
 
   it('does without what the server refuses', async () => {
-    expect((await run(ask('strict', { temperature: 1 }))).text).toBe(TEXT);
+    expect((await run(createRequest('strict', { temperature: 1 }))).text).toBe(TEXT);
     expect(lastRequest()?.body).toEqual({ model: 'strict', messages: [{ role: 'user', content: 'Hi' }], stream: true, temperature: 1 });
   });
 
@@ -163,7 +172,7 @@ describe('a valid stream', () => {
         },
         { highWaterMark: 0 },
       );
-      expect((await run(ask('x'), { fetch: () => Promise.resolve(new Response(body)), clock })).text).toBe('Hi');
+      expect((await run(createRequest('x'), { fetch: () => Promise.resolve(new Response(body)), clock })).text).toBe('Hi');
       if (!ends) clock.advance(1000);
       expect(await left.promise).toBe(ends ? 'read to the end' : 'cancelled');
     }
@@ -188,7 +197,7 @@ describe('a misbehaving upstream', () => {
   ];
   verifies('providers/hostile-upstream', 'one clear error, what had come is kept', async () => {
     for (const [mode, kept, says] of cases) {
-      const { text, error, events } = await run(ask(mode));
+      const { text, error, events } = await run(createRequest(mode));
       expect({ mode, text }).toEqual({ mode, text: kept });
       expect(error, mode).toBeInstanceOf(ProviderError);
       expect(error, mode).toMatchObject({ message: expect.stringMatching(says) });
@@ -219,7 +228,7 @@ describe('a misbehaving upstream', () => {
   });
 
   verifies('chat/unreadable-arguments', 'come with their call where the caller tells the model', async () => {
-    const { events, error } = await run(ask('tool-broken', { tellsUnread: true }));
+    const { events, error } = await run(createRequest('tool-broken', { tellsUnread: true }));
     expect(error).toBeUndefined();
     const [call] = events.filter((event) => event.type === 'tool_call');
     expect(call).toMatchObject({ call: { tool: 'one', args: {} }, unread: expect.stringMatching(/^are not valid JSON: /) as string });
@@ -227,7 +236,7 @@ describe('a misbehaving upstream', () => {
 
   it.each([429, 500, 503])('is asked three times in all when it answers %i', async (status) => {
     const before = upstream.requests.length;
-    const { error } = await run(ask(`error-${status}`));
+    const { error } = await run(createRequest(`error-${status}`));
     expect(error).toMatchObject({ status, retryable: true, message: expect.stringContaining(`upstream says ${status}`) });
     expect(upstream.requests.length - before).toBe(3);
   });
@@ -235,24 +244,27 @@ describe('a misbehaving upstream', () => {
   it('is asked once when asking again cannot help', async () => {
     for (const mode of ['error-400', 'error-401', 'error-501', 'quota']) {
       const before = upstream.requests.length;
-      expect((await run(ask(mode))).error, mode).toBeInstanceOf(ProviderError);
+      expect((await run(createRequest(mode))).error, mode).toBeInstanceOf(ProviderError);
       expect(upstream.requests.length - before, mode).toBe(1);
     }
   });
 
   it('may come back in time', async () => {
     upstream.queue.push('error-503', 'hangup', 'normal');
-    expect(await run(ask('any'))).toMatchObject({ text: TEXT, error: undefined });
+    expect(await run(createRequest('any'))).toMatchObject({ text: TEXT, error: undefined });
   });
 
   it('tells of a bad gateway page by its title', async () => {
-    expect((await run(ask('error-page'))).error).toMatchObject({ status: 502, message: expect.stringContaining('"Bad Gateway"') });
+    expect((await run(createRequest('error-page'))).error).toMatchObject({
+      status: 502,
+      message: expect.stringContaining('"Bad Gateway"'),
+    });
   });
 
   it('that nobody runs is told by name and address', async () => {
     const gone = await startUpstream();
     await gone.close();
-    const { error } = await run(ask('x'), { baseUrl: gone.url });
+    const { error } = await run(createRequest('x'), { baseUrl: gone.url });
     expect(error).toMatchObject({
       message: `Couldn’t reach Upstream at ${gone.url}: it is not running, or it does not allow requests from this page.`,
       retryable: true,
@@ -260,7 +272,7 @@ describe('a misbehaving upstream', () => {
   });
 
   it('elsewhere that cannot be reached may also lie behind a network that is not there', async () => {
-    const { error } = await run(ask('x'), {
+    const { error } = await run(createRequest('x'), {
       baseUrl: 'https://models.example/v1',
       fetch: () => Promise.reject(new TypeError('Failed to fetch')),
     });
@@ -275,38 +287,38 @@ describe('a misbehaving upstream', () => {
     await gone.close();
     const { origin } = new URL(gone.url);
     let isBridgeAway = true;
-    const fetch = createFetch({ allowed: () => new Set([origin]), egress: () => null, isBridgeAway: () => isBridgeAway });
-    const breaker = new Breaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
-    const tried = (): Promise<Outcome> => run(ask('x'), { baseUrl: gone.url, fetch, breaker });
+    const fetch = createFetch({ getAllowedOrigins: () => new Set([origin]), getEgress: () => null, isBridgeAway: () => isBridgeAway });
+    const breaker = new CircuitBreaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
+    const tried = (): Promise<ProviderOutcome> => run(createRequest('x'), { baseUrl: gone.url, fetch, breaker });
     expect((await tried()).error).toMatchObject({
       message: `Couldn’t reach Upstream at ${gone.url}: Perch on your computer is not running; start it with \`perch gateway run\`.`,
       retryable: true,
     });
-    expect(breaker.rest).toBeUndefined();
+    expect(breaker.pauseState).toBeUndefined();
     isBridgeAway = false;
     await tried();
-    expect(breaker.rest).toBeDefined();
+    expect(breaker.pauseState).toBeDefined();
   });
 
   it('is waited for as long as it asks, up to 60 s', async () => {
     const clock = new FakeClock();
     upstream.queue.push('error-429', 'normal');
-    const result = run(ask('any'), { clock });
-    await clock.waitsFor(1000);
+    const result = run(createRequest('any'), { clock });
+    await clock.waitForTimer(1000);
     clock.advance(999);
     expect(clock.pending()).toBeGreaterThan(0);
     clock.advance(1);
     expect((await result).text).toBe(TEXT);
 
     const impatient: Fetch = () => Promise.resolve(new Response('{}', { status: 429, headers: { 'retry-after': '61' } }));
-    expect((await run(ask('x'), { fetch: impatient, clock: new FakeClock() })).error).toMatchObject({ retryAfterMs: 61_000 });
+    expect((await run(createRequest('x'), { fetch: impatient, clock: new FakeClock() })).error).toMatchObject({ retryAfterMs: 61_000 });
   });
 
   it('hides the key that the server quotes', async () => {
     await using strict = await startUpstream({ apiKey: 'sk-right' });
-    const { error } = await run(ask('normal'), { baseUrl: strict.url, apiKey: 'sk-wrong-secret' });
+    const { error } = await run(createRequest('normal'), { baseUrl: strict.url, apiKey: 'sk-wrong-secret' });
     expect(error).toMatchObject({ status: 401, message: expect.not.stringContaining('sk-wrong-secret') });
-    expect(await run(ask('normal'), { baseUrl: strict.url, apiKey: 'sk-right' })).toMatchObject({ text: TEXT });
+    expect(await run(createRequest('normal'), { baseUrl: strict.url, apiKey: 'sk-right' })).toMatchObject({ text: TEXT });
   });
 });
 
@@ -321,7 +333,7 @@ describe('silence', () => {
       const seen = Promise.withResolvers<void>();
       const events: ModelEvent[] = [];
       const result = (async () => {
-        for await (const event of provider({ clock }).stream(ask(mode), new AbortController().signal)) {
+        for await (const event of provider({ clock }).stream(createRequest(mode), new AbortController().signal)) {
           events.push(event);
           seen.resolve();
         }
@@ -341,8 +353,8 @@ describe('silence', () => {
 
   it('after the finish reason is no failure: only the trailer is missing', async () => {
     const clock = new FakeClock();
-    const result = run(ask('stall-end'), { clock });
-    await clock.waitsFor(2000);
+    const result = run(createRequest('stall-end'), { clock });
+    await clock.waitForTimer(2000);
     clock.advance(2000);
     const { text, error, events } = await result;
     expect({ text, error }).toEqual({ text: 'Hello', error: undefined });
@@ -356,7 +368,7 @@ describe('abort', () => {
       const before = upstream.requests.filter(({ method }) => method === 'POST').length;
       const abort = new AbortController();
       const reason = new Error('stop');
-      const result = run(ask(mode), {}, abort.signal);
+      const result = run(createRequest(mode), {}, abort.signal);
       const request = await upstream.request(before + 1);
       abort.abort(reason);
       expect((await result).error).toBe(reason);
@@ -369,8 +381,8 @@ describe('abort', () => {
     const clock = new FakeClock();
     const abort = new AbortController();
     upstream.queue.push('error-503');
-    const result = run(ask('any'), { clock }, abort.signal);
-    await clock.waitsFor(600);
+    const result = run(createRequest('any'), { clock }, abort.signal);
+    await clock.waitForTimer(600);
     abort.abort(new Error('stop'));
     expect((await result).error).toMatchObject({ message: 'stop' });
     expect(clock.pending()).toBe(0);
@@ -378,26 +390,26 @@ describe('abort', () => {
 
   it('before the start asks nobody', async () => {
     const before = upstream.requests.length;
-    expect((await run(ask('normal'), {}, AbortSignal.abort(new Error('stop')))).error).toMatchObject({ message: 'stop' });
+    expect((await run(createRequest('normal'), {}, AbortSignal.abort(new Error('stop')))).error).toMatchObject({ message: 'stop' });
     expect(upstream.requests.length).toBe(before);
   });
 
   it('works where the transport does not listen', async () => {
     const deaf: Fetch = () => Promise.resolve(new Response(new ReadableStream({ pull: () => new Promise(() => {}) })));
     const abort = new AbortController();
-    const result = run(ask('x'), { fetch: deaf }, abort.signal);
+    const result = run(createRequest('x'), { fetch: deaf }, abort.signal);
     abort.abort(new Error('stop'));
     expect((await result).error).toMatchObject({ message: 'stop' });
     const never: Fetch = () => new Promise(() => {});
     const second = new AbortController();
-    const waiting = run(ask('x'), { fetch: never }, second.signal);
+    const waiting = run(createRequest('x'), { fetch: never }, second.signal);
     second.abort(new Error('stop'));
     expect((await waiting).error).toMatchObject({ message: 'stop' });
   });
 
   it('is what leaving early does to the upstream', async () => {
     const before = upstream.requests.filter(({ method }) => method === 'POST').length;
-    for await (const event of provider().stream(ask('endless'), new AbortController().signal)) if (event.type === 'text') break;
+    for await (const event of provider().stream(createRequest('endless'), new AbortController().signal)) if (event.type === 'text') break;
     const request = await upstream.request(before + 1);
     await request.closed;
     expect(request.hungUp).toBe(true);
@@ -433,7 +445,7 @@ it('any bytes in any pieces end in one finish or one ProviderError', async () =>
             controller.close();
           },
         });
-        const { events, error } = await run(ask('x'), { fetch: () => Promise.resolve(new Response(body)) });
+        const { events, error } = await run(createRequest('x'), { fetch: () => Promise.resolve(new Response(body)) });
         const finished = events.filter(({ type }) => type === 'finish').length;
         if (error === undefined) expect([finished, events.at(-1)?.type]).toEqual([1, 'finish']);
         else {

@@ -1,25 +1,25 @@
-import type { ProviderKind } from '#shared/rpc/records.ts';
+import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
 import type { SpliceEnd } from '#shared/link/splice.ts';
-import { assembled } from './assembled.ts';
+import { assembleEvents } from './assembler.ts';
 import { ChatAssembler } from './chat-assembler.ts';
-import type { EmbeddingProvider } from './embedding.ts';
-import type { EndpointProvider } from './endpoint.ts';
-import type { Forwarded, ForwardingProvider } from './forwarding.ts';
-import { faultOfEnd, readChatFault, sendForwarded, toPassing } from './past-host.ts';
-import { readModels } from './listed-models.ts';
-import { lmStudioModels, withOllamaDetails } from './local-details.ts';
-import { type Quirks, quirksAt } from './openai-quirks.ts';
-import { adaptBody, chatBody, refusesUsage, renamed } from './openai-request.ts';
+import type { EmbeddingProvider } from './embedding-provider.ts';
+import type { EndpointProvider } from './endpoint-provider.ts';
+import type { ForwardedResponse, ForwardingProvider } from './forwarding-provider.ts';
+import { faultOfEnd, readChatFault, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
+import { parseModelList } from './read-models.ts';
+import { readLmStudioModels, withOllamaDetails } from './local-model-details.ts';
+import { type Quirks, getQuirks } from './openai-quirks.ts';
+import { adaptBody, createChatBody, rejectsUsage, adaptFieldNames } from './openai-request.ts';
 import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
-import { retried } from './retry.ts';
-import type { DrawingProvider, Relayed, RelayingProvider } from './relaying.ts';
-import { toStanding } from './standing.ts';
+import { retry } from './retry.ts';
+import type { DrawingProvider, RelayedResponse, RelayingProvider } from './relaying-provider.ts';
+import { toCachedRoute } from './cached-route.ts';
 import { readChunks } from './upstream-body.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** Whether a refusal names a field. `user` is also a role. */
-const namesField = (refusal: string, field: string): boolean =>
+const mentionsField = (refusal: string, field: string): boolean =>
   field === 'user' ? /['"`]user['"`](?! role)/.test(refusal) : refusal.includes(field);
 
 export interface OpenAiCompatibleOptions extends UpstreamOptions {
@@ -35,18 +35,18 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   readonly #http: UpstreamHttp;
   readonly #options: OpenAiCompatibleOptions;
   /** Models that close a thinking tag in their text without having opened it. */
-  readonly #thinkFirst = new Set<string>();
+  readonly #thinkingFirstModels = new Set<string>();
   /** Models whose server rejects `stream_options`. */
-  readonly #noStreamUsage = new Set<string>();
+  readonly #modelsWithoutStreamUsage = new Set<string>();
   /** Request fields that the server of a model rejects. */
-  readonly #refused = new Map<string, Set<string>>();
-  readonly #ollama = new Map<string, ListedModel | null>();
+  readonly #rejectedFields = new Map<string, Set<string>>();
+  readonly #ollamaDetails = new Map<string, ListedModel | null>();
 
   constructor(options: OpenAiCompatibleOptions) {
     this.id = options.id;
     this.name = options.name;
     this.#kind = options.kind ?? 'openai-compatible';
-    this.#quirks = quirksAt(this.#kind, options.baseUrl);
+    this.#quirks = getQuirks(this.#kind, options.baseUrl);
     this.#options = options;
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey): Record<string, string> => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
@@ -58,66 +58,76 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     return this.stream({ model, messages: [{ role: 'user', content }], passed: { modalities: ['image', 'text'] } }, signal);
   }
 
-  async *stream({ passed = {}, ...asked }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const refused = this.#refused.get(asked.model) ?? new Set();
-    for (const field of Object.keys(passed)) if (refused.has(field)) asked.onRefusedField?.(field);
-    const request = { ...asked, passed: Object.fromEntries(Object.entries(passed).filter(([field]) => !refused.has(field))) };
-    const body = chatBody(request, this.#streamsUsage(request.model) ? this.#quirks : { ...this.#quirks, streamOptions: false });
-    const lessen = request.exact && !request.ownTemperature ? renamed : adaptBody;
-    const adapt: typeof lessen = (current, refusal) => {
-      const field = Object.keys(request.passed).find((name) => name in current && namesField(refusal, name));
+  async *stream({ passed = {}, ...modelRequest }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const rejected = this.#rejectedFields.get(modelRequest.model) ?? new Set();
+    for (const field of Object.keys(passed)) if (rejected.has(field)) modelRequest.onRefusedField?.(field);
+    const request = { ...modelRequest, passed: Object.fromEntries(Object.entries(passed).filter(([field]) => !rejected.has(field))) };
+    const body = createChatBody(request, this.#canStreamUsage(request.model) ? this.#quirks : { ...this.#quirks, streamOptions: false });
+    const reduceBody = request.exact && !request.ownTemperature ? adaptFieldNames : adaptBody;
+    const adapt: typeof reduceBody = (current, refusal) => {
+      const field = Object.keys(request.passed).find((name) => name in current && mentionsField(refusal, name));
       if (field !== undefined) {
-        this.#refused.set(request.model, refused.add(field));
-        asked.onRefusedField?.(field);
+        this.#rejectedFields.set(request.model, rejected.add(field));
+        modelRequest.onRefusedField?.(field);
         return Object.fromEntries(Object.entries(current).filter(([name]) => name !== field));
       }
-      const less = lessen(current, refusal);
-      if (less && 'stream_options' in current && !('stream_options' in less)) this.#noStreamUsage.add(request.model);
-      return less;
+      const reducedBody = reduceBody(current, refusal);
+      if (reducedBody && 'stream_options' in current && !('stream_options' in reducedBody))
+        this.#modelsWithoutStreamUsage.add(request.model);
+      return reducedBody;
     };
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
-    const assembler = new ChatAssembler(this.name, this.#quirks.keeps, request.tellsUnread, this.#thinkFirst.has(request.model));
-    yield* assembled(this.#http, assembler, { signal, open });
-    if (assembler.isUnopened) this.#thinkFirst.add(request.model);
+    const assembler = new ChatAssembler(
+      this.name,
+      this.#quirks.reasoningField,
+      request.tellsUnread,
+      this.#thinkingFirstModels.has(request.model),
+    );
+    yield* assembleEvents(this.#http, assembler, { signal, open });
+    if (assembler.isUnopened) this.#thinkingFirstModels.add(request.model);
   }
 
   /** Tries up to three times until the upstream has accepted the request. */
-  forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
-    return retried(() => this.#forward(body, signal, options), { clock: this.#options.clock, signal });
+  forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<ForwardedResponse> {
+    return retry(() => this.#forward(body, signal, options), { clock: this.#options.clock, signal });
   }
 
-  async #forward(...[body, signal, { addUsage, to }]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
+  async #forward(...[body, signal, { addUsage, to }]: Parameters<ForwardingProvider['forward']>): Promise<ForwardedResponse> {
     const model = String(body['model']);
-    const asksUsage = addUsage && this.#streamsUsage(model);
-    const given = body['stream_options'];
-    const options = { ...(typeof given === 'object' ? given : {}), include_usage: true };
-    const asked = asksUsage ? { ...body, stream_options: options } : body;
+    const requestsUsage = addUsage && this.#canStreamUsage(model);
+    const streamOptions = body['stream_options'];
+    const options = { ...(typeof streamOptions === 'object' ? streamOptions : {}), include_usage: true };
+    const upstreamBody = requestsUsage ? { ...body, stream_options: options } : body;
     // A server that rejects the option gets the caller's own request, now and from then on.
     const adapt = (current: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined => {
-      if (current === body || !refusesUsage(refusal)) return undefined;
-      this.#noStreamUsage.add(model);
+      if (current === body || !rejectsUsage(refusal)) return undefined;
+      this.#modelsWithoutStreamUsage.add(model);
       return body;
     };
-    const thinking = { first: this.#thinkFirst.has(model), found: () => void this.#thinkFirst.add(model) };
+    const thinking = { first: this.#thinkingFirstModels.has(model), markFound: () => void this.#thinkingFirstModels.add(model) };
     const forward = {
       thinksFirst: thinking.first,
       ...{ wire: 'chat' as const, stream: body['stream'] === true, stripUsage: addUsage },
       choices: typeof body['n'] === 'number' ? body['n'] : 1,
     };
-    const passing = to && toPassing(this.#http, to, forward, (own, sent) => toStanding(own, sent, { addUsage: this.#streamsUsage(model) }));
+    const passthroughOptions =
+      to &&
+      toPassthroughOptions(this.#http, to, forward, (receivedBody, sent) =>
+        toCachedRoute(receivedBody, sent, { addUsage: this.#canStreamUsage(model) }),
+      );
     const forwarded = await sendForwarded(this.#http, {
       signal,
-      whole: !forward.stream,
-      send: (watchdog) => this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, passing),
-      faultOfEnd: (end) => {
-        if (end.unopened) thinking.found();
+      isBuffered: !forward.stream,
+      send: (watchdog) => this.#http.sendAdapted('/chat/completions', upstreamBody, watchdog, adapt, passthroughOptions),
+      toEndFault: (end) => {
+        if (end.unopened) thinking.markFound();
         return faultOfEnd(end, this.#http, readChatFault);
       },
     });
     return { ...forwarded, thinking };
   }
 
-  faultOfEnd(end: SpliceEnd): Promise<unknown> {
+  toEndFault(end: SpliceEnd): Promise<unknown> {
     const fault = faultOfEnd(end, this.#http, readChatFault);
     return Promise.resolve(fault && this.#http.explain(fault));
   }
@@ -131,13 +141,13 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   }
 
   #post(path: string, body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, body), true);
-    return retried(ask, { clock: this.#options.clock, signal });
+    const sendRequest = (): Promise<unknown> => this.#http.withWatchdog(signal, (watchdog) => this.#http.json(path, watchdog, body), true);
+    return retry(sendRequest, { clock: this.#options.clock, signal });
   }
 
-  relay(...[path, body, signal, options]: Parameters<RelayingProvider['relay']>): Promise<Relayed> {
-    const ask = async (): Promise<Relayed> => {
-      const watchdog = this.#http.watch(signal, !options?.streamed);
+  relay(...[path, body, signal, options]: Parameters<RelayingProvider['relay']>): Promise<RelayedResponse> {
+    const sendRequest = async (): Promise<RelayedResponse> => {
+      const watchdog = this.#http.createWatchdog(signal, !options?.streamed);
       try {
         const { headers, body: answer } = await this.#http.send(path, body, watchdog);
         const chunks = this.#chunks(answer, watchdog, signal);
@@ -148,20 +158,20 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
         throw this.#http.explain(error);
       }
     };
-    return retried(ask, { clock: this.#options.clock, signal });
+    return retry(sendRequest, { clock: this.#options.clock, signal });
   }
 
   models(signal: AbortSignal): Promise<ListedModel[]> {
-    return this.#http.watched(signal, async (watchdog) => {
-      const own = this.#kind === 'lmstudio' ? await lmStudioModels(this.#http, watchdog) : undefined;
-      const models = own ?? readModels(await this.#http.json('/models', watchdog));
+    return this.#http.withWatchdog(signal, async (watchdog) => {
+      const nativeModels = this.#kind === 'lmstudio' ? await readLmStudioModels(this.#http, watchdog) : undefined;
+      const models = nativeModels ?? parseModelList(await this.#http.json('/models', watchdog));
       if (!models)
         throw new ProviderError(
-          `${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.${this.#http.missingVersion('/models')}`,
+          `${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.${this.#http.getVersionHint('/models')}`,
         );
-      const { hidden } = this.#quirks;
-      if (hidden) return models.filter(({ id }) => !hidden.test(id));
-      return this.#kind === 'ollama' ? withOllamaDetails(this.#http, models, this.#ollama, watchdog) : models;
+      const { hiddenModels } = this.#quirks;
+      if (hiddenModels) return models.filter(({ id }) => !hiddenModels.test(id));
+      return this.#kind === 'ollama' ? withOllamaDetails(this.#http, models, this.#ollamaDetails, watchdog) : models;
     });
   }
 
@@ -176,7 +186,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     }
   }
 
-  #streamsUsage(model: string): boolean {
-    return this.#quirks.streamOptions !== false && !this.#noStreamUsage.has(model);
+  #canStreamUsage(model: string): boolean {
+    return this.#quirks.streamOptions !== false && !this.#modelsWithoutStreamUsage.has(model);
   }
 }

@@ -1,6 +1,6 @@
-import type { ProviderKind } from '#shared/rpc/records.ts';
-import type { KeptField } from './chat-assembler.ts';
-import { vendorAt } from './kinds.ts';
+import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
+import type { ReasoningField } from './chat-assembler.ts';
+import { detectVendor } from './provider-kinds.ts';
 
 /** How a vendor's chat completions differ from the common format. */
 export interface Quirks {
@@ -15,47 +15,53 @@ export interface Quirks {
   /** Converts the id of a tool call, from any provider, to an accepted format. */
   callId?: (id: string) => string;
   /** Reasoning field that must be sent back with the turn's tool calls. */
-  keeps?: KeptField;
+  reasoningField?: ReasoningField;
   /** Field for the key that routes a chat's requests to the same cache. */
   cacheKey?: 'prompt_cache_key' | 'session_id';
   /** Models that cache only content marked with `cache_control`. */
-  marksCache?: RegExp;
+  cacheMarkedModels?: RegExp;
   /** Listed models that do not support chat. */
-  hidden?: RegExp;
+  hiddenModels?: RegExp;
 }
 
-const NO_CHAT =
+const NON_CHAT_MODELS =
   /embed|whisper|tts|dall-e|image|moderation|babbage|davinci|realtime|transcribe|audio|sora|guard|ocr|voxtral|instruct-\d{4}$|computer-use/i;
 
 /** Mistral accepts only ids of nine letters and digits. */
-function nineLetters(id: string): string {
+function toMistralCallId(id: string): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(id)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   return hash.toString(36).padStart(9, '0').slice(-9);
 }
 
-const TABLE: Partial<Record<ProviderKind, Quirks>> = {
-  openai: { maxTokens: 'max_completion_tokens', cacheKey: 'prompt_cache_key', hidden: NO_CHAT },
+const QUIRKS: Partial<Record<ProviderKind, Quirks>> = {
+  openai: { maxTokens: 'max_completion_tokens', cacheKey: 'prompt_cache_key', hiddenModels: NON_CHAT_MODELS },
   openrouter: {
     body: { usage: { include: true } },
-    keeps: 'reasoning_details',
+    reasoningField: 'reasoning_details',
     cacheKey: 'session_id',
     // Other models cache automatically. Gemini is excluded: it would write each longer prompt again in full.
-    marksCache: /^~?(anthropic|qwen)\//,
+    cacheMarkedModels: /^~?(anthropic|qwen)\//,
   },
-  mistral: { seed: 'random_seed', streamOptions: false, callId: nineLetters, cacheKey: 'prompt_cache_key', hidden: NO_CHAT },
-  groq: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
-  deepseek: { keeps: 'reasoning_content' },
-  xai: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
+  mistral: {
+    seed: 'random_seed',
+    streamOptions: false,
+    callId: toMistralCallId,
+    cacheKey: 'prompt_cache_key',
+    hiddenModels: NON_CHAT_MODELS,
+  },
+  groq: { maxTokens: 'max_completion_tokens', hiddenModels: NON_CHAT_MODELS },
+  deepseek: { reasoningField: 'reasoning_content' },
+  xai: { maxTokens: 'max_completion_tokens', hiddenModels: NON_CHAT_MODELS },
 };
 
-const AZURE = /\.(openai|cognitiveservices|services\.ai)\.azure\.com$/;
+const AZURE_HOST = /\.(openai|cognitiveservices|services\.ai)\.azure\.com$/;
 
 /** Quirks of the server at a URL: OpenAI's and Azure's accept a cache key, whatever kind they are configured as. */
-export function quirksAt(kind: ProviderKind, baseUrl: string): Quirks {
-  const own = TABLE[kind] ?? {};
-  if (kind !== 'openai-compatible') return own;
-  const takesKey = vendorAt(kind, baseUrl) === 'openai' || AZURE.test(URL.parse(baseUrl)?.hostname ?? '');
-  return takesKey ? { ...own, cacheKey: 'prompt_cache_key' } : own;
+export function getQuirks(kind: ProviderKind, baseUrl: string): Quirks {
+  const quirks = QUIRKS[kind] ?? {};
+  if (kind !== 'openai-compatible') return quirks;
+  const acceptsCacheKey = detectVendor(kind, baseUrl) === 'openai' || AZURE_HOST.test(URL.parse(baseUrl)?.hostname ?? '');
+  return acceptsCacheKey ? { ...quirks, cacheKey: 'prompt_cache_key' } : quirks;
 }

@@ -1,38 +1,49 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderKind } from '#shared/rpc/records.ts';
-import { type Asked, named, outcomeOf, standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
+import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
+import {
+  type ProviderRequest,
+  toNamedEvents,
+  collectOutcome,
+  createFakeServer,
+  createStreamResponse,
+  toUnnamedEvents,
+} from '../../../../tests/support/fake-provider-server.ts';
 import { systemClock } from '../clock.ts';
-import { kindOf } from './kinds.ts';
-import { makeProvider } from './made-provider.ts';
+import { getProviderKind } from './provider-kinds.ts';
+import { createProvider } from './provider-factory.ts';
 import type { ModelMessage, ModelRequest } from './provider.ts';
 import { toCacheKey } from './cache-key.ts';
 
-const LONG = 'Perch keeps every byte of this. '.repeat(200);
+const LONG_TEXT = 'Perch keeps every byte of this. '.repeat(200);
 const TOOLS = [
-  { name: 'first', description: LONG, schema: { type: 'object' } },
+  { name: 'first', description: LONG_TEXT, schema: { type: 'object' } },
   { name: 'last', description: 'Last', schema: { type: 'object' } },
 ];
-const SYSTEM: ModelMessage = { role: 'system', content: LONG };
+const SYSTEM: ModelMessage = { role: 'system', content: LONG_TEXT };
 const user = (content: ModelMessage['content'], more: Partial<ModelMessage> = {}): ModelMessage => ({ role: 'user', content, ...more });
 const reply = (content: string): ModelMessage => ({ role: 'assistant', content });
 const CHAT = [SYSTEM, user('One'), reply('Two'), user('Three')];
-const MARK = { cache_control: { type: 'ephemeral' } };
+const CACHE_MARK = { cache_control: { type: 'ephemeral' } };
 
 const ANSWER = {
-  anthropic: named(
+  anthropic: toNamedEvents(
     { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
     { type: 'message_stop' },
   ),
-  openai: unnamed({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }),
+  openai: toUnnamedEvents({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }),
 };
 
 /** A provider of a kind, and the requests that its server received. */
-function server(kind: ProviderKind, answer?: (asked: Asked, count: number) => Response, baseUrl = kindOf(kind).baseUrl) {
-  const { fetch, asked } = standIn(answer ?? (() => streamed(ANSWER[kind === 'anthropic' ? 'anthropic' : 'openai'])));
-  const provider = makeProvider({
+function createServer(
+  kind: ProviderKind,
+  answer?: (asked: ProviderRequest, count: number) => Response,
+  baseUrl = getProviderKind(kind).baseUrl,
+) {
+  const { fetch, asked } = createFakeServer(answer ?? (() => createStreamResponse(ANSWER[kind === 'anthropic' ? 'anthropic' : 'openai'])));
+  const provider = createProvider({
     id: 'p',
     name: 'P',
     kind,
@@ -41,11 +52,11 @@ function server(kind: ProviderKind, answer?: (asked: Asked, count: number) => Re
     fetch,
     clock: systemClock,
   });
-  return { asked, ask: (request: ModelRequest) => outcomeOf(provider, request) };
+  return { asked, ask: (request: ModelRequest) => collectOutcome(provider, request) };
 }
 
-async function sent(kind: ProviderKind, request: Partial<ModelRequest>, baseUrl?: string): Promise<Record<string, unknown>> {
-  const { asked, ask } = server(kind, undefined, baseUrl ?? kindOf(kind).baseUrl);
+async function readSentBody(kind: ProviderKind, request: Partial<ModelRequest>, baseUrl?: string): Promise<Record<string, unknown>> {
+  const { asked, ask } = createServer(kind, undefined, baseUrl ?? getProviderKind(kind).baseUrl);
   const model = kind === 'openrouter' ? 'anthropic/claude-opus-5.5' : 'claude-opus-5-5';
   expect((await ask({ model, messages: CHAT, ...request })).error).toBeUndefined();
   return asked[0]?.body ?? {};
@@ -61,41 +72,44 @@ function breakpoints(value: unknown, path = ''): string[] {
 describe('breakpoints for Anthropic', () => {
   it('stand after the tools, the system message, the summary and the newest message', async () => {
     const messages = [SYSTEM, user('Summary', { cacheBreakpoint: '5m' }), reply('Two'), user('Three'), reply('Four'), user('Five')];
-    const body = await sent('anthropic', { messages, tools: TOOLS, cacheKey: 'k' });
+    const body = await readSentBody('anthropic', { messages, tools: TOOLS, cacheKey: 'k' });
     expect(breakpoints(body).sort()).toEqual(['/messages/0/content/0', '/messages/4/content/0', '/system/0', '/tools/1']);
-    expect(body['system']).toEqual([{ type: 'text', text: LONG, ...MARK }]);
-    expect((body['tools'] as object[])[1]).toMatchObject({ name: 'last', ...MARK });
+    expect(body['system']).toEqual([{ type: 'text', text: LONG_TEXT, ...CACHE_MARK }]);
+    expect((body['tools'] as object[])[1]).toMatchObject({ name: 'last', ...CACHE_MARK });
   });
 
   it('stand at the end of the request before, too, if one is left: a step may have more calls than are looked back over', async () => {
     const calls = Array.from({ length: 12 }, (_, at) => ({ id: `c${at}`, tool: 'last', args: {} }));
     const results = calls.map(({ id }): ModelMessage => ({ role: 'tool', content: 'done', toolCallId: id }));
     const messages = [SYSTEM, user('One'), { ...reply(''), toolCalls: calls }, ...results];
-    const found = breakpoints(await sent('anthropic', { messages, tools: TOOLS, cacheKey: 'k' }));
+    const found = breakpoints(await readSentBody('anthropic', { messages, tools: TOOLS, cacheKey: 'k' }));
     expect(found.sort()).toEqual(['/messages/0/content/0', '/messages/2/content/11', '/system/0', '/tools/1']);
     // The second request looks up the first one's last breakpoint.
-    expect(breakpoints(await sent('anthropic', { messages: messages.slice(0, 2), tools: TOOLS, cacheKey: 'k' }))).toContain(
+    expect(breakpoints(await readSentBody('anthropic', { messages: messages.slice(0, 2), tools: TOOLS, cacheKey: 'k' }))).toContain(
       '/messages/0/content/0',
     );
   });
 
   it('are left out of a request that will hardly come again, and of what is too short to be cached', async () => {
-    expect(breakpoints(await sent('anthropic', { messages: CHAT.slice(0, 2) }))).toEqual([]);
-    expect(breakpoints(await sent('anthropic', { messages: CHAT.slice(0, 2), tools: TOOLS, exact: true })).sort()).toEqual([
+    expect(breakpoints(await readSentBody('anthropic', { messages: CHAT.slice(0, 2) }))).toEqual([]);
+    expect(breakpoints(await readSentBody('anthropic', { messages: CHAT.slice(0, 2), tools: TOOLS, exact: true })).sort()).toEqual([
       '/system/0',
       '/tools/1',
     ]);
-    expect(breakpoints(await sent('anthropic', { messages: CHAT, exact: true })).sort()).toEqual([
+    expect(breakpoints(await readSentBody('anthropic', { messages: CHAT, exact: true })).sort()).toEqual([
       ...['/messages/0/content/0', '/messages/2/content/0', '/system/0'],
     ]);
     const short = [{ role: 'system' as const, content: 'x'.repeat(600) }, user('y'.repeat(600)), reply('z'), user('y'.repeat(2900))];
-    const of = async (model: string): Promise<string[]> => breakpoints(await sent('anthropic', { model, messages: short, cacheKey: 'k' }));
+    const of = async (model: string): Promise<string[]> =>
+      breakpoints(await readSentBody('anthropic', { model, messages: short, cacheKey: 'k' }));
     expect(await of('claude-opus-5-5')).toEqual(['/messages/0/content/0', '/messages/2/content/0', '/system/0']);
     expect(await of('claude-sonnet-5')).toEqual(['/messages/0/content/0', '/messages/2/content/0']);
     expect(await of('claude-opus-4-7')).toEqual(['/messages/2/content/0']);
     expect(await of('claude-haiku-4-5')).toEqual(['/messages/2/content/0']);
     expect(await of('claude-haiku-4-5-20251001')).toEqual(['/messages/2/content/0']);
-    expect(breakpoints(await sent('anthropic', { model: 'claude-opus-4-5', messages: short.slice(0, 3), cacheKey: 'k' }))).toEqual([]);
+    expect(breakpoints(await readSentBody('anthropic', { model: 'claude-opus-4-5', messages: short.slice(0, 3), cacheKey: 'k' }))).toEqual(
+      [],
+    );
   });
 
   it('are those that a program sets, at most four; without them Perch’s', async () => {
@@ -104,22 +118,22 @@ describe('breakpoints for Anthropic', () => {
       ...Array.from({ length: 6 }, (_, at) => [user(`${at}`, { cacheBreakpoint: at === 5 ? '1h' : '5m' }), reply('ok')]).flat(),
       user('Now'),
     ];
-    const body = await sent('anthropic', { messages: own as ModelMessage[], tools: TOOLS, exact: true });
+    const body = await readSentBody('anthropic', { messages: own as ModelMessage[], tools: TOOLS, exact: true });
     expect(breakpoints(body)).toEqual([4, 6, 8, 10].map((at) => `/messages/${at}/content/0`));
     expect(body).toMatchObject({ messages: { 10: { content: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }] } } });
   });
 
   it('never stand on thoughts, and are given up where a server behind another address refuses them', async () => {
     const thoughts = { wire: 'anthropic', value: [{ type: 'thinking', thinking: 'x', signature: 's' }] };
-    const messages = [user(LONG), { ...reply(''), kept: thoughts, cacheBreakpoint: '5m' as const }, user('Go on')];
-    expect(breakpoints(await sent('anthropic', { messages, exact: true }))).toEqual([]);
-    const { asked, ask } = server('anthropic', (_asked, count) =>
+    const messages = [user(LONG_TEXT), { ...reply(''), kept: thoughts, cacheBreakpoint: '5m' as const }, user('Go on')];
+    expect(breakpoints(await readSentBody('anthropic', { messages, exact: true }))).toEqual([]);
+    const { asked, ask } = createServer('anthropic', (_asked, count) =>
       count === 1
         ? Response.json(
             { type: 'error', error: { type: 'invalid_request_error', message: 'cache_control: extra inputs are not permitted' } },
             { status: 400 },
           )
-        : streamed(ANSWER.anthropic),
+        : createStreamResponse(ANSWER.anthropic),
     );
     const args = { cache_control: 'mine' };
     const called = { ...reply(''), toolCalls: [{ id: 'c', tool: 'last', args }] };
@@ -135,32 +149,32 @@ describe('breakpoints for Anthropic', () => {
 
 describe('breakpoints for OpenRouter', () => {
   it('stand in the texts of models that cache only what is marked', async () => {
-    const body = await sent('openrouter', { tools: TOOLS, cacheKey: 'k' });
+    const body = await readSentBody('openrouter', { tools: TOOLS, cacheKey: 'k' });
     expect(body['messages']).toEqual([
-      { role: 'system', content: [{ type: 'text', text: LONG, ...MARK }] },
-      { role: 'user', content: [{ type: 'text', text: 'One', ...MARK }] },
+      { role: 'system', content: [{ type: 'text', text: LONG_TEXT, ...CACHE_MARK }] },
+      { role: 'user', content: [{ type: 'text', text: 'One', ...CACHE_MARK }] },
       { role: 'assistant', content: 'Two' },
-      { role: 'user', content: [{ type: 'text', text: 'Three', ...MARK }] },
+      { role: 'user', content: [{ type: 'text', text: 'Three', ...CACHE_MARK }] },
     ]);
     expect(body['session_id']).toBe('k');
     expect(breakpoints(body).length).toBeLessThanOrEqual(4);
     for (const model of ['openai/gpt-6-sol', 'google/gemini-3.6-flash', 'deepseek/deepseek-v4-pro'])
-      expect(breakpoints(await sent('openrouter', { model, tools: TOOLS, cacheKey: 'k' })), model).toEqual([]);
-    expect(breakpoints(await sent('openrouter', { model: 'qwen/qwen4-max', cacheKey: 'k' }))).not.toEqual([]);
+      expect(breakpoints(await readSentBody('openrouter', { model, tools: TOOLS, cacheKey: 'k' })), model).toEqual([]);
+    expect(breakpoints(await readSentBody('openrouter', { model: 'qwen/qwen4-max', cacheKey: 'k' }))).not.toEqual([]);
     const two = [SYSTEM, SYSTEM, user('One')].map((message) => ({ ...message }));
-    expect(breakpoints(await sent('openrouter', { messages: two, cacheKey: 'k' }))).toEqual([
+    expect(breakpoints(await readSentBody('openrouter', { messages: two, cacheKey: 'k' }))).toEqual([
       '/messages/1/content/0',
       '/messages/2/content/0',
     ]);
     const picture = [{ type: 'image' as const, mimeType: 'image/png', data: 'eA==' }];
-    expect(breakpoints(await sent('openrouter', { messages: [user(picture)], cacheKey: 'k' }))).toEqual([]);
+    expect(breakpoints(await readSentBody('openrouter', { messages: [user(picture)], cacheKey: 'k' }))).toEqual([]);
   });
 });
 
 describe('the cache key', () => {
   it('is sent to providers that accept one, and dropped if it is refused', async () => {
     const fields = async (kind: ProviderKind, baseUrl?: string) => {
-      const { prompt_cache_key, session_id } = await sent(kind, { cacheKey: 'k' }, baseUrl);
+      const { prompt_cache_key, session_id } = await readSentBody(kind, { cacheKey: 'k' }, baseUrl);
       return { prompt_cache_key, session_id };
     };
     const own = { prompt_cache_key: 'k', session_id: undefined };
@@ -173,12 +187,12 @@ describe('the cache key', () => {
     for (const kind of ['groq', 'deepseek', 'xai', 'ollama', 'lmstudio', 'anthropic'] as const)
       expect(await fields(kind), kind).toEqual(none);
     expect(await fields('openai-compatible', 'https://openai.azure.com.evil.test/v1')).toEqual(none);
-    expect(await sent('openai', {})).not.toHaveProperty('prompt_cache_key');
+    expect(await readSentBody('openai', {})).not.toHaveProperty('prompt_cache_key');
 
-    const { asked, ask } = server('openai', (_asked, count) =>
+    const { asked, ask } = createServer('openai', (_asked, count) =>
       count === 1
         ? Response.json({ error: { message: 'Unrecognized request argument supplied: prompt_cache_key' } }, { status: 400 })
-        : streamed(ANSWER.openai),
+        : createStreamResponse(ANSWER.openai),
     );
     expect(await ask({ model: 'm', messages: CHAT, cacheKey: 'k', exact: true })).toMatchObject({ text: 'Hi', error: undefined });
     expect(asked[1]?.body).not.toHaveProperty('prompt_cache_key');
@@ -196,8 +210,11 @@ describe('the cache key', () => {
 
 describe('usage as providers write it', () => {
   const of = async (kind: ProviderKind, usage: object, beside: object = {}): Promise<unknown> => {
-    const text = unnamed({ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] }, { choices: [], usage, ...beside });
-    const { events } = await server(kind, () => streamed(text)).ask({ model: 'm', messages: CHAT });
+    const text = toUnnamedEvents(
+      { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] },
+      { choices: [], usage, ...beside },
+    );
+    const { events } = await createServer(kind, () => createStreamResponse(text)).ask({ model: 'm', messages: CHAT });
     return events.find((event) => event.type === 'usage')?.usage;
   };
 
@@ -247,12 +264,12 @@ describe('usage as providers write it', () => {
 
   it('Anthropic, which counts what it has read and written beside the input', async () => {
     const usageOf = async (usage: object): Promise<unknown> => {
-      const text = named(
+      const text = toNamedEvents(
         { type: 'message_start', message: { usage: { output_tokens: 1, ...usage } } },
         { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
         { type: 'message_stop' },
       );
-      const { events } = await server('anthropic', () => streamed(text)).ask({ model: 'm', messages: CHAT });
+      const { events } = await createServer('anthropic', () => createStreamResponse(text)).ask({ model: 'm', messages: CHAT });
       return events.find((event) => event.type === 'usage')?.usage;
     };
     const first = { input_tokens: 21, cache_creation_input_tokens: 5000, cache_read_input_tokens: 0 };
@@ -269,8 +286,8 @@ describe('usage as providers write it', () => {
 
   it('Google, which leaves a zero out', async () => {
     const usageOf = async (usageMetadata: object): Promise<unknown> => {
-      const text = unnamed({ candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }], usageMetadata });
-      const { events } = await server('google', () => streamed(text)).ask({ model: 'm', messages: CHAT });
+      const text = toUnnamedEvents({ candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }], usageMetadata });
+      const { events } = await createServer('google', () => createStreamResponse(text)).ask({ model: 'm', messages: CHAT });
       return events.find((event) => event.type === 'usage')?.usage;
     };
     const counted = { promptTokenCount: 5000, candidatesTokenCount: 10, totalTokenCount: 5010 };
@@ -317,12 +334,12 @@ describe('twenty turns in forty minutes with Anthropic', () => {
     const counted = [];
     for (let turn = 0; turn < 20; turn++) {
       messages.push(user(words(180, `question ${turn}`)));
-      counted.push(cache.ask(await sent('anthropic', { messages, tools, ...ask }), turn * minutes * 60_000));
+      counted.push(cache.ask(await readSentBody('anthropic', { messages, tools, ...ask }), turn * minutes * 60_000));
       if (calls > 0) {
         const toolCalls = Array.from({ length: calls }, (_, at) => ({ id: `c${turn}-${at}`, tool: 'last', args: {} }));
         messages.push({ ...reply(''), toolCalls });
         messages.push(...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', content: `done ${id}`, toolCallId: id })));
-        counted.push(cache.ask(await sent('anthropic', { messages, tools, ...ask }), turn * minutes * 60_000));
+        counted.push(cache.ask(await readSentBody('anthropic', { messages, tools, ...ask }), turn * minutes * 60_000));
       }
       messages.push(reply(words(250, `reply ${turn}`)));
     }

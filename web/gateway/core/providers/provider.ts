@@ -1,15 +1,15 @@
-import type { Part, ToolCall, Usage } from '#shared/rpc/records.ts';
-import type { TooLong } from './too-long.ts';
+import type { MessagePart, ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
+import type { ContextOverflow } from './context-overflow.ts';
 
 /** A message of a request to a provider. */
 export interface ModelMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
-  content: string | Part[];
+  content: string | MessagePart[];
   toolCalls?: ToolCall[];
   toolCallId?: string;
   name?: string;
   /** Data that the provider sent with this turn and requires back with it (event `keep`). */
-  kept?: Kept;
+  kept?: ProviderState;
   /** Key of the model that wrote the turn; other models do not receive `kept`. */
   model?: string | undefined;
   /** Context that models, but not the guide, receive before the content, or after it in a stateless call. */
@@ -30,7 +30,7 @@ export interface ModelMessage {
 export type CacheLifetime = '5m' | '1h';
 
 /** A part of a turn that only its provider can read, such as signed thoughts. It is stored with the turn. */
-export interface Kept {
+export interface ProviderState {
   /** Format of `value`. */
   wire: string;
   value: unknown;
@@ -53,17 +53,17 @@ export type ResponseFormat =
   { type: 'json_object' } | { type: 'json_schema'; name: string; description?: string; schema: Record<string, unknown>; strict?: boolean };
 
 /** The schema of an answer with the caller's description, for APIs that have no other field for it. */
-export function describedSchema({ schema, description }: Extract<ResponseFormat, { type: 'json_schema' }>): Record<string, unknown> {
+export function toDescribedSchema({ schema, description }: Extract<ResponseFormat, { type: 'json_schema' }>): Record<string, unknown> {
   if (!description) return schema;
-  const own = schema['description'];
-  return { ...schema, description: typeof own === 'string' ? `${description}\n${own}` : description };
+  const ownDescription = schema['description'];
+  return { ...schema, description: typeof ownDescription === 'string' ? `${description}\n${ownDescription}` : description };
 }
 
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 /** Generation options: how to answer, in addition to the prompt. */
-export interface Wishes {
+export interface GenerationOptions {
   temperature?: number | undefined;
   maxTokens?: number | undefined;
   toolChoice?: ToolChoice | undefined;
@@ -79,7 +79,7 @@ export interface Wishes {
   frequencyPenalty?: number | undefined;
 }
 
-export interface ModelRequest extends Wishes {
+export interface ModelRequest extends GenerationOptions {
   /** The provider's own id of the model. */
   model: string;
   messages: ModelMessage[];
@@ -88,7 +88,7 @@ export interface ModelRequest extends Wishes {
   spentTools?: ToolSpec[] | undefined;
   /** Tools that a model loads with `tool_search`, for a provider that supports it; others ignore them. */
   deferredTools?: ToolSpec[] | undefined;
-  /** For API clients: an option that the provider does not support fails with `Unsupported`; nothing is omitted or clamped. */
+  /** For API clients: an option that the provider does not support fails with `UnsupportedOptionError`; nothing is omitted or clamped. */
   exact?: boolean | undefined;
   /** The temperature is the agent's default, not requested by an API client: it may be omitted or clamped regardless of `exact`. */
   ownTemperature?: boolean | undefined;
@@ -110,7 +110,7 @@ export interface ModelRequest extends Wishes {
 }
 
 /** Names of the tools that the model may use. */
-export const toolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): ReadonlySet<string> => new Set(tools.map(({ name }) => name));
+export const getToolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): ReadonlySet<string> => new Set(tools.map(({ name }) => name));
 
 /** Event of a provider's answer. The stream ends by returning; a failure is thrown, as `ProviderError` if it is the provider's. */
 export type ModelEvent =
@@ -127,7 +127,7 @@ export type ModelEvent =
   /** `unread`: why the arguments, which are then empty, could not be parsed. */
   | { type: 'tool_call'; call: ToolCall; unread?: string }
   /** To be sent back with this turn once its tools have run. */
-  | { type: 'keep'; kept: Kept }
+  | { type: 'keep'; kept: ProviderState }
   /** Actual usage; without this event, the run estimates it. */
   | { type: 'usage'; usage: Usage; reasoningTokens?: number }
   /** `stopSequence`: the text at which the model stopped, if the server reports it. */
@@ -148,7 +148,7 @@ export interface ListedModel {
 }
 
 /** A listed model of which only the id is known. */
-export const listedModel = (id: string, known: Partial<ListedModel> = {}): ListedModel => ({
+export const createListedModel = (id: string, values: Partial<ListedModel> = {}): ListedModel => ({
   id,
   name: null,
   maxTokens: null,
@@ -157,7 +157,7 @@ export const listedModel = (id: string, known: Partial<ListedModel> = {}): Liste
   vision: null,
   thinking: null,
   price: null,
-  ...known,
+  ...values,
 });
 
 /** Source of models. One object per configured provider, recreated when its configuration changes. */
@@ -170,21 +170,21 @@ export interface Provider {
   models(signal: AbortSignal): Promise<ListedModel[]>;
 }
 
-interface ProviderErrorDetail {
+interface ProviderErrorOptions {
   status?: number | undefined;
   retryable?: boolean | undefined;
   retryAfterMs?: number | undefined;
   silent?: boolean | undefined;
   cutOff?: boolean | undefined;
   ofRequest?: boolean | undefined;
-  tooLong?: TooLong | undefined;
+  tooLong?: ContextOverflow | undefined;
   param?: string | undefined;
   code?: string | undefined;
   cause?: unknown;
 }
 
 /** Statuses of an invalid request: neither a retry nor another model helps. */
-const OF_REQUEST = new Set([400, 413, 422]);
+const REQUEST_ERROR_STATUSES = new Set([400, 413, 422]);
 
 /** The provider failed: it rejected the request, closed the connection, timed out or sent invalid data. */
 export class ProviderError extends Error {
@@ -201,7 +201,7 @@ export class ProviderError extends Error {
   /** The request is at fault, not the provider. */
   readonly ofRequest: boolean;
   /** The prompt does not fit the model's context. */
-  readonly tooLong: TooLong | undefined;
+  readonly tooLong: ContextOverflow | undefined;
   /** The request's parameter at fault, as the server names it. */
   readonly param: string | undefined;
   /** The server's error code, for clients. */
@@ -209,7 +209,7 @@ export class ProviderError extends Error {
   /** Fields of the error that clients of Anthropic's API act on. */
   details: Record<string, unknown> | undefined;
 
-  constructor(message: string, detail: ProviderErrorDetail = {}) {
+  constructor(message: string, detail: ProviderErrorOptions = {}) {
     super(message, { cause: detail.cause });
     this.status = detail.status;
     this.retryable = detail.retryable ?? false;
@@ -219,12 +219,12 @@ export class ProviderError extends Error {
     this.tooLong = detail.tooLong;
     this.param = detail.param;
     this.code = detail.code;
-    this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));
+    this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && REQUEST_ERROR_STATUSES.has(detail.status));
   }
 }
 
 /** The provider does not support an option of the request. */
-export class Unsupported extends ProviderError {
+export class UnsupportedOptionError extends ProviderError {
   override name = 'Unsupported';
   /** The unsupported part of the request. */
   readonly field: keyof ModelRequest;

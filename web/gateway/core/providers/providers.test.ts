@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { startUpstream } from '../../../../tests/upstream.ts';
+import { startUpstream } from '../../../../tests/test-upstream.ts';
 import { systemClock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { GuideProvider } from '../guide/guide.ts';
-import { LOCAL_SERVERS } from './discovery.ts';
+import { LOCAL_SERVERS } from './server-discovery.ts';
 import { Providers } from './providers.ts';
 
 const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
@@ -24,7 +24,7 @@ async function upstream(options: Parameters<typeof startUpstream>[0] = {}): Retu
 }
 
 /** A server on a port that is not a model server. */
-async function stranger(body: string, type = 'text/html'): Promise<number> {
+async function startOtherServer(body: string, type = 'text/html'): Promise<number> {
   const server = createServer((_req, res) => void res.writeHead(200, { 'content-type': type }).end(body)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanups.push(async () => server.close());
@@ -61,12 +61,12 @@ describe('discovery', () => {
       localServers: [
         { id: 'ollama', name: 'Ollama', port: ollama.port },
         { id: 'lmstudio', name: 'LM Studio', port: closed.port },
-        { id: 'llamacpp', name: 'llama.cpp', port: await stranger('<html>router</html>') },
-        { id: 'vllm', name: 'vLLM', port: await stranger('{"data":"nothing"}', 'application/json') },
+        { id: 'llamacpp', name: 'llama.cpp', port: await startOtherServer('<html>router</html>') },
+        { id: 'vllm', name: 'vLLM', port: await startOtherServer('{"data":"nothing"}', 'application/json') },
       ],
     });
     expect(keys(await all.list())).toEqual(['guide/guide', 'ollama/llama3.2', 'ollama/qwen3']);
-    expect(await all.states()).toMatchObject([
+    expect(await all.listStates()).toMatchObject([
       { id: 'guide', kind: 'guide', state: 'ready', models: 1 },
       { id: 'ollama', name: 'Ollama', kind: 'ollama', state: 'ready', discovered: true, models: 2 },
     ]);
@@ -76,7 +76,7 @@ describe('discovery', () => {
   it('waits a second for a server that does not answer', async () => {
     const { all, clock } = providers({ fetch: () => new Promise(() => {}), localServers: [{ id: 'ollama', name: 'Ollama', port: 1 }] });
     const listing = all.list();
-    await clock.waitsFor(1000);
+    await clock.waitForTimer(1000);
     clock.advance(1000);
     expect(keys(await listing)).toEqual(['guide/guide']);
   });
@@ -88,16 +88,16 @@ describe('discovery', () => {
   });
 
   it('knows a server without a model, and the null that Ollama lists then', async () => {
-    const port = await stranger('{"object":"list","data":null}', 'application/json');
+    const port = await startOtherServer('{"object":"list","data":null}', 'application/json');
     const { all } = providers({ localServers: [{ id: 'ollama', name: 'Ollama', port }] });
-    expect(await all.states()).toMatchObject([{ id: 'guide' }, { id: 'ollama', state: 'ready', models: 0 }]);
+    expect(await all.listStates()).toMatchObject([{ id: 'guide' }, { id: 'ollama', state: 'ready', models: 0 }]);
   });
 
   it('steps back for what is configured by hand', async () => {
     const server = await upstream();
     const { all } = providers({ localServers: [{ id: 'ollama', name: 'Ollama', port: server.port }] });
     all.configure([{ id: 'mine', name: 'Mine', baseUrl: `${server.url}/` }]);
-    expect((await all.states()).map(({ id }) => id)).toEqual(['guide', 'mine']);
+    expect((await all.listStates()).map(({ id }) => id)).toEqual(['guide', 'mine']);
   });
 });
 
@@ -106,11 +106,11 @@ describe('lists and states', () => {
     const server = await upstream();
     const { all, clock, asked } = providers();
     all.configure([{ id: 'mine', name: 'Mine', baseUrl: server.url }]);
-    await Promise.all([all.list(), all.list(), all.states()]);
+    await Promise.all([all.list(), all.list(), all.listStates()]);
     clock.advance(59_000);
     await all.list();
     expect(asked).toHaveLength(1);
-    await all.states({ refresh: true });
+    await all.listStates({ refresh: true });
     expect(asked).toHaveLength(2);
     clock.advance(60_000);
     await all.list();
@@ -126,9 +126,9 @@ describe('lists and states', () => {
       { id: 'locked', name: 'Locked', baseUrl: locked.url },
       { id: 'open', name: 'Open', baseUrl: locked.url, apiKey: 'k' },
       { id: 'gone', name: 'Gone', baseUrl: gone.url },
-      { id: 'page', name: 'Page', baseUrl: `http://127.0.0.1:${await stranger('<html></html>')}/v1` },
+      { id: 'page', name: 'Page', baseUrl: `http://127.0.0.1:${await startOtherServer('<html></html>')}/v1` },
     ]);
-    expect(await all.states()).toMatchObject([
+    expect(await all.listStates()).toMatchObject([
       { id: 'guide' },
       { id: 'locked', state: 'needs_key', message: expect.stringContaining('API key') },
       { id: 'open', state: 'ready', models: 2 },
@@ -144,7 +144,7 @@ describe('lists and states', () => {
     const before = keys(await all.list());
     await server.close();
     expect(keys(await all.list({ refresh: true }))).toEqual(before);
-    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable', models: 2 }]);
+    expect(await all.listStates()).toMatchObject([{ id: 'guide' }, { state: 'unreachable', models: 2 }]);
   });
 
   it('are requested again over another route, even if the last response arrives later', async () => {
@@ -152,28 +152,28 @@ describe('lists and states', () => {
     let way: Fetch = () => Promise.reject(new TypeError('not allowed from here'));
     const { all } = providers({ fetch: (url, init) => way(url, init) });
     all.configure([{ id: 'mine', name: 'Mine', baseUrl: server.url }]);
-    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }]);
+    expect(await all.listStates()).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }]);
     way = fetch;
-    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }]);
-    all.wayChanged();
-    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'ready' }]);
+    expect(await all.listStates()).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }]);
+    all.handleConnectionChange();
+    expect(await all.listStates()).toMatchObject([{ id: 'guide' }, { state: 'ready' }]);
 
     const answer = Promise.withResolvers<Response>();
     const asked = new Promise<void>((resolve) => (way = () => (resolve(), answer.promise)));
-    const states = all.states({ refresh: true });
+    const states = all.listStates({ refresh: true });
     await asked;
     way = fetch;
-    all.wayChanged();
+    all.handleConnectionChange();
     answer.reject(new TypeError('not allowed from here'));
     await states;
-    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'ready' }]);
+    expect(await all.listStates()).toMatchObject([{ id: 'guide' }, { state: 'ready' }]);
   });
 
   it('wait 5 s for a provider, and not for all one after another', async () => {
     const { all, clock } = providers({ fetch: () => new Promise(() => {}) });
     all.configure(['a', 'b'].map((id) => ({ id, name: id, baseUrl: `http://127.0.0.1:1/${id}` })));
-    const states = all.states();
-    await clock.waitsFor(5000);
+    const states = all.listStates();
+    await clock.waitForTimer(5000);
     clock.advance(5000);
     expect(await states).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }, { state: 'unreachable' }]);
   });
@@ -242,7 +242,7 @@ verifies('providers/keys', 'a key goes to its own origin alone', async () => {
   const two = await upstream();
   const { all } = providers({ localServers: [{ id: 'ollama', name: 'Ollama', port: two.port }] });
   all.configure([{ id: 'one', name: 'One', baseUrl: one.url, apiKey: 'key-one' }]);
-  const shown = JSON.stringify([await all.list(), await all.states()]);
+  const shown = JSON.stringify([await all.list(), await all.listStates()]);
   const { provider, model } = await all.resolve('one/normal');
   for await (const _ of provider.stream({ model, messages: [{ role: 'user', content: 'Hi' }] }, new AbortController().signal));
   expect(one.requests.every(({ headers }) => headers.authorization === 'Bearer key-one')).toBe(true);

@@ -1,25 +1,25 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/records.ts';
-import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/record-schemas.ts';
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { lazy } from '../lazy.ts';
-import { Breaker } from './breaker.ts';
-import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
-import { baseUrlOf, isLocal, isPrivateServer, vendorAt } from './kinds.ts';
-import { localProvider, makeKey, makeProvider, OWN_KINDS, type OwnKind, type ProviderConfig } from './made-provider.ts';
-import type { LocalRunner, Runnable } from './local-runner.ts';
-import { modelEntry, withCost } from './model-entry.ts';
-import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { discoverServers, type DiscoveredServer, LOCAL_SERVERS, type LocalServer } from './server-discovery.ts';
+import { getBaseUrl, isLocalKind, isPrivateServer, detectVendor } from './provider-kinds.ts';
+import { createLocalProvider, toConfigKey, createProvider, LOCAL_KINDS, type LocalKind, type ProviderConfig } from './provider-factory.ts';
+import type { LocalRunner, RunnableModel } from './local-runner.ts';
+import { toModelEntry, withCost } from './model-entry.ts';
+import { type ListedModel, createListedModel, type Provider, ProviderError } from './provider.ts';
 import { withTimeout } from './watchdog.ts';
 
 /** The built-in model, which is always available. */
 export const GUIDE_MODEL = 'guide/guide';
 
-const FRESH_MS = 60_000;
+const LIST_MAX_AGE_MS = 60_000;
 const LIST_TIMEOUT_MS = 5_000;
 
-const table = lazy(() => import('./model-table.ts'));
+const importTable = lazy(() => import('./model-table.ts'));
 
 /** Result of resolving a model's key. */
 export interface Route {
@@ -36,100 +36,101 @@ export interface ProvidersOptions {
   fetch: Fetch;
   clock: Clock;
   /** Runners of local models. */
-  runners?: Partial<Record<OwnKind, LocalRunner<Runnable>>> | undefined;
+  runners?: Partial<Record<LocalKind, LocalRunner<RunnableModel>>> | undefined;
   /** Local model servers to look for; an empty list disables discovery. */
   localServers?: readonly LocalServer[] | undefined;
-  /** Read at each request; default: `UPSTREAM_LIMITS`. */
+  /** Read at each request; default: `DEFAULT_UPSTREAM_LIMITS`. */
   limits?: (() => UpstreamLimits) | undefined;
   /** Called when a provider's state has changed since the last request to it. */
   onstate?: (provider: Pick<ProviderEntry, 'id' | 'state' | 'message'>) => void;
 }
 
 /** A provider and its known state. The last valid list is kept while the server is unavailable. */
-interface Known {
+interface TrackedProvider {
   provider: Provider;
   /** Undefined for the guide, which has no server. */
-  breaker?: Breaker;
+  breaker?: CircuitBreaker;
   kind: ProviderEntry['kind'];
   /** Vendor whose prices and limits apply to its models; undefined if they are free. */
   vendor: ProviderKind | undefined;
   baseUrl?: string;
-  /** Its configuration's `makeKey`: an unchanged configuration keeps the object and its list. */
-  made: string;
-  discovered: boolean;
+  /** Its configuration's `toConfigKey`: an unchanged configuration keeps the object and its list. */
+  configKey: string;
+  isDiscovered: boolean;
   models: ModelEntry[];
   state: ProviderEntry['state'];
   message?: string | undefined;
   /** Monotonic time of the last response or failure. */
-  askedAt?: number;
-  asking?: Promise<void>;
+  listedAt?: number;
+  listing?: Promise<void>;
 }
 
-const BUILT_IN = { vendor: undefined, made: '', models: [], state: 'ready' } satisfies Partial<Known>;
+const BUILTIN_DEFAULTS = { vendor: undefined, configKey: '', models: [], state: 'ready' } satisfies Partial<TrackedProvider>;
 
 /** All providers: the guide, the configured ones, and those discovered on this machine. Resolves a model's key to its provider. */
 export class Providers {
   readonly #options: ProvidersOptions;
-  readonly #guide: Known;
+  readonly #guide: TrackedProvider;
   /** Providers of the models that Perch runs itself. */
-  readonly #own: readonly Known[];
-  #configured: Known[] = [];
-  #found: Known[] = [];
-  #lookedAt: number | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #local: readonly TrackedProvider[];
+  #configured: TrackedProvider[] = [];
+  #discovered: TrackedProvider[] = [];
+  #discoveredAt: number | undefined;
+  #discovery: Promise<void> | undefined;
   /** Incremented when the network route (bridge or browser) changes. */
-  #way = 0;
+  #connectionVersion = 0;
 
   constructor(options: ProvidersOptions) {
     this.#options = options;
-    this.#guide = { provider: options.guide, kind: 'guide', discovered: false, ...BUILT_IN };
-    this.#own = OWN_KINDS.flatMap((kind) => {
+    this.#guide = { provider: options.guide, kind: 'guide', isDiscovered: false, ...BUILTIN_DEFAULTS };
+    this.#local = LOCAL_KINDS.flatMap((kind) => {
       const runner = options.runners?.[kind];
-      return runner ? [{ provider: localProvider(kind, runner), kind, discovered: true, ...BUILT_IN }] : [];
+      return runner ? [{ provider: createLocalProvider(kind, runner), kind, isDiscovered: true, ...BUILTIN_DEFAULTS }] : [];
     });
   }
 
   /** Sets the configured providers; unchanged ones keep their state. Active runs keep their provider. */
   configure(list: readonly ProviderConfig[]): void {
-    const before = new Map(this.#configured.map((known) => [known.made, known]));
+    const before = new Map(this.#configured.map((tracked) => [tracked.configKey, tracked]));
     this.#configured = list
       .filter(({ id }) => id !== this.#guide.provider.id)
       .flatMap((config) => {
-        const baseUrl = baseUrlOf(config);
+        const baseUrl = getBaseUrl(config);
         if (baseUrl === undefined) return [];
-        const whole = { ...config, baseUrl };
-        return [before.get(makeKey(whole)) ?? this.#make(whole, false)];
+        const fullConfig = { ...config, baseUrl };
+        return [before.get(toConfigKey(fullConfig)) ?? this.#track(fullConfig, false)];
       });
   }
 
   /** Models of all providers, the guide's first. Refreshes lists older than a minute, all at once, for at most 5 s. */
   async list(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ModelEntry[]> {
     await this.#update(options);
-    return this.#all().flatMap((known) => known.models);
+    return this.#listAll().flatMap((tracked) => tracked.models);
   }
 
   /** Date of the table's prices if models of its vendors are listed, else null. */
-  async pricesAsOf(): Promise<string | null> {
-    if (!this.#all().some(({ vendor, models }) => vendor !== undefined && vendor !== 'openai-compatible' && models.length > 0)) return null;
-    return (await loadedTable())?.PRICES_AS_OF ?? null;
+  async getPricesDate(): Promise<string | null> {
+    if (!this.#listAll().some(({ vendor, models }) => vendor !== undefined && vendor !== 'openai-compatible' && models.length > 0))
+      return null;
+    return (await loadTable())?.PRICES_AS_OF ?? null;
   }
 
   /** Adds the cost if the provider reported none and the model's price is known. Never rejects. */
-  async priced(key: string, usage: Usage): Promise<Usage> {
-    const entry = await this.#entryOf(key);
+  async addCost(key: string, usage: Usage): Promise<Usage> {
+    const entry = await this.#findEntry(key);
     return entry ? withCost(usage, entry) : usage;
   }
 
   /** Whether a model supports images, as far as known. Never rejects. */
-  async sees(key: string): Promise<boolean> {
-    return (await this.#entryOf(key))?.supports_vision ?? false;
+  async supportsVision(key: string): Promise<boolean> {
+    return (await this.#findEntry(key))?.supports_vision ?? false;
   }
 
   /** Tokens of a model's context. Queries its server once if it has not been queried yet. Null if unknown. Never rejects. */
-  async contextOf(key: string): Promise<number | null> {
-    const known = this.#byId(key.slice(0, key.indexOf('/')));
-    if (known && known.askedAt === undefined) await this.#ask(known, false, undefined).catch(() => {});
-    return (await this.#entryOf(key))?.context_window ?? null;
+  async getContextWindow(key: string): Promise<number | null> {
+    const tracked = this.#findById(key.slice(0, key.indexOf('/')));
+    if (tracked && tracked.listedAt === undefined) await this.#refreshModels(tracked, false, undefined).catch(() => {});
+    return (await this.#findEntry(key))?.context_window ?? null;
   }
 
   /**
@@ -137,58 +138,58 @@ export class Providers {
    * model there would unload the first. Never rejects.
    */
   async findSmallModel(key: string): Promise<string | null> {
-    const known = this.#byId(key.slice(0, key.indexOf('/')));
-    if (known?.vendor === undefined || isPrivateServer(known.baseUrl ?? '')) return null;
-    if (known.askedAt === undefined) await this.#ask(known, false, undefined).catch(() => {});
-    const [chat, tables] = await Promise.all([this.#entryOf(key), loadedTable()]);
-    return (chat && tables?.findSmallModel(chat, known.models, { byName: known.vendor !== 'openai-compatible' })?.key) ?? null;
+    const tracked = this.#findById(key.slice(0, key.indexOf('/')));
+    if (tracked?.vendor === undefined || isPrivateServer(tracked.baseUrl ?? '')) return null;
+    if (tracked.listedAt === undefined) await this.#refreshModels(tracked, false, undefined).catch(() => {});
+    const [chat, tables] = await Promise.all([this.#findEntry(key), loadTable()]);
+    return (chat && tables?.findSmallModel(chat, tracked.models, { byName: tracked.vendor !== 'openai-compatible' })?.key) ?? null;
   }
 
   /** Whether a model is known to think before it answers. Never rejects. */
-  async thinks(key: string): Promise<boolean> {
-    return (await this.#entryOf(key))?.supports_thinking ?? false;
+  async supportsThinking(key: string): Promise<boolean> {
+    return (await this.#findEntry(key))?.supports_thinking ?? false;
   }
 
   /** A model as listed, or a default entry for an unlisted one. */
-  async #entryOf(key: string): Promise<ModelEntry | undefined> {
+  async #findEntry(key: string): Promise<ModelEntry | undefined> {
     const slash = key.indexOf('/');
-    const known = this.#byId(key.slice(0, slash));
+    const tracked = this.#findById(key.slice(0, slash));
     const model = key.slice(slash + 1);
-    return known && (known.models.find((each) => each.model_id === model) ?? this.#entry(known, listedModel(model)));
+    return tracked && (tracked.models.find((each) => each.model_id === model) ?? this.#createEntry(tracked, createListedModel(model)));
   }
 
   /** Providers and their states. */
-  async states(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ProviderEntry[]> {
+  async listStates(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ProviderEntry[]> {
     await this.#update(options);
-    return this.#all().map((known) => ({
-      id: known.provider.id,
-      name: known.provider.name,
-      kind: known.kind,
-      state: known.state,
-      models: known.models.length,
-      ...(known.baseUrl === undefined ? {} : { baseUrl: known.baseUrl }),
-      ...(known.discovered ? { discovered: true } : {}),
-      ...(known.message === undefined ? {} : { message: known.message }),
-      ...this.#resting(known),
+    return this.#listAll().map((tracked) => ({
+      id: tracked.provider.id,
+      name: tracked.provider.name,
+      kind: tracked.kind,
+      state: tracked.state,
+      models: tracked.models.length,
+      ...(tracked.baseUrl === undefined ? {} : { baseUrl: tracked.baseUrl }),
+      ...(tracked.isDiscovered ? { discovered: true } : {}),
+      ...(tracked.message === undefined ? {} : { message: tracked.message }),
+      ...this.#toResting(tracked),
     }));
   }
 
   /** Ends the breaker's pause: the next request is sent. */
-  wake(id: string): void {
-    this.#byId(id)?.breaker?.wake();
+  endPause(id: string): void {
+    this.#findById(id)?.breaker?.endPause();
   }
 
   /** The network route has changed, so other servers may be reachable: unreachable ones are queried again. */
-  wayChanged(): void {
-    this.#way++;
-    this.#lookedAt = undefined;
-    for (const known of [...this.#configured, ...this.#found]) if (known.state === 'unreachable') delete known.askedAt;
+  handleConnectionChange(): void {
+    this.#connectionVersion++;
+    this.#discoveredAt = undefined;
+    for (const tracked of [...this.#configured, ...this.#discovered]) if (tracked.state === 'unreachable') delete tracked.listedAt;
   }
 
   /** Providers queried so far, with their state at that time. */
-  known(): { id: string; state: ProviderEntry['state'] }[] {
-    return this.#all()
-      .filter(({ askedAt }) => askedAt !== undefined)
+  listKnownStates(): { id: string; state: ProviderEntry['state'] }[] {
+    return this.#listAll()
+      .filter(({ listedAt }) => listedAt !== undefined)
       .map(({ provider, state }) => ({ id: provider.id, state }));
   }
 
@@ -198,19 +199,19 @@ export class Providers {
    */
   async resolve(model?: string, provider?: string, signal?: AbortSignal): Promise<Route> {
     if (provider !== undefined) {
-      const known = await this.#named(provider, signal);
-      if (!known) throw notFound(`No provider with id "${provider}".`);
-      return this.#route(known, model === undefined ? await this.#firstModel(known, signal) : withoutPrefix(known, model));
+      const tracked = await this.#findProvider(provider, signal);
+      if (!tracked) throw createNotFoundError(`No provider with id "${provider}".`);
+      return this.#route(tracked, model === undefined ? await this.#getFirstModel(tracked, signal) : withoutPrefix(tracked, model));
     }
     if (model === undefined || model === GUIDE_MODEL) return this.#route(this.#guide, GUIDE_MODEL.slice(GUIDE_MODEL.indexOf('/') + 1));
     const slash = model.indexOf('/');
     if (slash > 0 && slash < model.length - 1) {
-      const known = await this.#named(model.slice(0, slash), signal);
-      if (known) return this.#route(known, model.slice(slash + 1));
+      const tracked = await this.#findProvider(model.slice(0, slash), signal);
+      if (tracked) return this.#route(tracked, model.slice(slash + 1));
     }
     const entry = (await this.list({ signal })).find((each) => each.model_id === model);
-    const known = entry && this.#all().find((each) => each.provider.id === entry.provider);
-    if (!known) throw notFound(`No model with key "${model}". Call models.list to list the available models.`);
+    const known = entry && this.#listAll().find((each) => each.provider.id === entry.provider);
+    if (!known) throw createNotFoundError(`No model with key "${model}". Call models.list to list the available models.`);
     return this.#route(known, model);
   }
 
@@ -219,131 +220,142 @@ export class Providers {
     return this.#configured.find(({ vendor }) => vendor !== undefined && kinds.includes(vendor))?.provider;
   }
 
-  #resting({ breaker }: Known): Pick<ProviderEntry, 'resting'> {
-    const rest = breaker?.rest;
+  #toResting({ breaker }: TrackedProvider): Pick<ProviderEntry, 'resting'> {
+    const rest = breaker?.pauseState;
     return rest ? { resting: { failures: rest.failures, until: this.#options.clock.now() + rest.leftMs } } : {};
   }
 
-  #all(): Known[] {
-    const urls = new Set(this.#configured.map((known) => known.baseUrl));
-    const ids = new Set(this.#configured.map((known) => known.provider.id));
+  #listAll(): TrackedProvider[] {
+    const urls = new Set(this.#configured.map((tracked) => tracked.baseUrl));
+    const ids = new Set(this.#configured.map((tracked) => tracked.provider.id));
     // A configured provider hides a discovered one with the same server or name.
-    const found = this.#found.filter((known) => !ids.has(known.provider.id) && !urls.has(known.baseUrl));
-    const own = this.#own.filter(({ provider, models }) => models.length > 0 && !ids.has(provider.id));
-    return [this.#guide, ...this.#configured, ...own, ...found];
+    const found = this.#discovered.filter((tracked) => !ids.has(tracked.provider.id) && !urls.has(tracked.baseUrl));
+    const localProviders = this.#local.filter(({ provider, models }) => models.length > 0 && !ids.has(provider.id));
+    return [this.#guide, ...this.#configured, ...localProviders, ...found];
   }
 
-  #byId(id: string): Known | undefined {
-    return [...this.#all(), ...this.#own].find(({ provider }) => provider.id === id);
+  #findById(id: string): TrackedProvider | undefined {
+    return [...this.#listAll(), ...this.#local].find(({ provider }) => provider.id === id);
   }
 
-  #route(known: Known, model: string): Route {
-    if (known === this.#guide && `${known.provider.id}/${model}` !== GUIDE_MODEL) throw notFound(`The guide has no model "${model}".`);
-    return { provider: known.provider, model, key: `${known.provider.id}/${model}` };
+  #route(tracked: TrackedProvider, model: string): Route {
+    if (tracked === this.#guide && `${tracked.provider.id}/${model}` !== GUIDE_MODEL)
+      throw createNotFoundError(`The guide has no model "${model}".`);
+    return { provider: tracked.provider, model, key: `${tracked.provider.id}/${model}` };
   }
 
-  async #named(id: string, signal: AbortSignal | undefined): Promise<Known | undefined> {
+  async #findProvider(id: string, signal: AbortSignal | undefined): Promise<TrackedProvider | undefined> {
     // Runs discovery only for the name of a local server.
-    if (!this.#byId(id) && this.#locals().some((server) => server.id === id)) await this.#look(false, signal);
-    return this.#byId(id);
+    if (!this.#findById(id) && this.#getLocalServers().some((server) => server.id === id)) await this.#discover(false, signal);
+    return this.#findById(id);
   }
 
-  async #firstModel(known: Known, signal: AbortSignal | undefined): Promise<string> {
-    await this.#ask(known, false, signal);
-    const first = known.models[0];
-    if (!first) throw notFound(`${known.provider.name} has no models${known.message ? `: ${known.message}` : '.'}`);
+  async #getFirstModel(tracked: TrackedProvider, signal: AbortSignal | undefined): Promise<string> {
+    await this.#refreshModels(tracked, false, signal);
+    const first = tracked.models[0];
+    if (!first) throw createNotFoundError(`${tracked.provider.name} has no models${tracked.message ? `: ${tracked.message}` : '.'}`);
     return first.model_id;
   }
 
   async #update({ refresh = false, signal }: { refresh?: boolean | undefined; signal?: AbortSignal | undefined }): Promise<void> {
-    const known = [this.#guide, ...this.#configured];
+    const tracked = [this.#guide, ...this.#configured];
     await Promise.all([
-      ...known.map((each) => this.#ask(each, refresh, signal)),
+      ...tracked.map((each) => this.#refreshModels(each, refresh, signal)),
       // Always refreshed: reads the bridge's disk and the browser's storage, where models come and go.
-      ...this.#own.map((each) => this.#ask(each, true, signal)),
-      this.#look(refresh, signal).then(() => Promise.all(this.#found.map((each) => this.#ask(each, refresh, signal)))),
+      ...this.#local.map((each) => this.#refreshModels(each, true, signal)),
+      this.#discover(refresh, signal).then(() => Promise.all(this.#discovered.map((each) => this.#refreshModels(each, refresh, signal)))),
     ]);
   }
 
-  #locals(): readonly LocalServer[] {
+  #getLocalServers(): readonly LocalServer[] {
     return this.#options.localServers ?? LOCAL_SERVERS;
   }
 
-  #fresh(at: number | undefined): boolean {
-    return at !== undefined && this.#options.clock.monotonic() - at < FRESH_MS;
+  #isFresh(at: number | undefined): boolean {
+    return at !== undefined && this.#options.clock.monotonic() - at < LIST_MAX_AGE_MS;
   }
 
-  async #look(refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#locals().length === 0 || (!refresh && this.#fresh(this.#lookedAt))) return;
+  async #discover(refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#getLocalServers().length === 0 || (!refresh && this.#isFresh(this.#discoveredAt))) return;
     // Shared by concurrent callers, so one caller's abort must not end it.
-    this.#looking ??= discover(this.#options.fetch, this.#options.clock, this.#locals(), new AbortController().signal)
-      .then((found) => this.#take(found))
-      .finally(() => (this.#looking = undefined));
-    await this.#looking;
+    this.#discovery ??= discoverServers(this.#options.fetch, this.#options.clock, this.#getLocalServers(), new AbortController().signal)
+      .then((found) => this.#addDiscovered(found))
+      .finally(() => (this.#discovery = undefined));
+    await this.#discovery;
     signal?.throwIfAborted();
   }
 
-  #take(found: readonly FoundServer[]): void {
-    this.#lookedAt = this.#options.clock.monotonic();
+  #addDiscovered(found: readonly DiscoveredServer[]): void {
+    this.#discoveredAt = this.#options.clock.monotonic();
     for (const server of found) {
-      if (!this.#found.some((known) => known.provider.id === server.id))
-        this.#found.push(this.#make({ ...server, kind: providerKind.safeParse(server.id).data }, true));
+      if (!this.#discovered.some((tracked) => tracked.provider.id === server.id))
+        this.#discovered.push(this.#track({ ...server, kind: providerKind.safeParse(server.id).data }, true));
     }
   }
 
-  async #ask(known: Known, refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
-    if (!refresh && this.#fresh(known.askedAt)) return;
-    known.asking ??= this.#fetchModels(known).finally(() => delete known.asking);
-    await known.asking;
+  async #refreshModels(tracked: TrackedProvider, refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
+    if (!refresh && this.#isFresh(tracked.listedAt)) return;
+    tracked.listing ??= this.#fetchModels(tracked).finally(() => delete tracked.listing);
+    await tracked.listing;
     signal?.throwIfAborted();
   }
 
-  async #fetchModels(known: Known): Promise<void> {
+  async #fetchModels(tracked: TrackedProvider): Promise<void> {
     const { clock, onstate } = this.#options;
-    const before = known.state;
-    const way = this.#way;
+    const previousState = tracked.state;
+    const connectionVersion = this.#connectionVersion;
     try {
-      const listed = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => known.provider.models(signal));
-      known.models = await Promise.all(listed.map((model) => this.#entry(known, model)));
-      known.state = 'ready';
-      known.message = undefined;
+      const listed = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => tracked.provider.models(signal));
+      tracked.models = await Promise.all(listed.map((model) => this.#createEntry(tracked, model)));
+      tracked.state = 'ready';
+      tracked.message = undefined;
     } catch (error) {
       const status = error instanceof ProviderError ? error.status : undefined;
-      known.state = status === 401 || status === 403 ? 'needs_key' : 'unreachable';
-      known.message =
-        error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not respond in time.`;
+      tracked.state = status === 401 || status === 403 ? 'needs_key' : 'unreachable';
+      tracked.message =
+        error instanceof ProviderError || error instanceof RpcError ? error.message : `${tracked.provider.name} did not respond in time.`;
     }
-    if (known.state === 'unreachable' && way !== this.#way) delete known.askedAt;
-    else known.askedAt = clock.monotonic();
-    if (known.state !== before)
-      onstate?.({ id: known.provider.id, state: known.state, ...(known.message ? { message: known.message } : {}) });
+    if (tracked.state === 'unreachable' && connectionVersion !== this.#connectionVersion) delete tracked.listedAt;
+    else tracked.listedAt = clock.monotonic();
+    if (tracked.state !== previousState)
+      onstate?.({ id: tracked.provider.id, state: tracked.state, ...(tracked.message ? { message: tracked.message } : {}) });
   }
 
-  async #entry({ provider, vendor }: Known, listed: ListedModel): Promise<ModelEntry> {
+  async #createEntry({ provider, vendor }: TrackedProvider, listed: ListedModel): Promise<ModelEntry> {
     const free = vendor === undefined;
-    const known = free || vendor === 'openai-compatible' ? undefined : (await loadedTable())?.findModel(vendor, listed.id);
-    return modelEntry(provider.id, listed, known, free);
+    const tracked = free || vendor === 'openai-compatible' ? undefined : (await loadTable())?.findModel(vendor, listed.id);
+    return toModelEntry(provider.id, listed, tracked, free);
   }
 
-  #make(config: ProviderConfig & { baseUrl: string }, discovered: boolean): Known {
-    const { fetch, clock, limits = () => UPSTREAM_LIMITS } = this.#options;
+  #track(config: ProviderConfig & { baseUrl: string }, discovered: boolean): TrackedProvider {
+    const { fetch, clock, limits = () => DEFAULT_UPSTREAM_LIMITS } = this.#options;
     const { kind = 'openai-compatible' } = config;
     const baseUrl = config.baseUrl.trim().replace(/\/+$/, '');
-    const breaker = new Breaker(config.name, clock, limits);
-    const provider = makeProvider({ ...config, baseUrl, fetch, clock, limits, breaker });
-    const vendor = discovered || isLocal(kind) ? undefined : vendorAt(kind, baseUrl);
-    return { provider, breaker, kind, vendor, baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
+    const breaker = new CircuitBreaker(config.name, clock, limits);
+    const provider = createProvider({ ...config, baseUrl, fetch, clock, limits, breaker });
+    const vendor = discovered || isLocalKind(kind) ? undefined : detectVendor(kind, baseUrl);
+    return {
+      provider,
+      breaker,
+      kind,
+      vendor,
+      baseUrl,
+      configKey: toConfigKey(config),
+      isDiscovered: discovered,
+      models: [],
+      state: 'ready',
+    };
   }
 }
 
 /** Without the table, only prices are missing. */
-const loadedTable = () => table().catch(() => undefined);
+const loadTable = () => importTable().catch(() => undefined);
 
-function withoutPrefix(known: Known, model: string): string {
-  const prefix = `${known.provider.id}/`;
-  return model.startsWith(prefix) && !known.models.some((entry) => entry.model_id === model) ? model.slice(prefix.length) : model;
+function withoutPrefix(tracked: TrackedProvider, model: string): string {
+  const prefix = `${tracked.provider.id}/`;
+  return model.startsWith(prefix) && !tracked.models.some((entry) => entry.model_id === model) ? model.slice(prefix.length) : model;
 }
 
-function notFound(message: string): RpcError {
+function createNotFoundError(message: string): RpcError {
   return new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
 }

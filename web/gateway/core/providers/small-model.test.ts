@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import type { ProviderKind } from '#shared/rpc/records.ts';
-import { isPrivateServer } from './kinds.ts';
-import { modelEntry } from './model-entry.ts';
+import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
+import { isPrivateServer } from './provider-kinds.ts';
+import { toModelEntry } from './model-entry.ts';
 import { findModel } from './model-table.ts';
-import { listedModel } from './provider.ts';
+import { createListedModel } from './provider.ts';
 import { findSmallModel } from './small-model.ts';
 
 const entries = (vendor: ProviderKind, ids: readonly string[]) =>
-  ids.map((id) => modelEntry('p', listedModel(id), vendor === 'openai-compatible' ? undefined : findModel(vendor, id), false));
+  ids.map((id) => toModelEntry('p', createListedModel(id), vendor === 'openai-compatible' ? undefined : findModel(vendor, id), false));
 
 /** Lists as the vendors' servers return them, including models for other purposes. */
 const OPENAI = [
@@ -53,7 +53,7 @@ it.each<[chat: string, vendor: ProviderKind, listed: readonly string[], small: s
 
 it('takes the prices that a server lists, and no free variant', () => {
   const priced = (id: string, price: number) =>
-    modelEntry('router', listedModel(id, { price: { input: price, output: price, cachedInput: null } }), undefined, false);
+    toModelEntry('router', createListedModel(id, { price: { input: price, output: price, cachedInput: null } }), undefined, false);
   const all = [priced('a/large', 5), priced('a/mini', 1), priced('a/mini:free', 0), priced('b/nano', 0.1)];
   expect(findSmallModel(all[0]!, all, { byName: true })?.model_id).toBe('a/mini');
 });

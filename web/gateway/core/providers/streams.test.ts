@@ -1,26 +1,26 @@
 import { describe, expect } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { memoryCollection } from '../../../../tests/support/memory-collection.ts';
-import { standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { createMemoryCollection } from '../../../../tests/support/memory-collection.ts';
+import { createFakeServer, createStreamResponse, toUnnamedEvents } from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { ExchangeReset } from '#shared/link/http.ts';
+import { ExchangeReset } from '#shared/link/stream-http.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
-import { createHttp } from '../http/http.ts';
+import { createHttpHandler } from '../http/http-handler.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { Providers } from './providers.ts';
 
 /** The events of one answer, and the error that ended it, if any. */
-async function asked(
+async function collectEvents(
   answer: () => Response,
   apiKey?: string,
   clock: Clock = systemClock,
 ): Promise<{ events: ModelEvent[]; error: unknown }> {
-  const { fetch } = standIn(answer);
+  const { fetch } = createFakeServer(answer);
   const provider = new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey, fetch, clock });
   const events: ModelEvent[] = [];
   try {
@@ -32,10 +32,10 @@ async function asked(
   }
 }
 
-const chunk = (delta: unknown): string => unnamed({ choices: [{ index: 0, delta }] });
+const chunk = (delta: unknown): string => toUnnamedEvents({ choices: [{ index: 0, delta }] });
 
 /** The same event repeated while it is read, up to 200 MB. */
-function endless(event: string): { response: Response; state: { sent: number; cancelled: boolean } } {
+function createEndlessStream(event: string): { response: Response; state: { sent: number; cancelled: boolean } } {
   const bytes = new TextEncoder().encode(event);
   const state = { sent: 0, cancelled: false };
   const body = new ReadableStream<Uint8Array>({
@@ -61,12 +61,12 @@ describe('a stream of any server', () => {
       });
       return new Response(body.pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });
     };
-    const said = async (reason: Error): Promise<unknown> => (await asked(() => cut(reason))).error;
+    const said = async (reason: Error): Promise<unknown> => (await collectEvents(() => cut(reason))).error;
     expect(await said(new ExchangeReset(1006, 'the link closed'))).toMatchObject({
       message: 'The connection to the bridge was lost while Upstream was replying.',
       retryable: true,
     });
-    for (const reason of [new ExchangeReset(CLOSE.internal, 'socket hang up'), new TypeError('terminated')])
+    for (const reason of [new ExchangeReset(CLOSE_CODES.internal, 'socket hang up'), new TypeError('terminated')])
       expect(await said(reason)).toMatchObject({
         message: 'Upstream closed the connection before its reply was complete.',
         retryable: true,
@@ -79,8 +79,8 @@ describe('a stream of any server', () => {
       { tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: piece } }] },
       { reasoning_content: piece },
     ]) {
-      const { response, state } = endless(chunk(delta));
-      const { error } = await asked(() => response);
+      const { response, state } = createEndlessStream(chunk(delta));
+      const { error } = await collectEvents(() => response);
       expect(error).toBeInstanceOf(ProviderError);
       expect((error as ProviderError).message).toBe('Upstream sent too much reasoning and too many tool calls.');
       expect(state.cancelled).toBe(true);
@@ -98,7 +98,7 @@ describe('a stream of any server', () => {
           else controller.enqueue(new TextEncoder().encode(event));
         },
       });
-      const { error } = await asked(() => new Response(body), undefined, clock);
+      const { error } = await collectEvents(() => new Response(body), undefined, clock);
       expect((error as ProviderError).message).toBe('Upstream sent nothing for 600 s.');
       expect(clock.monotonic()).toBeLessThan(700_000);
     }
@@ -106,8 +106,8 @@ describe('a stream of any server', () => {
 
   verifies('providers/key-in-stream', 'that quotes the key in an error tells it to nobody', async () => {
     const key = 'key-0123456789';
-    const said = [chunk({ content: 'Hel' }), unnamed({ error: { message: `The key ${key} is not good any more` } })].join('');
-    const { events, error } = await asked(() => streamed(said), key);
+    const said = [chunk({ content: 'Hel' }), toUnnamedEvents({ error: { message: `The key ${key} is not good any more` } })].join('');
+    const { events, error } = await collectEvents(() => createStreamResponse(said), key);
     expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
     expect((error as ProviderError).message).toBe('Upstream reported an error: The key *** is not good any more');
   });
@@ -117,11 +117,11 @@ describe('a stream of any server', () => {
     for (let before = 60; before < 510; before++) {
       const message = `${'x'.repeat(before)}${key} and so on${'y'.repeat(500)}`;
       for (const answer of [
-        () => streamed(unnamed({ error: { message } })),
-        () => streamed(`data: ${message}\n\n`),
+        () => createStreamResponse(toUnnamedEvents({ error: { message } })),
+        () => createStreamResponse(`data: ${message}\n\n`),
         () => Response.json({ error: { message } }, { status: 400 }),
       ]) {
-        const { error } = await asked(answer, key);
+        const { error } = await collectEvents(answer, key);
         expect(error).toBeInstanceOf(ProviderError);
         expect((error as ProviderError).message).not.toContain(key.slice(0, 5));
       }
@@ -132,19 +132,19 @@ describe('a stream of any server', () => {
     const key = 'key-0123456789';
     const fault = { error: { message: `The key ${key} is not good any more` } };
     const answers = [
-      () => streamed(unnamed({ choices: [{ index: 0, delta: { content: 'Hel' } }] }, fault)),
-      () => streamed(unnamed(fault)),
+      () => createStreamResponse(toUnnamedEvents({ choices: [{ index: 0, delta: { content: 'Hel' } }] }, fault)),
+      () => createStreamResponse(toUnnamedEvents(fault)),
       () => Response.json(fault),
     ];
     for (const [at, answer] of answers.entries()) {
       const guide = new GuideProvider({ clock: systemClock, sources: () => ({ memories: async () => [], messages: async () => [] }) });
-      const providers = new Providers({ guide, fetch: standIn(answer).fetch, clock: systemClock, localServers: [] });
+      const providers = new Providers({ guide, fetch: createFakeServer(answer).fetch, clock: systemClock, localServers: [] });
       providers.configure([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey: key }]);
       const agents = { list: () => [], run: async function* () {} };
-      const http = createHttp({
+      const http = createHttpHandler({
         agents,
         providers,
-        ...{ responses: memoryCollection(), conversations: memoryCollection(), apiFiles: memoryCollection() },
+        ...{ responses: createMemoryCollection(), conversations: createMemoryCollection(), apiFiles: createMemoryCollection() },
         mcp: () => Promise.reject(new Error('no tools are served here')),
         speak: () => Promise.reject(new Error('no voice is here')),
         version: '1.2.3',
@@ -169,8 +169,10 @@ describe('a stream of any server', () => {
 verifies('http.chat/splice-back-pressure', 'a slow reader is not mistaken for a silent upstream', async () => {
   const clock = new FakeClock();
   const first = chunk({ content: 'a' });
-  const { fetch } = standIn(() =>
-    streamed(first + unnamed({ choices: [{ index: 0, delta: { content: 'b' }, finish_reason: 'stop' }] }), { cuts: [first.length] }),
+  const { fetch } = createFakeServer(() =>
+    createStreamResponse(first + toUnnamedEvents({ choices: [{ index: 0, delta: { content: 'b' }, finish_reason: 'stop' }] }), {
+      cuts: [first.length],
+    }),
   );
   const provider = new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey: undefined, fetch, clock });
   const texts: string[] = [];

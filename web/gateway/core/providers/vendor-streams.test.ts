@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { outcomeOf, standIn, streamed } from '../../../../tests/support/streamed.ts';
+import { collectOutcome, createFakeServer, createStreamResponse } from '../../../../tests/support/fake-provider-server.ts';
 import { systemClock } from '../clock.ts';
 import { Anthropic } from './anthropic.ts';
 import { Google } from './google.ts';
@@ -13,9 +13,11 @@ const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 
 const RUNS = { numRuns: process.env['PERCH_LONG'] ? 20_000 : 1000 };
 
 async function read(Kind: typeof Anthropic | typeof Google, text: string, cuts: number[]) {
-  const fetch = standIn(() => streamed(text, { cuts: cuts.map((cut) => cut % text.length).sort((a, b) => a - b) })).fetch;
+  const fetch = createFakeServer(() =>
+    createStreamResponse(text, { cuts: cuts.map((cut) => cut % text.length).sort((a, b) => a - b) }),
+  ).fetch;
   const provider: Provider = new Kind({ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey: 'k', fetch, clock: systemClock });
-  const { events, error } = await outcomeOf(provider, request);
+  const { events, error } = await collectOutcome(provider, request);
   const join = (type: 'text' | 'reasoning'): string => events.map((event) => (event.type === type ? event.text : '')).join('');
   const only = <T extends ModelEvent['type']>(type: T) =>
     events.filter((event): event is Extract<ModelEvent, { type: T }> => event.type === type);

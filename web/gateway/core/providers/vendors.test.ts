@@ -1,35 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderKind } from '#shared/rpc/records.ts';
-import { type Asked, outcomeOf, standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
+import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
+import {
+  type ProviderRequest,
+  collectOutcome,
+  createFakeServer,
+  createStreamResponse,
+  toUnnamedEvents,
+} from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
-import { kindOf, kinds } from './kinds.ts';
-import { modelEntry, withCost } from './model-entry.ts';
+import { getProviderKind, listProviderKinds } from './provider-kinds.ts';
+import { toModelEntry, withCost } from './model-entry.ts';
 import { findModel, PRICES_AS_OF } from './model-table.ts';
-import { listedModel, type ModelRequest } from './provider.ts';
+import { createListedModel, type ModelRequest } from './provider.ts';
 import { Providers } from './providers.ts';
 
 const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
 const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
 const delta = (part: object, finish: string | null = null) => ({ choices: [{ index: 0, delta: part, finish_reason: finish }] });
-const HELLO = unnamed(delta({ content: 'Hello' }), delta({}, 'stop'), '[DONE]').replace('"[DONE]"', '[DONE]');
+const HELLO = toUnnamedEvents(delta({ content: 'Hello' }), delta({}, 'stop'), '[DONE]').replace('"[DONE]"', '[DONE]');
 
 /** All providers, and one of `kind` whose server `answer` mocks. */
 function vendor(
   kind: ProviderKind,
-  answer: (asked: Asked, count: number) => Response | Promise<Response>,
+  answer: (asked: ProviderRequest, count: number) => Response | Promise<Response>,
   apiKey: string | undefined = 'sk-1',
 ) {
-  const { fetch, asked } = standIn(answer);
+  const { fetch, asked } = createFakeServer(answer);
   const all = new Providers({ guide, fetch, clock: systemClock, localServers: [] });
   all.configure([
-    { id: 'v', name: kindOf(kind).name, kind, apiKey, ...(kind === 'openai-compatible' ? { baseUrl: 'http://any.test/v1' } : {}) },
+    { id: 'v', name: getProviderKind(kind).name, kind, apiKey, ...(kind === 'openai-compatible' ? { baseUrl: 'http://any.test/v1' } : {}) },
   ]);
   const entries = async () => (await all.list()).filter(({ provider }) => provider === 'v');
   const stream = async (request: Partial<ModelRequest> = {}) => {
     const { provider, model } = await all.resolve('v/some-model');
-    return outcomeOf(provider, { model, messages: [{ role: 'user', content: 'Hi' }], ...request });
+    return collectOutcome(provider, { model, messages: [{ role: 'user', content: 'Hi' }], ...request });
   };
   return { all, asked, entries, stream };
 }
@@ -49,7 +55,7 @@ describe('requests', () => {
   ];
   verifies('providers/quirks', 'go to each vendor’s own address, as it takes them', async () => {
     for (const [kind, url, body] of wanted) {
-      const { asked, stream } = vendor(kind, () => streamed(HELLO));
+      const { asked, stream } = vendor(kind, () => createStreamResponse(HELLO));
       expect(await stream({ maxTokens: 7 }), kind).toMatchObject({ text: 'Hello', error: undefined });
       expect(asked[0]?.url, kind).toBe(`${url}/chat/completions`);
       expect(asked[0]?.headers['authorization'], kind).toBe('Bearer sk-1');
@@ -58,7 +64,7 @@ describe('requests', () => {
   });
 
   verifies('providers/quirks', 'name calls by ids that Mistral takes, the same for call and result', async () => {
-    const { asked, stream } = vendor('mistral', () => streamed(HELLO));
+    const { asked, stream } = vendor('mistral', () => createStreamResponse(HELLO));
     const messages: ModelRequest['messages'] = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: '', toolCalls: [CALL, { ...CALL, id: 'abcDEF123' }] },
@@ -73,15 +79,15 @@ describe('requests', () => {
   });
 
   const call = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'add', arguments: '{}' } }] };
-  const end = unnamed(delta(call), delta({}, 'tool_calls')) + 'data: [DONE]\n\n';
+  const end = toUnnamedEvents(delta(call), delta({}, 'tool_calls')) + 'data: [DONE]\n\n';
   verifies('providers/quirks', 'give the thoughts back that DeepSeek and OpenRouter want with their calls', async () => {
     const thoughts: Partial<Record<ProviderKind, [stream: string, kept: object]>> = {
       deepseek: [
-        unnamed(delta({ reasoning_content: 'Let me ' }), delta({ reasoning_content: 'see' })),
+        toUnnamedEvents(delta({ reasoning_content: 'Let me ' }), delta({ reasoning_content: 'see' })),
         { reasoning_content: 'Let me see' },
       ],
       openrouter: [
-        unnamed(
+        toUnnamedEvents(
           delta({ reasoning: 'Let', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'Let' }] }),
           delta({ reasoning: ' me', reasoning_details: [{ type: 'reasoning.text', index: 0, text: ' me', signature: 's' }] }),
           delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'eA==', index: 1 }] }),
@@ -96,7 +102,7 @@ describe('requests', () => {
     };
     for (const kind of ['deepseek', 'openrouter'] as const) {
       const [text, kept] = thoughts[kind] ?? ['', {}];
-      const { asked, stream } = vendor(kind, () => streamed(text + end));
+      const { asked, stream } = vendor(kind, () => createStreamResponse(text + end));
       const { events } = await stream();
       const keep = events.find((event) => event.type === 'keep');
       expect(keep, kind).toEqual({ type: 'keep', kept: { wire: 'openai', value: kept } });
@@ -109,7 +115,7 @@ describe('requests', () => {
       });
       expect((asked[1]?.body?.['messages'] as object[])[1], kind).toMatchObject({ role: 'assistant', ...kept });
     }
-    const { stream } = vendor('openai', () => streamed(unnamed(delta({ reasoning_content: 'x' })) + end));
+    const { stream } = vendor('openai', () => createStreamResponse(toUnnamedEvents(delta({ reasoning_content: 'x' })) + end));
     expect((await stream()).events.map(({ type }) => type)).toEqual(['reasoning', 'tool_call', 'finish']);
   });
 
@@ -118,14 +124,14 @@ describe('requests', () => {
       { type: 'thinking', thinking: [{ type: 'text', text: 'Hmm' }] },
       { type: 'text', text: 'Yes' },
     ];
-    const mistral = vendor('mistral', () => streamed(unnamed(delta({ content }, 'stop'))));
+    const mistral = vendor('mistral', () => createStreamResponse(toUnnamedEvents(delta({ content }, 'stop'))));
     expect((await mistral.stream()).events).toEqual([
       { type: 'reasoning', text: 'Hmm' },
       { type: 'text', text: 'Yes' },
       { type: 'finish', reason: 'stop' },
     ]);
     const usageOf = async (kind: ProviderKind, usage: object): Promise<unknown> => {
-      const { stream } = vendor(kind, () => streamed(unnamed(delta({ content: 'x' }, 'stop'), { choices: [], usage })));
+      const { stream } = vendor(kind, () => createStreamResponse(toUnnamedEvents(delta({ content: 'x' }, 'stop'), { choices: [], usage })));
       return (await stream()).events.find((event) => event.type === 'usage')?.usage;
     };
     const thought = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 115, completion_tokens_details: { reasoning_tokens: 100 } };
@@ -207,12 +213,12 @@ describe('models.list', () => {
       { context_window: 128_000, max_tokens: 16_384, supports_thinking: false, cost_per_1m_output: 0.6 },
       { model_id: 'gpt-99', context_window: null, max_tokens: null, cost_per_1m_input: null },
     ]);
-    expect(await openAi.all.pricesAsOf()).toBe(PRICES_AS_OF);
+    expect(await openAi.all.getPricesDate()).toBe(PRICES_AS_OF);
     const any = vendor('openai-compatible', () => list({ id: 'gpt-4o' }));
     expect(await any.entries()).toMatchObject([
       { cost_per_1m_input: null, context_window: null, supports_tools: true, supports_vision: true },
     ]);
-    expect(await any.all.pricesAsOf()).toBeNull();
+    expect(await any.all.getPricesDate()).toBeNull();
   });
 
   verifies('models.list/limits-and-prices', 'details from Ollama and LM Studio; their models are free', async () => {
@@ -254,7 +260,7 @@ describe('models.list', () => {
   });
 
   it('knows the vendor behind an address that was given by hand', async () => {
-    const { fetch } = standIn(() => Response.json({ object: 'list', data: [{ id: 'gpt-6-luna' }] }));
+    const { fetch } = createFakeServer(() => Response.json({ object: 'list', data: [{ id: 'gpt-6-luna' }] }));
     const all = new Providers({ guide, fetch, clock: systemClock, localServers: [] });
     all.configure([{ id: 'mine', name: 'Mine', baseUrl: 'https://api.openai.com/v1', apiKey: 'k' }]);
     expect(await all.list()).toMatchObject([
@@ -267,7 +273,12 @@ describe('models.list', () => {
 describe('cost', () => {
   const usage = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100, cacheReadTokens: 400 };
   const entry = (price: [number, number, number | null] | null, free = false) =>
-    modelEntry('p', listedModel('m', { price: price && { input: price[0], output: price[1], cachedInput: price[2] } }), undefined, free);
+    toModelEntry(
+      'p',
+      createListedModel('m', { price: price && { input: price[0], output: price[1], cachedInput: price[2] } }),
+      undefined,
+      free,
+    );
 
   verifies('usage/cost', 'by real tokens, cached ones by their own price; never over what was billed', () => {
     expect(withCost(usage, entry([4, 20, 0.2]))).toEqual({ ...usage, cost: 0.00448 });
@@ -279,7 +290,7 @@ describe('cost', () => {
   });
 
   verifies('usage/cost', 'cache writes by their price, twice the input’s if cached for an hour', async () => {
-    const price = (vendor: ProviderKind, id: string) => modelEntry('p', listedModel(id), findModel(vendor, id), false);
+    const price = (vendor: ProviderKind, id: string) => toModelEntry('p', createListedModel(id), findModel(vendor, id), false);
     // 1,000 at 4, 40,000 at 0.2, 2,000 at 5 and 500 at 20 dollars per million: 0.4 + 0.8 + 1 + 1 cents.
     const claude = { inputTokens: 43_000, outputTokens: 500, totalTokens: 43_500, cacheReadTokens: 40_000, cacheWriteTokens: 2000 };
     expect(withCost(claude, price('anthropic', 'claude-opus-5-5')).cost).toBe(0.032);
@@ -292,26 +303,26 @@ describe('cost', () => {
     expect(withCost(gpt, price('openai', 'gpt-5')).cost).toBe(0.003465);
     // The tokens read and written cannot exceed the input.
     expect(withCost({ ...gpt, cacheWriteTokens: 5000 }, price('openai', 'gpt-6-sol')).cost).toBe(0.003834);
-    expect(withCost(claude, modelEntry('p', listedModel('m'), undefined, true)).cost).toBe(0);
+    expect(withCost(claude, toModelEntry('p', createListedModel('m'), undefined, true)).cost).toBe(0);
   });
 
   verifies('usage/cost', 'of a model that was never listed, too', async () => {
     const { all } = vendor('anthropic', () => new Response(null, { status: 500 }));
-    expect((await all.priced('v/claude-opus-5-5', usage)).cost).toBe(0.00448);
-    expect(await all.priced('v/unheard-of', usage)).toEqual(usage);
-    expect(await all.priced('gone/claude-opus-5-5', usage)).toEqual(usage);
-    expect((await all.priced('guide/guide', usage)).cost).toBe(0);
+    expect((await all.addCost('v/claude-opus-5-5', usage)).cost).toBe(0.00448);
+    expect(await all.addCost('v/unheard-of', usage)).toEqual(usage);
+    expect(await all.addCost('gone/claude-opus-5-5', usage)).toEqual(usage);
+    expect((await all.addCost('guide/guide', usage)).cost).toBe(0);
   });
 });
 
 describe('states', () => {
   verifies('models.providers/states', 'of every kind: ready, no key, a bad key, gone', async () => {
-    for (const { id: kind, needsKey } of kinds()) {
+    for (const { id: kind, needsKey } of listProviderKinds()) {
       if (kind === 'openai-compatible') continue;
       const listing = { object: 'list', data: [{ id: 'm' }], models: [{ name: 'models/m' }] };
       const state = async (answer: () => Response | Promise<Response>, key?: string) => {
         const { all, asked } = vendor(kind, answer, key);
-        const [, entry] = await all.states();
+        const [, entry] = await all.listStates();
         return { ...entry, asked: asked.length };
       };
       expect(await state(() => Response.json(listing)), kind).toMatchObject({ kind, state: 'ready', models: 1 });

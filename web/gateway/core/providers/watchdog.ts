@@ -5,24 +5,24 @@ export class Watchdog {
   readonly clock: Clock;
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
-  readonly #onParent: () => void;
-  readonly #silence: (ms: number) => unknown;
+  readonly #onParentAbort: () => void;
+  readonly #createError: (ms: number) => unknown;
   #limit: number;
-  #last: number;
-  #held = false;
+  #lastActiveAt: number;
+  #isPaused = false;
   #cancel: () => void = () => {};
 
-  /** `silence` returns the reason of the signal after `limit` milliseconds without a touch. */
-  constructor(clock: Clock, limit: number, parent: AbortSignal, silence: (ms: number) => unknown) {
+  /** `createError` returns the reason of the signal after `limit` milliseconds without a touch. */
+  constructor(clock: Clock, limit: number, parent: AbortSignal, createError: (ms: number) => unknown) {
     this.clock = clock;
     this.#limit = limit;
     this.#parent = parent;
-    this.#silence = silence;
-    this.#last = clock.monotonic();
-    this.#onParent = () => this.#fire(parent.reason);
+    this.#createError = createError;
+    this.#lastActiveAt = clock.monotonic();
+    this.#onParentAbort = () => this.#fire(parent.reason);
     if (parent.aborted) this.#fire(parent.reason);
     else {
-      parent.addEventListener('abort', this.#onParent, { once: true });
+      parent.addEventListener('abort', this.#onParentAbort, { once: true });
       this.#arm(limit);
     }
   }
@@ -33,11 +33,11 @@ export class Watchdog {
 
   /** Only records the time: the timer checks it when due, which is cheaper than a new timer per chunk. */
   touch(): void {
-    this.#last = this.clock.monotonic();
+    this.#lastActiveAt = this.clock.monotonic();
   }
 
   /** Sets a new time-out, in milliseconds. */
-  limit(ms: number): void {
+  setLimit(ms: number): void {
     this.#limit = ms;
     this.touch();
     this.#cancel();
@@ -45,28 +45,28 @@ export class Watchdog {
   }
 
   /** True while nobody waits for the next bytes: that time does not count as silence. */
-  set held(held: boolean) {
-    this.#held = held;
+  set isPaused(held: boolean) {
+    this.#isPaused = held;
     this.touch();
   }
 
   /** Stops the time-out; the signal still follows the caller's. */
-  rest(): void {
+  disarm(): void {
     this.#cancel();
   }
 
   stop(): void {
     this.#cancel();
-    this.#parent.removeEventListener('abort', this.#onParent);
+    this.#parent.removeEventListener('abort', this.#onParentAbort);
   }
 
   #arm(ms: number): void {
     this.#cancel = this.clock.after(ms, () => {
-      const left = this.#limit - (this.clock.monotonic() - this.#last);
+      const remainingMs = this.#limit - (this.clock.monotonic() - this.#lastActiveAt);
       // A timer may fire a fraction of a millisecond early by the monotonic clock.
-      if (this.#held) this.#arm(this.#limit);
-      else if (left < 1) this.#fire(this.#silence(this.#limit));
-      else this.#arm(left);
+      if (this.#isPaused) this.#arm(this.#limit);
+      else if (remainingMs < 1) this.#fire(this.#createError(this.#limit));
+      else this.#arm(remainingMs);
     });
   }
 
@@ -90,12 +90,12 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /** Waits `ms` milliseconds, or rejects with the signal's reason. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   let cancel = (): void => {};
-  const waited = new Promise<void>((resolve) => {
+  const elapsed = new Promise<void>((resolve) => {
     cancel = clock.after(ms, resolve);
   });
-  return abortable(waited, signal).finally(cancel);
+  return abortable(elapsed, signal).finally(cancel);
 }
 
 /** Runs `work` with a signal that follows `parent` and fires after `ms` with a `TimeoutError`. */

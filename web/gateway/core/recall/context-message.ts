@@ -1,4 +1,4 @@
-import type { ActiveRecallResult } from './result.ts';
+import type { ActiveRecallResult } from './recall-result.ts';
 
 /** A message for a model that is not part of the conversation. */
 export interface ContextMessage {
@@ -7,10 +7,10 @@ export interface ContextMessage {
 }
 
 // Line breaks, invisible characters and bidirectional controls: useless to a model, and useful for deceiving one.
-const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]+/gu;
+const INVISIBLE_CHARS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]+/gu;
 
 /** Formats the text of a memory on one line. */
-export const onOneLine = (text: string): string => text.replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim();
+export const toSingleLine = (text: string): string => text.replace(INVISIBLE_CHARS, ' ').replace(/\s+/g, ' ').trim();
 
 /** Formats a line of recalled text for the context message. */
 export const toContextLine = (line: string): string => `| ${line}`;
@@ -24,7 +24,7 @@ export function buildContextMessage(result: Pick<ActiveRecallResult, 'isSuccess'
   if (!result.isSuccess) return null;
   const lines = result.summary
     .split('\n')
-    .map(onOneLine)
+    .map(toSingleLine)
     .filter((line) => line !== '');
   if (lines.length === 0) return null;
   const mark = createMark(result.summary);

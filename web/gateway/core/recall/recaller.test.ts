@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { buildContextMessage } from './context-message.ts';
 import { ActiveMemoryRecaller, type RecallerParts, type RecallSearch } from './recaller.ts';
-import { RememberedBackend } from './remembered-backend.ts';
-import type { FoundMemory } from './result.ts';
-import { PromptStyle, QueryMode } from './settings.ts';
+import { LongTermBackend } from './long-term-backend.ts';
+import type { RecallHit } from './recall-result.ts';
+import { PromptStyle, QueryMode } from './recall-settings.ts';
 import type { MemoryCategory } from '../memory/long-term.ts';
 
 const DAY = 86_400_000;
@@ -23,14 +23,14 @@ const FACTS: [text: string, category: MemoryCategory][] = [
   ['drink: tea rather than coffee', 'preference'],
 ];
 
-function remembered(facts = FACTS): RememberedBackend {
+function remembered(facts = FACTS): LongTermBackend {
   const list = facts.map(([text, category], index) => ({
     id: `m${index}`,
     text,
     category,
     createdAt: clock.now() - (facts.length - index) * DAY,
   }));
-  return new RememberedBackend({ list: () => Promise.resolve(list), clock });
+  return new LongTermBackend({ list: () => Promise.resolve(list), clock });
 }
 
 const recaller = (
@@ -39,7 +39,7 @@ const recaller = (
   parts: RecallerParts = {},
 ): ActiveMemoryRecaller => new ActiveMemoryRecaller(search, config, { clock, ...parts });
 
-const found = (id: string, text: string, more: Partial<FoundMemory> = {}): FoundMemory => ({
+const found = (id: string, text: string, more: Partial<RecallHit> = {}): RecallHit => ({
   id,
   text,
   coverage: 0.9,
@@ -50,7 +50,7 @@ const found = (id: string, text: string, more: Partial<FoundMemory> = {}): Found
 });
 /** A backend with scripted answers that records its calls. */
 function scripted(
-  answer: (query: string, signal: AbortSignal) => Promise<readonly FoundMemory[]> | readonly FoundMemory[],
+  answer: (query: string, signal: AbortSignal) => Promise<readonly RecallHit[]> | readonly RecallHit[],
 ): RecallSearch & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -172,7 +172,7 @@ verifies('recall/styles', 'each chooses and orders in its own way', async () => 
 
 verifies('recall/cache', 'stores matches, and nothing else', async () => {
   const time = new FakeClock();
-  let answer: FoundMemory[] = [found('a', 'one two')];
+  let answer: RecallHit[] = [found('a', 'one two')];
   let holds = true;
   const search = { ...scripted(() => answer), holds: () => Promise.resolve(holds) };
   const { asked } = search;

@@ -1,19 +1,19 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { Answers } from './answers.ts';
-import { Breaker } from './breaker.ts';
-import { ActiveRecallConfig, type ActiveRecallConfigFields } from './config.ts';
-import { onOneLine } from './context-message.ts';
-import { chosenOf, type Judged, POLICIES, relevanceOf } from './policies.ts';
-import { emptyWords, type Question, type Questions, questionsOf, type Turn } from './questions.ts';
-import { ActiveRecallResult, type FoundMemory, type RecalledMemory, type RecallStatus, type SearchDebug } from './result.ts';
-import { excerpt, summaryOf } from './summary.ts';
+import { AnswerCache } from './answer-cache.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { ActiveRecallConfig, type ActiveRecallConfigFields } from './recall-config.ts';
+import { toSingleLine } from './context-message.ts';
+import { selectMemories, type ScoredMemory, RECALL_POLICIES, computeRelevance } from './recall-policies.ts';
+import { createEmptyWordFilter, type RecallQuery, type RecallQueries, createQueries, type Turn } from './recall-queries.ts';
+import { ActiveRecallResult, type RecallHit, type RecalledMemory, type RecallStatus, type SearchDebug } from './recall-result.ts';
+import { toExcerpt, createSummary } from './recall-summary.ts';
 
 /** A search backend for memories. */
 export interface RecallSearch {
   /** Name in `searchDebug`. */
   backend: string;
   /** The best results for a query, best first. A recall may call it several times, always with the same signal. */
-  search(query: string, limit: number, signal: AbortSignal): Promise<readonly FoundMemory[]>;
+  search(query: string, limit: number, signal: AbortSignal): Promise<readonly RecallHit[]>;
   /** Whether these memories are all unchanged. If omitted, results are valid for `cacheTtlMs`. */
   holds?(memories: readonly RecalledMemory[], signal: AbortSignal): Promise<boolean>;
 }
@@ -37,7 +37,7 @@ export interface RecallerParts {
   summarize?: (request: SummaryRequest) => Promise<string>;
 }
 
-interface Outcome {
+interface RecallOutcome {
   status: RecallStatus;
   summary?: string;
   memories?: readonly RecalledMemory[];
@@ -46,9 +46,9 @@ interface Outcome {
 }
 
 const TIMEOUT_MS = 15_000;
-const MOST_ANSWERS = 200;
+const MAX_ANSWERS = 200;
 /** Number of results requested at once, as styles discard many of them. */
-const LIMIT = 30;
+const MAX_RESULTS = 30;
 
 /** Searches memory for context on a message before it is answered. Accepts any search backend; null if there is none. */
 export class ActiveMemoryRecaller {
@@ -57,8 +57,8 @@ export class ActiveMemoryRecaller {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #summarize: RecallerParts['summarize'];
-  readonly #answers: Answers<ActiveRecallResult>;
-  readonly #breaker: Breaker;
+  readonly #answers: AnswerCache<ActiveRecallResult>;
+  readonly #breaker: CircuitBreaker;
 
   /** Throws an Error that names the invalid setting. */
   constructor(
@@ -71,8 +71,8 @@ export class ActiveMemoryRecaller {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#summarize = summarize;
-    this.#answers = new Answers(clock, this.config.cacheTtlMs, MOST_ANSWERS);
-    this.#breaker = new Breaker(clock);
+    this.#answers = new AnswerCache(clock, this.config.cacheTtlMs, MAX_ANSWERS);
+    this.#breaker = new CircuitBreaker(clock);
   }
 
   /**
@@ -87,54 +87,54 @@ export class ActiveMemoryRecaller {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ActiveRecallResult> {
     const started = this.#clock.monotonic();
-    const asked = questionsOf(latestMessage, recentTurns, this.config);
+    const queries = createQueries(latestMessage, recentTurns, this.config);
     signal.throwIfAborted();
     const debug: SearchDebug = {
       backend: this.#search?.backend ?? 'none',
       configuredMode: this.config.queryMode,
-      effectiveMode: asked.mode,
-      fallback: asked.fallback,
+      effectiveMode: queries.mode,
+      fallback: queries.fallback,
       searchMs: 0,
       hits: 0,
     };
-    const ended = (fields: Outcome): ActiveRecallResult =>
+    const toResult = (fields: RecallOutcome): ActiveRecallResult =>
       new ActiveRecallResult({ searchDebug: debug, ...fields, elapsedMs: this.#clock.monotonic() - started });
     const search = this.#search;
-    if (!search) return ended({ status: 'unavailable', reason: 'No memory to search' });
-    if (!this.config.enabled) return ended({ status: 'unavailable', reason: 'Active recall is off' });
+    if (!search) return toResult({ status: 'unavailable', reason: 'No memory to search' });
+    if (!this.config.enabled) return toResult({ status: 'unavailable', reason: 'Active recall is off' });
     const { restingMs } = this.#breaker;
     if (restingMs > 0) {
       const seconds = Math.ceil(restingMs / 1000);
-      return ended({
+      return toResult({
         status: 'unavailable',
         reason: `Memory timed out three times in a row and is skipped for ${seconds} s`,
       });
     }
-    if (asked.list.length === 0) return ended({ status: 'empty' });
+    if (queries.list.length === 0) return toResult({ status: 'empty' });
 
-    const key = JSON.stringify([sessionKey, asked.mode, asked.list.map(({ text }) => text)]);
-    const late = new AbortController();
-    const within = AbortSignal.any([signal, late.signal]);
+    const key = JSON.stringify([sessionKey, queries.mode, queries.list.map(({ text }) => text)]);
+    const timeout = new AbortController();
+    const within = AbortSignal.any([signal, timeout.signal]);
     const stopped = Promise.withResolvers<never>();
     stopped.promise.catch(() => {});
     const onabort = (): void => stopped.reject(within.reason);
     within.addEventListener('abort', onabort, { once: true });
-    const cancel = this.#clock.after(this.#timeoutMs, () => late.abort(new Error(`No response within ${this.#timeoutMs / 1000} s`)));
-    const work = this.#answer(search, asked, { key, debug, question: latestMessage, signal: within });
+    const cancel = this.#clock.after(this.#timeoutMs, () => timeout.abort(new Error(`No response within ${this.#timeoutMs / 1000} s`)));
+    const work = this.#answer(search, queries, { key, debug, question: latestMessage, signal: within });
     // Prevents an unhandled rejection after a time-out.
     work.catch(() => {});
     try {
       const found = await Promise.race([work, stopped.promise]);
       this.#breaker.answered();
-      return ended(found);
+      return toResult(found);
     } catch (error) {
       signal.throwIfAborted();
-      if (late.signal.aborted) {
+      if (timeout.signal.aborted) {
         this.#breaker.timedOut();
-        return ended({ status: 'timeout', reason: `Memory did not respond within ${this.#timeoutMs / 1000} s` });
+        return toResult({ status: 'timeout', reason: `Memory did not respond within ${this.#timeoutMs / 1000} s` });
       }
       this.#breaker.answered();
-      return ended({
+      return toResult({
         status: 'unavailable',
         reason: `Memory search failed: ${error instanceof Error ? error.message : String(error)}`,
       });
@@ -146,61 +146,61 @@ export class ActiveMemoryRecaller {
 
   async #answer(
     search: RecallSearch,
-    asked: Questions,
+    queries: RecallQueries,
     { key, debug, question, signal }: { key: string; debug: SearchDebug; question: string; signal: AbortSignal },
-  ): Promise<Outcome> {
-    const kept = this.#answers.get(key);
-    if (kept) {
-      const { summary, memories } = kept;
-      if ((await search.holds?.(memories, signal)) ?? true) return { status: 'ok', summary, memories, searchDebug: kept.searchDebug };
+  ): Promise<RecallOutcome> {
+    const cached = this.#answers.get(key);
+    if (cached) {
+      const { summary, memories } = cached;
+      if ((await search.holds?.(memories, signal)) ?? true) return { status: 'ok', summary, memories, searchDebug: cached.searchDebug };
       this.#answers.delete(key);
     }
-    const policy = POLICIES[this.config.promptStyle];
+    const policy = RECALL_POLICIES[this.config.promptStyle];
     const started = this.#clock.monotonic();
-    const found = await judged(search, asked.list, this.config, signal);
+    const found = await scoreMemories(search, queries.list, this.config, signal);
     debug.searchMs = this.#clock.monotonic() - started;
     debug.hits = found.length;
-    const told = summaryOf(chosenOf(found, policy), policy, this.config.maxSummaryChars);
-    if (told.memories.length === 0) return { status: 'empty' };
-    const summary = await this.#summary(told, question, signal);
+    const selection = createSummary(selectMemories(found, policy), policy, this.config.maxSummaryChars);
+    if (selection.memories.length === 0) return { status: 'empty' };
+    const summary = await this.#summary(selection, question, signal);
     if (summary === '') return { status: 'empty' };
     signal.throwIfAborted();
     this.#answers.set(
       key,
-      new ActiveRecallResult({ status: 'ok', elapsedMs: 0, summary, memories: told.memories, searchDebug: { ...debug } }),
+      new ActiveRecallResult({ status: 'ok', elapsedMs: 0, summary, memories: selection.memories, searchDebug: { ...debug } }),
     );
-    return { status: 'ok', summary, memories: told.memories };
+    return { status: 'ok', summary, memories: selection.memories };
   }
 
-  async #summary(told: { summary: string; memories: RecalledMemory[] }, question: string, signal: AbortSignal): Promise<string> {
-    if (!this.#summarize) return told.summary;
+  async #summary(selection: { summary: string; memories: RecalledMemory[] }, question: string, signal: AbortSignal): Promise<string> {
+    if (!this.#summarize) return selection.summary;
     const { maxSummaryChars: maxChars } = this.config;
     try {
-      const text = await this.#summarize({ question, memories: told.memories, maxChars, signal });
-      return excerpt(onOneLine(text), [], maxChars);
+      const text = await this.#summarize({ question, memories: selection.memories, maxChars, signal });
+      return toExcerpt(toSingleLine(text), [], maxChars);
     } catch (error) {
       // An abort is not a failure of the model.
       if (signal.aborted) throw error;
-      return told.summary;
+      return selection.summary;
     }
   }
 }
 
 /** Results for all queries, each memory once with its highest relevance. */
-async function judged(
+async function scoreMemories(
   search: RecallSearch,
-  questions: readonly Question[],
+  questions: readonly RecallQuery[],
   { promptStyle }: ActiveRecallConfigFields,
   signal: AbortSignal,
-): Promise<Judged[]> {
-  const policy = POLICIES[promptStyle];
-  const best = new Map<string, Judged>();
+): Promise<ScoredMemory[]> {
+  const policy = RECALL_POLICIES[promptStyle];
+  const best = new Map<string, ScoredMemory>();
   for (const question of questions) {
-    const isEmpty = emptyWords(question);
-    const telling = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
-    for (const each of await search.search(question.text, LIMIT, signal)) {
-      const why = { ...each.why, words: telling(each.why.words), beside: telling(each.why.beside) };
-      const relevance = relevanceOf({ ...each, why }, policy) * (question.latest ? 1 : policy.context);
+    const isEmpty = createEmptyWordFilter(question);
+    const withoutEmpty = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
+    for (const each of await search.search(question.text, MAX_RESULTS, signal)) {
+      const why = { ...each.why, words: withoutEmpty(each.why.words), beside: withoutEmpty(each.why.beside) };
+      const relevance = computeRelevance({ ...each, why }, policy) * (question.latest ? 1 : policy.context);
       if (relevance <= (best.get(each.id)?.relevance ?? 0)) continue;
       best.set(each.id, { ...each, why, relevance });
     }

@@ -40,14 +40,14 @@ describe('tokenize', () => {
 
 describe('Bm25', () => {
   it('puts rare terms and fuller matches first', () => {
-    const index = Bm25.of(['the red house', 'a red car and a red bike', 'a blue house', 'green tea'], (doc) => doc);
+    const index = Bm25.create(['the red house', 'a red car and a red bike', 'a blue house', 'green tea'], (doc) => doc);
     expect(ids(index, 'red house')[0]).toBe('the red house');
     expect(ids(index, 'tea')).toEqual(['green tea']);
     expect(ids(index, 'zebra')).toEqual([]);
   });
 
   it('tells how much of the query a document covers', () => {
-    const index = Bm25.of(['red house', 'blue sky'], (doc) => doc);
+    const index = Bm25.create(['red house', 'blue sky'], (doc) => doc);
     expect(index.search('red house')[0]?.coverage).toBe(1);
     expect(index.search('red zebra quagga')[0]?.coverage).toBeLessThan(0.35);
   });
@@ -57,14 +57,14 @@ describe('Bm25', () => {
       { title: 'Tea', body: 'about coffee' },
       { title: 'Coffee', body: 'about tea' },
     ];
-    const index = Bm25.of(docs, ({ title, body }) => [{ text: title, weight: 3 }, { text: body }]);
+    const index = Bm25.create(docs, ({ title, body }) => [{ text: title, weight: 3 }, { text: body }]);
     expect(index.search('coffee')[0]?.doc.title).toBe('Coffee');
   });
 
   it('finds Chinese and Japanese', () => {
     expect(
       ids(
-        Bm25.of(['我喜欢喝绿茶', '今天天气很好'], (doc) => doc),
+        Bm25.create(['我喜欢喝绿茶', '今天天气很好'], (doc) => doc),
         '绿茶',
       ),
     ).toEqual(['我喜欢喝绿茶']);
@@ -73,7 +73,7 @@ describe('Bm25', () => {
   it('finds every document by its own words, ranks by falling score, and takes any query', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 20 }), fc.string({ unit: 'grapheme' }), (docs, query) => {
-        const index = Bm25.of(
+        const index = Bm25.create(
           docs.map((doc, i) => ({ doc, i })),
           ({ doc }) => doc,
         );
@@ -91,7 +91,7 @@ describe('Bm25', () => {
   it('knows only names that were added', () => {
     expect(
       ids(
-        Bm25.of(['a tree'], (doc) => doc),
+        Bm25.create(['a tree'], (doc) => doc),
         'constructor __proto__',
       ),
     ).toEqual([]);

@@ -4,35 +4,35 @@ import { tokenize } from './tokenize.ts';
 const K1 = 1.2;
 const B = 0.75;
 /** Minimum collection size for weighting: in a very small one every word looks common. */
-const LEAST_DOCUMENTS = 50;
+const MIN_DOCUMENTS = 50;
 
-export interface Hit<T> {
+export interface SearchHit<T> {
   doc: T;
   score: number;
   /** Share of the query, weighted by its terms, that the document contains: 0 to 1. */
   coverage: number;
 }
 
-interface Entry<T> {
+interface IndexedDocument<T> {
   doc: T;
   length: number;
 }
 
 /** A field of a document. `weight` multiplies its term counts. */
-export interface Field {
+export interface DocumentField {
   text: string;
   weight?: number;
 }
 
 /** Ranks documents by Okapi BM25, in memory. Meant for small collections: help articles, memories and recent messages. */
 export class Bm25<T> {
-  readonly #entries: Entry<T>[] = [];
+  readonly #entries: IndexedDocument<T>[] = [];
   /** Term → document number → count. */
   readonly #postings = new Map<string, Map<number, number>>();
   #totalLength = 0;
 
   /** Creates an index of `docs`; `fields` returns the text of a document. */
-  static of<T>(docs: Iterable<T>, fields: (doc: T) => string | readonly Field[]): Bm25<T> {
+  static create<T>(docs: Iterable<T>, fields: (doc: T) => string | readonly DocumentField[]): Bm25<T> {
     const index = new Bm25<T>();
     for (const doc of docs) index.add(doc, fields(doc));
     return index;
@@ -42,7 +42,7 @@ export class Bm25<T> {
     return this.#entries.length;
   }
 
-  add(doc: T, fields: string | readonly Field[]): void {
+  add(doc: T, fields: string | readonly DocumentField[]): void {
     const at = this.#entries.length;
     let length = 0;
     for (const { text, weight = 1 } of typeof fields === 'string' ? [{ text: fields }] : fields) {
@@ -58,7 +58,7 @@ export class Bm25<T> {
   }
 
   /** The best documents for a query, best first; equal scores keep their order of insertion. */
-  search(query: string, limit = 10): Hit<T>[] {
+  search(query: string, limit = 10): SearchHit<T>[] {
     const terms = new Set(tokenize(query));
     const scores = new Map<number, { score: number; matched: number }>();
     const mean = this.#totalLength / Math.max(1, this.#entries.length) || 1;
@@ -87,6 +87,6 @@ export class Bm25<T> {
   }
 
   #idf(documents: number): number {
-    return Math.log(1 + (Math.max(LEAST_DOCUMENTS, this.#entries.length) - documents + 0.5) / (documents + 0.5));
+    return Math.log(1 + (Math.max(MIN_DOCUMENTS, this.#entries.length) - documents + 0.5) / (documents + 0.5));
   }
 }

@@ -13,4 +13,4 @@ export const SEGMENTED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Scrip
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
 
 /** The words of a text in such a script, with their positions. */
-export const segments = (text: string): Intl.SegmentData[] => [...segmenter.segment(text)].filter((part) => part.isWordLike);
+export const segmentWords = (text: string): Intl.SegmentData[] => [...segmenter.segment(text)].filter((part) => part.isWordLike);

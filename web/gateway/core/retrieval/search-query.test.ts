@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesText, readQuery } from './search-query.ts';
-import { snippetOf, spansOf } from './snippet.ts';
-import { eachTerm, fold } from './terms.ts';
+import { matchesText, parseQuery } from './search-query.ts';
+import { createSnippet, findSpans } from './snippet.ts';
+import { forEachTerm, fold } from './terms.ts';
 
 const termsOf = (text: string): string[] => {
   const terms: string[] = [];
-  eachTerm(text, (term) => void terms.push(term));
+  forEachTerm(text, (term) => void terms.push(term));
   return terms;
 };
-const finds = (query: string, text: string): boolean => matchesText(readQuery(query), text);
+const finds = (query: string, text: string): boolean => matchesText(parseQuery(query), text);
 
 describe('eachTerm', () => {
   it('folds case, width and accents, and parts identifiers', () => {
@@ -26,7 +26,7 @@ describe('eachTerm', () => {
   it('returns the position of each term', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        eachTerm(text, (term, start, end) => {
+        forEachTerm(text, (term, start, end) => {
           expect(start).toBeLessThan(end);
           expect(end).toBeLessThanOrEqual(text.length);
           expect(fold(text.slice(start, end)).replaceAll(/[^\p{L}\p{N}\p{M}]/gu, '')).toContain(term);
@@ -78,9 +78,9 @@ describe('readQuery', () => {
   it('finds a text by its own words, whatever it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        const query = readQuery(text.replaceAll(/["“”„«»]/g, ' '));
+        const query = parseQuery(text.replaceAll(/["“”„«»]/g, ' '));
         expect(matchesText(query, text)).toBe(true);
-        const { snippet, matches } = snippetOf(query, text, 20);
+        const { snippet, matches } = createSnippet(query, text, 20);
         for (const [start, end] of matches) {
           expect(start).toBeLessThan(end);
           expect(end).toBeLessThanOrEqual(snippet.length);
@@ -90,14 +90,14 @@ describe('readQuery', () => {
   });
 
   it('finds short words whose form is shorter still', () => {
-    for (const word of ['ties', 'dies', 'pies ']) expect(matchesText(readQuery(word), `Two ${word} here`), word).toBe(true);
-    for (const word of ['ties', 'dies', 'pies']) expect(readQuery(`${word} `).words[0]?.root).toBe(word);
+    for (const word of ['ties', 'dies', 'pies ']) expect(matchesText(parseQuery(word), `Two ${word} here`), word).toBe(true);
+    for (const word of ['ties', 'dies', 'pies']) expect(parseQuery(`${word} `).words[0]?.root).toBe(word);
   });
 
   it('finds only what begins with its root', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,10}$/), fc.stringMatching(/^(s|es|ed|ing|ly|ies|y|e)?$/), (word, ending) => {
-        for (const each of readQuery(word).words) {
+        for (const each of parseQuery(word).words) {
           const term = word.replace(/y$/, '') + ending;
           if (each.fits(term)) expect(term.startsWith(each.root)).toBe(true);
         }
@@ -116,18 +116,18 @@ describe('snippetOf', () => {
   const far = `${'Nothing of note here. '.repeat(30)}Then the ferry left\nat noon from the harbour. ${'And more. '.repeat(30)}`;
 
   it('shows where the words stand, on one line', () => {
-    const { snippet, matches } = snippetOf(readQuery('ferry noon'), far, 120);
+    const { snippet, matches } = createSnippet(parseQuery('ferry noon'), far, 120);
     expect(snippet).toMatch(/^….*ferry left at noon.*…$/);
     expect(matches.map(([start, end]) => snippet.slice(start, end))).toEqual(['ferry', 'noon']);
     expect(snippet.length).toBeLessThanOrEqual(122);
   });
 
   it('shows the beginning where nothing stands', () => {
-    expect(snippetOf(readQuery('zebra'), far, 30)).toEqual({ snippet: 'Nothing of note here. Nothing…', matches: [] });
-    expect(snippetOf(readQuery('zebra'), 'Short', 30)).toEqual({ snippet: 'Short', matches: [] });
+    expect(createSnippet(parseQuery('zebra'), far, 30)).toEqual({ snippet: 'Nothing of note here. Nothing…', matches: [] });
+    expect(createSnippet(parseQuery('zebra'), 'Short', 30)).toEqual({ snippet: 'Short', matches: [] });
   });
 
   it('marks touching pairs as one', () => {
-    expect(spansOf(readQuery('京都タワー'), '今日は京都タワーへ')).toEqual([[3, 8]]);
+    expect(findSpans(parseQuery('京都タワー'), '今日は京都タワーへ')).toEqual([[3, 8]]);
   });
 });

@@ -1,21 +1,21 @@
-import { eachTerm, fold } from './terms.ts';
+import { forEachTerm, fold } from './terms.ts';
 import { stem } from './tokenize.ts';
 
 /** Stop words: searched only if a query has no other words, or within quotes. */
-const FILLERS = new Set(
+const STOP_WORDS = new Set(
   'a an and are as at be but by can did do does for from had has have how i if in is it its me my of on or s so t that the their there this to was we were what when where which who will with you your'.split(
     ' ',
   ),
 );
 /** Minimum length of a prefix search. */
-const LEAST_PREFIX = 2;
+const MIN_PREFIX_CHARS = 2;
 /** Maximum number of words in a query; further ones are ignored. */
-const MOST_WORDS = 16;
+const MAX_WORDS = 16;
 const QUOTED = /["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)/gu;
 /** A single character of a script indexed as pairs: usually the beginning of a term rather than one. */
 const SINGLE = /^[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]$/u;
 /** A word of a script that separates words. */
-const NEIGHBOUR =
+const SPACED_WORD =
   /^(?:(?![\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])[\p{L}\p{N}\p{M}])+$/u;
 
 /** A word of a query. A match begins with `root` and satisfies `fits`. */
@@ -34,40 +34,40 @@ export interface SearchQuery {
 }
 
 /** Parses user input: words, of which the last may be incomplete, and quoted phrases. English words also match their other forms. */
-export function readQuery(text: string): SearchQuery {
+export function parseQuery(text: string): SearchQuery {
   const phrases: string[] = [];
   const exact = new Map<string, QueryWord & { next: string[] }>();
   const rest = text.replace(QUOTED, (_, quoted: string) => {
-    const phrase = foldedLine(quoted);
+    const phrase = foldLine(quoted);
     if (phrase !== '') phrases.push(phrase);
     let before: string | undefined;
-    eachTerm(phrase, (term) => {
+    forEachTerm(phrase, (term) => {
       // In a message, a single character may be the start of a pair, and segmented scripts may be split differently.
-      if (before !== undefined && NEIGHBOUR.test(before) && NEIGHBOUR.test(term)) exact.get(before)?.next.push(term);
+      if (before !== undefined && SPACED_WORD.test(before) && SPACED_WORD.test(term)) exact.get(before)?.next.push(term);
       if (!exact.has(term))
-        exact.set(term, { ...(SINGLE.test(term) ? prefix(term) : { root: term, fits: (found) => found === term }), next: [] });
+        exact.set(term, { ...(SINGLE.test(term) ? createPrefixWord(term) : { root: term, fits: (found) => found === term }), next: [] });
       before = term;
     });
     return ' ';
   });
   const terms: string[] = [];
   let runEnd = -1;
-  eachTerm(rest, (term, start, end) => {
+  forEachTerm(rest, (term, start, end) => {
     // The last character of a run is a separate term; the pair before already contains it.
     if (!(SINGLE.test(term) && start < runEnd)) terms.push(term);
     runEnd = end;
   });
   const last = /[\p{L}\p{N}\p{M}]$/u.test(rest) ? terms.at(-1) : undefined;
-  const telling = terms.filter((term) => !FILLERS.has(term) || term === last);
-  const kept = new Set(telling.length > 0 || exact.size > 0 ? telling : terms);
-  const words = [...kept].map((term) => wordOf(term, term === last));
-  return { words: [...exact.values(), ...words].slice(0, MOST_WORDS), phrases };
+  const meaningful = terms.filter((term) => !STOP_WORDS.has(term) || term === last);
+  const selected = new Set(meaningful.length > 0 || exact.size > 0 ? meaningful : terms);
+  const words = [...selected].map((term) => toQueryWord(term, term === last));
+  return { words: [...exact.values(), ...words].slice(0, MAX_WORDS), phrases };
 }
 
-function wordOf(term: string, unfinished: boolean): QueryWord {
-  if (SINGLE.test(term)) return prefix(term);
+function toQueryWord(term: string, unfinished: boolean): QueryWord {
+  if (SINGLE.test(term)) return createPrefixWord(term);
   const form = stem(term);
-  const begins = unfinished && term.length >= LEAST_PREFIX;
+  const begins = unfinished && term.length >= MIN_PREFIX_CHARS;
   // `memories` and `memory` share `memor`; for shorter words the remainder would match too much.
   const root = form.replace(/(?<=...)y$/, '');
   // `ties` does not begin with `ty`.
@@ -75,17 +75,17 @@ function wordOf(term: string, unfinished: boolean): QueryWord {
   return { root, fits: (found) => found.startsWith(root) && ((begins && found.startsWith(term)) || stem(found) === form) };
 }
 
-const prefix = (term: string): QueryWord => ({ root: term, fits: (found) => found.startsWith(term) });
+const createPrefixWord = (term: string): QueryWord => ({ root: term, fits: (found) => found.startsWith(term) });
 
 /** Folds a text for phrase comparison; white space becomes single spaces. */
-export const foldedLine = (text: string): string => fold(text).replace(/\s+/gu, ' ').trim();
+export const foldLine = (text: string): string => fold(text).replace(/\s+/gu, ' ').trim();
 
 /** Whether a text contains every word and phrase. */
 export function matchesText({ words, phrases }: SearchQuery, text: string): boolean {
   // Phrases first: they are cheaper to check and fail more often.
   if (!hasPhrases(phrases, text)) return false;
   const missing = new Set(words);
-  eachTerm(text, (term) => {
+  forEachTerm(text, (term) => {
     for (const word of missing) if (word.fits(term)) missing.delete(word);
   });
   return missing.size === 0;
@@ -94,7 +94,7 @@ export function matchesText({ words, phrases }: SearchQuery, text: string): bool
 /** Whether a text contains every phrase, as whole words in scripts that separate words. */
 export function hasPhrases(phrases: readonly string[], text: string): boolean {
   if (phrases.length === 0) return true;
-  const line = foldedLine(text);
+  const line = foldLine(text);
   return phrases.every((phrase) => {
     let at = line.indexOf(phrase);
     while (at !== -1 && (isWithin(line, at) || isWithin(line, at + phrase.length))) at = line.indexOf(phrase, at + 1);
@@ -106,5 +106,5 @@ export function hasPhrases(phrases: readonly string[], text: string): boolean {
 function isWithin(line: string, at: number): boolean {
   const [before] = [...line.slice(Math.max(0, at - 2), at)].slice(-1);
   const [after] = line.slice(at, at + 2);
-  return before !== undefined && after !== undefined && NEIGHBOUR.test(before) && NEIGHBOUR.test(after);
+  return before !== undefined && after !== undefined && SPACED_WORD.test(before) && SPACED_WORD.test(after);
 }

@@ -1,16 +1,16 @@
 import type { SearchQuery } from './search-query.ts';
-import { eachTerm } from './terms.ts';
+import { forEachTerm } from './terms.ts';
 
 /** Start and end, in UTF-16 units. */
 export type Span = [start: number, end: number];
 
 /** Number of characters shown before the first match. */
-const LEAD = 40;
+const LEAD_CHARS = 40;
 
 /** Positions of a query's words in a text; adjacent ones are merged. */
-export function spansOf({ words }: SearchQuery, text: string): Span[] {
+export function findSpans({ words }: SearchQuery, text: string): Span[] {
   const spans: Span[] = [];
-  eachTerm(text, (term, start, end) => {
+  forEachTerm(text, (term, start, end) => {
     if (!words.some((word) => word.fits(term))) return;
     const last = spans.at(-1);
     if (last && start <= last[1]) last[1] = Math.max(last[1], end);
@@ -20,9 +20,9 @@ export function spansOf({ words }: SearchQuery, text: string): Span[] {
 }
 
 /** The excerpt of a text with the most matches, about `length` characters on one line, and the positions of the matches in it. */
-export function snippetOf(query: SearchQuery, text: string, length: number): { snippet: string; matches: Span[] } {
-  const spans = spansOf(query, text);
-  const from = text.length <= length ? 0 : startOf(text, bestWindow(spans, length));
+export function createSnippet(query: SearchQuery, text: string, length: number): { snippet: string; matches: Span[] } {
+  const spans = findSpans(query, text);
+  const from = text.length <= length ? 0 : findWordStart(text, findBestWindow(spans, length));
   let to = Math.min(text.length, from + length);
   if (to < text.length) {
     const space = text.slice(to - 20, to).search(/\s\S*$/u);
@@ -41,17 +41,17 @@ export function snippetOf(query: SearchQuery, text: string, length: number): { s
 }
 
 /** The start of the span from which the most spans are within reach. */
-function bestWindow(spans: readonly Span[], length: number): number {
+function findBestWindow(spans: readonly Span[], length: number): number {
   let [best, most, end] = [spans[0]?.[0] ?? 0, 0, 0];
   spans.forEach(([start], first) => {
-    while ((spans[end]?.[0] ?? Infinity) < start + length - 2 * LEAD) end++;
+    while ((spans[end]?.[0] ?? Infinity) < start + length - 2 * LEAD_CHARS) end++;
     if (end - first > most) [best, most] = [start, end - first];
   });
-  return Math.max(0, best - LEAD);
+  return Math.max(0, best - LEAD_CHARS);
 }
 
 /** The next word boundary, if one is near. */
-function startOf(text: string, at: number): number {
+function findWordStart(text: string, at: number): number {
   if (at === 0) return 0;
   const space = text.slice(at, at + 20).search(/\s\S/u);
   if (space >= 0) return at + space + 1;

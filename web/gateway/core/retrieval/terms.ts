@@ -1,7 +1,7 @@
-import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
+import { PAIRED, PAIRED_RUN, SEGMENTED, segmentWords, WORD } from './scripts.ts';
 
 /** Longer words are truncated: keys, hashes and the like would fill the index. */
-const LONGEST = 32;
+const MAX_TERM_CHARS = 32;
 /** Accents of Latin, Greek and Cyrillic. In other scripts, marks are part of the letters. */
 const ACCENTS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
@@ -14,42 +14,43 @@ export function fold(text: string): string {
 }
 
 /**
- * Calls `found` with each term of a text and its position in UTF-16 units. A term is a folded word. In scripts without spaces it is a pair
+ * Calls `onTerm` with each term of a text and its position in UTF-16 units. A term is a folded word. In scripts without spaces it is a pair
  * of adjacent characters, or the last character of a run, so that each character begins a term.
  */
-export function eachTerm(text: string, found: (term: string, start: number, end: number) => void): void {
+export function forEachTerm(text: string, onTerm: (term: string, start: number, end: number) => void): void {
   if (ASCII.test(text)) {
-    for (const { 0: word, index } of text.toLowerCase().matchAll(PLAIN_WORD)) found(word.slice(0, LONGEST), index, index + word.length);
+    for (const { 0: word, index } of text.toLowerCase().matchAll(PLAIN_WORD))
+      onTerm(word.slice(0, MAX_TERM_CHARS), index, index + word.length);
     return;
   }
   for (const { 0: word, index } of text.matchAll(WORD)) {
-    if (ASCII.test(word)) found(word.toLowerCase().slice(0, LONGEST), index, index + word.length);
-    else if (!PAIRED.test(word)) eachPlain(word, index, found);
+    if (ASCII.test(word)) onTerm(word.toLowerCase().slice(0, MAX_TERM_CHARS), index, index + word.length);
+    else if (!PAIRED.test(word)) forEachPlain(word, index, onTerm);
     else {
       for (const { 0: run, index: at } of word.matchAll(PAIRED_RUN)) {
-        if (PAIRED.test(run)) eachPair(run, index + at, found);
-        else eachPlain(run, index + at, found);
+        if (PAIRED.test(run)) forEachPair(run, index + at, onTerm);
+        else forEachPlain(run, index + at, onTerm);
       }
     }
   }
 }
 
-function eachPlain(word: string, index: number, found: (term: string, start: number, end: number) => void): void {
-  if (!SEGMENTED.test(word)) return foundWord(word, index, found);
-  for (const { segment, index: at } of segments(word)) foundWord(segment, index + at, found);
+function forEachPlain(word: string, index: number, onTerm: (term: string, start: number, end: number) => void): void {
+  if (!SEGMENTED.test(word)) return emitWord(word, index, onTerm);
+  for (const { segment, index: at } of segmentWords(word)) emitWord(segment, index + at, onTerm);
 }
 
 /** Folding may expand a character (`½`, `ﬁ`), also to characters that are not letters. */
-function foundWord(word: string, index: number, found: (term: string, start: number, end: number) => void): void {
-  for (const [part] of fold(word).matchAll(WORD)) found(part.slice(0, LONGEST), index, index + word.length);
+function emitWord(word: string, index: number, onTerm: (term: string, start: number, end: number) => void): void {
+  for (const [part] of fold(word).matchAll(WORD)) onTerm(part.slice(0, MAX_TERM_CHARS), index, index + word.length);
 }
 
-function eachPair(run: string, index: number, found: (term: string, start: number, end: number) => void): void {
+function forEachPair(run: string, index: number, onTerm: (term: string, start: number, end: number) => void): void {
   const chars = [...run];
   let at = index;
   chars.forEach((char, i) => {
     const next = chars[i + 1] ?? '';
-    found(fold(char + next), at, at + char.length + next.length);
+    onTerm(fold(char + next), at, at + char.length + next.length);
     at += char.length;
   });
 }

@@ -1,4 +1,4 @@
-import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
+import { PAIRED, PAIRED_RUN, SEGMENTED, segmentWords, WORD } from './scripts.ts';
 
 /** Words too common to distinguish texts. */
 const STOP_WORDS = new Set(
@@ -24,15 +24,15 @@ export function stem(word: string): string {
   return root.length > 3 && root.endsWith('e') ? root.slice(0, -1) : root;
 }
 
-function pairs(run: string): string[] {
+function toPairs(run: string): string[] {
   const chars = [...run];
   if (chars.length === 1) return chars;
   return chars.slice(0, -1).map((char, i) => char + (chars[i + 1] ?? ''));
 }
 
-function words(text: string): string[] {
-  if (PAIRED.test(text)) return (text.match(PAIRED_RUN) ?? []).flatMap((run) => (PAIRED.test(run) ? pairs(run) : words(run)));
-  if (SEGMENTED.test(text)) return segments(text).map(({ segment }) => segment);
+function splitRun(text: string): string[] {
+  if (PAIRED.test(text)) return (text.match(PAIRED_RUN) ?? []).flatMap((run) => (PAIRED.test(run) ? toPairs(run) : splitRun(run)));
+  if (SEGMENTED.test(text)) return segmentWords(text).map(({ segment }) => segment);
   return [text];
 }
 
@@ -40,7 +40,7 @@ function words(text: string): string[] {
 export function tokenize(text: string): string[] {
   const folded = text.normalize('NFKC').toLowerCase().replaceAll('’', "'").replaceAll(/'s\b/g, '');
   return (folded.match(WORD) ?? [])
-    .flatMap(words)
+    .flatMap(splitRun)
     .filter((word) => !STOP_WORDS.has(word))
     .map(stem);
 }

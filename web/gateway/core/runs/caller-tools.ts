@@ -1,7 +1,7 @@
 import type { ModelRequest, ToolSpec } from '../providers/provider.ts';
 import type { RoutedCall } from '../tools/routed-call.ts';
 
-interface Offered {
+interface OfferedTools {
   tools: ToolSpec[];
   deferred: ToolSpec[];
 }
@@ -13,14 +13,14 @@ const NOT_RUN = 'Not run, because other tools were called at the same time. Call
 export class CallerTools {
   readonly #tools: ReadonlyMap<string, ToolSpec>;
   #step: readonly RoutedCall[] = [];
-  #asked: RoutedCall[] = [];
+  #recorded: RoutedCall[] = [];
 
   constructor(tools: readonly ToolSpec[]) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
   /** The agent's tools and these, which replace others of the same name. A forced choice offers only these. */
-  addTo({ tools, deferred }: Offered, choice: ModelRequest['toolChoice']): Offered {
+  addTo({ tools, deferred }: OfferedTools, choice: ModelRequest['toolChoice']): OfferedTools {
     if (this.#tools.size > 0 && choice !== undefined && choice !== 'auto' && choice !== 'none')
       return { tools: [...this.#tools.values()], deferred: [] };
     const others = (list: ToolSpec[]): ToolSpec[] => list.filter(({ name }) => !this.#tools.has(name));
@@ -33,17 +33,17 @@ export class CallerTools {
 
   beginStep(calls: readonly RoutedCall[]): void {
     this.#step = calls;
-    this.#asked = [];
+    this.#recorded = [];
   }
 
   /** Records a call for the caller. Returns the result that the model receives if the run continues. */
-  ask(call: RoutedCall): string {
-    this.#asked.push(call);
+  record(call: RoutedCall): string {
+    this.#recorded.push(call);
     return NOT_RUN;
   }
 
   /** Calls for the caller to run; empty if the step has other calls too. */
   get calls(): readonly RoutedCall[] {
-    return this.#asked.length === this.#step.length ? this.#step : [];
+    return this.#recorded.length === this.#step.length ? this.#step : [];
   }
 }

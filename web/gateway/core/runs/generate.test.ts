@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError } from '../providers/provider.ts';
 import { type Generation, type GenerationEvent, generate } from './generate.ts';
 
@@ -34,10 +34,10 @@ function started(
     fallbacks: [],
     models: {
       resolve: async () => chosen,
-      priced: async (_key, usage) => usage,
-      sees: async () => true,
-      thinks: async () => false,
-      contextOf: async () => null,
+      addCost: async (_key, usage) => usage,
+      supportsImages: async () => true,
+      supportsReasoning: async () => false,
+      getContextTokens: async () => null,
     },
     messages: [{ role: 'user', content: 'Hi' }],
     tools: [{ name: 'look', description: '', schema: {} }],
@@ -62,7 +62,7 @@ verifies('chat.abort/reaches-provider', 'a tool that does not hear of it does no
     return new Promise(() => {});
   });
   await begun.promise;
-  const waits = clock.waitsFor(2_000);
+  const waits = clock.waitForTimer(2_000);
   abort.abort(new RpcError('ABORTED', 'The run was aborted'));
   await waits;
   clock.advance(2_000);
@@ -130,7 +130,7 @@ verifies('chat/pending-calls', 'are told when they change; a try that failed lea
     },
   };
   const { clock, ended, events } = started(provider, async () => 'seen', { random: () => 1 });
-  await clock.waitsFor(600);
+  await clock.waitForTimer(600);
   clock.advance(600);
   await ended;
   const told = events.flatMap((event): (string[] | string)[] =>
@@ -154,10 +154,10 @@ verifies('chat/pending-calls', 'a model that writes a long call is not silent', 
   };
   const { clock, ended, events } = started(provider, async () => 'seen');
   for (const { resolve } of pieces) {
-    await clock.waitsFor(60_000);
+    await clock.waitForTimer(60_000);
     clock.advance(40_000);
     resolve();
-    await clock.waitsFor(60_000);
+    await clock.waitForTimer(60_000);
   }
   await ended;
   expect(events.at(-1)).toMatchObject({ type: 'end' });

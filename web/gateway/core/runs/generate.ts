@@ -1,36 +1,36 @@
 import { toClause } from '#shared/clause.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Usage } from '#shared/rpc/records.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '../clock.ts';
-import { countUsage, estimateUsage } from '../providers/estimate.ts';
+import { countUsage, estimateUsage } from '../providers/estimate-usage.ts';
 import {
-  type Kept,
+  type ProviderState,
   type ModelEvent,
   type ModelMessage,
   type Provider,
   ProviderError,
   type ToolSpec,
-  type Wishes,
+  type GenerationOptions,
 } from '../providers/provider.ts';
-import { plainText } from '../providers/parts.ts';
-import { retriedStream } from '../providers/retry.ts';
-import { sumOptional, sumUsage } from '../providers/usage.ts';
-import type { TooLong } from '../providers/too-long.ts';
-import type { Picture } from '../tools/registry.ts';
-import { type RoutedCall, TOOL_CALL, toWritten } from '../tools/routed-call.ts';
-import type { Chosen, Models } from './deps.ts';
+import { toPlainText } from '../providers/content-parts.ts';
+import { retryStream } from '../providers/retry.ts';
+import { sumOptional, sumUsage } from '../providers/sum-usage.ts';
+import type { ContextOverflow } from '../providers/context-overflow.ts';
+import type { Picture } from '../tools/tool-registry.ts';
+import { type RoutedCall, TOOL_CALL, toOriginalCall } from '../tools/routed-call.ts';
+import type { SelectedModel, Models } from './run-types.ts';
 import { addText, inlineContext } from './run-context.ts';
 import { MAX_STEPS } from './max-steps.ts';
 import { ModelChain } from './model-chain.ts';
-import { type AskedCall, distinct, type Done, resultsOf, routed } from './tool-calls.ts';
+import { type RequestedCall, withUniqueIds, type CallResult, runCalls, toRoutedCall } from './tool-calls.ts';
 
 /** Time-out for a silent provider, in milliseconds. */
-export const SILENCE_MS = 60_000;
+export const SILENCE_TIMEOUT_MS = 60_000;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
 export interface Generation {
   /** Model and provider to call. */
-  chosen: Chosen;
+  chosen: SelectedModel;
   /** Keys of the fallback models, in order. Each is used if the previous one fails before it has shown anything. */
   fallbacks: readonly string[];
   models: Models;
@@ -39,12 +39,12 @@ export interface Generation {
    * Returns a shorter list of messages if the model finds the prompt too long. `contextTokens`: the model's limit, if its server reports
    * it. Called once. Rejects with an Error that states why there is none.
    */
-  shorter?: (contextTokens: number | undefined, signal: AbortSignal) => Promise<ModelMessage[]>;
+  shortenMessages?: (contextTokens: number | undefined, signal: AbortSignal) => Promise<ModelMessage[]>;
   tools: ToolSpec[];
   /** Tools that the model finds by search, for providers that support deferred loading. */
   deferred?: ToolSpec[];
   /** Options for every provider call. */
-  wishes?: Wishes | undefined;
+  wishes?: GenerationOptions | undefined;
   /** The agent's temperature, used if `wishes` has none. */
   temperature?: number | undefined;
   /** See `ModelRequest`. */
@@ -61,17 +61,17 @@ export interface Generation {
   /** Maximum number of provider calls; the last one offers no tools. */
   maxSteps?: number;
   /** Called when a step's tools have ended: returns true to end without calling the model again. */
-  endsHere?: () => boolean;
+  shouldEnd?: () => boolean;
   /** Scales the waits between attempts; default: `Math.random`. */
   random?: () => number;
   /** `show` adds an image to the call's result. */
   runTool(call: RoutedCall, signal: AbortSignal, show: (picture: Picture) => void): Promise<unknown>;
   /** Receives the usage of each model, even if the generation fails. */
-  shares?: Share[];
+  shares?: ModelUsage[];
 }
 
 /** Usage of a model, by its key. The last entry is the model called last. */
-export interface Share {
+export interface ModelUsage {
   key: string;
   usage: Usage;
 }
@@ -89,7 +89,7 @@ export type GenerationEvent =
   | { type: 'tool_call'; call: RoutedCall }
   | { type: 'tool_result'; call: RoutedCall; result: unknown; pictures: readonly Picture[]; isError: boolean }
   /** A provider call has ended: its text, its tool calls, and data that its provider requires back with them. */
-  | { type: 'step'; text: string; calls: RoutedCall[]; kept?: Kept }
+  | { type: 'step'; text: string; calls: RoutedCall[]; kept?: ProviderState }
   /** `usage` and `reasoningTokens` are totals of all calls; `contextTokens` is from the last one. */
   | {
       type: 'end';
@@ -107,7 +107,7 @@ export type GenerationEvent =
 export async function* generate(run: Generation): AsyncGenerator<GenerationEvent> {
   const messages = [...run.messages];
   /** Number of messages from the request; messages of later steps follow. */
-  let given = messages.length;
+  let requestCount = messages.length;
   const { maxSteps = MAX_STEPS } = run;
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
@@ -116,36 +116,36 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   /** Ids of the calls so far. */
   const ids = new Set<string>();
   /** Results that contain images. */
-  const shown = new Set<ModelMessage>();
+  const withPictures = new Set<ModelMessage>();
   /** Messages for a model: if it does not support images, those from tools are removed, as its server would reject them. */
   const visibleTo = async (key: string, all: ModelMessage[]): Promise<ModelMessage[]> => {
     const own = all.map((message) => (message.model === undefined || message.model === key ? message : { ...message, kept: undefined }));
     // The guide answers the user's message without context.
-    const told = key.startsWith('guide/') ? own : inlineContext(own);
-    const hasPictures = all.map((message) => shown.has(message) || (message.inSession === 'earlier' && isPictured(message)));
-    return !hasPictures.includes(true) || (await run.models.sees(key))
-      ? told
-      : told.map((message, index) => (hasPictures[index] ? { ...message, content: plainText(message.content) } : message));
+    const inlined = key.startsWith('guide/') ? own : inlineContext(own);
+    const hasPictures = all.map((message) => withPictures.has(message) || (message.inSession === 'earlier' && hasImages(message)));
+    return !hasPictures.includes(true) || (await run.models.supportsImages(key))
+      ? inlined
+      : inlined.map((message, index) => (hasPictures[index] ? { ...message, content: toPlainText(message.content) } : message));
   };
   let shortened = false;
-  const shorten = async ({ contextTokens }: TooLong, failure: RpcError): Promise<void> => {
-    if (shortened) throw explained(failure, STILL_TOO_LONG);
+  const shorten = async ({ contextTokens }: ContextOverflow, failure: RpcError): Promise<void> => {
+    if (shortened) throw createTooLongError(failure, STILL_TOO_LONG);
     shortened = true;
     try {
-      const shorter = (await run.shorter?.(contextTokens, run.signal)) ?? run.messages;
-      messages.splice(0, given, ...shorter);
-      given = shorter.length;
+      const shorter = (await run.shortenMessages?.(contextTokens, run.signal)) ?? run.messages;
+      messages.splice(0, requestCount, ...shorter);
+      requestCount = shorter.length;
     } catch (error) {
       run.signal.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);
       // A failed summary is the model's failure, not one of the request.
       const cause = error instanceof Error && error.cause !== undefined ? new ProviderError(why, { cause: error }) : failure.cause;
-      throw explained(failure, `${toClause(why)}. All messages are kept.`, cause);
+      throw createTooLongError(failure, `${toClause(why)}. All messages are kept.`, cause);
     }
   };
   const count = async (key: string, usage: Usage): Promise<void> => {
     contextTokens = usage.totalTokens;
-    const priced = await run.models.priced(key, usage);
+    const priced = await run.models.addCost(key, usage);
     const share = shares.findIndex((each) => each.key === key);
     const [before] = share === -1 ? [] : shares.splice(share, 1);
     shares.push({ key, usage: before ? sumUsage(before.usage, priced) : priced });
@@ -153,13 +153,15 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const total = (): Usage => shares.map((each) => each.usage).reduce(sumUsage);
   for (let step = 1; ; step++) {
     const last = step >= maxSteps;
-    const asked = last ? { messages: lastWord(messages, step), tools: [], spent: run.tools } : { messages, tools: run.tools, spent: [] };
-    const answer = yield* answered({ ...run, ...asked }, chain, { count, visibleTo, shorten });
+    const stepInput = last
+      ? { messages: toFinalStepMessages(messages, step), tools: [], spent: run.tools }
+      : { messages, tools: run.tools, spent: [] };
+    const answer = yield* runStep({ ...run, ...stepInput }, chain, { count, toVisibleMessages: visibleTo, shorten });
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
     // Some models call tools that they were not offered: such calls get no result.
-    const wanted = last ? [] : distinct(answer.calls, ids).map(routed);
-    const calls = wanted.map(({ call }) => call);
+    const requestedCalls = last ? [] : withUniqueIds(answer.calls, ids).map(toRoutedCall);
+    const calls = requestedCalls.map(({ call }) => call);
     yield { type: 'step', text, calls, ...(kept ? { kept } : {}) };
     if (calls.length === 0) {
       if (last && text === '')
@@ -170,17 +172,17 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     messages.push({
       role: 'assistant',
       content: text,
-      toolCalls: calls.map(toWritten),
+      toolCalls: calls.map(toOriginalCall),
       ...(kept ? { kept, model: chain.current.key } : {}),
     });
     for (const call of calls) yield { type: 'tool_call', call };
-    const results = new Map<string, Done>();
-    for await (const done of resultsOf(wanted, run, reason === 'length')) {
+    const results = new Map<string, CallResult>();
+    for await (const done of runCalls(requestedCalls, run, reason === 'length')) {
       results.set(done.call.id, done);
       yield { type: 'tool_result', call: done.call, result: done.result, pictures: done.pictures, isError: done.isError };
     }
     run.signal.throwIfAborted();
-    if (run.endsHere?.()) {
+    if (run.shouldEnd?.()) {
       yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason: 'stop' };
       return;
     }
@@ -191,17 +193,17 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       const message: ModelMessage = {
         role: 'tool',
         toolCallId: call.id,
-        name: toWritten(call).tool,
+        name: toOriginalCall(call).tool,
         content: toResultContent(result, pictures),
       };
-      if (pictures.length > 0) shown.add(message);
+      if (pictures.length > 0) withPictures.add(message);
       messages.push(message);
     }
   }
 }
 
 /** Whether a tool's result contains images. */
-const isPictured = ({ role, content }: ModelMessage): boolean => role === 'tool' && typeof content !== 'string';
+const hasImages = ({ role, content }: ModelMessage): boolean => role === 'tool' && typeof content !== 'string';
 
 /** Converts a tool's result to message content. */
 export function toResultContent(result: unknown, pictures: readonly Picture[]): ModelMessage['content'] {
@@ -210,45 +212,45 @@ export function toResultContent(result: unknown, pictures: readonly Picture[]): 
 }
 
 /** The messages for the last step. The notice is in the last message, because the start of a prompt should not change. */
-function lastWord(messages: readonly ModelMessage[], steps: number): ModelMessage[] {
-  const told = `[This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.]`;
+function toFinalStepMessages(messages: readonly ModelMessage[], steps: number): ModelMessage[] {
+  const notice = `[This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.]`;
   const last = messages.at(-1);
-  return last ? [...messages.slice(0, -1), addText(last, told, 'after')] : [];
+  return last ? [...messages.slice(0, -1), addText(last, notice, 'after')] : [];
 }
 
-interface Answer {
+interface StepOutput {
   text: string;
-  calls: AskedCall[];
-  kept: Kept | undefined;
+  calls: RequestedCall[];
+  kept: ProviderState | undefined;
   reasoningTokens: number | undefined;
   reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
 }
 
-interface Answering {
+interface StepHooks {
   count(key: string, usage: Usage): Promise<void>;
   /** The messages as this model may see them. */
-  visibleTo(key: string, messages: ModelMessage[]): Promise<ModelMessage[]>;
+  toVisibleMessages(key: string, messages: ModelMessage[]): Promise<ModelMessage[]>;
   /** Shortens the messages. Throws the failure with the reason if that is impossible. */
-  shorten(tooLong: TooLong, failure: RpcError): Promise<void>;
+  shorten(tooLong: ContextOverflow, failure: RpcError): Promise<void>;
 }
 
 /** One provider call, by the first model of the chain that can answer. Yields its text and thoughts. */
-async function* answered(
+async function* runStep(
   run: Generation & { spent: readonly ToolSpec[] },
   chain: ModelChain,
-  { count, visibleTo, shorten }: Answering,
-): AsyncGenerator<GenerationEvent, Answer> {
+  { count, toVisibleMessages, shorten }: StepHooks,
+): AsyncGenerator<GenerationEvent, StepOutput> {
   const { messages, tools } = run;
   let calling = '';
   for (;;) {
     const { provider, model, key } = chain.current;
-    const answer: Answer = { text: '', calls: [], kept: undefined, reasoningTokens: undefined, reason: 'stop' };
+    const answer: StepOutput = { text: '', calls: [], kept: undefined, reasoningTokens: undefined, reason: 'stop' };
     let usage: Usage | undefined;
     let thoughts = '';
-    let whole = false;
+    let isComplete = false;
     const request = {
       model,
-      messages: await visibleTo(key, messages),
+      messages: await toVisibleMessages(key, messages),
       ...(tools.length > 0 ? { tools } : {}),
       ...(run.spent.length > 0 ? { spentTools: [...run.spent] } : {}),
       ...(run.deferred?.length ? { deferredTools: run.deferred } : {}),
@@ -261,7 +263,7 @@ async function* answered(
       tellsUnread: true,
     };
     try {
-      for await (const event of retriedStream(() => watched(run, provider, (signal) => provider.stream(request, signal)), run)) {
+      for await (const event of retryStream(() => watchStream(run, provider, (signal) => provider.stream(request, signal)), run)) {
         if (event.type === 'text' || event.type === 'refusal') {
           if (event.text === '') continue;
           answer.text += event.text;
@@ -274,21 +276,21 @@ async function* answered(
           yield event;
         } else if (event.type === 'calling') {
           const tools = event.tools.filter((tool) => tool !== TOOL_CALL);
-          const told = tools.join();
-          if (told !== calling) yield { ...event, tools };
-          calling = told;
+          const names = tools.join();
+          if (names !== calling) yield { ...event, tools };
+          calling = names;
         } else if (event.type === 'tool_call') answer.calls.push(event);
         else if (event.type === 'keep') answer.kept = event.kept;
         else if (event.type === 'usage') [usage, answer.reasoningTokens] = [event.usage, event.reasoningTokens];
         else if (event.type === 'finish') answer.reason = event.reason;
       }
-      whole = true;
+      isComplete = true;
       return answer;
     } catch (error) {
       run.signal.throwIfAborted();
-      const failure = visible(error, provider);
+      const failure = toCallerError(error, provider);
       if (answer.text !== '' || !(error instanceof ProviderError)) throw failure;
-      if (error.tooLong && run.shorter) {
+      if (error.tooLong && run.shortenMessages) {
         await shorten(error.tooLong, failure);
         continue;
       }
@@ -297,10 +299,10 @@ async function* answered(
     } finally {
       // Also counts a call that was aborted or failed.
       const written = thoughts + answer.text + (answer.calls.length > 0 ? JSON.stringify(answer.calls.map(({ call }) => call)) : '');
-      if (whole || usage || written !== '') {
+      if (isComplete || usage || written !== '') {
         // After an abort, nobody waits for the count of a long prompt.
-        const counted = run.signal.aborted ? estimateUsage : countUsage;
-        await count(key, usage ?? (await counted(request.messages, written, key)));
+        const computeUsage = run.signal.aborted ? estimateUsage : countUsage;
+        await count(key, usage ?? (await computeUsage(request.messages, written, key)));
       }
     }
     yield { type: 'model', key: chain.current.key };
@@ -308,14 +310,14 @@ async function* answered(
 }
 
 /** The provider's events. Ends when the run is aborted, even if the provider ignores the signal, and after a silence. */
-async function* watched(
+async function* watchStream(
   run: Generation,
   provider: Provider,
   start: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
 ): AsyncGenerator<ModelEvent> {
   const silence = new AbortController();
   const signal = AbortSignal.any([run.signal, silence.signal]);
-  const silenceMs = run.silenceMs ?? SILENCE_MS;
+  const silenceMs = run.silenceMs ?? SILENCE_TIMEOUT_MS;
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => {});
   const onabort = (): void => aborted.reject(signal.reason);
@@ -350,11 +352,11 @@ const STILL_TOO_LONG =
   'It is still too long after summarising. Choose a model with a larger context window, send less at once, or start a new chat.';
 
 /** Error for a conversation that is too long, with the provider's message and the reason why it could not be shortened. */
-const explained = ({ code, message, extra, cause: refusal }: RpcError, why: string, cause = refusal): RpcError =>
+const createTooLongError = ({ code, message, extra, cause: refusal }: RpcError, why: string, cause = refusal): RpcError =>
   new RpcError(code, `The conversation is too long for the model. ${toClause(message)}. ${why}`, extra, { cause });
 
 /** Converts a provider's failure to an error that the caller may see. */
-function visible(error: unknown, provider: Provider): RpcError {
+function toCallerError(error: unknown, provider: Provider): RpcError {
   if (error instanceof RpcError) return error;
   if (!(error instanceof ProviderError)) {
     return new RpcError(

@@ -2,28 +2,28 @@ import { chatEvents } from '#shared/rpc/chat-events.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
-import type { Hub } from '../hub.ts';
-import type { SyncPort } from '../sync.ts';
-import { sessionKey, type Vault } from '../vault.ts';
-import type { ForeignRuns } from './foreign-runs.ts';
+import type { EventBus } from '../event-bus.ts';
+import type { SyncPort } from '../sync-port.ts';
+import { toSessionKey, type Vault } from '../vault-interface.ts';
+import type { RemoteRuns } from './remote-runs.ts';
 import type { Runs } from './runs.ts';
 
 /** How long, in milliseconds, an event that refers to a message waits for the message, which arrives through the journal. */
-const STORED_MS = 5_000;
+const MESSAGE_WAIT_MS = 5_000;
 
-const told = <E extends keyof typeof chatEvents>(event: E) => z.object({ event: z.literal(event), payload: chatEvents[event] });
+const toEventSchema = <E extends keyof typeof chatEvents>(event: E) => z.object({ event: z.literal(event), payload: chatEvents[event] });
 /** Events of its runs that a host sends to the active one. */
 const runEvent = z.discriminatedUnion('event', [
-  told('chat.message'),
-  told('chat.recalled'),
-  told('chat.reasoning'),
-  told('chat.delta'),
-  told('chat.tool_pending'),
-  told('chat.tool_call'),
-  told('chat.tool_result'),
-  told('chat.done'),
-  told('chat.error'),
-  told('sessions.changed'),
+  toEventSchema('chat.message'),
+  toEventSchema('chat.recalled'),
+  toEventSchema('chat.reasoning'),
+  toEventSchema('chat.delta'),
+  toEventSchema('chat.tool_pending'),
+  toEventSchema('chat.tool_call'),
+  toEventSchema('chat.tool_result'),
+  toEventSchema('chat.done'),
+  toEventSchema('chat.error'),
+  toEventSchema('sessions.changed'),
 ]);
 type RunEvent = z.infer<typeof runEvent>;
 
@@ -40,12 +40,12 @@ const hostSignal = z.discriminatedUnion('type', [
 ]);
 
 export interface HostSignalsDeps {
-  vault: Pick<Vault, 'messages' | 'onforeign'>;
-  hub: Hub;
+  vault: Pick<Vault, 'messages' | 'onRemoteChanges'>;
+  hub: EventBus;
   clock: Clock;
   sync: SyncPort;
   runs: Runs;
-  foreign: ForeignRuns;
+  remoteRuns: RemoteRuns;
   fault(error: unknown): unknown;
 }
 
@@ -59,11 +59,11 @@ export class HostSignals {
   #outgoing: RunEvent[] = [];
   #sending = false;
   /** Queues, which keep the events of a session in order. */
-  readonly #tails = new Map<string, Promise<void>>();
+  readonly #queues = new Map<string, Promise<void>>();
   /** Messages that events wait for. */
-  readonly #awaited = new Map<string, () => void>();
+  readonly #awaitedMessages = new Map<string, () => void>();
   /** Runs whose text was requested. */
-  readonly #asked = new Set<string>();
+  readonly #requestedTexts = new Set<string>();
   readonly #stops: (() => void)[];
 
   constructor(deps: HostSignalsDeps) {
@@ -71,8 +71,8 @@ export class HostSignals {
     this.#stops = [
       deps.hub.add({ all: true, follows: () => true, push: (event) => this.#push(event) }),
       deps.sync.onsignal((from, payload) => this.#receive(from, payload)),
-      deps.vault.onforeign((changes) => {
-        for (const { store, key } of changes) if (store === 'messages') this.#awaited.get(key)?.();
+      deps.vault.onRemoteChanges((changes) => {
+        for (const { store, key } of changes) if (store === 'messages') this.#awaitedMessages.get(key)?.();
       }),
     ];
   }
@@ -84,17 +84,17 @@ export class HostSignals {
   #push(event: AnyEvent): void {
     if (this.#deps.sync.state().role !== 'replica') return;
     const parsed = runEvent.safeParse(event);
-    if (parsed.success && this.#isOurs(parsed.data)) this.#pass(parsed.data);
+    if (parsed.success && this.#isOwn(parsed.data)) this.#enqueue(parsed.data);
   }
 
-  #isOurs({ event, payload }: RunEvent): boolean {
+  #isOwn({ event, payload }: RunEvent): boolean {
     const { runs } = this.#deps;
-    const key = sessionKey(payload.agentId, payload.sessionId);
+    const key = toSessionKey(payload.agentId, payload.sessionId);
     return event === 'sessions.changed' ? runs.has(key) : runs.has(key, payload.runId);
   }
 
   /** While one batch is being sent, the next one is collected. */
-  #pass(event: RunEvent): void {
+  #enqueue(event: RunEvent): void {
     this.#outgoing.push(event);
     if (!this.#sending) void this.#send();
   }
@@ -114,75 +114,75 @@ export class HostSignals {
     const signal = hostSignal.safeParse(payload);
     if (!signal.success) return;
     if (signal.data.type === 'abort') return this.#deps.runs.abortRun(signal.data.runId, 'The run was aborted.');
-    if (signal.data.type === 'abort-session') return void this.#deps.runs.abortHere(signal.data.sessionKey);
-    if (signal.data.type === 'text') return this.#tell(signal.data.runId);
+    if (signal.data.type === 'abort-session') return void this.#deps.runs.abortLocal(signal.data.sessionKey);
+    if (signal.data.type === 'text') return this.#sendText(signal.data.runId);
     for (const item of signal.data.events) {
       const event = runEvent.safeParse(item);
-      if (event.success) this.#inOrder(event.data, from);
+      if (event.success) this.#relayInOrder(event.data, from);
     }
   }
 
-  #tell(runId: string): void {
+  #sendText(runId: string): void {
     const run = this.#deps.runs.find(runId);
-    if (!run?.started) return;
-    this.#pass({ event: 'chat.delta', payload: { ...run.ids, delta: run.text, role: 'assistant', offset: 0 } });
+    if (!run?.isStarted) return;
+    this.#enqueue({ event: 'chat.delta', payload: { ...run.ids, delta: run.text, role: 'assistant', offset: 0 } });
   }
 
-  #inOrder(event: RunEvent, from: string): void {
-    const key = sessionKey(event.payload.agentId, event.payload.sessionId);
-    const tail = (this.#tails.get(key) ?? Promise.resolve())
+  #relayInOrder(event: RunEvent, from: string): void {
+    const key = toSessionKey(event.payload.agentId, event.payload.sessionId);
+    const tail = (this.#queues.get(key) ?? Promise.resolve())
       .then(() => this.#relay(event, key, from))
       .catch((error: unknown) => void this.#deps.fault(error))
-      .finally(() => this.#tails.get(key) === tail && this.#tails.delete(key));
-    this.#tails.set(key, tail);
+      .finally(() => this.#queues.get(key) === tail && this.#queues.delete(key));
+    this.#queues.set(key, tail);
   }
 
   async #relay(item: RunEvent, key: string, from: string): Promise<void> {
-    const { hub, foreign, sync } = this.#deps;
+    const { hub, remoteRuns, sync } = this.#deps;
     const { event, payload } = item;
     if (event === 'sessions.changed') return hub.emit(item, key);
-    if (event === 'chat.delta' && foreign.isUnwanted(payload.runId))
+    if (event === 'chat.delta' && remoteRuns.isAborted(payload.runId))
       void sync.signal(from, { type: 'abort', runId: payload.runId }).catch(() => false);
     // This host has already reported the run's end.
-    if (foreign.isTaken(payload.runId)) return;
+    if (remoteRuns.isClaimed(payload.runId)) return;
     if (event === 'chat.delta') return this.#relayDelta(payload, key, from);
-    if ('messageId' in payload && payload.messageId !== undefined) await this.#stored(payload.messageId);
+    if ('messageId' in payload && payload.messageId !== undefined) await this.#waitForMessage(payload.messageId);
     if (event === 'chat.done' || event === 'chat.error') {
-      foreign.note(payload.runId, null);
-      this.#asked.delete(payload.runId);
+      remoteRuns.setText(payload.runId, null);
+      this.#requestedTexts.delete(payload.runId);
     }
     hub.emit(item, key);
   }
 
   /** Continues at the end of the text so far; if a part is missing in between, requests the text from its beginning. */
   #relayDelta(payload: Extract<RunEvent, { event: 'chat.delta' }>['payload'], key: string, from: string): void {
-    const { hub, foreign, sync } = this.#deps;
+    const { hub, remoteRuns, sync } = this.#deps;
     const { runId, delta, offset } = payload;
-    const known = foreign.textOf(runId);
-    if (offset > known.length) {
-      if (this.#asked.has(runId)) return;
-      this.#asked.add(runId);
-      const again = (): unknown => this.#asked.delete(runId);
-      return void sync.signal(from, { type: 'text', runId }).then((delivered) => delivered || again(), again);
+    const current = remoteRuns.getText(runId);
+    if (offset > current.length) {
+      if (this.#requestedTexts.has(runId)) return;
+      this.#requestedTexts.add(runId);
+      const retry = (): unknown => this.#requestedTexts.delete(runId);
+      return void sync.signal(from, { type: 'text', runId }).then((delivered) => delivered || retry(), retry);
     }
-    this.#asked.delete(runId);
-    const more = delta.slice(known.length - offset);
+    this.#requestedTexts.delete(runId);
+    const more = delta.slice(current.length - offset);
     if (more === '') return;
-    foreign.note(runId, known + more);
-    hub.emit({ event: 'chat.delta', payload: { ...payload, delta: more, offset: known.length } }, key);
+    remoteRuns.setText(runId, current + more);
+    hub.emit({ event: 'chat.delta', payload: { ...payload, delta: more, offset: current.length } }, key);
   }
 
   /** Resolves when the message is stored here, or after a time-out: clients that read the history on the event should find it. */
-  #stored(messageId: string): Promise<void> {
+  #waitForMessage(messageId: string): Promise<void> {
     const { vault, clock } = this.#deps;
     return new Promise((resolve) => {
       const done = (): void => {
         cancel();
-        this.#awaited.delete(messageId);
+        this.#awaitedMessages.delete(messageId);
         resolve();
       };
-      const cancel = clock.after(STORED_MS, done);
-      this.#awaited.set(messageId, done);
+      const cancel = clock.after(MESSAGE_WAIT_MS, done);
+      this.#awaitedMessages.set(messageId, done);
       vault.messages.get(messageId).then((message) => message && done(), done);
     });
   }

@@ -1,17 +1,17 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Part } from '#shared/rpc/records.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
-import type { HttpAgentRun } from '../http/deps.ts';
-import { plainText, textsOf } from '../providers/parts.ts';
-import { type ModelEvent, Unsupported } from '../providers/provider.ts';
-import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
+import type { HttpAgentRun } from '../http/http-deps.ts';
+import { toPlainText, getTextParts } from '../providers/content-parts.ts';
+import { type ModelEvent, UnsupportedOptionError } from '../providers/provider.ts';
+import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
 import { CallerTools } from './caller-tools.ts';
-import { generate, type Share } from './generate.ts';
+import { generate, type ModelUsage } from './generate.ts';
 import { toDefaultInstructions } from './instructions.ts';
 import { createSystemText, toSystemMessages } from './prompt.ts';
-import { buildRunContext, timeContext, withContextAtEnd } from './run-context.ts';
+import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
 import { RunTaint } from '../trust/run-taint.ts';
-import { getAttachmentSources, toSource } from '../trust/sources.ts';
+import { getAttachmentSources, toSource } from '../trust/content-sources.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import type { Runs } from './runs.ts';
@@ -32,29 +32,29 @@ export class HttpAgents {
   /** Throws `RpcError`: `NOT_FOUND` for an unknown agent or model, or the provider's failure. */
   async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
     // Same rule as in chats, whether the message is stored or not.
-    if (request.messages.some(({ content }) => plainText(textsOf(content)).includes('\0')))
-      throw new Unsupported('messages', 'must not contain NUL characters.');
+    if (request.messages.some(({ content }) => toPlainText(getTextParts(content)).includes('\0')))
+      throw new UnsupportedOptionError('messages', 'must not contain NUL characters.');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, maxSteps, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
     const chosen = await models.resolve(agent.model);
-    const offered = await offeredTo(request.principal, tools, agent, chosen);
+    const offered = await getOfferedTools(request.principal, tools, agent, chosen);
     const taint = new RunTaint(request.messages.flatMap(getRequestSources));
     for (const { role, content } of request.messages) {
-      const text = plainText(textsOf(content));
+      const text = toPlainText(getTextParts(content));
       if (role === 'assistant') taint.add(await this.#replies.getSources(text));
       else taint.addText(text);
     }
-    const notes = await this.#deps.companion.notes(
+    const notes = await this.#deps.lifecycleHooks.getNotes(
       agent,
       null,
       [...offered.tools, ...offered.deferred],
-      plainText(textsOf(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
+      toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
     );
     const system = createSystemText(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
-    const context = buildRunContext({ time: timeContext(clock.now(), timeZone()), notes });
+    const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
-    const shares: Share[] = [];
+    const shares: ModelUsage[] = [];
     /** Text of each step. */
     const texts = [''];
     const caller = new CallerTools(request.tools ?? []);
@@ -64,17 +64,17 @@ export class HttpAgents {
       models,
       agentId: agent.id,
       messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
-      ...caller.addTo(offered, request.wishes.toolChoice),
-      wishes: request.wishes,
+      ...caller.addTo(offered, request.generationOptions.toolChoice),
+      wishes: request.generationOptions,
       temperature: agent.temperature,
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       ...(maxSteps ? { maxSteps: maxSteps() } : {}),
       signal: request.signal,
       clock,
-      endsHere: () => caller.calls.length > 0,
+      shouldEnd: () => caller.calls.length > 0,
       runTool: async (call, signal, show) => {
-        if (caller.has(call)) return caller.ask(call);
+        if (caller.has(call)) return caller.record(call);
         const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
         const result = await tools.run(call, context);
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
@@ -114,26 +114,26 @@ export class HttpAgents {
     sessionId,
     messages,
     principal,
-    wishes,
+    generationOptions,
     signal,
   }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
     const { runs, agent } = this.#deps;
     const last = messages.findLast(({ role }) => role !== 'system');
-    if (last?.role !== 'user') throw new Unsupported('messages', 'In a session, the last message must have the role "user".');
-    const parts: Part[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
+    if (last?.role !== 'user') throw new UnsupportedOptionError('messages', 'In a session, the last message must have the role "user".');
+    const parts: MessagePart[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const attachments = parts.flatMap((part) =>
       part.type === 'text' ? [] : [{ filename: part.filename ?? part.type, mimeType: part.mimeType, content: part.data }],
     );
-    const asked = messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
-    const systemPrompt = [agent(agentId).systemPrompt, ...asked].filter(Boolean).join('\n\n');
+    const systemTexts = messages.filter(({ role }) => role === 'system').map(({ content }) => toPlainText(content));
+    const systemPrompt = [agent(agentId).systemPrompt, ...systemTexts].filter(Boolean).join('\n\n');
     const queue: ModelEvent[] = [];
     let wake = (): void => {};
     let runId: string | undefined;
-    let ended: Ended | undefined;
-    let gone = signal.aborted;
+    let ended: RunEnd | undefined;
+    let isDisconnected = signal.aborted;
     const onabort = (): void => {
-      gone = true;
+      isDisconnected = true;
       if (runId !== undefined) runs.abortRun(runId, 'The client disconnected.');
     };
     const sent = runs.send({
@@ -145,9 +145,9 @@ export class HttpAgents {
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(last.outside ? { quotedOutside: last.outside } : {}),
       ...(systemPrompt === '' ? {} : { systemPrompt }),
-      wishes,
-      exact: isExact({ wishes, messages: [last] }),
-      onwritten(piece) {
+      wishes: generationOptions,
+      exact: isExact({ generationOptions, messages: [last] }),
+      onOutput(piece) {
         queue.push(piece);
         wake();
       },
@@ -155,11 +155,11 @@ export class HttpAgents {
       onrun(id) {
         runId = id;
         // Not before it is queued.
-        if (gone) queueMicrotask(onabort);
+        if (isDisconnected) queueMicrotask(onabort);
       },
     });
     let settled = false;
-    const end = sent.catch(refusedMessage).finally(() => {
+    const end = sent.catch(throwAsUnsupported).finally(() => {
       settled = true;
       wake();
     });
@@ -172,7 +172,7 @@ export class HttpAgents {
         else await new Promise<void>((resolve) => (wake = resolve));
       }
       const { usage } = await end;
-      const { reason = 'stop', reasoningTokens }: Partial<Ended> = ended ?? {};
+      const { reason = 'stop', reasoningTokens }: Partial<RunEnd> = ended ?? {};
       yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
       yield { type: 'finish', reason: reason === 'tool_calls' ? 'stop' : reason };
     } finally {
@@ -186,16 +186,16 @@ export class HttpAgents {
 const getRequestSources = ({ role, content, name, outside = [] }: HttpAgentRun['messages'][number]): string[] =>
   role === 'tool' ? [toSource('program', name ?? 'a tool')] : [...outside, ...getAttachmentSources({ content })];
 
-type Ended = Parameters<NonNullable<RunRequest['onend']>>[0];
+type RunEnd = Parameters<NonNullable<RunRequest['onend']>>[0];
 
 /** Reports content that a session does not accept by its name in the caller's API. */
-function refusedMessage(error: unknown): never {
+function throwAsUnsupported(error: unknown): never {
   if (error instanceof RpcError && error.code === 'INVALID_PARAMS')
-    throw new Unsupported('messages', error.message.replace(/^(`message` |Invalid `attachments\.\d+`: )/, ''));
+    throw new UnsupportedOptionError('messages', error.message.replace(/^(`message` |Invalid `attachments\.\d+`: )/, ''));
   throw error;
 }
 
 /** Whether the caller's content must be sent exactly. */
-const isExact = ({ wishes, messages }: Pick<HttpAgentRun, 'wishes' | 'messages'>): boolean =>
-  wishes.temperature !== undefined ||
+const isExact = ({ generationOptions, messages }: Pick<HttpAgentRun, 'generationOptions' | 'messages'>): boolean =>
+  generationOptions.temperature !== undefined ||
   messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type !== 'text'));

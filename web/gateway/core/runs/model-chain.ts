@@ -1,27 +1,27 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Chosen, Models } from './deps.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { SelectedModel, Models } from './run-types.ts';
 
 /** The model of a run and its fallbacks. */
 export class ModelChain {
-  readonly #left: string[];
+  readonly #remaining: string[];
   readonly #models: Pick<Models, 'resolve'>;
   readonly #failures: RpcError[] = [];
-  #current: Chosen;
+  #current: SelectedModel;
 
-  constructor(first: Chosen, fallbacks: readonly string[], models: Pick<Models, 'resolve'>) {
+  constructor(first: SelectedModel, fallbacks: readonly string[], models: Pick<Models, 'resolve'>) {
     this.#current = first;
-    this.#left = [...new Set(fallbacks)].filter((key) => key !== first.key);
+    this.#remaining = [...new Set(fallbacks)].filter((key) => key !== first.key);
     this.#models = models;
   }
 
-  get current(): Chosen {
+  get current(): SelectedModel {
     return this.#current;
   }
 
   /** Switches to the next available model after a failure. Throws the failures of all models if none is left. */
   async next(failure: RpcError): Promise<void> {
     this.#failures.push(failure);
-    for (let key = this.#left.shift(); key !== undefined; key = this.#left.shift()) {
+    for (let key = this.#remaining.shift(); key !== undefined; key = this.#remaining.shift()) {
       try {
         this.#current = await this.#models.resolve(key);
         return;
@@ -30,10 +30,10 @@ export class ModelChain {
         this.#failures.push(error);
       }
     }
-    throw this.#all();
+    throw this.#createError();
   }
 
-  #all(): RpcError {
+  #createError(): RpcError {
     const [first, ...more] = this.#failures;
     if (first && more.length === 0) return first;
     const reasons = this.#failures.map(({ message }) => message.replace(/\.$/, '')).join('; ');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import type { MessageRecord } from '../vault.ts';
-import { promptOf } from './prompt.ts';
+import type { MessageRecord } from '../vault-interface.ts';
+import { createPrompt } from './prompt.ts';
 
 let made = 0;
 const message = (role: MessageRecord['role'], fields: Partial<MessageRecord> = {}): MessageRecord => ({
@@ -14,7 +14,7 @@ const result = (toolCallId: string): MessageRecord => message('tool', { toolCall
 
 /** Roles, with the ids of calls and results. */
 const shape = (branch: readonly MessageRecord[]): string[] =>
-  promptOf('s', branch)
+  createPrompt('s', branch)
     .slice(1)
     .map(({ role, toolCalls = [], toolCallId = '' }) => [role, ...toolCalls.map(({ id }) => id), toolCallId].filter(Boolean).join(' '));
 
@@ -23,7 +23,7 @@ verifies('chat/calls-and-results', 'a branch that is cut anywhere has no call wi
   expect(shape(branch)).toEqual(['user', 'assistant a b', 'tool a', 'tool b', 'assistant c', 'tool c', 'assistant', 'user']);
   for (let from = 0; from <= branch.length; from++) {
     for (let to = from; to <= branch.length; to++) {
-      const asked = promptOf('s', [...branch.slice(from, to), message('user')]);
+      const asked = createPrompt('s', [...branch.slice(from, to), message('user')]);
       for (const [at, { toolCalls = [] }] of asked.entries()) {
         const behind = asked.slice(at + 1, at + 1 + toolCalls.length).map(({ role, toolCallId }) => [role, toolCallId]);
         expect(behind).toEqual(toolCalls.map(({ id }) => ['tool', id]));

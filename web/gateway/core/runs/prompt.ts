@@ -1,6 +1,6 @@
-import type { MessageRecord, RunContext } from '../vault.ts';
+import type { MessageRecord, RunContext } from '../vault-interface.ts';
 import type { ModelMessage } from '../providers/provider.ts';
-import { toWrittenBranch } from '../tools/routed-call.ts';
+import { toOriginalBranch } from '../tools/routed-call.ts';
 
 /**
  * The system message: the agent's instructions and its notes that rarely change. Everything else is in the context block
@@ -19,7 +19,7 @@ const NO_RESULT = '{"error":"the result of this call is not here"}';
  * The prompt for a model, by its key: the system message, then the branch. If the branch was truncated (by length, a fork, or in an
  * imported chat), calls and results are matched again: servers would reject this and every later request with one that lacks the other.
  */
-export function promptOf(system: string, branch: readonly MessageRecord[], modelKey = ''): ModelMessage[] {
+export function createPrompt(system: string, branch: readonly MessageRecord[], modelKey = ''): ModelMessage[] {
   const messages = toSystemMessages(system);
   /** Calls without a result so far. */
   const open = new Map<string, string>();
@@ -27,7 +27,7 @@ export function promptOf(system: string, branch: readonly MessageRecord[], model
     for (const [toolCallId, name] of open) messages.push({ role: 'tool', content: NO_RESULT, toolCallId, name });
     open.clear();
   };
-  for (const message of toWrittenBranch(branch)) {
+  for (const message of toOriginalBranch(branch)) {
     const { role, toolCalls, toolCallId, name, runContext, providerState, model } = message;
     if (role !== 'tool') close();
     else if (toolCallId === undefined || !open.delete(toolCallId)) continue;
@@ -42,7 +42,7 @@ export function promptOf(system: string, branch: readonly MessageRecord[], model
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(name === undefined ? {} : { name }),
       ...(providerState ? { kept: providerState, model } : {}),
-      ...(runContext ? { context: { text: runContext.text, position: 'before' }, files: toShownFiles(runContext, modelKey) } : {}),
+      ...(runContext ? { context: { text: runContext.text, position: 'before' }, files: toVisibleFiles(runContext, modelKey) } : {}),
     });
   }
   close();
@@ -50,10 +50,10 @@ export function promptOf(system: string, branch: readonly MessageRecord[], model
 }
 
 /** Marks the last message as sent `now`, and all others as `earlier`. */
-export const inSession = (messages: readonly ModelMessage[]): ModelMessage[] =>
+export const markSession = (messages: readonly ModelMessage[]): ModelMessage[] =>
   messages.map((message, index) => ({ ...message, inSession: index === messages.length - 1 ? 'now' : 'earlier' }));
 
-const toShownFiles = ({ files }: RunContext, modelKey: string): ModelMessage['files'] =>
+const toVisibleFiles = ({ files }: RunContext, modelKey: string): ModelMessage['files'] =>
   files && { readers: files.readers, exact: files.exactFor === modelKey };
 
 /** Files that an agent has sent are mentioned by name, not sent back to its model. */

@@ -7,11 +7,11 @@ const file = (size: number, change = {}) => ({ filename: 'a.bin', mimeType: 'app
 
 verifies('tools/send-file', 'no more than a reply has room for; pictures are pictures', () => {
   const files = new ReplyFiles();
-  expect(files.with('text')).toEqual({ content: 'text' });
+  expect(files.toContent('text')).toEqual({ content: 'text' });
   files.add(file(9 * MB, { note: 'First' }));
   files.add(file(9 * MB, { mimeType: 'image/png' }));
   expect(() => files.add(file(1))).toThrow('The files of a reply must not exceed 18 MB.');
-  const { content, attachments } = files.with('');
+  const { content, attachments } = files.toContent('');
   expect(content).toMatchObject([{ type: 'text', text: 'First' }, { type: 'file' }, { type: 'image' }]);
   expect(attachments).toHaveLength(2);
   const many = new ReplyFiles();

@@ -1,12 +1,12 @@
-import { READER } from '../documents/kinds.ts';
+import { READER_TOOLS } from '../documents/document-kinds.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import { createMark } from '../recall/context-message.ts';
-import { mergeSources } from '../trust/sources.ts';
-import type { MessageRecord, RunContext } from '../vault.ts';
-import type { AgentNotes, Recalled } from './deps.ts';
+import { mergeSources } from '../trust/content-sources.ts';
+import type { MessageRecord, RunContext } from '../vault-interface.ts';
+import type { AgentNotes, RecallResult } from './run-types.ts';
 
 /** The line with the current time for a model. */
-export function timeContext(now: number, timeZone: string): string {
+export function formatTimeContext(now: number, timeZone: string): string {
   const at = new Date(now).toLocaleString('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
   return `Current date and time: ${at} (${timeZone}).`;
 }
@@ -16,11 +16,11 @@ interface ContextParts {
   /** Queued notices for the session. */
   events?: { text: string; sources: readonly string[] } | undefined;
   notes: AgentNotes;
-  recalled?: Recalled | undefined;
+  recalled?: RecallResult | undefined;
 }
 
 /** Start of a plan's note, with the plan's id. */
-const PLAN = /^Plan \S+ of this chat/;
+const PLAN_START = /^Plan \S+ of this chat/;
 
 /**
  * Builds the context block of a turn: everything that changes from turn to turn, so that the system message does not. Omits a plan if the
@@ -28,7 +28,7 @@ const PLAN = /^Plan \S+ of this chat/;
  * ending it.
  */
 export function buildRunContext({ time, events, notes, recalled }: ContextParts, earlier: readonly MessageRecord[] = []): RunContext {
-  const planId = PLAN.exec(notes.plan.text)?.[0];
+  const planId = PLAN_START.exec(notes.plan.text)?.[0];
   const lastPlan = planId && earlier.findLast(({ runContext }) => runContext?.text.includes(planId))?.runContext?.text;
   const plan = lastPlan?.includes(notes.plan.text) ? undefined : notes.plan;
   const content = [time, events?.text, plan?.text, notes.skill.text, recalled?.content].filter(Boolean).join('\n\n');
@@ -42,9 +42,9 @@ export function buildRunContext({ time, events, notes, recalled }: ContextParts,
 }
 
 /** How the files of a message are shown to a model with these tools; undefined for a message without files. */
-export function toShownFiles({ content }: MessageRecord, offered: readonly { name: string }[], exactFor?: string): RunContext['files'] {
+export function toVisibleFiles({ content }: MessageRecord, offered: readonly { name: string }[], exactFor?: string): RunContext['files'] {
   if (typeof content === 'string' || !content.some(({ type }) => type === 'file')) return undefined;
-  const readers = [...new Set(Object.values(READER))].filter((reader) => offered.some(({ name }) => name === reader));
+  const readers = [...new Set(Object.values(READER_TOOLS))].filter((reader) => offered.some(({ name }) => name === reader));
   return { readers, ...(exactFor === undefined ? {} : { exactFor }) };
 }
 

@@ -1,15 +1,15 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { AttachmentInput, RunUnder } from '#shared/rpc/methods/chat.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { AttachmentInput, RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { isChannel } from '../approvals/person.ts';
-import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/sources.ts';
-import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
-import { firstWords, newSession } from '../sessions.ts';
-import { readAttachments } from './attachments.ts';
-import type { Completed, Place, RunRequest, RunsDeps } from './deps.ts';
-import { Lanes } from './lanes.ts';
-import { once, senderOf } from './once.ts';
+import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
+import { type MessageRecord, type SessionRecord, toSessionKey } from '../vault-interface.ts';
+import { getFirstText, createSession } from '../session-views.ts';
+import { parseAttachments } from './attachments.ts';
+import type { RunResult, RunPosition, RunRequest, RunsDeps } from './run-types.ts';
+import { KeyedQueue } from './keyed-queue.ts';
+import { resolveIdempotentSend, toSender } from './idempotent-send.ts';
 import { Run } from './run.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitizeMessage } from './sanitize.ts';
 
 export interface SendRequest extends RunRequest {
   message: string;
@@ -24,7 +24,7 @@ export interface SendRequest extends RunRequest {
 }
 
 /** How long, in milliseconds, to wait for another host's run to end before the session is cleared. */
-const CLEAR_MS = 5_000;
+const CLEAR_TIMEOUT_MS = 5_000;
 
 /**
  * Runs belong to sessions, not to connections: one at a time in each session, in order; each ends with exactly one terminal event, after
@@ -32,7 +32,7 @@ const CLEAR_MS = 5_000;
  */
 export class Runs {
   readonly #deps: RunsDeps;
-  readonly #lanes = new Lanes<Run>();
+  readonly #queue = new KeyedQueue<Run>();
   #draining = false;
 
   constructor(deps: RunsDeps) {
@@ -40,105 +40,107 @@ export class Runs {
   }
 
   get active(): number {
-    return this.#lanes.size;
+    return this.#queue.size;
   }
 
   /**
    * Active runs of a session, here or on another host, with their text, and for runs here the thoughts and calls so far. Synchronous, so
    * that no delta is missed.
    */
-  under(key: string): RunUnder[] {
-    const { foreign } = this.#deps;
-    const current = this.#lanes.current(key);
-    if (current?.started) return [current.underWay];
-    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '', calls: [], pending: [] }));
+  listActive(key: string): RunningRun[] {
+    const { remoteRuns } = this.#deps;
+    const current = this.#queue.current(key);
+    if (current?.isStarted) return [current.progress];
+    return remoteRuns
+      .listBySession(key)
+      .map(({ id }) => ({ runId: id, text: remoteRuns.getText(id), reasoning: '', calls: [], pending: [] }));
   }
 
   /** Whether a session has an active or queued run, here or on another host. */
-  running(key: string): boolean {
-    return this.has(key) || this.#deps.foreign.of(key).length > 0;
+  isRunning(key: string): boolean {
+    return this.has(key) || this.#deps.remoteRuns.listBySession(key).length > 0;
   }
 
   /** Whether this host has any run, or this one, in a session. */
   has(key: string, runId?: string): boolean {
-    return this.#lanes.all(key).some(({ id }) => runId === undefined || id === runId);
+    return this.#queue.list(key).some(({ id }) => runId === undefined || id === runId);
   }
 
   /** A run of this host, active or queued. */
   find(runId: string): Run | undefined {
-    return this.#lanes.every().find(({ id }) => id === runId);
+    return this.#queue.listAll().find(({ id }) => id === runId);
   }
 
   /** Resolves when the run has completed; rejects with the reason if it failed. */
-  async send(request: SendRequest): Promise<Completed> {
-    const attached = readAttachments(request.attachments ?? []);
-    const content = sanitize(request.message, { wordless: attached.parts.length > 0 });
-    const key = sessionKey(request.agentId, request.sessionId);
+  async send(request: SendRequest): Promise<RunResult> {
+    const attached = parseAttachments(request.attachments ?? []);
+    const content = sanitizeMessage(request.message, { wordless: attached.parts.length > 0 });
+    const key = toSessionKey(request.agentId, request.sessionId);
     // The new run is queued until those have settled.
     if (request.abortPrevious) void this.abort(key);
-    const place = (at: number): Promise<Place | Completed> =>
-      once(this.#deps.vault, request, key, at, async (id) => {
+    const getPosition = (at: number): Promise<RunPosition | RunResult> =>
+      resolveIdempotentSend(this.#deps.vault, request, key, at, async (id) => {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
-          newSession(request.agentId, request.sessionId, request.title ?? firstWords(content, attached.info[0]?.filename), at);
-        const message = { ...messageOf(id, key, content, attached, at), ...(await this.#toOutside(request, attached.info)) };
-        const head = await this.#message(session.headId);
-        return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);
+          createSession(request.agentId, request.sessionId, request.title ?? getFirstText(content, attached.info[0]?.filename), at);
+        const message = { ...createUserMessage(id, key, content, attached, at), ...(await this.#toOutside(request, attached.info)) };
+        const head = await this.#getMessage(session.headId);
+        return toPosition(session, request.repeats ? await this.#findRepeatParent(head, message) : head, message);
       });
-    return this.#enqueue(key, request, place, request.steer);
+    return this.#enqueue(key, request, getPosition, request.steer);
   }
 
   /** Answers the user's last message, or `messageId`, again. The earlier reply, and all that followed it, stays as a branch. */
-  resend(request: RunRequest & { messageId?: string | undefined }): Promise<Completed> {
-    const key = sessionKey(request.agentId, request.sessionId);
+  resend(request: RunRequest & { messageId?: string | undefined }): Promise<RunResult> {
+    const key = toSessionKey(request.agentId, request.sessionId);
     return this.#enqueue(key, request, async () => {
-      const { session, user } = await this.#userOf(key, request.messageId);
+      const { session, user } = await this.#findUserMessage(key, request.messageId);
       return { session, message: null, user };
     });
   }
 
   /** Adds an alternative to the user's last message, or to `messageId`, and answers it; the earlier one stays as a branch. */
-  edit(request: RunRequest & { message: string; messageId?: string | undefined }): Promise<Completed> {
-    const content = sanitize(request.message);
-    const key = sessionKey(request.agentId, request.sessionId);
+  edit(request: RunRequest & { message: string; messageId?: string | undefined }): Promise<RunResult> {
+    const content = sanitizeMessage(request.message);
+    const key = toSessionKey(request.agentId, request.sessionId);
     return this.#enqueue(key, request, (at) =>
-      once(this.#deps.vault, request, key, at, async (id) => {
-        const { session, user } = await this.#userOf(key, request.messageId);
-        const parent = await this.#message(user.parentId);
+      resolveIdempotentSend(this.#deps.vault, request, key, at, async (id) => {
+        const { session, user } = await this.#findUserMessage(key, request.messageId);
+        const parent = await this.#getMessage(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         const info = user.attachments ?? [];
-        const message = { ...messageOf(id, key, content, { parts, info }, at), ...(await this.#toOutside(request, info)) };
-        return placed(session, parent, message);
+        const message = { ...createUserMessage(id, key, content, { parts, info }, at), ...(await this.#toOutside(request, info)) };
+        return toPosition(session, parent, message);
       }),
     );
   }
 
   /** Makes the branch through a message the active one. Resolves with the id of its last message. Fails if there is an active run. */
-  async choose(key: string, messageId: string): Promise<string> {
-    if (this.running(key)) throw new RpcError('ALREADY_EXISTS', 'A reply is in progress in this session. Wait for it or stop it.');
-    const headId = await this.#lanes.between(key, () => this.#deps.vault.messages.choose(key, messageId));
+  async selectBranch(key: string, messageId: string): Promise<string> {
+    if (this.isRunning(key)) throw new RpcError('ALREADY_EXISTS', 'A reply is in progress in this session. Wait for it or stop it.');
+    const headId = await this.#queue.runExclusive(key, () => this.#deps.vault.messages.selectBranch(key, messageId));
     if (headId === undefined) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in this session.`);
     return headId;
   }
 
   /** Aborts active and queued runs of a session, here (immediately) or on another host. Resolves with the ids of the aborted runs. */
   async abort(key: string): Promise<string[]> {
-    const here = this.abortHere(key);
-    return [...here, ...(await this.#deps.foreign.abort(key))];
+    const local = this.abortLocal(key);
+    return [...local, ...(await this.#deps.remoteRuns.abort(key))];
   }
 
   /** Aborts this host's active and queued runs of a session; returns their ids. */
-  abortHere(key: string): string[] {
-    const runs = this.#lanes.all(key);
+  abortLocal(key: string): string[] {
+    const runs = this.#queue.list(key);
     for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted.'));
     return runs.map((run) => run.id);
   }
 
   /** Removes a queued message by the idempotency key of its call; nothing of it is stored. Returns the ids of its runs. */
-  takeBack(key: string, principal: string, idempotencyKey: string): string[] {
-    const waiting = this.#lanes.all(key).filter((run) => run.isBy(senderOf(principal), idempotencyKey));
+  withdraw(key: string, principal: string, idempotencyKey: string): string[] {
+    const waiting = this.#queue.list(key).filter((run) => run.isSentWith(toSender(principal), idempotencyKey));
     const reason = new RpcError('ABORTED', 'The message was withdrawn before it was sent.', { details: { reason: 'taken_back' } });
-    return waiting.filter((run) => this.#lanes.leave(key, run, reason)).map(({ id }) => id);
+    return waiting.filter((run) => this.#queue.remove(key, run, reason)).map(({ id }) => id);
   }
 
   /** Aborts one run of this host, active or queued. */
@@ -147,22 +149,22 @@ export class Runs {
   }
 
   /** Aborts all runs that a principal started on this host, active or queued. */
-  abortOf(principal: string, reason: string): void {
-    for (const run of this.#lanes.every()) if (run.isOf(principal)) run.abort(new RpcError('ABORTED', reason));
+  abortByPrincipal(principal: string, reason: string): void {
+    for (const run of this.#queue.listAll()) if (run.isStartedBy(principal)) run.abort(new RpcError('ABORTED', reason));
   }
 
   /** Ends active and queued runs of a session, then calls `work`; messages sent meanwhile come after it. */
   async clear<R>(key: string, work: () => Promise<R>): Promise<R> {
-    const { foreign, clock } = this.#deps;
+    const { remoteRuns, clock } = this.#deps;
     void this.abort(key);
-    return this.#lanes.between(key, async () => {
-      const patience = new AbortController();
-      const cancel = clock.after(CLEAR_MS, () => patience.abort());
+    return this.#queue.runExclusive(key, async () => {
+      const timeout = new AbortController();
+      const cancel = clock.after(CLEAR_TIMEOUT_MS, () => timeout.abort());
       // Clears even if another host does not end its run in time.
-      await foreign.ended(key, patience.signal).catch(() => {});
+      await remoteRuns.waitUntilEnded(key, timeout.signal).catch(() => {});
       cancel();
       const result = await work();
-      foreign.release(key);
+      remoteRuns.release(key);
       return result;
     });
   }
@@ -171,14 +173,19 @@ export class Runs {
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     const cancel = this.#deps.clock.after(ms, () => {
-      for (const run of this.#lanes.every()) run.abort(new RpcError('ABORTED', 'The gateway is restarting with a newer version.'));
+      for (const run of this.#queue.listAll()) run.abort(new RpcError('ABORTED', 'The gateway is restarting with a newer version.'));
     });
-    await this.#lanes.idle();
+    await this.#queue.whenIdle();
     cancel();
   }
 
   /** Queued before anything else: a message or abort that follows immediately must find it. */
-  async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place | Completed>, ahead = false): Promise<Completed> {
+  async #enqueue(
+    key: string,
+    request: RunRequest,
+    getPosition: (at: number) => Promise<RunPosition | RunResult>,
+    isPriority = false,
+  ): Promise<RunResult> {
     if (this.#draining)
       throw new RpcError('INTERNAL_ERROR', 'The gateway is restarting with a newer version. Try again.', {
         retryable: true,
@@ -187,14 +194,17 @@ export class Runs {
     const agent = this.#deps.agent(request.agentId);
     const chosen = this.#deps.models.resolve(request.model ?? agent.model, request.provider);
     chosen.catch(() => {});
-    const run = new Run(key, request, agent, place, { ...this.#deps, steered: () => this.#lanes.ahead(key) !== undefined });
+    const run = new Run(key, request, agent, getPosition, {
+      ...this.#deps,
+      hasSteering: () => this.#queue.getNextPriority(key) !== undefined,
+    });
     request.onrun?.(run.id);
-    const ended = this.#lanes.run(key, run, async () => run.execute(await chosen), ahead);
-    if (ahead) this.#lanes.current(key)?.makeWay();
+    const ended = this.#queue.run(key, run, async () => run.execute(await chosen), isPriority);
+    if (isPriority) this.#queue.current(key)?.yieldToSteering();
     return ended;
   }
 
-  async #message(id: string | null): Promise<MessageRecord | undefined> {
+  async #getMessage(id: string | null): Promise<MessageRecord | undefined> {
     return id === null ? undefined : this.#deps.vault.messages.get(id);
   }
 
@@ -211,15 +221,15 @@ export class Runs {
   }
 
   /** The parent of a failed message that is being repeated; otherwise the head. */
-  async #beforeFailed(head: MessageRecord | undefined, { content }: MessageRecord): Promise<MessageRecord | undefined> {
+  async #findRepeatParent(head: MessageRecord | undefined, { content }: MessageRecord): Promise<MessageRecord | undefined> {
     if (head?.role !== 'assistant' || !(head.error || head.aborted)) return head;
-    const asked = await this.#message(head.parentId);
-    const same = asked?.role === 'user' && JSON.stringify(asked.content) === JSON.stringify(content);
-    return same ? this.#message(asked.parentId) : head;
+    const previous = await this.#getMessage(head.parentId);
+    const same = previous?.role === 'user' && JSON.stringify(previous.content) === JSON.stringify(content);
+    return same ? this.#getMessage(previous.parentId) : head;
   }
 
   /** A user message by its id; by default the last of the branch. */
-  async #userOf(key: string, messageId: string | undefined): Promise<{ session: SessionRecord; user: MessageRecord }> {
+  async #findUserMessage(key: string, messageId: string | undefined): Promise<{ session: SessionRecord; user: MessageRecord }> {
     const session = await this.#deps.vault.sessions.get(key);
     if (!session) throw new RpcError('NOT_FOUND', `No session with id "${key.split('/').at(-1) ?? key}".`);
     if (messageId !== undefined) {
@@ -236,16 +246,16 @@ export class Runs {
   }
 }
 
-function placed(session: SessionRecord, parent: MessageRecord | undefined, message: MessageRecord): Place {
+function toPosition(session: SessionRecord, parent: MessageRecord | undefined, message: MessageRecord): RunPosition {
   const linked = { ...message, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
   return { session, message: linked, user: linked };
 }
 
-function messageOf(
+function createUserMessage(
   id: string,
   key: string,
   text: string,
-  { parts, info }: ReturnType<typeof readAttachments>,
+  { parts, info }: ReturnType<typeof parseAttachments>,
   timestamp: number,
 ): MessageRecord {
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../../tests/support/clock.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { savePartials } from './save-partials.ts';
 
 function start() {

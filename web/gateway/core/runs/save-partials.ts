@@ -1,8 +1,8 @@
 import { type Clock, every } from '../clock.ts';
 
-const SAVE_MS = 1000;
+const SAVE_INTERVAL_MS = 1000;
 /** Text up to this length is shared with every save. */
-const OFTEN_SHARED_CHARS = 64 * 1024;
+const ALWAYS_SHARED_CHARS = 64 * 1024;
 const MAX_SHARED_CHARS = 1024 * 1024;
 /** A longer text is shared again once it has grown by this fraction, as it is sent whole each time. */
 const GROWTH = 1 / 16;
@@ -14,11 +14,11 @@ const GROWTH = 1 / 16;
 export function savePartials(clock: Clock, text: () => string, save: (shared: string | undefined) => unknown): () => void {
   let saved = 0;
   let shared = 0;
-  return every(clock, SAVE_MS, () => {
+  return every(clock, SAVE_INTERVAL_MS, () => {
     const { length } = text();
     if (length <= saved) return;
     saved = length;
-    const isShared = length <= MAX_SHARED_CHARS && (length <= OFTEN_SHARED_CHARS || length >= shared * (1 + GROWTH));
+    const isShared = length <= MAX_SHARED_CHARS && (length <= ALWAYS_SHARED_CHARS || length >= shared * (1 + GROWTH));
     if (isShared) shared = length;
     save(isShared ? text() : undefined);
   });

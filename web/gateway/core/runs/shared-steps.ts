@@ -1,6 +1,6 @@
-import { withoutMiddle } from '#shared/cut-short.ts';
-import { plainText } from '../sessions.ts';
-import type { MessageRecord, RunStep, SharedStep, StepResult } from '../vault.ts';
+import { truncateMiddle } from '#shared/truncate-text.ts';
+import { toPlainText } from '../session-views.ts';
+import type { MessageRecord, RunStep, SharedStep, StepResult } from '../vault-interface.ts';
 
 /** Maximum characters of a run's steps in the journal, which stores the whole record with each step. */
 const MAX_SHARED_CHARS = 64 * 1024;
@@ -8,7 +8,7 @@ const MAX_SHARED_CHARS = 64 * 1024;
 const MAX_RESULT_CHARS = 2000;
 
 /** The part of a step's message that is stored during the run. */
-export function toSaid({ content, toolCalls, model, timestamp, reasoning, outside, providerState }: MessageRecord): RunStep['said'] {
+export function toStepOutput({ content, toolCalls, model, timestamp, reasoning, outside, providerState }: MessageRecord): RunStep['said'] {
   return {
     ...{ content, toolCalls, model, timestamp },
     ...(reasoning ? { reasoning } : {}),
@@ -28,17 +28,17 @@ export function toSharedSteps(
   const steps: SharedStep[] = [];
   for (const message of messages) {
     const { role, toolCallId, content, timestamp, outside } = message;
-    if (role === 'assistant') steps.push({ said: toSaid(message), results: [] });
+    if (role === 'assistant') steps.push({ said: toStepOutput(message), results: [] });
     else if (toolCallId !== undefined) steps.at(-1)?.results.push([toolCallId, { content, timestamp, ...(outside ? { outside } : {}) }]);
   }
   steps.at(-1)?.results.push(...underWay);
   const isShort = (shared: readonly SharedStep[]): boolean => JSON.stringify(shared).length <= MAX_SHARED_CHARS;
   if (isShort(steps)) return steps;
-  const cut = steps.map(toCut);
+  const cut = steps.map(toTruncated);
   return isShort(cut) ? cut : undefined;
 }
 
-const toCut = ({ said: { reasoning: _, providerState: __, ...said }, results }: SharedStep): SharedStep => ({
+const toTruncated = ({ said: { reasoning: _, providerState: __, ...said }, results }: SharedStep): SharedStep => ({
   said,
-  results: results.map(([id, result]) => [id, { ...result, content: withoutMiddle(plainText(result.content), MAX_RESULT_CHARS) }]),
+  results: results.map(([id, result]) => [id, { ...result, content: truncateMiddle(toPlainText(result.content), MAX_RESULT_CHARS) }]),
 });

@@ -1,22 +1,22 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import { newCallId } from '../providers/call-args.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { createCallId } from '../providers/call-args.ts';
 import { abortable } from '../providers/watchdog.ts';
-import type { Picture } from '../tools/registry.ts';
+import type { Picture } from '../tools/tool-registry.ts';
 import { routeCall } from '../tools/route-call.ts';
 import type { RoutedCall } from '../tools/routed-call.ts';
 import type { Generation } from './generate.ts';
 
 /** How long, in milliseconds, a tool may take to end after an abort: one that ignores it must not delay the end of the run. */
-const TOOL_END_MS = 2_000;
+const ABORT_GRACE_MS = 2_000;
 
 /** A call by a model. `unread`: why its arguments could not be parsed. */
-export interface AskedCall {
+export interface RequestedCall {
   call: RoutedCall;
   unread?: string;
 }
 
 /** Result of a call. */
-export interface Done {
+export interface CallResult {
   call: RoutedCall;
   result: unknown;
   isError: boolean;
@@ -27,28 +27,29 @@ export interface Done {
  * Makes the ids of calls unique, also among `ids`, which contains earlier ones of the run and is updated: results refer to them, and
  * servers reject a branch with duplicate ids.
  */
-export function distinct(calls: readonly AskedCall[], ids: Set<string>): AskedCall[] {
+export function withUniqueIds(calls: readonly RequestedCall[], ids: Set<string>): RequestedCall[] {
   return calls.map(({ call, unread }) => {
-    const id = call.id === '' || ids.has(call.id) ? newCallId() : call.id;
+    const id = call.id === '' || ids.has(call.id) ? createCallId() : call.id;
     ids.add(id);
     return { call: { ...call, id }, ...(unread === undefined ? {} : { unread }) };
   });
 }
 
 /** The call with the name of the tool that runs. */
-export const routed = (asked: AskedCall): AskedCall => (asked.unread === undefined ? routeCall(asked.call) : asked);
+export const toRoutedCall = (requested: RequestedCall): RequestedCall =>
+  requested.unread === undefined ? routeCall(requested.call) : requested;
 
-type Running = Pick<Generation, 'signal' | 'clock' | 'runTool'>;
+type CallRunner = Pick<Generation, 'signal' | 'clock' | 'runTool'>;
 
 /**
- * Runs calls in parallel, and yields each result as it arrives. After an abort, only results within the next two seconds. `cut`: the
+ * Runs calls in parallel, and yields each result as it arrives. After an abort, only results within the next two seconds. `isTruncated`: the
  * model's answer ended at its limit.
  */
-export async function* resultsOf(calls: readonly AskedCall[], run: Running, cut: boolean): AsyncGenerator<Done> {
-  const settled: (Done | undefined)[] = [];
+export async function* runCalls(calls: readonly RequestedCall[], run: CallRunner, isTruncated: boolean): AsyncGenerator<CallResult> {
+  const settled: (CallResult | undefined)[] = [];
   let wake = (): void => {};
-  for (const asked of calls) {
-    void settle(run, asked, cut).then((done) => {
+  for (const requested of calls) {
+    void runCall(run, requested, isTruncated).then((done) => {
       settled.push(done);
       wake();
     });
@@ -61,22 +62,24 @@ export async function* resultsOf(calls: readonly AskedCall[], run: Running, cut:
 }
 
 /** A tool's failure becomes a result for the model. Undefined if the run ended first. Never rejects. */
-async function settle(run: Running, { call, unread }: AskedCall, cut: boolean): Promise<Done | undefined> {
+async function runCall(run: CallRunner, { call, unread }: RequestedCall, isTruncated: boolean): Promise<CallResult | undefined> {
   if (unread !== undefined) {
-    const why = cut ? ' because the reply reached its length limit. Request less at once.' : '. Call it again with one JSON object.';
+    const why = isTruncated
+      ? ' because the reply reached its length limit. Request less at once.'
+      : '. Call it again with one JSON object.';
     return { call, result: { error: `The arguments of ${call.tool} ${unread}. It was not run${why}` }, isError: true, pictures: [] };
   }
   const pictures: Picture[] = [];
   const show = (picture: Picture): void => void pictures.push(picture);
-  const late = new AbortController();
+  const timeout = new AbortController();
   let cancel = (): void => {};
   const onabort = (): void => {
-    cancel = run.clock.after(TOOL_END_MS, () => late.abort(run.signal.reason));
+    cancel = run.clock.after(ABORT_GRACE_MS, () => timeout.abort(run.signal.reason));
   };
   run.signal.addEventListener('abort', onabort, { once: true });
   if (run.signal.aborted) onabort();
   try {
-    return { call, result: await abortable(run.runTool(call, run.signal, show), late.signal), isError: false, pictures };
+    return { call, result: await abortable(run.runTool(call, run.signal, show), timeout.signal), isError: false, pictures };
   } catch (error) {
     if (run.signal.aborted) return undefined;
     const denied = error instanceof RpcError && error.code === 'AUTH_REQUIRED';

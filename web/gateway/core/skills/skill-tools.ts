@@ -1,17 +1,17 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import { defineTool } from '../tools/define-tool.ts';
-import type { Tool } from '../tools/registry.ts';
-import { pageOf } from '../workspace/text-page.ts';
-import { type Skills, withoutUnreviewed } from './skills.ts';
+import type { Tool } from '../tools/tool-registry.ts';
+import { getTextPage } from '../workspace/text-page.ts';
+import { type SkillLibrary, withoutUnreviewed } from './skill-library.ts';
 
-const PAGE = 30_000;
+const PAGE_CHARS = 30_000;
 
 export const SKILL_READ = 'skill_read';
 
 export interface SkillToolsDeps {
-  skills: Skills;
+  skills: SkillLibrary;
   agent(id: string): Agent;
 }
 
@@ -31,7 +31,7 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
       }),
       impact: 'reads',
       async run({ name, file, offset }, { agentId, signal, taint }) {
-        const all = await skills.of(agent(agentId), signal);
+        const all = await skills.listForAgent(agent(agentId), signal);
         const skill = all.find(({ entry }) => entry.name === name);
         if (!skill) {
           const names = withoutUnreviewed(all, taint)
@@ -43,7 +43,7 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
         taint?.add(outside);
         if (entry.state === 'invalid')
           throw new RpcError('INVALID_PARAMS', `Skill ${name} can’t be used: ${entry.problem ?? 'it is invalid'}.`);
-        const page = pageOf(await skill.read(file, signal), offset, PAGE);
+        const page = getTextPage(await skill.read(file, signal), offset, PAGE_CHARS);
         return { name, file, ...page, files, ...(entry.missing.length > 0 ? { missing: entry.missing } : {}) };
       },
     }),

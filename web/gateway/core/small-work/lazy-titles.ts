@@ -1,11 +1,11 @@
 import { isPerson } from '../approvals/person.ts';
 import { lazy } from '../lazy.ts';
-import type { RepliedRun, RunTitles } from '../runs/deps.ts';
-import type { Settings } from '../settings.ts';
+import type { CompletedRun, RunTitles } from '../runs/run-types.ts';
+import type { Settings } from '../settings-schema.ts';
 import type { TitlesDeps } from './titles.ts';
 
 /** Titles of chats with a person, created in the background; the code is loaded with the first. */
-export function lazyTitles({
+export function createLazyTitles({
   settings,
   fault,
   ...deps
@@ -14,9 +14,9 @@ export function lazyTitles({
 } {
   const closing = new AbortController();
   const load = lazy(async () => new (await import('./titles.ts')).Titles(deps));
-  const make = async (run: RepliedRun): Promise<void> => (await load()).make(run, closing.signal);
+  const make = async (run: CompletedRun): Promise<void> => (await load()).createTitle(run, closing.signal);
   return {
-    replied(run) {
+    onReply(run) {
       if (!settings().chat.titles || !isPerson(run.principal) || run.model.startsWith('guide/') || closing.signal.aborted) return;
       make(run).catch(fault);
     },

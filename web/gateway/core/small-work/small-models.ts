@@ -1,17 +1,17 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Providers } from '../providers/providers.ts';
-import type { Chosen } from '../runs/deps.ts';
-import { AUTO, SAME_AS_CHAT } from './settings.ts';
+import type { SelectedModel } from '../runs/run-types.ts';
+import { AUTO_MODEL, SAME_AS_CHAT } from './small-model-setting.ts';
 
 /** Finds the model for titles, summaries and memory extraction of a chat; undefined if the chat's own model is used. */
-export type FindSmallModel = (chat: Chosen) => Promise<Chosen | undefined>;
+export type FindSmallModel = (chat: SelectedModel) => Promise<SelectedModel | undefined>;
 
 /** `setting`: value of `chat.smallModel`. If that model no longer exists, the chat's own is used. */
-export const smallModelFinder =
+export const createSmallModelFinder =
   (providers: Pick<Providers, 'resolve' | 'findSmallModel'>, setting: () => string): FindSmallModel =>
   async (chat) => {
-    const wanted = setting();
-    const key = wanted === AUTO ? await providers.findSmallModel(chat.key) : wanted === SAME_AS_CHAT ? null : wanted;
+    const configured = setting();
+    const key = configured === AUTO_MODEL ? await providers.findSmallModel(chat.key) : configured === SAME_AS_CHAT ? null : configured;
     if (key === null || key === chat.key) return undefined;
     try {
       return await providers.resolve(key);

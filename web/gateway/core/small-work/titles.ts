@@ -1,16 +1,16 @@
-import { askedModel, type AskingDeps, modelsForSmallWork } from '../compaction/asking.ts';
-import type { Hub } from '../hub.ts';
+import { createModelCompletion, type CompletionDeps, getSmallTaskModels } from '../compaction/model-completion.ts';
+import type { EventBus } from '../event-bus.ts';
 import type { LogWriter } from '../log/log.ts';
-import type { Chosen, RepliedRun } from '../runs/deps.ts';
-import { firstWords, plainText, sessionChanged, toFirstTitle } from '../sessions.ts';
-import { getAttachmentSources, getMessageSources } from '../trust/sources.ts';
-import type { MessageRecord, Vault } from '../vault.ts';
+import type { SelectedModel, CompletedRun } from '../runs/run-types.ts';
+import { getFirstText, toPlainText, createSessionChangedEvent, toFirstTitle } from '../session-views.ts';
+import { getAttachmentSources, getMessageSources } from '../trust/content-sources.ts';
+import type { MessageRecord, Vault } from '../vault-interface.ts';
 import { tryInOrder } from './small-models.ts';
 import { toTitle, toTitlePrompt } from './title-text.ts';
 
-export interface TitlesDeps extends AskingDeps {
+export interface TitlesDeps extends CompletionDeps {
   vault: Pick<Vault, 'messages' | 'sessions' | 'usage'>;
-  hub: Pick<Hub, 'emit'>;
+  hub: Pick<EventBus, 'emit'>;
   log: LogWriter;
 }
 
@@ -29,9 +29,9 @@ export class Titles {
   }
 
   /** Never rejects: on failure, the chat keeps its first words as title. */
-  async make(run: RepliedRun, signal: AbortSignal): Promise<void> {
+  async createTitle(run: CompletedRun, signal: AbortSignal): Promise<void> {
     try {
-      await this.#make(run, signal);
+      await this.#createTitle(run, signal);
     } catch (error) {
       if (signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
@@ -39,43 +39,48 @@ export class Titles {
     }
   }
 
-  async #make(run: RepliedRun, signal: AbortSignal): Promise<void> {
+  async #createTitle(run: CompletedRun, signal: AbortSignal): Promise<void> {
     const { vault, hub, models } = this.#deps;
-    const text = await this.#read(run.key);
+    const text = await this.#readPrompt(run.key);
     if (!text) return;
-    const [first, ...others] = await modelsForSmallWork(await models.resolve(run.model), this.#deps);
+    const [first, ...others] = await getSmallTaskModels(await models.resolve(run.model), this.#deps);
     if (!first) return;
-    const title = await tryInOrder([first, ...others], signal, (chosen) => this.#ask(run, chosen, text.prompt, signal));
+    const title = await tryInOrder([first, ...others], signal, (chosen) => this.#requestTitle(run, chosen, text.prompt, signal));
     signal.throwIfAborted();
     // A person may have renamed it meanwhile.
     const session = await vault.sessions.update(run.key, ({ title: now }) => (now === text.title ? { title } : {}));
-    if (session?.title === title) hub.emit(sessionChanged(run.key), run.key);
+    if (session?.title === title) hub.emit(createSessionChangedEvent(run.key), run.key);
   }
 
   /** The prompt for a title, and the title to replace; undefined if this is not the first reply, or the chat was renamed. */
-  async #read(key: string): Promise<{ title: string; prompt: string } | undefined> {
+  async #readPrompt(key: string): Promise<{ title: string; prompt: string } | undefined> {
     const { vault } = this.#deps;
     const [session, branch] = await Promise.all([vault.sessions.get(key), vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 })]);
     const replies = branch.messages.filter(isReply);
-    const asked = branch.messages[0];
+    const question = branch.messages[0];
     const [reply] = replies;
-    if (!session || branch.more || asked?.role !== 'user' || !reply || replies.length > 1) return undefined;
-    const others = await Promise.all((branch.versions[asked.id] ?? []).map((id) => vault.messages.get(id)));
+    if (!session || branch.more || question?.role !== 'user' || !reply || replies.length > 1) return undefined;
+    const others = await Promise.all((branch.versions[question.id] ?? []).map((id) => vault.messages.get(id)));
     // The first words may come from a message that was edited since.
-    if (![asked, ...others].some((each) => each && toFirstTitle(toWords(each)) === session.title)) return undefined;
-    const message = plainText(asked.content).trim();
-    const sources = getMessageSources(asked);
-    const own = getAttachmentSources(asked);
+    if (![question, ...others].some((each) => each && toFirstTitle(toWords(each)) === session.title)) return undefined;
+    const message = toPlainText(question.content).trim();
+    const sources = getMessageSources(question);
+    const own = getAttachmentSources(question);
     if (message === '' || sources.some((source) => !own.includes(source))) return undefined;
     // Titles are shown in many places and have no label, so they are never based on content that may come from outside.
     const isTainted = branch.messages.some((each) => getMessageSources(each).length > 0);
-    return { title: session.title, prompt: toTitlePrompt(message, isTainted ? undefined : plainText(reply.content)) };
+    return { title: session.title, prompt: toTitlePrompt(message, isTainted ? undefined : toPlainText(reply.content)) };
   }
 
-  async #ask({ agent, principal, key }: RepliedRun, chosen: Chosen, prompt: string, signal: AbortSignal): Promise<string> {
+  async #requestTitle(
+    { agent, principal, key }: CompletedRun,
+    chosen: SelectedModel,
+    prompt: string,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { models } = this.#deps;
-    const maxTokens = (await models.thinks(chosen.key)) ? MAX_THINKING_TOKENS : MAX_TOKENS;
-    const ask = askedModel(this.#deps, { key, agent, chosen, principal, purpose: 'title', fallbacks: [] }, () => {});
+    const maxTokens = (await models.supportsReasoning(chosen.key)) ? MAX_THINKING_TOKENS : MAX_TOKENS;
+    const ask = createModelCompletion(this.#deps, { key, agent, chosen, principal, purpose: 'title', fallbacks: [] }, () => {});
     const answer = await ask(prompt, { maxTokens, signal });
     const title = toTitle(answer);
     if (title === undefined) throw new Error(`${chosen.key} did not answer with a title.`);
@@ -83,7 +88,7 @@ export class Titles {
   }
 }
 
-const toWords = ({ content, attachments }: MessageRecord): string => firstWords(plainText(content), attachments?.[0]?.filename);
+const toWords = ({ content, attachments }: MessageRecord): string => getFirstText(toPlainText(content), attachments?.[0]?.filename);
 
 const isReply = ({ role, toolCalls, aborted, interrupted, error }: MessageRecord): boolean =>
   role === 'assistant' && !toolCalls?.length && !aborted && !interrupted && !error;

@@ -1,19 +1,19 @@
-import type { AttachedHost } from '#shared/ports/journal.ts';
-import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
-import type { ProviderEntry } from '#shared/rpc/records.ts';
-import type { Bridge } from '../bridge.ts';
+import type { AttachedHost } from '#shared/ports/journal-port.ts';
+import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
+import type { ProviderEntry } from '#shared/rpc/record-schemas.ts';
+import type { Bridge } from '../bridge-interface.ts';
 import type { Clock } from '../clock.ts';
-import type { SyncPort } from '../sync.ts';
+import type { SyncPort } from '../sync-port.ts';
 
 /** Milliseconds without a request after which a client is idle. */
 const IDLE_MS = 5 * 60_000;
 /** Maximum number of listed clients, the newest ones. */
 const MAX_CLIENTS = 100;
 
-type State = PresenceEntry['state'];
+type PresenceState = PresenceEntry['state'];
 
 /** A connected client. */
-export interface PresentClient {
+export interface ConnectedClient {
   id: string;
   /** Name and version that the client reports. */
   name: string | undefined;
@@ -29,7 +29,7 @@ export interface PresenceDeps {
   sync: SyncPort | undefined;
   bridge: Bridge;
   /** Oldest first. */
-  clients(): readonly PresentClient[];
+  clients(): readonly ConnectedClient[];
   /** Providers in their last known state. */
   providers(): readonly Pick<ProviderEntry, 'id' | 'state'>[];
   draining(): boolean;
@@ -39,18 +39,18 @@ export interface PresenceDeps {
 export class Presence {
   readonly #deps: PresenceDeps;
   /** Last known state of each part, and its start time. */
-  readonly #known = new Map<string, { state: State; since: number }>();
+  readonly #states = new Map<string, { state: PresenceState; since: number }>();
   #hosts: readonly AttachedHost[] = [];
   #appSince: number | undefined;
   readonly #stops: (() => void)[];
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
-    const look = (): void => {
-      this.now();
+    const update = (): void => {
+      this.listCurrent();
     };
-    this.#stops = [deps.bridge.watch(look), deps.sync?.watch(look) ?? look];
-    look();
+    this.#stops = [deps.bridge.watch(update), deps.sync?.watch(update) ?? update];
+    update();
   }
 
   stop(): void {
@@ -58,51 +58,51 @@ export class Presence {
   }
 
   /** Call this when a client connects or disconnects. */
-  clientsChanged(): void {
+  handleClientsChange(): void {
     const { clock } = this.#deps;
     if (!this.#deps.clients().some(({ app }) => app)) this.#appSince = undefined;
     else this.#appSince ??= clock.monotonic();
   }
 
   /** Whether a tab of the app is connected, here or as a host elsewhere, and for how many seconds. */
-  async app(): Promise<{ connected: boolean; uptime: number }> {
+  async getAppState(): Promise<{ connected: boolean; uptime: number }> {
     const { clock } = this.#deps;
-    const hosts = await this.#refresh();
+    const hosts = await this.#refreshHosts();
     const tabs = hosts.filter(({ kind }) => kind === 'tab').map(({ since }) => clock.now() - since);
-    const own = this.#appSince === undefined ? [] : [clock.monotonic() - this.#appSince];
-    const longest = Math.max(0, ...tabs, ...own);
-    return { connected: tabs.length + own.length > 0, uptime: Math.round(longest / 1000) };
+    const ownUptime = this.#appSince === undefined ? [] : [clock.monotonic() - this.#appSince];
+    const longest = Math.max(0, ...tabs, ...ownUptime);
+    return { connected: tabs.length + ownUptime.length > 0, uptime: Math.round(longest / 1000) };
   }
 
   /** All entries, with the hosts refreshed. */
-  async entries(): Promise<PresenceEntry[]> {
-    await this.#refresh();
-    return this.now();
+  async list(): Promise<PresenceEntry[]> {
+    await this.#refreshHosts();
+    return this.listCurrent();
   }
 
-  async #refresh(): Promise<readonly AttachedHost[]> {
+  async #refreshHosts(): Promise<readonly AttachedHost[]> {
     this.#hosts = (await this.#deps.sync?.info())?.hosts ?? [];
     return this.#hosts;
   }
 
   /** All entries, with the hosts in their last known state. */
-  now(): PresenceEntry[] {
+  listCurrent(): PresenceEntry[] {
     const { sync, bridge, clients, providers, draining, clock } = this.#deps;
     const entries: PresenceEntry[] = [];
-    const add = (component: string, state: State): void => {
-      entries.push({ component, state, updated: this.#since(component, state) });
+    const add = (component: string, state: PresenceState): void => {
+      entries.push({ component, state, updated: this.#getSince(component, state) });
     };
     add('gateway', draining() ? 'away' : 'online');
-    const standing = sync?.state().state ?? 'off';
-    const attached = standing !== 'off' && standing !== 'away';
-    add('bridge', attached || bridge.lends({ kind: 'system' }) ? 'online' : 'offline');
-    add('journal', JOURNAL[standing]);
+    const syncState = sync?.state().state ?? 'off';
+    const isAttached = syncState !== 'off' && syncState !== 'away';
+    add('bridge', isAttached || bridge.provides({ kind: 'system' }) ? 'online' : 'offline');
+    add('journal', JOURNAL_STATES[syncState]);
     // Without the journal, nothing is known about other hosts.
-    const hosts = attached ? this.#hosts : [];
+    const hosts = isAttached ? this.#hosts : [];
     for (const { origin, holder, ready, kind } of hosts) add(`host:${kind}:${origin}`, holder ? 'online' : ready ? 'idle' : 'away');
-    for (const { id, state } of providers()) add(`provider:${id}`, PROVIDERS[state]);
-    const here = new Set(entries.map(({ component }) => component));
-    for (const component of this.#known.keys()) if (!here.has(component)) this.#known.delete(component);
+    for (const { id, state } of providers()) add(`provider:${id}`, PROVIDER_STATES[state]);
+    const present = new Set(entries.map(({ component }) => component));
+    for (const component of this.#states.keys()) if (!present.has(component)) this.#states.delete(component);
     for (const { id, app, name, activeAt } of clients().slice(-MAX_CLIENTS)) {
       const component = `client:${app ? 'app' : (name ?? 'unnamed')}:${id}`;
       entries.push({ component, state: clock.now() - activeAt < IDLE_MS ? 'online' : 'idle', updated: activeAt });
@@ -110,22 +110,25 @@ export class Presence {
     return entries;
   }
 
-  #since(component: string, state: State): number {
-    const before = this.#known.get(component);
-    if (before?.state === state) return before.since;
+  #getSince(component: string, state: PresenceState): number {
+    const previous = this.#states.get(component);
+    if (previous?.state === state) return previous.since;
     const since = this.#deps.clock.now();
-    this.#known.set(component, { state, since });
+    this.#states.set(component, { state, since });
     return since;
   }
 }
 
-const JOURNAL = {
+const JOURNAL_STATES = {
   off: 'offline',
   away: 'away',
   'catching-up': 'idle',
   synced: 'online',
   failing: 'offline',
   outdated: 'offline',
-} as const satisfies Record<ReturnType<SyncPort['state']>['state'], State>;
+} as const satisfies Record<ReturnType<SyncPort['state']>['state'], PresenceState>;
 
-const PROVIDERS = { ready: 'online', needs_key: 'away', unreachable: 'offline' } as const satisfies Record<ProviderEntry['state'], State>;
+const PROVIDER_STATES = { ready: 'online', needs_key: 'away', unreachable: 'offline' } as const satisfies Record<
+  ProviderEntry['state'],
+  PresenceState
+>;

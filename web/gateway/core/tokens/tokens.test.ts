@@ -7,17 +7,17 @@ import o200kRanks from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { countTokens as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it, vi } from 'vitest';
-import { rankTables } from '../../../rank-tables.ts';
+import { splitRankTables } from '../../../split-rank-tables.ts';
 import { z } from 'zod';
-import { estimateFor } from '#shared/tokens/estimate.ts';
-import { familyOf, TOKEN_FAMILIES } from '#shared/tokens/family.ts';
+import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
+import { getTokenFamily, TOKEN_FAMILIES } from '#shared/tokens/token-family.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { countTokens, tokenCounter } from './count-tokens.ts';
-import { slices } from './slices.ts';
+import { splitSlices } from './split-slices.ts';
 
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 const root = join(import.meta.dirname, '../../../..');
-const talks = join(root, 'tests/bench/conversations');
+const conversationsFolder = join(root, 'tests/bench/conversations');
 
 verifies('tokens/families', 'a model’s name says whose tokenizer it has', () => {
   const families = {
@@ -42,13 +42,13 @@ verifies('tokens/families', 'a model’s name says whose tokenizer it has', () =
     constructor: 'other',
     '': 'other',
   };
-  for (const [model, family] of Object.entries(families)) expect([model, familyOf(model)]).toEqual([model, family]);
+  for (const [model, family] of Object.entries(families)) expect([model, getTokenFamily(model)]).toEqual([model, family]);
 });
 
 verifies('tokens/families', 'OpenAI’s models are counted exactly, and estimates come near', async () => {
   const texts = [
-    ...readdirSync(talks).map((name) => readFileSync(join(talks, name), 'utf8')),
-    ...['ARCHITECTURE.md', 'web/gateway/core/runs/run.ts', 'web/lib/ui/chat/Reply.svelte'].map((name) =>
+    ...readdirSync(conversationsFolder).map((name) => readFileSync(join(conversationsFolder, name), 'utf8')),
+    ...['ARCHITECTURE.md', 'web/gateway/core/runs/run.ts', 'web/lib/ui/chat/ReplyView.svelte'].map((name) =>
       readFileSync(join(root, name), 'utf8'),
     ),
     'Special <|endoftext|> and <|im_start|> are text',
@@ -59,10 +59,10 @@ verifies('tokens/families', 'OpenAI’s models are counted exactly, and estimate
     expect(await countTokens(text, 'openai/gpt-5')).toBe(exact);
     expect(await countTokens(text, 'openai/gpt-4')).toBe(older);
     expect((await tokenCounter('openai/gpt-5'))(text)).toBe(exact);
-    expect(await countTokens(text, 'anthropic/claude-opus-4.5')).toBe(estimateFor(text, 'claude'));
+    expect(await countTokens(text, 'anthropic/claude-opus-4.5')).toBe(estimateForFamily(text, 'claude'));
     if (text.length < 1000) continue;
-    expect(Math.abs(estimateFor(text, 'o200k') / exact - 1)).toBeLessThan(0.15);
-    expect(Math.abs(estimateFor(text, 'cl100k') / older - 1)).toBeLessThan(0.15);
+    expect(Math.abs(estimateForFamily(text, 'o200k') / exact - 1)).toBeLessThan(0.15);
+    expect(Math.abs(estimateForFamily(text, 'cl100k') / older - 1)).toBeLessThan(0.15);
   }
 });
 
@@ -75,7 +75,7 @@ verifies('tokens/slices', 'slices are the text, short, and count as much', async
   await fc.assert(
     fc.asyncProperty(fc.array(word, { maxLength: 60 }), fc.nat(3), async (words, spaces) => {
       const text = words.join(' '.repeat(spaces));
-      expect([...slices(text)].join('')).toBe(text);
+      expect([...splitSlices(text)].join('')).toBe(text);
       const longest = Math.max(0, ...text.split(/\s+/).map(({ length }) => length));
       const exact = o200k(text, AS_TEXT);
       const counted = await countTokens(text, 'openai/gpt-5');
@@ -86,19 +86,19 @@ verifies('tokens/slices', 'slices are the text, short, and count as much', async
   );
   for (const sign of ['a', '字', '😀', '-', '1']) {
     const text = sign.repeat(100_000);
-    const parts = [...slices(text)];
+    const parts = [...splitSlices(text)];
     expect(parts.join('')).toBe(text);
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(256);
     expect(await countTokens(text, 'openai/gpt-5')).toBeGreaterThan(0);
   }
   const prose = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').repeat(20);
-  expect(Math.max(...[...slices(prose)].map(({ length }) => length))).toBeLessThan(10_000);
+  expect(Math.max(...[...splitSlices(prose)].map(({ length }) => length))).toBeLessThan(10_000);
   expect(await countTokens(prose, 'openai/gpt-5')).toBe(o200k(prose, AS_TEXT));
   await expect(countTokens(prose, 'openai/gpt-5', AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
 });
 
 /** Number of turns of other tasks during `work`. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+async function countTurnsDuring(work: () => Promise<unknown>): Promise<number> {
   let [turns, over] = [0, false];
   const others = async (): Promise<void> => {
     for (; !over; turns++) await new Promise((resolve) => setImmediate(resolve));
@@ -113,25 +113,25 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 verifies('tokens/turns', 'others have theirs while a tokenizer is made ready, and between many short texts', async () => {
   const words = Array.from({ length: 20_000 }, (_, at) => `word ${at} of many`);
   await countTokens('', 'openai/gpt-5');
-  const turns = await turnsDuring(async () => {
+  const turns = await countTurnsDuring(async () => {
     for (const text of words) await countTokens(text, 'openai/gpt-5');
   });
   expect(turns).toBeGreaterThan(2);
   // A new instance, with its modules already loaded.
   vi.resetModules();
-  const { tokenizerOf } = await import('./tokenizers.ts');
+  const { loadTokenizer } = await import('./tokenizers.ts');
   // A clock that advances with each call, past the time for a yield.
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
   try {
-    expect(await turnsDuring(() => tokenizerOf('o200k'))).toBeGreaterThan(100);
+    expect(await countTurnsDuring(() => loadTokenizer('o200k'))).toBeGreaterThan(100);
   } finally {
     vi.restoreAllMocks();
   }
 });
 
 verifies('tokens/turns', 'a build reads the table of a tokenizer in pieces, and it is the same', async () => {
-  const { transform } = rankTables();
+  const { transform } = splitRankTables();
   if (typeof transform !== 'function') throw new Error('There is nothing that transforms');
   const read = async (name: string): Promise<unknown> => {
     const path = join(root, `node_modules/gpt-tokenizer/esm/bpeRanks/${name}.js`);
@@ -148,7 +148,7 @@ verifies('tokens/turns', 'a build reads the table of a tokenizer in pieces, and 
 it('takes any text, and gives whole numbers that are not negative', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(...TOKEN_FAMILIES), (text, family) => {
-      const tokens = estimateFor(text, family);
+      const tokens = estimateForFamily(text, family);
       expect(Number.isInteger(tokens)).toBe(true);
       expect(tokens).toBeGreaterThanOrEqual(text === '' ? 0 : 1);
     }),

@@ -1,23 +1,23 @@
-import { browserPort } from '#shared/ports/browser.ts';
-import type { ParamsOf, ResultOf } from '#shared/rpc/contract.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import type { ContractParams, ContractResult } from '#shared/rpc/contract.ts';
 import { id } from '#shared/rpc/frames.ts';
-import type { browser, BrowserHappened } from '#shared/rpc/methods/browser.ts';
+import type { browserContracts, BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { type Agent, workspaceOf } from '../agents.ts';
-import { type Bridge, requireLent } from '../bridge.ts';
-import { type BrowserConfig, browserReach } from '../browser-reach.ts';
-import { pageOf } from '../workspace/text-page.ts';
+import { type Agent, getWorkspaceName } from '../agents.ts';
+import { type Bridge, requireCapability } from '../bridge-interface.ts';
+import { type BrowserConfig, getBrowserAccess } from '../browser-access.ts';
+import { getTextPage } from '../workspace/text-page.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
-import { MAX_TEXT, shown } from './office-tools.ts';
-import { handOver } from './pictures.ts';
+import { MAX_TEXT_CHARS, toUntrustedText } from './office-tools.ts';
+import { sendPicture } from './send-picture.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool, ToolContext } from './registry.ts';
-import type { ContentLabels } from '../trust/labels.ts';
-import { toWebSource } from '../trust/sources.ts';
+import type { Tool, ToolContext } from './tool-registry.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+import { toWebSource } from '../trust/content-sources.ts';
 import { requireWebAddress } from './web-address.ts';
 
 export interface BrowserToolsDeps {
-  bridge: Pick<Bridge, 'call' | 'lends'>;
+  bridge: Pick<Bridge, 'call' | 'provides'>;
   config: BrowserConfig;
   /** Store of downloads. */
   workspaces(): Promise<Pick<Workspaces, 'list' | 'write'>>;
@@ -25,14 +25,14 @@ export interface BrowserToolsDeps {
   agent(id: string): Agent;
 }
 
-type Calls = typeof browser;
-type Download = BrowserHappened['downloads'][number];
-type Place = { url: string; title: string };
+type Calls = typeof browserContracts;
+type Download = BrowserPageEvents['downloads'][number];
+type PageInfo = { url: string; title: string };
 
 interface BrowserResult extends Record<string, unknown> {
   url?: string | null;
   tabs?: readonly { url: string }[];
-  happened?: BrowserHappened | undefined;
+  happened?: BrowserPageEvents | undefined;
 }
 
 /** Source that stands for any page: dialogs and downloads do not tell which page they belong to. */
@@ -45,7 +45,7 @@ function toPageSources(url: string | null | undefined): string[] {
 }
 
 /** Workspace folder for downloads. */
-const DOWNLOADS = 'downloads';
+const DOWNLOADS_FOLDER = 'downloads';
 
 const profile = id.default('default').describe('Browser profile');
 const ref = z.string().trim().min(1).max(4096).describe('A ref from the last browser_snapshot, such as s1e12, or a CSS selector');
@@ -54,44 +54,44 @@ const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as ta
 /** Tools that drive a browser on the bridge's machine. Actions require a person's approval; page content is returned as data. */
 export function browserTools({ bridge, config, workspaces, labels, agent }: BrowserToolsDeps): Tool[] {
   /** Elements by ref as the model last saw them, by profile: an approval shows these, not the model's description. */
-  const seen = new Map<string, { host: string; elements: ReadonlyMap<string, string> }>();
+  const lastSnapshots = new Map<string, { host: string; elements: ReadonlyMap<string, string> }>();
   /** Sources of what the last call returned, by profile. */
-  const read = new Map<string, readonly string[]>();
+  const lastSources = new Map<string, readonly string[]>();
   const call = async <N extends keyof Calls & string>(
     name: N,
-    params: ParamsOf<Calls[N]>,
+    params: ContractParams<Calls[N]>,
     { signal, taint }: ToolContext,
-  ): Promise<ResultOf<Calls[N]>> => {
+  ): Promise<ContractResult<Calls[N]>> => {
     const { profile: which = 'default' } = params as { profile?: string };
-    await bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
+    await bridge.call(browserPort, 'browser.allow', getBrowserAccess(config), { signal });
     const before = await currentUrl(which, signal);
     let result: BrowserResult = {};
     try {
       result = await bridge.call(browserPort, name, params as never, { signal });
-      return result as ResultOf<Calls[N]>;
+      return result as ContractResult<Calls[N]>;
     } finally {
       // All page output is outside content, including errors. The page may have navigated since the model last saw it, or during the call.
       const urls = [before, await currentUrl(which, signal), result.url, ...(result.tabs ?? []).map((tab) => tab.url)];
       const isFromAny = (result.happened?.dialogs ?? []).length + (result.happened?.downloads ?? []).length > 0;
       const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];
       const sources = found.length > 0 ? found : [ANY_PAGE];
-      read.set(which, sources);
+      lastSources.set(which, sources);
       taint?.add(sources);
     }
   };
   /** Undefined if the browser does not respond. */
   const currentUrl = async (which: string, signal: AbortSignal): Promise<string | null | undefined> =>
     (await bridge.call(browserPort, 'browser.status', { profile: which }, { signal }).catch(() => undefined))?.url;
-  const check = (): void => requireLent(bridge, browserPort);
+  const check = (): void => requireCapability(bridge, browserPort);
   /** Stores a download in the agent's workspace; returns its path, or the reason why it failed. */
-  const stored = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
+  const saveDownload = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
     if (error !== null) return `Couldn’t download ${filename}: ${error}`;
     try {
       const file = await call('browser.download', { downloadId, profile: which }, context);
-      const [to, workspace] = [await workspaces(), workspaceOf(agent(context.agentId))];
-      const taken = new Set((await to.list(workspace, DOWNLOADS)).map(({ path }) => path));
-      const path = freePath(filename, taken);
-      await labels.add('file', `${workspace}/${path}`, read.get(which) ?? [ANY_PAGE]);
+      const [to, workspace] = [await workspaces(), getWorkspaceName(agent(context.agentId))];
+      const taken = new Set((await to.list(workspace, DOWNLOADS_FOLDER)).map(({ path }) => path));
+      const path = toFreePath(filename, taken);
+      await labels.add('file', `${workspace}/${path}`, lastSources.get(which) ?? [ANY_PAGE]);
       await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
       return `Downloaded to your workspace: ${path} (${file.sizeBytes} bytes)`;
     } catch (failure) {
@@ -100,25 +100,29 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
     }
   };
   /** Dialogs and downloads of pages, one line each. */
-  const news = async (which: string, { happened }: { happened?: BrowserHappened | undefined }, context: ToolContext): Promise<string> => {
+  const describeEvents = async (
+    which: string,
+    { happened }: { happened?: BrowserPageEvents | undefined },
+    context: ToolContext,
+  ): Promise<string> => {
     const asked = (happened?.dialogs ?? []).map(
       ({ kind, message, accepted, text }) =>
         `The page showed a dialog (${kind}), which was ${accepted ? 'accepted' : 'dismissed'}${text === undefined ? '' : ` with ${JSON.stringify(text)}`}: ${message}`,
     );
     const files: string[] = [];
-    for (const download of happened?.downloads ?? []) files.push(await stored(which, download, context));
+    for (const download of happened?.downloads ?? []) files.push(await saveDownload(which, download, context));
     return [...asked, ...files].join('\n');
   };
-  const acted = async (
+  const toActionResult = async (
     which: string,
-    { happened, ...result }: { happened?: BrowserHappened | undefined },
+    { happened, ...result }: { happened?: BrowserPageEvents | undefined },
     context: ToolContext,
   ): Promise<unknown> => {
-    const text = await news(which, { happened }, context);
-    return text === '' ? result : { ...result, ...shown({ text }) };
+    const text = await describeEvents(which, { happened }, context);
+    return text === '' ? result : { ...result, ...toUntrustedText({ text }) };
   };
-  const named = (which: string, element: string): string => {
-    const last = seen.get(which);
+  const describeElement = (which: string, element: string): string => {
+    const last = lastSnapshots.get(which);
     return `${last?.elements.get(element) ?? JSON.stringify(element)}${last ? ` on ${last.host}` : ''}`;
   };
   return [
@@ -143,11 +147,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       impact: ({ url }, { taint }) => (taint?.hasUrl(url) ? 'reads' : 'changes'),
       async run({ url, newTab, profile: which }, context) {
         if (!newTab) {
-          const place = await call('browser.navigate', { url, profile: which }, context);
-          return { opened: true, ...told(place, await news(which, place, context)) };
+          const page = await call('browser.navigate', { url, profile: which }, context);
+          return { opened: true, ...toPageContent(page, await describeEvents(which, page, context)) };
         }
         const { tabId: tab, ...place } = await call('browser.open', { url, profile: which }, context);
-        return { opened: true, tabId: tab, ...told(place, await news(which, place, context)) };
+        return { opened: true, tabId: tab, ...toPageContent(place, await describeEvents(which, place, context)) };
       },
     }),
     defineTool({
@@ -159,16 +163,19 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       scope: 'browser',
       params: z.strictObject({
         offset: z.number().int().min(0).default(0).describe('As given in "next"'),
-        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT_CHARS).default(20_000).describe('Maximum characters'),
         profile,
       }),
       impact: 'reads',
       check,
       async run({ offset, maxChars, profile: which }, context) {
-        const { accessibility = '', ...place } = await call('browser.snapshot', { profile: which, mode: 'accessibility' }, context);
-        seen.set(which, { host: URL.parse(place.url)?.host || place.url, elements: elementsIn(accessibility) });
-        const { content, nextOffset } = pageOf(accessibility, offset, maxChars);
-        return { ...(nextOffset === null ? {} : { next: nextOffset }), ...told(place, await news(which, place, context), content) };
+        const { accessibility = '', ...page } = await call('browser.snapshot', { profile: which, mode: 'accessibility' }, context);
+        lastSnapshots.set(which, { host: URL.parse(page.url)?.host || page.url, elements: parseElements(accessibility) });
+        const { content, nextOffset } = getTextPage(accessibility, offset, maxChars);
+        return {
+          ...(nextOffset === null ? {} : { next: nextOffset }),
+          ...toPageContent(page, await describeEvents(which, page, context), content),
+        };
       },
     }),
     defineTool({
@@ -179,10 +186,10 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ ref, profile }),
-      effect: ({ ref: element, profile: which }) => `Click ${named(which, element)} in the browser`,
+      effect: ({ ref: element, profile: which }) => `Click ${describeElement(which, element)} in the browser`,
       check,
       async run({ ref: element, profile: which }, context) {
-        return acted(which, await call('browser.click', { ref: element, profile: which }, context), context);
+        return toActionResult(which, await call('browser.click', { ref: element, profile: which }, context), context);
       },
     }),
     defineTool({
@@ -193,10 +200,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ ref, text: z.string().max(100_000), profile }),
-      effect: ({ ref: element, text, profile: which }) => `Type ${JSON.stringify(text)} into ${named(which, element)} in the browser`,
+      effect: ({ ref: element, text, profile: which }) =>
+        `Type ${JSON.stringify(text)} into ${describeElement(which, element)} in the browser`,
       check,
       async run({ ref: element, text, profile: which }, context) {
-        return acted(which, await call('browser.type', { ref: element, text, profile: which }, context), context);
+        return toActionResult(which, await call('browser.type', { ref: element, text, profile: which }, context), context);
       },
     }),
     defineTool({
@@ -211,9 +219,9 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       check,
       async run({ fn, profile: which }, context) {
         const { result, ...rest } = await call('browser.evaluate', { fn, profile: which }, context);
-        const { content, nextOffset } = pageOf(JSON.stringify(result), 0, MAX_TEXT);
-        const text = lines(await news(which, rest, context), content);
-        return { ...(nextOffset === null ? {} : { cut: true }), ...shown({ text }) };
+        const { content, nextOffset } = getTextPage(JSON.stringify(result), 0, MAX_TEXT_CHARS);
+        const text = joinLines(await describeEvents(which, rest, context), content);
+        return { ...(nextOffset === null ? {} : { cut: true }), ...toUntrustedText({ text }) };
       },
     }),
     defineTool({
@@ -228,9 +236,14 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       check,
       async run({ fullPage, profile: which }, context) {
         const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
-        const place = await call('browser.status', { profile: which }, context);
-        const taken = handOver(context, { data: picture.screenshotB64, mimeType: picture.mimeType, size: picture.sizeBytes, name: 'page' });
-        return { ...taken, ...told({ url: place.url ?? '', title: place.title ?? '' }) };
+        const page = await call('browser.status', { profile: which }, context);
+        const taken = sendPicture(context, {
+          data: picture.screenshotB64,
+          mimeType: picture.mimeType,
+          size: picture.sizeBytes,
+          name: 'page',
+        });
+        return { ...taken, ...toPageContent({ url: page.url ?? '', title: page.title ?? '' }) };
       },
     }),
     defineTool({
@@ -247,7 +260,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       }),
       asksWhen: 'Asks before dialogs are accepted; dismissing them needs no approval.',
       effect: ({ answer, text, profile: which }) => {
-        const host = seen.get(which)?.host;
+        const host = lastSnapshots.get(which)?.host;
         if (answer === 'dismiss') return undefined;
         return `Accept dialogs in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
       },
@@ -267,7 +280,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       check,
       async run({ profile: which }, context) {
         const { tabs } = await call('browser.tabs', { profile: which }, context);
-        return { count: tabs.length, ...shown({ text: JSON.stringify(tabs) }) };
+        return { count: tabs.length, ...toUntrustedText({ text: JSON.stringify(tabs) }) };
       },
     }),
     defineTool({
@@ -302,13 +315,13 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
 }
 
 /** The browser's address and page content, as outside content for the model. */
-const told = ({ url, title }: Place, news = '', body = ''): ReturnType<typeof shown> =>
-  shown({ text: lines(`Address: ${url}`, `Title: ${title}`, news, ...(body === '' ? [] : [`\n${body}`])) });
+const toPageContent = ({ url, title }: PageInfo, news = '', body = ''): ReturnType<typeof toUntrustedText> =>
+  toUntrustedText({ text: joinLines(`Address: ${url}`, `Title: ${title}`, news, ...(body === '' ? [] : [`\n${body}`])) });
 
-const lines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
+const joinLines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
 
 /** A free path for a file whose name comes from a page. */
-function freePath(filename: string, taken: ReadonlySet<string>): string {
+function toFreePath(filename: string, taken: ReadonlySet<string>): string {
   const name =
     filename
       .normalize('NFC')
@@ -317,7 +330,7 @@ function freePath(filename: string, taken: ReadonlySet<string>): string {
       .slice(0, 200) || 'file';
   const [, stem = name, ending = ''] = /^(.+?)(\.[^.]*)?$/su.exec(name) ?? [];
   for (let count = 1; ; count++) {
-    const path = `${DOWNLOADS}/${count === 1 ? name : `${stem}-${count}${ending}`}`;
+    const path = `${DOWNLOADS_FOLDER}/${count === 1 ? name : `${stem}-${count}${ending}`}`;
     if (!taken.has(path)) return path;
   }
 }
@@ -328,7 +341,7 @@ function freePath(filename: string, taken: ReadonlySet<string>): string {
 const ELEMENT = /^\s*- '?([a-z]+(?: "(?:[^"\\]|\\.)*")?)((?: \[[^\]]*\])+)/;
 
 /** Description of each element with a ref in an accessibility snapshot, such as `button "Buy"`. */
-function elementsIn(snapshot: string): ReadonlyMap<string, string> {
+function parseElements(snapshot: string): ReadonlyMap<string, string> {
   const found = snapshot.split('\n').flatMap((line) => {
     const [, what = '', marks = ''] = ELEMENT.exec(line) ?? [];
     const [, own] = /\[ref=(\w+)\]/.exec(marks) ?? [];

@@ -1,30 +1,30 @@
 import { toBase64 } from '#shared/base64.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { drawParams, drawShapes } from '../drawings/agent-shapes.ts';
-import { AGENT_SHAPE, agentView } from '../drawings/agent-view.ts';
-import type { Drawings } from '../drawings/drawings.ts';
+import { AGENT_SHAPE_PREFIX, toAgentView } from '../drawings/agent-view.ts';
+import type { DrawingStore } from '../drawings/drawing-store.ts';
 import type { Painter } from '../drawings/painter.ts';
-import { MAX_IMAGE } from '../runs/attachments.ts';
-import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
-import { toSource } from '../trust/sources.ts';
-import { pageOf } from '../workspace/text-page.ts';
-import { MAX_TEXT, shown } from './office-tools.ts';
-import { handOver } from './pictures.ts';
+import { MAX_IMAGE_BYTES } from '../runs/attachments.ts';
+import { type ContentLabels, getLabelSources } from '../trust/content-labels.ts';
+import { toSource } from '../trust/content-sources.ts';
+import { getTextPage } from '../workspace/text-page.ts';
+import { MAX_TEXT_CHARS, toUntrustedText } from './office-tools.ts';
+import { sendPicture } from './send-picture.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool } from './registry.ts';
+import type { Tool } from './tool-registry.ts';
 
 export interface CanvasToolsDeps {
-  drawings(): Promise<Pick<Drawings, 'list' | 'read' | 'edit'>>;
+  drawings(): Promise<Pick<DrawingStore, 'list' | 'read' | 'edit'>>;
   paint: Painter | undefined;
   labels: ContentLabels;
 }
 
 /** Longer side, in pixels, of images for vision models. */
-const SIDE = 1568;
+const MAX_SIDE_PX = 1568;
 
-const shapes = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
+const formatShapeCount = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
 
 const drawingId = id.describe('Drawing id from canvas_open');
 
@@ -46,18 +46,18 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       async run({ drawingId: which, offset }, { taint }) {
         const from = await drawings();
         if (which === undefined) {
-          const { content, nextOffset } = pageOf(JSON.stringify(await from.list()), offset, MAX_TEXT);
-          return { ...(nextOffset === null ? {} : { next: nextOffset }), ...shown({ text: content }) };
+          const { content, nextOffset } = getTextPage(JSON.stringify(await from.list()), offset, MAX_TEXT_CHARS);
+          return { ...(nextOffset === null ? {} : { next: nextOffset }), ...toUntrustedText({ text: content }) };
         }
         const { entry, drawing } = await from.read(which);
         taint?.add(await labels.getSources('drawing', which));
         const { x, y, width, height, background } = drawing.page;
-        const text = JSON.stringify({ title: entry.title, shapes: agentView(drawing) });
-        const { content, nextOffset } = pageOf(text, offset, MAX_TEXT);
+        const text = JSON.stringify({ title: entry.title, shapes: toAgentView(drawing) });
+        const { content, nextOffset } = getTextPage(text, offset, MAX_TEXT_CHARS);
         return {
           ...{ drawingId: which, sheet: { x, y, width, height, background } },
           ...(nextOffset === null ? {} : { next: nextOffset }),
-          ...shown({ text: content }),
+          ...toUntrustedText({ text: content }),
         };
       },
     }),
@@ -74,10 +74,13 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       // Added shapes can be removed again; a person's shapes cannot be restored.
       effect: ({ change, remove }) => {
         const [changed, removed] = [change.map((each) => each.id), remove].map(
-          (ids) => ids.filter((each) => !each.startsWith(AGENT_SHAPE)).length,
+          (ids) => ids.filter((each) => !each.startsWith(AGENT_SHAPE_PREFIX)).length,
         );
         if (!changed && !removed) return undefined;
-        return [changed && `Change ${shapes(changed)} in a drawing`, removed && `Remove ${shapes(removed)} from a drawing`]
+        return [
+          changed && `Change ${formatShapeCount(changed)} in a drawing`,
+          removed && `Remove ${formatShapeCount(removed)} from a drawing`,
+        ]
           .filter(Boolean)
           .join('. ');
       },
@@ -105,10 +108,10 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
         const isPicture = drawing.shapes.some(({ kind }) => kind === 'image');
         context.taint?.add(isPicture ? [toSource('picture', entry.title)] : await labels.getSources('drawing', which));
         const { width, height } = drawing.page;
-        let scale = Math.min(1, SIDE / Math.max(width, height));
+        let scale = Math.min(1, MAX_SIDE_PX / Math.max(width, height));
         let png = await paint(drawing, scale);
-        while (png.byteLength > MAX_IMAGE) png = await paint(drawing, (scale *= 0.7));
-        const taken = handOver(context, { data: toBase64(png), mimeType: 'image/png', size: png.byteLength, name: 'drawing' });
+        while (png.byteLength > MAX_IMAGE_BYTES) png = await paint(drawing, (scale *= 0.7));
+        const taken = sendPicture(context, { data: toBase64(png), mimeType: 'image/png', size: png.byteLength, name: 'drawing' });
         return { ...taken, scale: Number(scale.toFixed(4)), width: Math.round(width * scale), height: Math.round(height * scale) };
       },
     }),

@@ -1,20 +1,20 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
-import { worthFinding } from '../retrieval/message-search.ts';
-import { plainText } from '../sessions.ts';
-import { searchDocs } from '../guide/library.ts';
-import type { Vault } from '../vault.ts';
+import { isSearchable } from '../retrieval/message-search.ts';
+import { toPlainText } from '../session-views.ts';
+import { searchDocs } from '../guide/doc-search.ts';
+import type { Vault } from '../vault-interface.ts';
 import { memoryTools, type MemoryToolsDeps } from './memory-tools.ts';
-import { getMessageSources } from '../trust/sources.ts';
+import { getMessageSources } from '../trust/content-sources.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool } from './registry.ts';
+import type { Tool } from './tool-registry.ts';
 
 /** Maximum number of characters of a message in a result. */
-const SHOWN_CHARS = 1000;
+const MAX_MESSAGE_CHARS = 1000;
 
 const query = z.string().trim().min(1).max(1000).describe('Search terms');
-const limit = (most: number, usual: number) => z.number().int().min(1).max(most).default(usual).describe('Maximum results');
+const limit = (max: number, defaultLimit: number) => z.number().int().min(1).max(max).default(defaultLimit).describe('Maximum results');
 
 export interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
   vault: Pick<Vault, 'search'> & { messages: Pick<Vault['messages'], 'get'> };
@@ -58,7 +58,7 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
         const isHiding = !args.unreviewed && taint?.isTainted === false;
         const find = async (need: 'all' | 'any') =>
           (await vault.search.messages(args.query, { limit: args.limit * 4, need })).filter(
-            ({ message }) => worthFinding(message) && !(isHiding && getMessageSources(message).length > 0),
+            ({ message }) => isSearchable(message) && !(isHiding && getMessageSources(message).length > 0),
           );
         const all = await find('all');
         // Models search with sentences: messages with some of the words are better than none.
@@ -66,7 +66,7 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
         taint?.add(found.flatMap(({ message }) => getMessageSources(message)));
         return {
           results: found.map(({ message: { id, role, sessionKey, timestamp, content } }) => ({
-            text: plainText(content).slice(0, SHOWN_CHARS),
+            text: toPlainText(content).slice(0, MAX_MESSAGE_CHARS),
             role,
             session: sessionKey,
             at: new Date(timestamp).toISOString(),

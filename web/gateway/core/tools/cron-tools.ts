@@ -1,25 +1,25 @@
-import { scheduleText } from '#shared/cron/schedule-text.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import type { Job, WantedSchedule } from '#shared/rpc/methods/cron.ts';
+import { formatSchedule } from '#shared/cron/format-schedule.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { CronJob, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Cron } from '../cron/cron.ts';
+import type { CronService } from '../cron/cron-service.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool } from './registry.ts';
+import type { Tool } from './tool-registry.ts';
 
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-const shown = (job: Job) => ({
+const toJobSummary = (job: CronJob) => ({
   id: job.id,
   name: job.name,
-  schedule: scheduleText(job.schedule),
+  schedule: formatSchedule(job.schedule),
   message: job.message,
   enabled: job.enabled,
-  nextRunAt: iso(job.nextRunAt),
-  lastRunAt: iso(job.lastRunAt),
+  nextRunAt: toIso(job.nextRunAt),
+  lastRunAt: toIso(job.lastRunAt),
   lastStatus: job.lastStatus,
 });
 
-interface When {
+interface ScheduleArgs {
   cron?: string | undefined;
   timeZone?: string | undefined;
   everyMinutes?: number | undefined;
@@ -27,9 +27,9 @@ interface When {
 }
 
 /** The schedule of a call. Throws `INVALID_PARAMS` if there is none or more than one. */
-function wanted({ cron: expr, timeZone, everyMinutes, at }: When): WantedSchedule {
+function toSchedule({ cron: expr, timeZone, everyMinutes, at }: ScheduleArgs): ScheduleInput {
   const tz = timeZone === undefined ? {} : { tz: timeZone };
-  const schedules: WantedSchedule[] = [
+  const schedules: ScheduleInput[] = [
     ...(expr === undefined ? [] : [{ kind: 'cron' as const, expr: expr.trim(), ...tz }]),
     ...(everyMinutes === undefined ? [] : [{ kind: 'every' as const, everyMs: everyMinutes * 60_000 }]),
     ...(at === undefined ? [] : [{ kind: 'at' as const, at, ...tz }]),
@@ -40,9 +40,9 @@ function wanted({ cron: expr, timeZone, everyMinutes, at }: When): WantedSchedul
 }
 
 /** Tools for an agent to schedule its own jobs; it cannot see or remove others. */
-export function cronTools(cron: () => Promise<Cron>): Tool[] {
+export function cronTools(cron: () => Promise<CronService>): Tool[] {
   /** The job service, if the job belongs to the agent. Throws `NOT_FOUND`. */
-  const ownJobs = async (id: string, agentId: string): Promise<Cron['jobs']> => {
+  const ownJobs = async (id: string, agentId: string): Promise<CronService['jobs']> => {
     const { jobs } = await cron();
     const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
     if (!own) throw new RpcError('NOT_FOUND', `You have no job with id "${id}". Call cron_list to get ids.`);
@@ -77,12 +77,12 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       // The job runs unattended.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
         `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
-      check: async (when) => (await cron()).jobs.read(wanted(when), 'schedule'),
+      check: async (when) => (await cron()).jobs.parseSchedule(toSchedule(when), 'schedule'),
       async run({ message, name, inMainSession, ...when }, { agentId, principal, actsFor: by = principal }) {
-        const schedule = wanted(when);
+        const schedule = toSchedule(when);
         const sessionTarget = inMainSession ? 'main' : 'isolated';
         const { jobs } = await cron();
-        return shown(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true, by }));
+        return toJobSummary(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true, by }));
       },
     }),
     defineTool({
@@ -96,7 +96,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       impact: 'reads',
       run: async (_args, { agentId }) => {
         const all = await (await cron()).jobs.list();
-        return { jobs: all.filter((job) => job.agentId === agentId).map(shown) };
+        return { jobs: all.filter((job) => job.agentId === agentId).map(toJobSummary) };
       },
     }),
     defineTool({

@@ -1,9 +1,9 @@
-import { placeOf } from '#shared/cut-short.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import { formatValuePath } from '#shared/truncate-text.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Area } from '#shared/rpc/scopes.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../providers/provider.ts';
-import type { Impact, Tool, ToolContext } from './registry.ts';
+import type { Impact, Tool, ToolContext } from './tool-registry.ts';
 
 /** Defines a tool by a Zod schema of its arguments, which is validated before `run` and sent to models as JSON Schema. */
 export function defineTool<P extends z.ZodObject>(tool: {
@@ -33,7 +33,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
   const { effect, check, impact, scopeFor } = tool;
   const parse = (args: Record<string, unknown>): z.output<P> => {
     const parsed = tool.params.safeParse(args);
-    if (!parsed.success) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${tool.name}: ${problems(parsed.error)}.`);
+    if (!parsed.success) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${tool.name}: ${formatIssues(parsed.error)}.`);
     return parsed.data;
   };
   return {
@@ -46,7 +46,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
     ...(scopeFor ? { scopeFor: (args) => scopeFor(parse(args)) } : {}),
     // Computed on first access: a worker does not need it at startup.
     get schema() {
-      return (schema ??= schemaOf(tool.params));
+      return (schema ??= toJsonSchema(tool.params));
     },
     ...(effect ? { effect: (args) => effect(parse(args)) } : {}),
     validate: (args) => void parse(args),
@@ -61,11 +61,13 @@ export function defineTool<P extends z.ZodObject>(tool: {
   };
 }
 
-function schemaOf(params: z.ZodObject): ToolSpec['schema'] {
+function toJsonSchema(params: z.ZodObject): ToolSpec['schema'] {
   const { $schema: _, ...schema } = z.toJSONSchema(params, { io: 'input' });
   return schema;
 }
 
-function problems(error: z.ZodError): string {
-  return error.issues.map((issue) => (issue.path.length > 0 ? `\`${placeOf(issue.path)}\` ${issue.message}` : issue.message)).join('; ');
+function formatIssues(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => (issue.path.length > 0 ? `\`${formatValuePath(issue.path)}\` ${issue.message}` : issue.message))
+    .join('; ');
 }

@@ -1,19 +1,19 @@
-import { desktopPort } from '#shared/ports/desktop.ts';
-import { desktopPart } from '#shared/rpc/methods/desktop.ts';
+import { desktopPort } from '#shared/ports/desktop-port.ts';
+import { captureArea } from '#shared/rpc/methods/desktop-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { type Bridge, requireLent } from '../bridge.ts';
-import { shown } from './office-tools.ts';
-import { toSource } from '../trust/sources.ts';
-import { handOver } from './pictures.ts';
+import { type Bridge, requireCapability } from '../bridge-interface.ts';
+import { toUntrustedText } from './office-tools.ts';
+import { toSource } from '../trust/content-sources.ts';
+import { sendPicture } from './send-picture.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool } from './registry.ts';
+import type { Tool } from './tool-registry.ts';
 
 /** Any page or document may be on the screen. */
-const SCREEN = toSource('picture', 'the screen');
+const SCREEN_SOURCE = toSource('picture', 'the screen');
 
 /** Tools for the screen of the bridge's machine. It shows personal data, so a person has to approve each call. */
-export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'> }): Tool[] {
-  const check = (): void => requireLent(bridge, desktopPort);
+export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'provides'> }): Tool[] {
+  const check = (): void => requireCapability(bridge, desktopPort);
   return [
     defineTool({
       name: 'desktop_screenshot',
@@ -23,14 +23,14 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       source: 'bridge',
       scope: 'computer',
       params: z.strictObject({
-        display: desktopPart.display.describe('Number from 1. Default: the main one'),
-        windowId: desktopPart.windowId.describe('A window’s id from desktop_windows'),
+        display: captureArea.display.describe('Number from 1. Default: the main one'),
+        windowId: captureArea.windowId.describe('A window’s id from desktop_windows'),
       }),
       effect: ({ display, windowId }) =>
         `Take a screenshot of ${windowId !== undefined ? `the window ${windowId}` : display !== undefined ? `display ${display}` : 'the screen'}`,
       check,
       async run(part, context) {
-        context.taint?.add([SCREEN]);
+        context.taint?.add([SCREEN_SOURCE]);
         const {
           screenshotB64: data,
           mimeType,
@@ -40,7 +40,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
         } = await bridge.call(desktopPort, 'desktop.screenshot', part, {
           signal: context.signal,
         });
-        return { ...handOver(context, { data, mimeType, size, name: 'desktop' }), width, height };
+        return { ...sendPicture(context, { data, mimeType, size, name: 'desktop' }), width, height };
       },
     }),
     defineTool({
@@ -54,8 +54,8 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       effect: () => 'See which windows are open',
       check,
       run: async (_args, { signal, taint }) => {
-        taint?.add([SCREEN]);
-        return shown({ text: JSON.stringify(await bridge.call(desktopPort, 'desktop.windows', {}, { signal })) });
+        taint?.add([SCREEN_SOURCE]);
+        return toUntrustedText({ text: JSON.stringify(await bridge.call(desktopPort, 'desktop.windows', {}, { signal })) });
       },
     }),
   ];

@@ -3,16 +3,19 @@ import type { FoundMemory } from '../memory/found-memory.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
 import { LONG_TERM_FILE } from '../memory/layout.ts';
 import { labelMemory } from '../memory/label-memory.ts';
-import { preferenceOf } from '../memory/long-term-file.ts';
-import { MEMORY_TOOLS } from '../memory/tools/memory-tool-kinds.ts';
-import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
-import { getMessageSources, mergeSources } from '../trust/sources.ts';
-import type { Vault } from '../vault.ts';
+import { parsePreference } from '../memory/long-term-file.ts';
+import { MEMORY_TOOLS } from '../memory/tools/memory-tool-definitions.ts';
+import { type ContentLabels, getLabelSources } from '../trust/content-labels.ts';
+import { getMessageSources, mergeSources } from '../trust/content-sources.ts';
+import type { Vault } from '../vault-interface.ts';
 import { defineTool } from './define-tool.ts';
-import type { Impact, Tool, ToolContext } from './registry.ts';
+import type { Impact, Tool, ToolContext } from './tool-registry.ts';
 
 export interface MemoryToolsDeps {
-  memories: { load(): Promise<Pick<AgentMemories, 'of'>>; longTerm(): Promise<Pick<LongTermMemories, 'list' | 'workspace'>> };
+  memories: {
+    load(): Promise<Pick<AgentMemories, 'getManager'>>;
+    longTerm(): Promise<Pick<LongTermMemories, 'list' | 'getWorkspaceName'>>;
+  };
   messages: Pick<Vault['messages'], 'get'>;
   labels: ContentLabels;
   /** Saves the file's current version before a tool changes it. */
@@ -25,9 +28,9 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
     if (name === 'memory_search' || name === 'memory_stats') return 'reads';
     if (name === 'memory_add') return 'adds';
     if (name !== 'memory_update_preference') return 'changes';
-    const wanted = String(args['key']).trim().toLowerCase();
+    const key = String(args['key']).trim().toLowerCase();
     const known = await (await memories.longTerm()).list(agentId);
-    return known.some((memory) => preferenceOf(memory)?.key.toLowerCase() === wanted) ? 'changes' : 'adds';
+    return known.some((memory) => parsePreference(memory)?.key.toLowerCase() === key) ? 'changes' : 'adds';
   };
   const label = (text: string, context: ToolContext): Promise<void> =>
     labelMemory({ labels, longTerm: memories.longTerm }, context.agentId, text, getLabelSources(context));
@@ -56,11 +59,11 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
         const { agentId, sessionKey, taint } = context;
         if (name === 'memory_add') await label(String(args['text']), context);
         if (name === 'memory_forget' || name === 'memory_update_preference')
-          await keepVersion((await memories.longTerm()).workspace(agentId), LONG_TERM_FILE, context.toolCallId);
+          await keepVersion((await memories.longTerm()).getWorkspaceName(agentId), LONG_TERM_FILE, context.toolCallId);
         if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
         const found: FoundMemory[] = [];
         const result = await run(
-          await (await memories.load()).of(agentId),
+          await (await memories.load()).getManager(agentId),
           args,
           (memory) => {
             // The model already has the same conversation in its context.
@@ -69,7 +72,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
           (memory) => found.push(memory),
         );
         if (taint && found.length > 0) {
-          const workspace = (await memories.longTerm()).workspace(agentId);
+          const workspace = (await memories.longTerm()).getWorkspaceName(agentId);
           for (const memory of found) taint.add(await getFoundSources(memory, workspace));
         }
         return result;

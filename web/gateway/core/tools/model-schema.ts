@@ -1,17 +1,17 @@
-import { isObject } from '../merge.ts';
+import { isObject } from '../merge-patch.ts';
 
 type Schema = Record<string, unknown>;
 
 /** Keywords with limits that models rarely exceed. A call that does gets an error. */
-const LIMITS = new Set(['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'minimum', 'additionalProperties', '$schema']);
+const LIMIT_KEYWORDS = new Set(['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'minimum', 'additionalProperties', '$schema']);
 /** A `maximum` up to this value is useful to a model. */
-const MAX_TOLD = 10_000;
+const MAX_USEFUL_MAXIMUM = 10_000;
 
 /** The JSON Schema of a tool as sent to models: without limits and defaults, which cost tokens in every request and change no call. */
 export function toModelSchema(schema: Schema): Schema {
   const short: Schema = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (LIMITS.has(key) || isEmptyDefault(key, value) || (key === 'maximum' && Number(value) > MAX_TOLD)) continue;
+    if (LIMIT_KEYWORDS.has(key) || isEmptyDefault(key, value) || (key === 'maximum' && Number(value) > MAX_USEFUL_MAXIMUM)) continue;
     short[key] = key === 'properties' && isObject(value) ? mapValues(value) : toShort(value);
   }
   return short;

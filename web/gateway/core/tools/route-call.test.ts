@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCalledTool } from './route-call.ts';
+import { parseCalledTool } from './route-call.ts';
 
 test.each([
   ['memory_stats', '{"name": "plan_create", "arg', 'memory_stats'],
@@ -14,5 +14,5 @@ test.each([
   ['tool_call', '{"name": ""', 'tool_call'],
   ['tool_call', `{"name": "${'x'.repeat(1000)}"`, 'tool_call'],
 ])('%s with %s in progress means %s', (tool, json, meant) => {
-  expect(readCalledTool(tool, json)).toBe(meant);
+  expect(parseCalledTool(tool, json)).toBe(meant);
 });

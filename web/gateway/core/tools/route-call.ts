@@ -1,7 +1,7 @@
 import { parseJson } from '#shared/parse-json.ts';
-import type { ToolCall } from '#shared/rpc/records.ts';
-import { isObject } from '../merge.ts';
-import { type RoutedCall, TOOL_CALL, toWritten } from './routed-call.ts';
+import type { ToolCall } from '#shared/rpc/record-schemas.ts';
+import { isObject } from '../merge-patch.ts';
+import { type RoutedCall, TOOL_CALL, toOriginalCall } from './routed-call.ts';
 
 /** Resolves a call of `tool_call` to one of the tool that it names. `unread`: why that is invalid. */
 export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string } {
@@ -9,20 +9,20 @@ export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string }
   const { name: named, arguments: given, ...flat } = call.args;
   const name = typeof named === 'string' ? named.trim() : '';
   // Some models omit the level of `arguments`.
-  const args = given === undefined ? flat : readArguments(given);
+  const args = given === undefined ? flat : parseArguments(given);
   if (name === '' || name === TOOL_CALL) return { call, unread: 'must be {"name": a tool that tool_search found, "arguments": an object}' };
   const routed: RoutedCall = { id: call.id, tool: name, args: args ?? {}, via: { tool: TOOL_CALL } };
-  if (JSON.stringify(toWritten(routed).args) !== JSON.stringify(call.args)) routed.via = { tool: TOOL_CALL, args: call.args };
+  if (JSON.stringify(toOriginalCall(routed).args) !== JSON.stringify(call.args)) routed.via = { tool: TOOL_CALL, args: call.args };
   return args ? { call: routed } : { call: routed, unread: 'must be an object in "arguments"' };
 }
 
 /** Maximum number of characters in which the name is searched. */
 const MAX_NAME_CHARS = 500;
-const WRITTEN_NAME = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")/;
+const NAME_ARGUMENT = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")/;
 
 /** The tool of a call in progress. `json`: its arguments so far. Returns `tool_call` until the name argument is complete. */
-export function readCalledTool(tool: string, json: string): string {
-  const written = tool === TOOL_CALL ? WRITTEN_NAME.exec(json.slice(0, MAX_NAME_CHARS))?.[1] : undefined;
+export function parseCalledTool(tool: string, json: string): string {
+  const written = tool === TOOL_CALL ? NAME_ARGUMENT.exec(json.slice(0, MAX_NAME_CHARS))?.[1] : undefined;
   if (written === undefined) return tool;
   try {
     const name = parseJson(written);
@@ -33,7 +33,7 @@ export function readCalledTool(tool: string, json: string): string {
 }
 
 /** Some models write the object as a string. */
-function readArguments(value: unknown): Record<string, unknown> | undefined {
+function parseArguments(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'string') return isObject(value) ? value : undefined;
   try {
     const read: unknown = value.trim() === '' ? {} : parseJson(value);

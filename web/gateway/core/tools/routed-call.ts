@@ -1,4 +1,4 @@
-import type { ToolCall } from '#shared/rpc/records.ts';
+import type { ToolCall } from '#shared/rpc/record-schemas.ts';
 
 /** Tool that finds tools that are not in the request. */
 export const TOOL_SEARCH = 'tool_search';
@@ -14,18 +14,18 @@ export interface RoutedCall extends ToolCall {
 }
 
 /** A call as the model wrote it, for its next prompts. */
-export function toWritten({ via, ...call }: RoutedCall): ToolCall {
+export function toOriginalCall({ via, ...call }: RoutedCall): ToolCall {
   return via ? { ...call, tool: via.tool, args: via.args ?? { name: call.tool, arguments: call.args } } : call;
 }
 
 /** A branch with its calls as models wrote them; results have the name of the written call. */
-export function toWrittenBranch<M extends { toolCalls?: RoutedCall[]; toolCallId?: string; name?: string }>(branch: readonly M[]): M[] {
+export function toOriginalBranch<M extends { toolCalls?: RoutedCall[]; toolCallId?: string; name?: string }>(branch: readonly M[]): M[] {
   const routed = branch.flatMap(({ toolCalls = [] }) => toolCalls).filter(({ via }) => via);
   const names = new Map(routed.map(({ id, via }) => [id, via?.tool]));
   return branch.map((message) => {
     const name = names.get(message.toolCallId ?? '');
     if (name !== undefined) return { ...message, name };
-    return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(toWritten) } : message;
+    return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(toOriginalCall) } : message;
   });
 }
 

@@ -1,5 +1,5 @@
-import { MCP_GROUP } from '#shared/tool-groups.ts';
-import type { Tool } from './registry.ts';
+import { MCP_GROUP_PREFIX } from '#shared/tool-groups.ts';
+import type { Tool } from './tool-registry.ts';
 
 const BY_PREFIX = new Map<string, string>([
   ['file', 'files'],
@@ -19,4 +19,4 @@ const BY_PREFIX = new Map<string, string>([
 
 /** The group of a tool: the server of an MCP tool, else determined by the prefix of its name. */
 export const getToolGroup = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
-  source.startsWith(MCP_GROUP) ? source : (BY_PREFIX.get(name.split('_', 1)[0] ?? '') ?? 'general');
+  source.startsWith(MCP_GROUP_PREFIX) ? source : (BY_PREFIX.get(name.split('_', 1)[0] ?? '') ?? 'general');

@@ -1,20 +1,20 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Agent } from '../agents.ts';
 import { Bm25 } from '../retrieval/bm25.ts';
-import { toOffer, toSpec } from './offer.ts';
-import type { Tool } from './registry.ts';
+import { toOffer, toSpec } from './tool-offer.ts';
+import type { Tool } from './tool-registry.ts';
 import { getToolGroup } from './tool-groups.ts';
 import { TOOL_KEYWORDS } from './tool-keywords.ts';
 
 /** Maximum number of tools in one result: a model compares them, and each schema costs tokens. */
-const MAX_FOUND = 5;
+const MAX_RESULTS = 5;
 const MAX_QUERY_CHARS = 1000;
 /** Maximum number of names in the result if nothing matches. */
 const MAX_NAMES = 200;
 
 /** The best matching tools, in order. */
-export function searchTools(tools: readonly Tool[], query: string, limit = MAX_FOUND): Tool[] {
-  const index = Bm25.of(tools, (tool) => {
+export function searchTools(tools: readonly Tool[], query: string, limit = MAX_RESULTS): Tool[] {
+  const index = Bm25.create(tools, (tool) => {
     const { name, title, summary, description, schema } = tool;
     return [
       // Splits `create_issue`, `createIssue` and `mcp:github:create_issue` into the same words.
@@ -55,8 +55,8 @@ function toParameterText({ properties }: Tool['schema']): string {
   if (typeof properties !== 'object' || properties === null) return '';
   return Object.entries(properties)
     .map(([name, about]: [string, unknown]) => {
-      const told = typeof about === 'object' && about !== null && 'description' in about ? about.description : '';
-      return `${name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' ')} ${typeof told === 'string' ? told.slice(0, 200) : ''}`;
+      const text = typeof about === 'object' && about !== null && 'description' in about ? about.description : '';
+      return `${name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' ')} ${typeof text === 'string' ? text.slice(0, 200) : ''}`;
     })
     .join(' ');
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../tests/support/clock.ts';
-import { matchesText, readQuery } from '../retrieval/search-query.ts';
-import { plainText } from '../sessions.ts';
-import { until } from '../../../../tests/support/gateway.ts';
+import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { matchesText, parseQuery } from '../retrieval/search-query.ts';
+import { toPlainText } from '../session-views.ts';
+import { waitFor } from '../../../../tests/support/test-gateway.ts';
 import { MemoryManager } from '../memory/memory-manager.ts';
 import { memoryWorkspace } from '../memory/workspace.ts';
-import type { MessageRecord } from '../vault.ts';
+import type { MessageRecord } from '../vault-interface.ts';
 import { coreTools } from './core-tools.ts';
-import { policyOf } from './policy.ts';
-import { readHere } from '../documents/read-here.ts';
-import { ContentLabels } from '../trust/labels.ts';
+import { getToolPolicy } from './tool-policy.ts';
+import { inlineDocumentReader } from '../documents/inline-document-reader.ts';
+import { ContentLabels } from '../trust/content-labels.ts';
 import { webTools } from './web-tools.ts';
 import { defineTool } from './define-tool.ts';
-import { toCallSummary, type ToolQuestion, ToolRegistry } from './registry.ts';
+import { toCallSummary, type ToolQuestion, ToolRegistry } from './tool-registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 
@@ -30,15 +30,15 @@ function setUp(messages: MessageRecord[] = []) {
     search: {
       sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }),
       messages: async (text: string, { limit }: { limit: number }) => {
-        const query = readQuery(text);
-        const found = messages.filter(({ content }) => matchesText(query, plainText(content)));
+        const query = parseQuery(text);
+        const found = messages.filter(({ content }) => matchesText(query, toPlainText(content)));
         return found.slice(0, limit).map((message) => ({ message, score: 1 }));
       },
     },
   };
   const memories = {
-    load: async () => ({ of: () => memory.open() }),
-    longTerm: async () => ({ list: async () => [], workspace: () => 'main' }),
+    load: async () => ({ getManager: () => memory.open() }),
+    longTerm: async () => ({ list: async () => [], getWorkspaceName: () => 'main' }),
   };
   const labels = new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock });
   for (const tool of coreTools({ vault, memories, labels, keepVersion: async () => {}, clock, timeZone: () => 'UTC' }))
@@ -185,9 +185,9 @@ describe('the gate', () => {
     const questions: ToolQuestion[] = [];
     const answer = Promise.withResolvers<void>();
     const registry = new ToolRegistry(() => agent, {
-      policyOf: (tool) => policyOf({}, tool),
+      getPolicy: (tool) => getToolPolicy({}, tool),
       isGranted: () => false,
-      ask: async (question) => {
+      requestApproval: async (question) => {
         questions.push(question);
         await answer.promise;
       },
@@ -197,7 +197,7 @@ describe('the gate', () => {
     await expect(registry.run({ tool: 'send', args: { to: 5 } }, context)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(questions).toEqual([]);
     const sent = registry.run({ tool: 'send', args: { to: 'Ada' } }, context);
-    await until(() => questions.length > 0);
+    await waitFor(() => questions.length > 0);
     expect(questions).toEqual([{ tool: 'send', args: { to: 'Ada' }, summary: 'Send a letter to Ada' }]);
     expect(effects).toEqual([]);
     answer.resolve();
@@ -208,15 +208,15 @@ describe('the gate', () => {
   verifies('approvals/every-tool', 'asks with what will be done, whatever its arguments would hide of it', async () => {
     const questions: string[] = [];
     const registry = new ToolRegistry(() => agent, {
-      policyOf: (tool) => policyOf({}, tool),
+      getPolicy: (tool) => getToolPolicy({}, tool),
       isGranted: () => false,
-      ask: async ({ summary }) => {
+      requestApproval: async ({ summary }) => {
         questions.push(summary);
         throw new Error('denied');
       },
     });
-    const bridge = { call: () => Promise.reject(new Error('not asked')), lends: () => true };
-    for (const tool of [send, ...webTools({ bridge, documents: readHere, allow: () => [] })]) registry.register(tool);
+    const bridge = { call: () => Promise.reject(new Error('not asked')), provides: () => true };
+    for (const tool of [send, ...webTools({ bridge, documents: inlineDocumentReader, allow: () => [] })]) registry.register(tool);
     for (const to of ['Ada \u202eecilA\u202c', `Ada${'\n'.repeat(50)}and Eve`, 'A\u200bd\u{e0041}a\u0007', 'نمی\u200cخواهم'])
       await expect(registry.run({ tool: 'send', args: { to } }, context)).rejects.toThrow('denied');
     for (const url of ['https://gооgle.com/a', 'https://x.test/\u202egpj.a', ' https://x.test/a b '])
@@ -235,9 +235,9 @@ describe('the gate', () => {
   it('asks with the title for a call without an effect, if its policy is to ask', async () => {
     const questions: ToolQuestion[] = [];
     const registry = new ToolRegistry(() => agent, {
-      policyOf: () => 'ask',
+      getPolicy: () => 'ask',
       isGranted: () => false,
-      ask: async (question) => void questions.push(question),
+      requestApproval: async (question) => void questions.push(question),
     });
     registry.register(look);
     await registry.run({ tool: 'look', args: {} }, context);
@@ -264,7 +264,7 @@ describe('the gate', () => {
     [{ look: 'ask', sen: 'auto' }, 'ask', 'ask'],
   ] as const)('by the policies %j', (policies, ofSend, ofLook) => {
     const given = policies === undefined ? {} : { policies };
-    expect([policyOf(given, send), policyOf(given, look)]).toEqual([ofSend, ofLook]);
+    expect([getToolPolicy(given, send), getToolPolicy(given, look)]).toEqual([ofSend, ofLook]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 
 /** Throws `INVALID_PARAMS` if the URL is not http or https. */
 export function requireWebAddress(url: string): void {

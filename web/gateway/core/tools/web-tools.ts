@@ -1,17 +1,17 @@
-import { webPort } from '#shared/ports/web.ts';
+import { webPort } from '#shared/ports/web-port.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { type Bridge, requireLent } from '../bridge.ts';
-import type { Documents } from '../documents/documents.ts';
-import { kindOf } from '../documents/kinds.ts';
-import { MAX_TEXT, shown } from './office-tools.ts';
+import { type Bridge, requireCapability } from '../bridge-interface.ts';
+import type { DocumentReader } from '../documents/document-reader.ts';
+import { getDocumentKind } from '../documents/document-kinds.ts';
+import { MAX_TEXT_CHARS, toUntrustedText } from './office-tools.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool } from './registry.ts';
-import { toWebSource } from '../trust/sources.ts';
+import type { Tool } from './tool-registry.ts';
+import { toWebSource } from '../trust/content-sources.ts';
 import { requireWebAddress } from './web-address.ts';
 
 export interface WebToolsDeps {
-  bridge: Pick<Bridge, 'call' | 'lends'>;
-  documents: Documents;
+  bridge: Pick<Bridge, 'call' | 'provides'>;
+  documents: DocumentReader;
   /** Private hosts that the user allows (`tools.webFetch.allow`). */
   allow(): readonly string[];
 }
@@ -28,14 +28,14 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
       scope: 'web',
       params: z.strictObject({
         url: z.string().trim().min(1).max(4096).describe('https:// or http://'),
-        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT_CHARS).default(20_000).describe('Maximum characters'),
         offset: z.number().int().min(0).optional().describe('As given in "next"'),
         pages: z.string().trim().max(200).optional().describe('Of a PDF, such as 1-5, 8'),
       }),
       // A URL can send data off this machine. It is shown in normalized form, which reveals lookalike characters in host names.
       effect: ({ url }) => `Fetch ${URL.parse(url)?.href ?? url}`,
       check({ url }) {
-        requireLent(bridge, webPort);
+        requireCapability(bridge, webPort);
         requireWebAddress(url);
       },
       // A URL that was read or typed contains no data added by the model.
@@ -47,7 +47,7 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
         const text = await documents.read(
           {
             ...part,
-            kind: kindOf(pathname, answer.contentType) ?? 'text',
+            kind: getDocumentKind(pathname, answer.contentType) ?? 'text',
             name: answer.url,
             bytes: answer.body,
             base: answer.url,
@@ -56,7 +56,7 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
           },
           signal,
         );
-        return { url: answer.url, contentType: answer.contentType, ...shown(text) };
+        return { url: answer.url, contentType: answer.contentType, ...toUntrustedText(text) };
       },
     }),
   ];

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
+import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { isGranted } from '../tools/registry.ts';
+import { isGranted } from '../tools/tool-registry.ts';
 import { RunTaint } from './run-taint.ts';
 
 const covers = (grant: OutsideGrant, tool: string, path?: string): boolean => new RunTaint(['web:a.test'], { grant }).isGranted(tool, path);

@@ -1,8 +1,8 @@
-import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
-import { workspacePath } from '#shared/rpc/methods/workspace.ts';
+import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
+import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { isProtectedPath } from '../workspace/protected-paths.ts';
-import { isFromKey, mergeSources } from './sources.ts';
+import { isFromKey, mergeSources } from './content-sources.ts';
 import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
 
 /** The outside content in the context of one run. The run is tainted once there is any. */

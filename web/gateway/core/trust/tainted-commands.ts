@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { ExecRecord, Vault } from '../vault.ts';
-import { mergeSources } from './sources.ts';
+import type { ExecRecord, Vault } from '../vault-interface.ts';
+import { mergeSources } from './content-sources.ts';
 
 /** Files written by a command are found by a scan of the folder that starts this long after the command's end. */
 const SETTLE_MS = 60_000;
@@ -23,18 +23,18 @@ export class TaintedCommands {
 
   /** Sources of the commands that may have written the latest changes on disk. */
   async getSources(): Promise<readonly string[]> {
-    return mergeSources(...(await this.#open()).map(({ readOutside }) => readOutside));
+    return mergeSources(...(await this.#listOpen()).map(({ readOutside }) => readOutside));
   }
 
-  /** Records that all folders were identical to the vault at `lookedAt`. */
-  async settle(lookedAt: number): Promise<void> {
+  /** Records that all folders were identical to the vault at `scannedAt`. */
+  async markSettled(scannedAt: number): Promise<void> {
     const requests = this.#deps.vault.collection('execRequests');
-    for (const { requestId } of (await this.#open()).filter(({ endedAt }) => endedAt !== undefined && endedAt + SETTLE_MS <= lookedAt))
+    for (const { requestId } of (await this.#listOpen()).filter(({ endedAt }) => endedAt !== undefined && endedAt + SETTLE_MS <= scannedAt))
       await requests.update(requestId, (before) => before && { ...before, isSettled: true });
   }
 
   /** Running commands, and commands whose files may not have been found yet. */
-  async #open(): Promise<ExecRecord[]> {
+  async #listOpen(): Promise<ExecRecord[]> {
     const requests = await this.#deps.vault.collection('execRequests').list();
     return requests.filter(
       ({ readOutside, isSettled, status, endedAt }) =>

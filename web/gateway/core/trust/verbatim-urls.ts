@@ -1,7 +1,7 @@
 import { parseJson } from '#shared/parse-json.ts';
-import type { ToolCall } from '#shared/rpc/records.ts';
+import type { ToolCall } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { READER } from '../documents/kinds.ts';
+import { READER_TOOLS } from '../documents/document-kinds.ts';
 
 /**
  * Tools whose results quote pages and documents in the field `text`. Other results, and errors, may repeat what the model wrote, which
@@ -9,7 +9,7 @@ import { READER } from '../documents/kinds.ts';
  */
 const QUOTING_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'browser_open', 'browser_snapshot', 'browser_tabs']);
 /** Tools that quote an attachment. A workspace file may have been written by the model: the tool reports whether it is the owner's. */
-const DOCUMENT_TOOLS: ReadonlySet<string> = new Set([READER.pdf, READER.docx, READER.xlsx, READER.pptx]);
+const DOCUMENT_TOOLS: ReadonlySet<string> = new Set([READER_TOOLS.pdf, READER_TOOLS.docx, READER_TOOLS.xlsx, READER_TOOLS.pptx]);
 
 /** The part of a tool's result that the model cannot have written; empty if there is none. */
 export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, content: string): string {
@@ -54,10 +54,10 @@ export class VerbatimUrls {
    * Whether the whole address occurs in one of the texts. Its fragment may be missing but not composed, since a page's scripts can read it.
    */
   has(url: string): boolean {
-    const wanted = normalize(url);
-    if (wanted === undefined) return false;
+    const normalized = normalizeUrl(url);
+    if (normalized === undefined) return false;
     for (const text of this.#texts.splice(0)) for (const found of findUrls(text)) this.#urls.add(found).add(withoutFragment(found));
-    return this.#urls.has(wanted);
+    return this.#urls.has(normalized);
   }
 }
 
@@ -65,8 +65,8 @@ export class VerbatimUrls {
 const MAX_QUOTED = 200;
 
 /** Addresses in a text of the model that were read or typed, as normalized by `URL`. */
-export function findQuotedUrls(text: string, known: { hasUrl(url: string): boolean }): string[] {
-  return [...new Set(findUrls(text))].filter((url) => known.hasUrl(url)).slice(0, MAX_QUOTED);
+export function findQuotedUrls(text: string, verbatim: { hasUrl(url: string): boolean }): string[] {
+  return [...new Set(findUrls(text))].filter((url) => verbatim.hasUrl(url)).slice(0, MAX_QUOTED);
 }
 
 /** Whether a host was chosen entirely by the owner of a domain: two labels and no path cannot carry text of a chat. */
@@ -79,7 +79,7 @@ export function removeComposedUrls(text: string, quoted: readonly string[]): str
     const written = match.replace(TRAILING, '');
     if (isPlainHost(written)) return match;
     const spellings = toVariants(match).flatMap((variant) => [variant, `https://${variant}`, `http://${variant}`]);
-    const isKnown = spellings.some((url) => known.has(normalize(url) ?? ''));
+    const isKnown = spellings.some((url) => known.has(normalizeUrl(url) ?? ''));
     return isKnown ? match : `[link removed]${match.slice(written.length)}`;
   };
   return text.replace(LINK, replace);
@@ -110,10 +110,10 @@ function findUrls(text: string): string[] {
     return [`https://${host}`, `http://${host}`];
   });
   const emails = [...plain.matchAll(EMAIL)].map(([address]) => `mailto:${address}`);
-  return [...whole, ...bare, ...emails].flatMap((url) => normalize(url) ?? []);
+  return [...whole, ...bare, ...emails].flatMap((url) => normalizeUrl(url) ?? []);
 }
 
-function normalize(url: string): string | undefined {
+function normalizeUrl(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (!parsed || !/^(https?|mailto|tel):$/.test(parsed.protocol)) return undefined;
   // Removes an empty fragment.

@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { Claim, ClaimStatus, Evidence, type EvidenceInput } from './claim.ts';
 import { type ClaimChange, ClaimEvent, type LineProblem } from './claim-lines.ts';
 
@@ -8,33 +8,34 @@ export interface ClaimHistories {
   problems: readonly LineProblem[];
 }
 
-export const given = (evidence: readonly EvidenceInput[]): Evidence[] => evidence.map((each) => new Evidence(each));
-export const unknown = (id: string): RpcError => new RpcError('NOT_FOUND', `No claim with id ${JSON.stringify(String(id).slice(0, 100))}.`);
+export const toEvidence = (evidence: readonly EvidenceInput[]): Evidence[] => evidence.map((each) => new Evidence(each));
+export const createNotFoundError = (id: string): RpcError =>
+  new RpcError('NOT_FOUND', `No claim with id ${JSON.stringify(String(id).slice(0, 100))}.`);
 
-export function latest(history: readonly ClaimChange[]): ClaimChange {
+export function getLatest(history: readonly ClaimChange[]): ClaimChange {
   const last = history.at(-1);
   if (!last) throw new RpcError('INTERNAL_ERROR', 'The claim has no history.');
   return last;
 }
 
-export const current = ({ histories }: ClaimHistories): Claim[] =>
+export const getCurrentClaims = ({ histories }: ClaimHistories): Claim[] =>
   [...histories.values()]
-    .map(latest)
+    .map(getLatest)
     .flatMap(({ event, claim }) => (event === ClaimEvent.DELETED ? [] : claim))
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 
-export function active(claim: Claim): Claim {
+export function requireActive(claim: Claim): Claim {
   if (claim.status === ClaimStatus.ACTIVE) return claim;
   const by = claim.supersededBy === undefined ? '' : ` by ${claim.supersededBy}`;
   throw new RpcError('INVALID_PARAMS', `Claim ${claim.id} is already ${claim.status}${by}.`);
 }
 
-export function sentence(text: string, what: string): string {
+export function requireSentence(text: string, what: string): string {
   if (text.trim() === '') throw new RpcError('INVALID_PARAMS', `${what} must not be empty.`);
   return text.trim();
 }
 
-export function superseded(old: Claim, by: string, at: number, why: string | undefined): ClaimChange {
+export function toSuperseded(old: Claim, by: string, at: number, why: string | undefined): ClaimChange {
   const reason = why ?? `Replaced by ${by}`;
   const claim = new Claim({ ...old, status: ClaimStatus.SUPERSEDED, supersededBy: by, reason, updatedAt: at });
   return { event: ClaimEvent.SUPERSEDED, at, why: reason, claim };

@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
-import { camelCase } from '../memory/spelling.ts';
-import { isObject } from '../merge.ts';
-import { Claim, Evidence, readFields } from './claim.ts';
+import { toCamelCase } from '../memory/camel-case.ts';
+import { isObject } from '../merge-patch.ts';
+import { Claim, Evidence, parseFields } from './claim.ts';
 
 /** Events in the history of a claim. */
 export const ClaimEvent = {
@@ -37,8 +37,8 @@ export interface LineProblem {
   text: string;
 }
 
-const SHOWN = 200;
-const iso = (at: number): string => new Date(at).toISOString();
+const MAX_SHOWN_CHARS = 200;
+const toIso = (at: number): string => new Date(at).toISOString();
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const change = z.looseObject({
   event: z.enum(ClaimEvent),
@@ -48,7 +48,7 @@ const change = z.looseObject({
   claim: z.looseObject({ createdAt: instant, updatedAt: instant }),
 });
 
-const fileEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence): Record<string, unknown> => ({
+const toFileEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence): Record<string, unknown> => ({
   source_id: sourceId,
   source_path: sourcePath,
   lines,
@@ -57,36 +57,36 @@ const fileEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence
 });
 
 /** Converts a claim to snake_case for files and the wire. Undefined members are dropped by JSON. */
-export const fileClaim = (claim: Claim): Record<string, unknown> => ({
+export const toFileClaim = (claim: Claim): Record<string, unknown> => ({
   id: claim.id,
   page_path: claim.pagePath,
   text: claim.text,
   status: claim.status,
   confidence: claim.confidence,
-  evidence: claim.evidence.map(fileEvidence),
+  evidence: claim.evidence.map(toFileEvidence),
   tags: claim.tags,
-  created_at: iso(claim.createdAt),
-  updated_at: iso(claim.updatedAt),
+  created_at: toIso(claim.createdAt),
+  updated_at: toIso(claim.updatedAt),
   supersedes: claim.supersedes,
   superseded_by: claim.supersededBy,
   reason: claim.reason,
   beside: claim.beside,
 });
 
-export const fileChange = ({ event, at, why, against, claim }: ClaimChange): Record<string, unknown> => ({
+export const toFileChange = ({ event, at, why, against, claim }: ClaimChange): Record<string, unknown> => ({
   event,
-  at: iso(at),
+  at: toIso(at),
   why,
-  against: against?.map(fileEvidence),
-  claim: fileClaim(claim),
+  against: against?.map(toFileEvidence),
+  claim: toFileClaim(claim),
 });
 
 /** Formats a line, with its line break. */
-export const formatChange = (change: ClaimChange): string => `${JSON.stringify(fileChange(change))}\n`;
+export const formatChange = (change: ClaimChange): string => `${JSON.stringify(toFileChange(change))}\n`;
 
 /** Parses a change. Throws an Error that names the invalid member. */
-export function readChange(given: unknown): ClaimChange {
-  const { event, at, why, against, claim } = readFields(change, given, 'A change');
+export function parseChange(given: unknown): ClaimChange {
+  const { event, at, why, against, claim } = parseFields(change, given, 'A change');
   return {
     event,
     at,
@@ -97,28 +97,28 @@ export function readChange(given: unknown): ClaimChange {
 }
 
 /** Converts the object's own member names to camelCase; nested objects are parsed elsewhere. */
-const memberNames = (given: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [camelCase(name), value]));
+const toCamelCaseMembers = (given: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [toCamelCase(name), value]));
 
 /** Parses JSON Lines one by one. `read` throws an Error for an invalid object, which is reported and skipped. */
-export function eachJsonLine(path: string, text: string, read: (given: Record<string, unknown>) => void): LineProblem[] {
+export function forEachJsonLine(path: string, text: string, read: (given: Record<string, unknown>) => void): LineProblem[] {
   const problems: LineProblem[] = [];
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue;
-    const tell = (problem: string): void => void problems.push({ path, line: at + 1, problem, text: line.slice(0, SHOWN) });
+    const report = (problem: string): void => void problems.push({ path, line: at + 1, problem, text: line.slice(0, MAX_SHOWN_CHARS) });
     let given: unknown;
     try {
       given = JSON.parse(line.replace(/^\uFEFF/, ''));
     } catch {
-      tell('Invalid JSON');
+      report('Invalid JSON');
       continue;
     }
-    if (!isObject(given)) tell('Not a JSON object');
+    if (!isObject(given)) report('Not a JSON object');
     else
       try {
-        read(memberNames(given));
+        read(toCamelCaseMembers(given));
       } catch (error) {
-        tell(error instanceof Error ? error.message : 'Invalid line');
+        report(error instanceof Error ? error.message : 'Invalid line');
       }
   }
   return problems;
@@ -131,10 +131,10 @@ export interface ClaimFile {
   problems: LineProblem[];
 }
 
-export function readClaimFile(path: string, id: string, text: string): ClaimFile {
+export function parseClaimFile(path: string, id: string, text: string): ClaimFile {
   const changes: ClaimChange[] = [];
-  const problems = eachJsonLine(path, text, (given) => {
-    const change = readChange(given);
+  const problems = forEachJsonLine(path, text, (given) => {
+    const change = parseChange(given);
     if (change.claim.id !== id) throw new Error(`This line belongs to claim ${change.claim.id}, not to ${id}`);
     changes.push(change);
   });

@@ -1,14 +1,14 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { complaint } from '../memory/complaint.ts';
-import { inOurSpelling } from '../memory/spelling.ts';
+import { formatZodError } from '../memory/format-zod-error.ts';
+import { toCamelCaseKeys } from '../memory/camel-case.ts';
 
 /** Status of a claim. */
 export const ClaimStatus = { ACTIVE: 'ACTIVE', SUPERSEDED: 'SUPERSEDED', REFUTED: 'REFUTED' } as const;
 export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
 
 /** Default confidence of a claim. */
-const CONFIDENCE = 0.8;
+const DEFAULT_CONFIDENCE = 0.8;
 
 const lines = z
   .string()
@@ -42,8 +42,8 @@ const claim = z.object({
   pagePath: z.string().min(1).max(2000),
   text,
   status: z.enum(ClaimStatus).default(ClaimStatus.ACTIVE),
-  confidence: confidence.default(CONFIDENCE),
-  evidence: z.array(z.preprocess(inOurSpelling, evidence)).max(200).default([]),
+  confidence: confidence.default(DEFAULT_CONFIDENCE),
+  evidence: z.array(z.preprocess(toCamelCaseKeys, evidence)).max(200).default([]),
   tags: tags.default([]),
   createdAt: time,
   updatedAt: time,
@@ -57,9 +57,9 @@ export type ClaimFields = z.infer<typeof claim>;
 export const claimChanges = z.strictObject({ confidence: confidence.optional(), tags: tags.optional() });
 
 /** Parses input in camelCase or snake_case. Throws INVALID_PARAMS that names the member. */
-export function readFields<T>(schema: z.ZodType<T>, given: unknown, whole: string): T {
-  const read = schema.safeParse(inOurSpelling(given));
-  if (!read.success) throw new RpcError('INVALID_PARAMS', complaint(read.error, `field of ${whole.toLowerCase()}`, whole));
+export function parseFields<T>(schema: z.ZodType<T>, given: unknown, subject: string): T {
+  const read = schema.safeParse(toCamelCaseKeys(given));
+  if (!read.success) throw new RpcError('INVALID_PARAMS', formatZodError(read.error, `field of ${subject.toLowerCase()}`, subject));
   return read.data;
 }
 
@@ -73,7 +73,7 @@ export class Evidence {
 
   /** Accepts camelCase and snake_case: `source_id` as well as `sourceId`. Throws INVALID_PARAMS that names the member. */
   constructor(given: EvidenceInput) {
-    const { sourceId, sourcePath, lines, weight, excerpt } = readFields(evidence, given, 'Evidence');
+    const { sourceId, sourcePath, lines, weight, excerpt } = parseFields(evidence, given, 'Evidence');
     this.sourceId = sourceId;
     this.weight = weight;
     if (sourcePath !== undefined) this.sourcePath = sourcePath;
@@ -104,7 +104,7 @@ export class Claim {
 
   /** Accepts camelCase and snake_case. Throws INVALID_PARAMS that names the member. */
   constructor(given: z.input<typeof claim> | Record<string, unknown>) {
-    const fields = readFields(claim, given, 'A claim');
+    const fields = parseFields(claim, given, 'A claim');
     this.id = fields.id;
     this.pagePath = fields.pagePath;
     this.text = fields.text;

@@ -1,33 +1,35 @@
 import { type Claim, ClaimStatus } from './claim.ts';
-import { withoutCode } from './markup.ts';
+import { maskCode } from './mask-code.ts';
 
 /** Placeholder for a page's claims, if they should not be shown at its end. */
-export const CLAIMS_HERE = '<!-- perch:claims -->';
+export const CLAIMS_PLACEHOLDER = '<!-- perch:claims -->';
 const BEGIN = '<!-- perch:claims:begin (Perch writes these lines; write outside of them) -->';
 const END = '<!-- perch:claims:end -->';
-const BEGINS = /^<!-- perch:claims:begin\b[^\n]*-->[ \t]*\r?$/;
-const ENDS = /^<!-- perch:claims:end -->[ \t]*\r?$/;
+const BEGIN_LINE = /^<!-- perch:claims:begin\b[^\n]*-->[ \t]*\r?$/;
+const END_LINE = /^<!-- perch:claims:end -->[ \t]*\r?$/;
 
 /**
  * Removes the claims that Perch has written into a page. A block at the end is deleted; elsewhere it is replaced by `<!-- perch:claims
  * -->`. All other text is unchanged.
  */
-export function withoutClaims(body: string): string {
+export function removeClaims(body: string): string {
   if (!body.includes('<!-- perch:claims:begin')) return body;
-  const text = withoutLast(body);
+  const text = removeLastBlock(body);
   if (!text.includes('<!-- perch:claims:begin')) return text;
   const lines = text.split('\n');
-  const shown = withoutCode(text).split('\n');
+  const shown = maskCode(text).split('\n');
   const kept: string[] = [];
   let marked = false;
   for (let at = 0; at < lines.length; at++) {
     // A block that is never closed is not a block: the text after it is the user's.
-    const end = BEGINS.test(shown[at] ?? '') ? shown.findIndex((line, i) => i > at && (ENDS.test(line) || BEGINS.test(line))) : -1;
-    if (end < 0 || !ENDS.test(shown[end] ?? '')) {
+    const end = BEGIN_LINE.test(shown[at] ?? '')
+      ? shown.findIndex((line, i) => i > at && (END_LINE.test(line) || BEGIN_LINE.test(line)))
+      : -1;
+    if (end < 0 || !END_LINE.test(shown[end] ?? '')) {
       kept.push(lines[at] ?? '');
       continue;
     }
-    if (!marked) kept.push(CLAIMS_HERE);
+    if (!marked) kept.push(CLAIMS_PLACEHOLDER);
     marked = true;
     at = end;
   }
@@ -35,7 +37,7 @@ export function withoutClaims(body: string): string {
 }
 
 /** Removes the block at the end, even after an unclosed code block, together with the empty line before it, which Perch wrote. */
-function withoutLast(body: string): string {
+function removeLastBlock(body: string): string {
   const end = body.lastIndexOf(END);
   const begin = body.lastIndexOf('<!-- perch:claims:begin', end);
   if (end < 0 || begin < 0 || body.slice(end + END.length).trim() !== '') return body;
@@ -45,15 +47,15 @@ function withoutLast(body: string): string {
 }
 
 /** Inserts the claims at `<!-- perch:claims -->`, or else at the end of the page. Returns the page unchanged if there are none. */
-export function withClaims(content: string, claims: readonly Claim[]): string {
-  const text = withoutClaims(content);
+export function insertClaims(content: string, claims: readonly Claim[]): string {
+  const text = removeClaims(content);
   if (claims.length === 0) return text;
-  const block = [BEGIN, '## Claims', '', ...claims.map(shownClaim), END].join('\n');
+  const block = [BEGIN, '## Claims', '', ...claims.map(formatClaim), END].join('\n');
   const lines = text.split('\n');
-  const here = text.includes(CLAIMS_HERE)
-    ? withoutCode(text)
+  const here = text.includes(CLAIMS_PLACEHOLDER)
+    ? maskCode(text)
         .split('\n')
-        .findIndex((line) => line.trim() === CLAIMS_HERE)
+        .findIndex((line) => line.trim() === CLAIMS_PLACEHOLDER)
     : -1;
   if (here < 0) return `${text}\n\n${block}\n`;
   return [...lines.slice(0, here), block, ...lines.slice(here + 1)].join('\n');
@@ -63,13 +65,13 @@ export function withClaims(content: string, claims: readonly Claim[]): string {
  * A claim on one line: `- The tower is 330 m tall. (confidence 0.9; sources/tower.md, lines 3-7) #height ^claim-…`, struck through if it is
  * not active.
  */
-function shownClaim({ id, text, status, confidence, evidence, tags, reason }: Claim): string {
-  const said = oneLine(text);
+function formatClaim({ id, text, status, confidence, evidence, tags, reason }: Claim): string {
+  const said = escapeLine(text);
   const notes = [
     `confidence ${Number(confidence.toFixed(2))}`,
-    ...(status === ClaimStatus.ACTIVE ? [] : [`${status}${reason === undefined ? '' : `: ${oneLine(reason)}`}`]),
+    ...(status === ClaimStatus.ACTIVE ? [] : [`${status}${reason === undefined ? '' : `: ${escapeLine(reason)}`}`]),
     ...evidence.map(({ sourceId, sourcePath, lines }) =>
-      oneLine(`${sourcePath ?? sourceId}${lines === undefined ? '' : `, lines ${lines}`}`),
+      escapeLine(`${sourcePath ?? sourceId}${lines === undefined ? '' : `, lines ${lines}`}`),
     ),
   ];
   const marks = tags.filter((tag) => /^[\p{L}\p{N}_/-]+$/u.test(tag)).map((tag) => ` #${tag}`);
@@ -77,5 +79,5 @@ function shownClaim({ id, text, status, confidence, evidence, tags, reason }: Cl
 }
 
 /** Escapes a claim's text, so that it can neither end the block nor hide the text after it. */
-const oneLine = (text: string): string =>
+const escapeLine = (text: string): string =>
   text.replace(/\s+/g, ' ').trim().replaceAll('<', '&lt;').replaceAll('%%', '%\u200b%').replaceAll('`', '\\`');

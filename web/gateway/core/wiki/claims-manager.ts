@@ -1,13 +1,22 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import { Turns } from '#shared/turns.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { Mutex } from '#shared/mutex.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import { Claim, claimChanges, ClaimStatus, Evidence, type EvidenceInput, readFields } from './claim.ts';
-import { type ClaimChange, ClaimEvent, type ClaimFile, formatChange, type LineProblem, readClaimFile } from './claim-lines.ts';
-import { active, type ClaimHistories, current, given, latest, sentence, superseded, unknown } from './claim-history.ts';
-import { comparedWith, exportLine, type ImportReport, jsonlPath, readExport } from './claims-transfer.ts';
-import { type Contradiction, contradictionsOf } from './contradiction/contradiction.ts';
-import { folderPath, pagePath } from './page-path.ts';
-import { ReadFiles } from './read-files.ts';
+import { Claim, claimChanges, ClaimStatus, Evidence, type EvidenceInput, parseFields } from './claim.ts';
+import { type ClaimChange, ClaimEvent, type ClaimFile, formatChange, type LineProblem, parseClaimFile } from './claim-lines.ts';
+import {
+  requireActive,
+  type ClaimHistories,
+  getCurrentClaims,
+  toEvidence,
+  getLatest,
+  requireSentence,
+  toSuperseded,
+  createNotFoundError,
+} from './claim-history.ts';
+import { compareHistories, formatExportLine, type ImportReport, toJsonlPath, parseExport } from './claims-transfer.ts';
+import { type Contradiction, findContradictions } from './contradiction/contradiction.ts';
+import { toFolderPath, toPagePath } from './page-path.ts';
+import { FileCache } from './file-cache.ts';
 
 export interface ClaimsOptions {
   /** Milliseconds since the Unix epoch. */
@@ -31,12 +40,12 @@ interface ClaimChanges {
   tags?: readonly string[] | undefined;
 }
 
-const SUFFIX = '.jsonl';
+const FILE_SUFFIX = '.jsonl';
 
 /** The claim's history has grown since it was read. */
-class Moved extends Error {}
+class ClaimChangedError extends Error {}
 
-const never = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
 /**
  * The claims of a wiki: one JSON Lines file per claim, to which every change appends a line. Each operation writes one file atomically, so
@@ -45,19 +54,19 @@ const never = new AbortController().signal;
 export class ClaimsManager {
   readonly #workspace: Workspace;
   readonly #dir: string;
-  readonly #files: ReadFiles<ClaimFile>;
+  readonly #files: FileCache<ClaimFile>;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #disk: ClaimsDisk | undefined;
-  readonly #turns = new Turns();
+  readonly #turns = new Mutex();
 
   /** `claimsDir`: the folder in the workspace, `.perch-wiki/claims` in a vault. */
   constructor(workspace: Workspace, claimsDir: string, { now = Date.now, newId = () => crypto.randomUUID(), disk }: ClaimsOptions = {}) {
     this.#workspace = workspace;
     this.#dir = claimsDir.replace(/\/+$/, '');
     // Only the first folder may be hidden.
-    folderPath(this.#dir.replace(/^\./, ''));
-    this.#files = new ReadFiles(workspace, (text, { path }) => readClaimFile(path, this.#idOf(path), text));
+    toFolderPath(this.#dir.replace(/^\./, ''));
+    this.#files = new FileCache(workspace, (text, { path }) => parseClaimFile(path, this.#idOf(path), text));
     this.#now = now;
     this.#newId = newId;
     this.#disk = disk;
@@ -79,9 +88,9 @@ export class ClaimsManager {
       const id = this.#newId();
       const claim = new Claim({
         id,
-        pagePath: pagePath(page),
+        pagePath: toPagePath(page),
         text,
-        evidence: given(evidence),
+        evidence: toEvidence(evidence),
         tags,
         confidence,
         createdAt: at,
@@ -93,19 +102,19 @@ export class ClaimsManager {
 
   /** Throws NOT_FOUND if the claim does not exist or was deleted. */
   async getClaim(id: string): Promise<Claim> {
-    return latest(await this.#historyOf(id)).claim;
+    return getLatest(await this.#historyOf(id)).claim;
   }
 
   /** All claims that were not deleted, oldest first; only those of a page, if one is given. */
   async listClaims(page?: string): Promise<Claim[]> {
-    const wanted = page === undefined ? undefined : pagePath(page);
-    return current(await this.read()).filter(({ pagePath }) => wanted === undefined || pagePath === wanted);
+    const wanted = page === undefined ? undefined : toPagePath(page);
+    return getCurrentClaims(await this.read()).filter(({ pagePath }) => wanted === undefined || pagePath === wanted);
   }
 
   /** The history of a claim, oldest first, even if it was deleted. Throws NOT_FOUND. */
   async history(id: string): Promise<ClaimChange[]> {
     const found = (await this.read()).histories.get(id);
-    if (!found) throw unknown(id);
+    if (!found) throw createNotFoundError(id);
     return [...found];
   }
 
@@ -127,17 +136,17 @@ export class ClaimsManager {
     return this.#change(async () => {
       const history = await this.#historyOf(id);
       const set = Object.fromEntries(
-        Object.entries(readFields(claimChanges, changes, 'The change')).filter(([, value]) => value !== undefined),
+        Object.entries(parseFields(claimChanges, changes, 'The change')).filter(([, value]) => value !== undefined),
       );
       return await this.#next(history, ClaimEvent.UPDATED, set, why);
     });
   }
 
   /** Active claims that contradict this one, each with the reason; most certain first. Throws NOT_FOUND for an unknown id. */
-  async findContradictions(claim: Claim | string, signal: AbortSignal = never): Promise<Contradiction[]> {
+  async findContradictions(claim: Claim | string, signal: AbortSignal = NEVER_ABORTED): Promise<Contradiction[]> {
     const all = await this.read();
-    const one = typeof claim === 'string' ? latest(await this.#historyOf(claim, { all })).claim : claim;
-    return contradictionsOf(one, current(all), signal);
+    const one = typeof claim === 'string' ? getLatest(await this.#historyOf(claim, { all })).claim : claim;
+    return findContradictions(one, getCurrentClaims(all), signal);
   }
 
   /**
@@ -146,11 +155,11 @@ export class ClaimsManager {
    */
   async supersedeClaim(oldId: string, text: string, rationale: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
     return this.#change(async () => {
-      const old = active(latest(await this.#historyOf(oldId)).claim);
-      const why = sentence(rationale, 'The rationale');
+      const old = requireActive(getLatest(await this.#historyOf(oldId)).claim);
+      const why = requireSentence(rationale, 'The rationale');
       const at = this.#now();
       const { pagePath, tags, confidence } = old;
-      const fields = { id: this.#newId(), pagePath, text, evidence: given(evidence), tags, confidence, createdAt: at, updatedAt: at };
+      const fields = { id: this.#newId(), pagePath, text, evidence: toEvidence(evidence), tags, confidence, createdAt: at, updatedAt: at };
       // The first line of the new claim also implies the change of the old one, so that one write is enough.
       return await this.#write([], { event: ClaimEvent.ADDED, at, why, claim: new Claim({ ...fields, supersedes: old.id }) });
     });
@@ -160,8 +169,8 @@ export class ClaimsManager {
   async refuteClaim(id: string, reason: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
     return this.#change(async () => {
       const history = await this.#historyOf(id);
-      active(latest(history).claim);
-      const why = sentence(reason, 'The reason');
+      requireActive(getLatest(history).claim);
+      const why = requireSentence(reason, 'The reason');
       const against = evidence.map((each) => new Evidence(each));
       return await this.#next(history, ClaimEvent.REFUTED, { status: ClaimStatus.REFUTED, reason: why }, why, against);
     });
@@ -176,7 +185,7 @@ export class ClaimsManager {
   async restoreClaim(id: string): Promise<Claim> {
     return this.#change(async () => {
       const history = await this.#historyOf(id, { deleted: true });
-      if (latest(history).event !== ClaimEvent.DELETED) throw new RpcError('INVALID_PARAMS', `Claim ${id} has not been deleted.`);
+      if (getLatest(history).event !== ClaimEvent.DELETED) throw new RpcError('INVALID_PARAMS', `Claim ${id} has not been deleted.`);
       return await this.#next(history, ClaimEvent.RESTORED, {});
     });
   }
@@ -187,17 +196,17 @@ export class ClaimsManager {
    */
   async keepBeside(id: string, other: string, why: string): Promise<Claim> {
     return this.#change(async () => {
-      const { claim: beside } = latest(await this.#historyOf(other));
+      const { claim: beside } = getLatest(await this.#historyOf(other));
       const history = await this.#historyOf(id);
       if (beside.id === id) throw new RpcError('INVALID_PARAMS', 'A claim can’t contradict itself.');
-      const said = [...new Set([...(latest(history).claim.beside ?? []), beside.id])];
-      return await this.#next(history, ClaimEvent.KEPT, { beside: said }, sentence(why, 'The reason'));
+      const said = [...new Set([...(getLatest(history).claim.beside ?? []), beside.id])];
+      return await this.#next(history, ClaimEvent.KEPT, { beside: said }, requireSentence(why, 'The reason'));
     });
   }
 
   /** Histories of all claims, and lines that could not be parsed. */
   async read(): Promise<ClaimHistories> {
-    const files = await this.#files.all(this.#dir, (path) => path.endsWith(SUFFIX));
+    const files = await this.#files.all(this.#dir, (path) => path.endsWith(FILE_SUFFIX));
     const histories = new Map<string, readonly ClaimChange[]>();
     for (const [path, { changes }] of files) if (changes.length > 0) histories.set(this.#idOf(path), changes);
     // Two claims may supersede the same one if two hosts wrote concurrently: the first counts.
@@ -206,7 +215,7 @@ export class ClaimsManager {
       const history = histories.get(claim.supersedes ?? '');
       const old = history?.at(-1);
       if (history && old?.claim.status === ClaimStatus.ACTIVE && old.event !== ClaimEvent.DELETED)
-        histories.set(old.claim.id, [...history, superseded(old.claim, claim.id, at, why)]);
+        histories.set(old.claim.id, [...history, toSuperseded(old.claim, claim.id, at, why)]);
     }
     return { histories, problems: [...files.values()].flatMap(({ problems }) => problems) };
   }
@@ -218,7 +227,7 @@ export class ClaimsManager {
    */
   async exportToJsonl(path: string, { deleted = false }: { deleted?: boolean } = {}): Promise<{ path: string; claims: number }> {
     const onDisk = this.#disk?.resolve(path);
-    const file = onDisk ?? jsonlPath(path);
+    const file = onDisk ?? toJsonlPath(path);
     const { text, claims } = await this.exportLines({ deleted });
     await (onDisk === undefined ? this.#workspace : this.#disk)?.write(file, text);
     return { path: file, claims };
@@ -226,8 +235,8 @@ export class ClaimsManager {
 
   /** The content of such a file. */
   async exportLines({ deleted = false }: { deleted?: boolean } = {}): Promise<{ text: string; claims: number }> {
-    const all = [...(await this.read()).histories.values()].filter((history) => deleted || latest(history).event !== ClaimEvent.DELETED);
-    return { text: all.map(exportLine).join(''), claims: all.length };
+    const all = [...(await this.read()).histories.values()].filter((history) => deleted || getLatest(history).event !== ClaimEvent.DELETED);
+    return { text: all.map(formatExportLine).join(''), claims: all.length };
   }
 
   /**
@@ -236,7 +245,7 @@ export class ClaimsManager {
    */
   async importFromJsonl(path: string): Promise<ImportReport> {
     const onDisk = this.#disk?.resolve(path);
-    const file = onDisk ?? jsonlPath(path);
+    const file = onDisk ?? toJsonlPath(path);
     const text = await (onDisk === undefined ? this.#workspace : this.#disk)?.read(file);
     if (text === undefined) throw new RpcError('NOT_FOUND', `No file "${file}".`);
     return this.importLines(file, text);
@@ -245,13 +254,13 @@ export class ClaimsManager {
   /** Like `importFromJsonl`, for lines that are not in a file of the workspace; `file` is the name used in reports. */
   async importLines(file: string, text: string): Promise<ImportReport> {
     return this.#change(async () => {
-      const { histories, problems } = readExport(file, text, this.#now(), this.#newId);
+      const { histories, problems } = parseExport(file, text, this.#now(), this.#newId);
       const report: ImportReport = { added: [], updated: [], unchanged: 0, conflicts: [], problems };
       const here = new Map((await this.read()).histories);
       for (const history of histories) {
-        const { id } = latest(history).claim;
+        const { id } = getLatest(history).claim;
         const ours = here.get(id) ?? [];
-        const outcome = comparedWith(ours, history);
+        const outcome = compareHistories(ours, history);
         if (outcome === 'same') report.unchanged++;
         else if (outcome === 'conflict') report.conflicts.push(id);
         else {
@@ -269,7 +278,7 @@ export class ClaimsManager {
     { all, deleted = false }: { all?: ClaimHistories; deleted?: boolean } = {},
   ): Promise<readonly ClaimChange[]> {
     const found = (all ?? (await this.read())).histories.get(id);
-    if (!found || (!deleted && latest(found).event === ClaimEvent.DELETED)) throw unknown(id);
+    if (!found || (!deleted && getLatest(found).event === ClaimEvent.DELETED)) throw createNotFoundError(id);
     return found;
   }
 
@@ -281,21 +290,21 @@ export class ClaimsManager {
     against: readonly Evidence[] = [],
   ): Promise<Claim> {
     const at = this.#now();
-    const claim = new Claim({ ...latest(history).claim, ...set, updatedAt: at });
+    const claim = new Claim({ ...getLatest(history).claim, ...set, updatedAt: at });
     return this.#write(history, { event, at, ...(why !== undefined && { why }), ...(against.length > 0 && { against }), claim });
   }
 
   /** Appends lines to a claim's file, keeping its content, valid or not. */
   async #write(history: readonly ClaimChange[], ...added: readonly ClaimChange[]): Promise<Claim> {
-    const { claim } = latest(added);
-    const path = `${this.#dir}/${claim.id}${SUFFIX}`;
+    const { claim } = getLatest(added);
+    const path = `${this.#dir}/${claim.id}${FILE_SUFFIX}`;
     const lines = history.map(formatChange);
     await this.#workspace.update(path, (before = '') => {
       if (history.length === 0 && before !== '') throw new RpcError('ALREADY_EXISTS', `A claim with id "${claim.id}" already exists.`);
-      const there = readClaimFile(path, claim.id, before).changes.map(formatChange);
+      const there = parseClaimFile(path, claim.id, before).changes.map(formatChange);
       if (there.some((line, at) => line !== lines[at])) {
         this.#files.forget(path);
-        throw new Moved();
+        throw new ClaimChangedError();
       }
       const more = [...lines.slice(there.length), ...added.map(formatChange)].join('');
       return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${more}`;
@@ -311,12 +320,12 @@ export class ClaimsManager {
         try {
           return await work();
         } catch (error) {
-          if (!(error instanceof Moved)) throw error;
+          if (!(error instanceof ClaimChangedError)) throw error;
         }
     });
   }
 
   #idOf(path: string): string {
-    return path.slice(this.#dir.length + 1, -SUFFIX.length);
+    return path.slice(this.#dir.length + 1, -FILE_SUFFIX.length);
   }
 }

@@ -1,37 +1,39 @@
-import { RpcError } from '#shared/rpc/errors.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 
-const MAX_NAME = 200;
+const MAX_NAME_CHARS = 200;
 /** File systems allow names of up to 255 bytes, and a file has a longer extension while it is being written. */
-const MAX_BYTES = 225;
+const MAX_NAME_BYTES = 225;
 const MAX_DEPTH = 10;
 /** Characters and names that some file system or Obsidian's links do not allow. */
-const FORBIDDEN = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
-const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|^node_modules$/i;
+const FORBIDDEN_CHARS = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
+const RESERVED_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|^node_modules$/i;
 
-const complain = (path: string, why: string): RpcError =>
+const createPathError = (path: string, why: string): RpcError =>
   new RpcError('INVALID_PARAMS', `Invalid page path ${JSON.stringify(path.slice(0, 200))}: ${why}.`);
 
 /**
  * Normalizes the path of a page: `entities/Miso` and `entities/Miso.md` both become `entities/Miso.md`. Throws INVALID_PARAMS for anything
  * but names separated by `/`, so that a path cannot leave the vault or enter its hidden folders.
  */
-export function pagePath(given: string): string {
-  const path = folderPath(given);
+export function toPagePath(given: string): string {
+  const path = toFolderPath(given);
   return /\.md$/i.test(path) ? path : `${path}.md`;
 }
 
 /** Normalizes the path of a folder of pages, by the same rules. */
-export function folderPath(given: string): string {
+export function toFolderPath(given: string): string {
   const names = given.normalize('NFC').split('/');
-  if (names.length > MAX_DEPTH) throw complain(given, 'it has too many folders');
+  if (names.length > MAX_DEPTH) throw createPathError(given, 'it has too many folders');
   for (const name of names) {
-    if (name === '') throw complain(given, 'names must not be empty');
-    if (name.startsWith('.')) throw complain(given, 'names must not start with a full stop');
+    if (name === '') throw createPathError(given, 'names must not be empty');
+    if (name.startsWith('.')) throw createPathError(given, 'names must not start with a full stop');
     if (/[. ]$/.test(name) || name.startsWith(' '))
-      throw complain(given, 'names must not end with a full stop, or start or end with a space');
-    if (name.length > MAX_NAME) throw complain(given, `names must have at most ${MAX_NAME} characters`);
-    if (new TextEncoder().encode(name).length > MAX_BYTES) throw complain(given, `names must have at most ${MAX_BYTES} bytes in UTF-8`);
-    if (FORBIDDEN.test(name) || RESERVED.test(name)) throw complain(given, 'a name or character is not allowed in file names');
+      throw createPathError(given, 'names must not end with a full stop, or start or end with a space');
+    if (name.length > MAX_NAME_CHARS) throw createPathError(given, `names must have at most ${MAX_NAME_CHARS} characters`);
+    if (new TextEncoder().encode(name).length > MAX_NAME_BYTES)
+      throw createPathError(given, `names must have at most ${MAX_NAME_BYTES} bytes in UTF-8`);
+    if (FORBIDDEN_CHARS.test(name) || RESERVED_NAMES.test(name))
+      throw createPathError(given, 'a name or character is not allowed in file names');
   }
   return names.join('/');
 }
@@ -40,19 +42,19 @@ export function folderPath(given: string): string {
 export const isMarkdown = (path: string): boolean => /\.md$/i.test(path) && !path.split('/').some((name) => name.startsWith('.'));
 
 /** Whether a Markdown file is a valid page: other programs may create files with any name. */
-export const isPage = (path: string): boolean => isMarkdown(path) && problemOfName(path) === undefined;
+export const isPage = (path: string): boolean => isMarkdown(path) && findNameProblem(path) === undefined;
 
 /** Why a file name is invalid for a page; undefined if it is valid. */
-export function problemOfName(path: string): string | undefined {
+export function findNameProblem(path: string): string | undefined {
   try {
-    return folderPath(path) === path ? undefined : 'The name is not in Unicode NFC form';
+    return toFolderPath(path) === path ? undefined : 'The name is not in Unicode NFC form';
   } catch (error) {
     return error instanceof Error ? error.message : 'Invalid page name';
   }
 }
 
 /** `Miso` for `entities/Miso.md`. */
-export const nameOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
+export const getPageName = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
 
 /** `entities` for `entities/Miso.md`; empty at the top level. */
-export const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/');
+export const getFolder = (path: string): string => path.split('/').slice(0, -1).join('/');

@@ -1,20 +1,20 @@
-import { type Agents, workspaceOf } from '../agents.ts';
+import { type Agents, getWorkspaceName } from '../agents.ts';
 import type { Clock } from '../clock.ts';
-import type { Hub } from '../hub.ts';
+import type { EventBus } from '../event-bus.ts';
 import { Throttle } from '../throttle.ts';
-import type { Vault } from '../vault.ts';
-import { type ListedWorkspace, listedWorkspace } from '../workspace/listed-workspace.ts';
-import { underFolder } from '../workspace/under-folder.ts';
-import { vaultWorkspace } from '../workspace/vault-workspace.ts';
+import type { Vault } from '../vault-interface.ts';
+import { type ListedWorkspace, createListedWorkspace } from '../workspace/listed-workspace.ts';
+import { createSubWorkspace } from '../workspace/sub-workspace.ts';
+import { createVaultWorkspace } from '../workspace/vault-workspace.ts';
 import type { Claim } from './claim.ts';
 import type { ClaimsManager } from './claims-manager.ts';
 import { isMarkdown } from './page-path.ts';
-import { WikiSearch } from './search.ts';
-import { CLAIMS_DIR, WikiVault } from './vault.ts';
+import { WikiSearch } from './wiki-search.ts';
+import { CLAIMS_DIR, WikiVault } from './wiki-vault.ts';
 
 export interface WikisDeps {
-  vault: Pick<Vault, 'files' | 'onforeign'>;
-  hub: Pick<Hub, 'emit'>;
+  vault: Pick<Vault, 'files' | 'onRemoteChanges'>;
+  hub: Pick<EventBus, 'emit'>;
   clock: Clock;
   agents: Agents;
   fault(error: unknown): unknown;
@@ -23,9 +23,9 @@ export interface WikisDeps {
 /** Folder of a workspace's wiki; with a bridge it is mirrored to `<home>/workspaces/<name>/wiki`. */
 export const WIKI_FOLDER = 'wiki';
 /** Minimum interval in milliseconds between change events. */
-const TELL_MS = 100;
+const EMIT_INTERVAL_MS = 100;
 /** Maximum number of paths in a change event; beyond it clients reload everything. */
-const MOST_TOLD = 50;
+const MAX_EVENT_PATHS = 50;
 
 /** The wiki of a workspace. */
 export interface OpenWiki {
@@ -38,25 +38,25 @@ export interface OpenWiki {
   change(work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim>;
 }
 
-interface Kept extends OpenWiki {
+interface CachedWiki extends OpenWiki {
   files: ListedWorkspace;
 }
 
 /** The wikis of agents, one per workspace. They are opened on first use and follow changes by other writers. */
 export class Wikis {
   readonly #deps: WikisDeps;
-  readonly #open = new Map<string, Kept>();
-  readonly #told: Throttle<string>;
+  readonly #open = new Map<string, CachedWiki>();
+  readonly #throttle: Throttle<string>;
   readonly #stops: (() => void)[];
 
   constructor(deps: WikisDeps) {
     const { vault, clock } = deps;
     this.#deps = deps;
-    this.#told = new Throttle(clock, TELL_MS, (keys) => this.#tell(keys));
+    this.#throttle = new Throttle(clock, EMIT_INTERVAL_MS, (keys) => this.#emitChanges(keys));
     this.#stops = [
-      vault.files.watch(({ workspace, path }) => this.#noted([`${workspace}/${path}`])),
-      vault.onforeign((changes) => this.#noted(changes.flatMap(({ store, key }) => (store === 'files' ? key : [])))),
-      () => this.#told.stop(),
+      vault.files.watch(({ workspace, path }) => this.#handleChanges([`${workspace}/${path}`])),
+      vault.onRemoteChanges((changes) => this.#handleChanges(changes.flatMap(({ store, key }) => (store === 'files' ? key : [])))),
+      () => this.#throttle.stop(),
     ];
   }
 
@@ -65,12 +65,12 @@ export class Wikis {
   }
 
   /** The wiki of an agent; nothing is read or created yet. Throws `NOT_FOUND` if the agent does not exist. */
-  of(agentId: string): OpenWiki {
+  getWiki(agentId: string): OpenWiki {
     const { vault, clock, agents, fault } = this.#deps;
-    const workspace = workspaceOf(agents.get(agentId));
+    const workspace = getWorkspaceName(agents.get(agentId));
     const known = this.#open.get(workspace);
     if (known) return known;
-    const files = listedWorkspace(underFolder(vaultWorkspace({ vault, clock }, workspace), WIKI_FOLDER));
+    const files = createListedWorkspace(createSubWorkspace(createVaultWorkspace({ vault, clock }, workspace), WIKI_FOLDER));
     const wiki = new WikiVault(files, {}, { now: () => clock.now() });
     const prepare = async (): Promise<void> => {
       if ((await files.stat('index.md')) === undefined) await wiki.initialize();
@@ -81,23 +81,23 @@ export class Wikis {
       await wiki.showClaims(claim.pagePath).catch(fault);
       return claim;
     };
-    const opened: Kept = { workspace, vault: wiki, search: new WikiSearch(wiki), prepare, change, files };
+    const opened: CachedWiki = { workspace, vault: wiki, search: new WikiSearch(wiki), prepare, change, files };
     this.#open.set(workspace, opened);
     return opened;
   }
 
-  #noted(keys: readonly string[]): void {
+  #handleChanges(keys: readonly string[]): void {
     const ours = keys.filter((key) => key.split('/', 2)[1] === WIKI_FOLDER);
     for (const key of ours) {
       const [workspace = '', , ...rest] = key.split('/');
       const open = this.#open.get(workspace);
-      open?.files.noted(rest.join('/'));
-      open?.search.forget();
+      open?.files.handleChange(rest.join('/'));
+      open?.search.invalidate();
     }
-    if (ours.length > 0) this.#told.add(ours);
+    if (ours.length > 0) this.#throttle.add(ours);
   }
 
-  #tell(keys: readonly string[]): void {
+  #emitChanges(keys: readonly string[]): void {
     const { hub, agents } = this.#deps;
     for (const [workspace, own] of Map.groupBy(keys, (key) => key.split('/', 1)[0] ?? '')) {
       const paths = own.map((key) => key.slice(workspace.length + WIKI_FOLDER.length + 2));
@@ -105,9 +105,9 @@ export class Wikis {
       const claims = paths.flatMap((path) =>
         path.startsWith(`${CLAIMS_DIR}/`) ? path.slice(CLAIMS_DIR.length + 1, -'.jsonl'.length) : [],
       );
-      const agentIds = agents.list().flatMap((agent) => (workspaceOf(agent) === workspace ? agent.id : []));
+      const agentIds = agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace ? agent.id : []));
       if (agentIds.length === 0 || pages.length + claims.length === 0) continue;
-      const many = pages.length + claims.length > MOST_TOLD;
+      const many = pages.length + claims.length > MAX_EVENT_PATHS;
       hub.emit({ event: 'wiki.changed', payload: { agentIds, pages: many ? null : pages, claims: many ? null : claims } }, null);
     }
   }

@@ -1,27 +1,27 @@
-import { fileNameOf } from '#shared/file-name.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
-import { workspacePath } from '#shared/rpc/methods/workspace.ts';
+import { toSafeFileName } from '#shared/file-name.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
-import { workspaceOf } from '../agents.ts';
+import { getWorkspaceName } from '../agents.ts';
 import { defineTool } from '../tools/define-tool.ts';
-import type { Impact, Tool, ToolContext } from '../tools/registry.ts';
-import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
-import { base64Of, bytesOf } from './content.ts';
+import type { Impact, Tool, ToolContext } from '../tools/tool-registry.ts';
+import { type ContentLabels, getLabelSources } from '../trust/content-labels.ts';
+import { toBase64Content, toBytes } from './file-content.ts';
 import { foldPath } from './fold-path.ts';
-import { isGeneric, mediaType } from './media-type.ts';
-import { scopeForPath } from './path-scope.ts';
+import { isGeneric, detectMediaType } from './media-type.ts';
+import { getScopeForPath } from './path-scope.ts';
 import { isInstructionsPath } from './protected-paths.ts';
-import { pageOf } from './text-page.ts';
-import type { FileVersions } from './versions.ts';
+import { getTextPage } from './text-page.ts';
+import type { FileVersions } from './file-versions.ts';
 import type { Workspaces } from './workspaces.ts';
 
 const MAX_LISTED = 500;
-const MAX_PAGE = 50_000;
+const MAX_PAGE_CHARS = 50_000;
 
 const path = workspacePath.describe('File path, such as notes/today.md');
 
-const SKILLS = /^skills(\/|$)/;
+const SKILLS_PATH = /^skills(\/|$)/;
 
 export interface FileToolsDeps {
   workspaces: Workspaces;
@@ -32,11 +32,11 @@ export interface FileToolsDeps {
 
 /** Tools for files. They access the agent's own workspace only. */
 export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps): Tool[] {
-  const own = ({ agentId }: ToolContext): string => workspaceOf(agent(agentId));
+  const getOwnWorkspace = ({ agentId }: ToolContext): string => getWorkspaceName(agent(agentId));
   /** A new file that is not an instruction can wait for review; any other write takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
     if (isInstructionsPath(name)) return 'changes';
-    const files = await workspaces.list(own(context));
+    const files = await workspaces.list(getOwnWorkspace(context));
     return files.some(({ path: known }) => foldPath(known) === foldPath(name)) ? 'changes' : 'adds';
   };
   return [
@@ -53,7 +53,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       }),
       impact: 'reads',
       async run({ under, unreviewed }, context) {
-        const workspace = own(context);
+        const workspace = getOwnWorkspace(context);
         const all = await workspaces.list(workspace, under);
         const labelled = await labels.list('file', `${workspace}/`);
         const isLabelled = ({ path: name }: { path: string }): boolean => labelled.has(`${workspace}/${name}`);
@@ -82,20 +82,20 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       params: z.strictObject({
         path,
         offset: z.number().int().min(0).default(0).describe('Character to start at'),
-        limit: z.number().int().min(1).max(MAX_PAGE).default(20_000).describe('Maximum characters'),
+        limit: z.number().int().min(1).max(MAX_PAGE_CHARS).default(20_000).describe('Maximum characters'),
       }),
       impact: 'reads',
       async run({ path: name, offset, limit }, context) {
-        const sources = await labels.getSources('file', `${own(context)}/${name}`);
+        const sources = await labels.getSources('file', `${getOwnWorkspace(context)}/${name}`);
         context.taint?.add(sources);
-        const file = await workspaces.read(own(context), name);
+        const file = await workspaces.read(getOwnWorkspace(context), name);
         if (file.encoding !== 'utf8')
           throw new RpcError(
             'INVALID_PARAMS',
             `${name} (${file.mimeType}, ${file.size} bytes) is not a text file. Use send_file to send it to the user.`,
           );
         if (sources.length === 0) context.taint?.addText(file.content);
-        return { path: name, ...pageOf(file.content, offset, limit) };
+        return { path: name, ...getTextPage(file.content, offset, limit) };
       },
     }),
     defineTool({
@@ -105,19 +105,20 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       description: 'Writes a text file in your workspace, replacing its content.',
       source: 'core',
       scope: 'files',
-      scopeFor: ({ path: name }) => scopeForPath(name),
+      scopeFor: ({ path: name }) => getScopeForPath(name),
       params: z.strictObject({ path, content: z.string().describe('The full text') }),
       asksWhen: 'Asks before it writes a file of a skill.',
       // A skill affects all later chats, so a web page must not get one written unnoticed.
-      effect: ({ path: name }) => (SKILLS.test(foldPath(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
+      effect: ({ path: name }) =>
+        SKILLS_PATH.test(foldPath(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined,
       impact: ({ path: name }, context) => getWriteImpact(name, context),
       async run({ path: name, content }, context) {
         const sources = getLabelSources(context);
-        const replaced = await versions.keep(own(context), name, context.toolCallId);
-        await labels.add('file', `${own(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));
-        const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
+        const replaced = await versions.save(getOwnWorkspace(context), name, context.toolCallId);
+        await labels.add('file', `${getOwnWorkspace(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));
+        const { size, mimeType } = await workspaces.write(getOwnWorkspace(context), { path: name, content, encoding: 'utf8' });
         // The new content replaces the labelled one.
-        if (sources.length === 0) await labels.remove('file', `${own(context)}/${name}`);
+        if (sources.length === 0) await labels.remove('file', `${getOwnWorkspace(context)}/${name}`);
         return { written: name, size, mimeType, ...(replaced ? { replaced } : {}) };
       },
     }),
@@ -128,14 +129,14 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       description: 'Deletes a file in your workspace.',
       source: 'core',
       scope: 'files',
-      scopeFor: ({ path: name }) => scopeForPath(name),
+      scopeFor: ({ path: name }) => getScopeForPath(name),
       params: z.strictObject({ path }),
       effect: ({ path: name }) => `Delete the file ${name}`,
-      check: ({ path: name }, context) => workspaces.read(own(context), name),
+      check: ({ path: name }, context) => workspaces.read(getOwnWorkspace(context), name),
       async run({ path: name }, context) {
-        await versions.keep(own(context), name, context.toolCallId);
-        await workspaces.remove(own(context), name);
-        await labels.remove('file', `${own(context)}/${name}`);
+        await versions.save(getOwnWorkspace(context), name, context.toolCallId);
+        await workspaces.remove(getOwnWorkspace(context), name);
+        await labels.remove('file', `${getOwnWorkspace(context)}/${name}`);
         return { removed: name };
       },
     }),
@@ -149,12 +150,12 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       params: z.strictObject({ path, note: z.string().trim().min(1).max(2000).optional().describe('A sentence about the file') }),
       async run({ path: name, note }, context) {
         if (!context.send) throw new RpcError('INVALID_PARAMS', 'Files can only be sent in a chat.');
-        const file = await workspaces.read(own(context), name);
-        const filename = fileNameOf(name.split('/').at(-1) ?? name);
+        const file = await workspaces.read(getOwnWorkspace(context), name);
+        const filename = toSafeFileName(name.split('/').at(-1) ?? name);
         // If the content is ambiguous, the stored type counts: set by a caller, or derived from the name by an earlier version.
-        const found = await mediaType(name, bytesOf(file));
+        const found = await detectMediaType(name, toBytes(file));
         const mimeType = isGeneric(found) ? file.mimeType : found;
-        context.send({ filename, mimeType, data: base64Of(file), size: file.size, note });
+        context.send({ filename, mimeType, data: toBase64Content(file), size: file.size, note });
         return { sent: name, size: file.size };
       },
     }),

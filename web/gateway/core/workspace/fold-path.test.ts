@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldPath, isShortName } from './fold-path.ts';
-import { scopeForPath } from './path-scope.ts';
+import { getScopeForPath } from './path-scope.ts';
 
 test.for([
   ['Skills/a/SKILL.md', 'skills/a/skill.md'],
@@ -18,7 +18,7 @@ test.for([
 test('short names of Windows, and the scope of a folded path', () => {
   expect(['LONGNA~1.TXT', 'a/LONGFO~12/b'].every(isShortName)).toBe(true);
   expect(['a~b.md', 'a~1b.md', '~/a'].some(isShortName)).toBe(false);
-  expect(['SKILLS ./a', 'Prompts:x/a', 'Memory.md.', 'memory/a', 'a/skills/b'].map(scopeForPath)).toEqual([
+  expect(['SKILLS ./a', 'Prompts:x/a', 'Memory.md.', 'memory/a', 'a/skills/b'].map(getScopeForPath)).toEqual([
     'instructions',
     'instructions',
     'memory',

@@ -1,22 +1,22 @@
-import { Turns } from '#shared/turns.ts';
+import { Mutex } from '#shared/mutex.ts';
 import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 
 /** Number of pending changes from which the whole list is read again. */
-const MANY = 200;
-/** A workspace that lists its files once and then updates the list through `noted`. */
+const MAX_PENDING = 200;
+/** A workspace that lists its files once and then updates the list through `handleChange`. */
 export interface ListedWorkspace extends Workspace {
   /** Reports that a file was written or removed by another writer. */
-  noted(path: string): void;
+  handleChange(path: string): void;
 }
 
-export function listedWorkspace(workspace: Workspace): ListedWorkspace {
-  const turns = new Turns();
+export function createListedWorkspace(workspace: Workspace): ListedWorkspace {
+  const mutex = new Mutex();
   const changed = new Set<string>();
   let files: Map<string, WorkspaceFile> | undefined;
   let sorted: WorkspaceFile[] | undefined;
 
-  const look = async (): Promise<Map<string, WorkspaceFile>> => {
-    if (!files || changed.size > MANY) {
+  const updateList = async (): Promise<Map<string, WorkspaceFile>> => {
+    if (!files || changed.size > MAX_PENDING) {
       changed.clear();
       files = new Map((await workspace.list()).map((file) => [file.path, file]));
       sorted = undefined;
@@ -34,11 +34,11 @@ export function listedWorkspace(workspace: Workspace): ListedWorkspace {
 
   return {
     ...workspace,
-    noted: (path) => void changed.add(path),
-    stat: (path) => turns.run(async () => (await look()).get(path)),
+    handleChange: (path) => void changed.add(path),
+    stat: (path) => mutex.run(async () => (await updateList()).get(path)),
     list: (under) =>
-      turns.run(async () => {
-        const here = await look();
+      mutex.run(async () => {
+        const here = await updateList();
         sorted ??= [...here.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
         return under === undefined ? [...sorted] : sorted.filter(({ path }) => path.startsWith(`${under}/`));
       }),

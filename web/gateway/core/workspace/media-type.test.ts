@@ -6,8 +6,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { TextReader, Uint8ArrayWriter, ZipWriter } from '@zip.js/zip.js';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { compoundFile, docx, pdf, zipOf } from '../../../../tests/support/office-files.ts';
-import { mediaType } from './media-type.ts';
+import { createCompoundFile, createDocx, createPdf, createZip } from '../../../../tests/support/office-files.ts';
+import { detectMediaType } from './media-type.ts';
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);
 const base64 = (content: string): Uint8Array => Buffer.from(content, 'base64');
@@ -84,9 +84,9 @@ describe('the type of a file', () => {
       ['audio/wav', wav()],
       ['video/mp4', ISO],
       ['application/wasm', WASM],
-      ['application/pdf', await pdf([[{ text: 'hello', x: 10, y: 10 }]])],
+      ['application/pdf', await createPdf([[{ text: 'hello', x: 10, y: 10 }]])],
       ['application/gzip', gzipSync('hello')],
-      ['application/zip', await zipOf({ 'a.txt': 'hello' })],
+      ['application/zip', await createZip({ 'a.txt': 'hello' })],
       [`${OFFICE}.wordprocessingml.document`, await office('word/document.xml', 'wordprocessingml.document')],
       [`${OFFICE}.spreadsheetml.sheet`, await office('xl/workbook.xml', 'spreadsheetml.sheet')],
       [`${OFFICE}.presentationml.presentation`, await office('ppt/presentation.xml', 'presentationml.presentation')],
@@ -94,7 +94,7 @@ describe('the type of a file', () => {
     ];
     for (const [type, bytes] of kinds)
       for (const name of ['file', 'a.txt', 'a.png', 'a.json', 'a.docx', 'x/y.unknown'])
-        expect(await mediaType(name, bytes), `${name} of ${type}`).toBe(type);
+        expect(await detectMediaType(name, bytes), `${name} of ${type}`).toBe(type);
   });
 
   verifies('workspace/media-type', 'texts by their endings; a text by the name of a picture is a text', async () => {
@@ -115,24 +115,24 @@ describe('the type of a file', () => {
       ['a.txt', '', 'text/plain'],
       ['a.MD', '# Ä', 'text/markdown'],
     ];
-    for (const [name, content, type] of named) expect(await mediaType(name, text(content)), name).toBe(type);
+    for (const [name, content, type] of named) expect(await detectMediaType(name, text(content)), name).toBe(type);
     for (const name of ['a.png', 'a.jpg', 'a.pdf', 'a.docx', 'a.zip', 'a.mp3']) {
-      expect(await mediaType(name, text('hello')), name).toBe('text/plain');
-      expect(await mediaType(name, Uint8Array.from([0xff, 0, 1, 2, 3, 4])), name).toBe('application/octet-stream');
+      expect(await detectMediaType(name, text('hello')), name).toBe('text/plain');
+      expect(await detectMediaType(name, Uint8Array.from([0xff, 0, 1, 2, 3, 4])), name).toBe('application/octet-stream');
     }
-    expect(await mediaType('a.csv', Buffer.from('\ufeffa,b', 'utf16le'))).toBe('text/csv');
-    expect(await mediaType('a', brotliCompressSync(Buffer.from([1, 2, 255, 0])))).toBe('application/octet-stream');
+    expect(await detectMediaType('a.csv', Buffer.from('\ufeffa,b', 'utf16le'))).toBe('text/csv');
+    expect(await detectMediaType('a', brotliCompressSync(Buffer.from([1, 2, 255, 0])))).toBe('application/octet-stream');
   });
 
   verifies('workspace/media-type', 'types known only by extension, and truncated files', async () => {
-    const old = compoundFile();
-    expect(await mediaType('a.doc', old)).toBe('application/msword');
-    expect(await mediaType('a.xls', old)).toBe('application/vnd.ms-excel');
-    expect(await mediaType('a.txt', old)).toBe('application/x-cfb');
+    const old = createCompoundFile();
+    expect(await detectMediaType('a.doc', old)).toBe('application/msword');
+    expect(await detectMediaType('a.xls', old)).toBe('application/vnd.ms-excel');
+    expect(await detectMediaType('a.txt', old)).toBe('application/x-cfb');
     // Written as a stream.
-    const streamed = await zipOf({ '[Content_Types].xml': '<Types/>', 'word/document.xml': '<a/>' });
-    expect(await mediaType('a.docx', streamed)).toBe(`${OFFICE}.wordprocessingml.document`);
-    expect(await mediaType('a.docx', await docx())).toBe('application/zip');
+    const streamed = await createZip({ '[Content_Types].xml': '<Types/>', 'word/document.xml': '<a/>' });
+    expect(await detectMediaType('a.docx', streamed)).toBe(`${OFFICE}.wordprocessingml.document`);
+    expect(await detectMediaType('a.docx', await createDocx())).toBe('application/zip');
     for (const whole of [
       PNG,
       GIF,
@@ -143,6 +143,6 @@ describe('the type of a file', () => {
       ISO,
     ])
       for (let length = 0; length < whole.length; length += Math.ceil(whole.length / 20))
-        expect(await mediaType('a.txt', whole.subarray(0, length))).toMatch(/^[a-z]+\/[\w.+-]+$/);
+        expect(await detectMediaType('a.txt', whole.subarray(0, length))).toMatch(/^[a-z]+\/[\w.+-]+$/);
   });
 });

@@ -1,7 +1,7 @@
-import { textOf } from './content.ts';
+import { decodeText } from './file-content.ts';
 
 /** Types of text files by extension: the content only shows that a file is text. */
-const TEXTS = new Map(
+const TEXT_TYPES = new Map(
   Object.entries({
     md: 'text/markdown',
     markdown: 'text/markdown',
@@ -27,7 +27,7 @@ const TEXTS = new Map(
 );
 
 /** Container formats, whose actual type only the extension shows. */
-const CONTAINED: Record<string, Record<string, string>> = {
+const CONTAINER_TYPES: Record<string, Record<string, string>> = {
   'application/x-cfb': {
     doc: 'application/msword',
     xls: 'application/vnd.ms-excel',
@@ -44,45 +44,45 @@ const CONTAINED: Record<string, Record<string, string>> = {
 
 /** Part that every Office package contains. In a streamed ZIP its name may only be found in the central directory at the end. */
 const OFFICE_PART = '[Content_Types].xml';
-const LIST_BYTES = 64 * 1024;
+const MAX_TAIL_BYTES = 64 * 1024;
 
 const SVG = /^\uFEFF?\s*(<\?xml[^>]*\?>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE\s+svg[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<svg[\s>]/i;
 /** Number of leading characters in which an SVG must begin. */
-const HEAD = 4096;
+const SVG_HEAD_CHARS = 4096;
 
-const UNKNOWN = 'application/octet-stream';
-const PLAIN = 'text/plain';
+const BINARY_TYPE = 'application/octet-stream';
+const TEXT_TYPE = 'text/plain';
 
 /**
  * Detects a file's type by its content. The extension only distinguishes text formats and container formats. So text is never reported as
  * an image, whatever its name, and an image with a text extension is reported as an image.
  */
-export async function mediaType(path: string, bytes: Uint8Array): Promise<string> {
+export async function detectMediaType(path: string, bytes: Uint8Array): Promise<string> {
   const ending = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-  const found = await detected(bytes);
-  const text = found === undefined || isMarkup(found) ? textOf(bytes) : undefined;
+  const found = await detectByContent(bytes);
+  const text = found === undefined || isMarkup(found) ? decodeText(bytes) : undefined;
   if (text === undefined) {
-    if (found === undefined) return isUtf16(bytes) ? (TEXTS.get(ending) ?? PLAIN) : UNKNOWN;
-    return (found === 'application/zip' && !isOffice(bytes) ? undefined : CONTAINED[found]?.[ending]) ?? found;
+    if (found === undefined) return isUtf16(bytes) ? (TEXT_TYPES.get(ending) ?? TEXT_TYPE) : BINARY_TYPE;
+    return (found === 'application/zip' && !isOffice(bytes) ? undefined : CONTAINER_TYPES[found]?.[ending]) ?? found;
   }
-  const asText = TEXTS.get(ending);
+  const asText = TEXT_TYPES.get(ending);
   if (asText !== undefined) return asText;
-  if (SVG.test(text.slice(0, HEAD))) return 'image/svg+xml';
-  return found ?? PLAIN;
+  if (SVG.test(text.slice(0, SVG_HEAD_CHARS))) return 'image/svg+xml';
+  return found ?? TEXT_TYPE;
 }
 
 /** Whether a type carries no information: unknown or plain text. */
-export const isGeneric = (type: string): boolean => type === UNKNOWN || type === PLAIN;
+export const isGeneric = (type: string): boolean => type === BINARY_TYPE || type === TEXT_TYPE;
 
 /** Detected by its first characters, but text nevertheless. */
 const isMarkup = (type: string): boolean => type === 'application/xml' || type.startsWith('text/') || type === 'application/rtf';
 
-const isOffice = (zip: Uint8Array): boolean => new TextDecoder('latin1').decode(zip.subarray(-LIST_BYTES)).includes(OFFICE_PART);
+const isOffice = (zip: Uint8Array): boolean => new TextDecoder('latin1').decode(zip.subarray(-MAX_TAIL_BYTES)).includes(OFFICE_PART);
 
 /** Whether bytes begin with a UTF-16 byte order mark. */
 const isUtf16 = ([first, second]: Uint8Array): boolean => (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
-async function detected(bytes: Uint8Array): Promise<string | undefined> {
+async function detectByContent(bytes: Uint8Array): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   // Truncated content has no type.
   const found = await fileTypeFromBuffer(bytes).catch(() => undefined);

@@ -1,19 +1,19 @@
-import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
-import { fileOf } from '../conflicts.ts';
+import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { toConflictFile } from '../conflicts.ts';
 import { mergeMemories } from '../memory/merge-memories.ts';
-import type { Vault } from '../vault.ts';
-import { readContent } from './content.ts';
-import { mergedKind } from './merged-paths.ts';
+import type { Vault } from '../vault-interface.ts';
+import { normalizeContent } from './file-content.ts';
+import { getMergeKind } from './mergeable-paths.ts';
 import { mergeLines } from './merge-lines.ts';
 
-type Version = Pick<FileRecord, 'content' | 'modifiedAt'>;
+type TextVersion = Pick<FileRecord, 'content' | 'modifiedAt'>;
 
 /**
  * Merges two versions, independent of their order; undefined if the file is not line-based. If one side removed the file, the changed
  * version is kept, as in folder sync.
  */
-export function mergedText(path: string, one: Version, other: Version | undefined): string | undefined {
-  const kind = mergedKind(path);
+export function mergeText(path: string, one: TextVersion, other: TextVersion | undefined): string | undefined {
+  const kind = getMergeKind(path);
   if (!kind || !other) return kind && one.content;
   const isFirst = one.modifiedAt === other.modifiedAt ? one.content < other.content : one.modifiedAt < other.modifiedAt;
   const [earlier, later] = isFirst ? [one, other] : [other, one];
@@ -23,7 +23,7 @@ export function mergedText(path: string, one: Version, other: Version | undefine
 export interface MergeCopyDeps {
   vault: Pick<Vault, 'files' | 'conflicts'>;
   /** Whether this host may still write. */
-  serves(): boolean;
+  isActive(): boolean;
 }
 
 /**
@@ -31,26 +31,26 @@ export interface MergeCopyDeps {
  * same result. Identical files of any kind only lose the copy. Returns `waiting` if the winning version has not arrived yet, `left` if the
  * user has to decide, and `gone` if the copy no longer exists.
  */
-export async function mergeCopy({ vault, serves }: MergeCopyDeps, id: string): Promise<'merged' | 'waiting' | 'left' | 'gone'> {
+export async function mergeCopy({ vault, isActive }: MergeCopyDeps, id: string): Promise<'merged' | 'waiting' | 'left' | 'gone'> {
   const copy = await vault.conflicts.get(id);
   if (!copy) return 'gone';
-  const aside = fileOf(copy);
-  if (!aside) return 'left';
-  const { workspace, path } = aside;
-  while (serves()) {
+  const saved = toConflictFile(copy);
+  if (!saved) return 'left';
+  const { workspace, path } = saved;
+  while (isActive()) {
     const current = await vault.files.get(workspace, path);
-    const same = current?.content === aside.content && current.encoding === aside.encoding;
-    if (same && current.modifiedAt === aside.modifiedAt) return 'waiting';
-    if (!same && [aside, current].some((version) => version && version.encoding !== 'utf8')) return 'left';
-    const text = same ? current.content : mergedText(path, aside, current);
+    const same = current?.content === saved.content && current.encoding === saved.encoding;
+    if (same && current.modifiedAt === saved.modifiedAt) return 'waiting';
+    if (!same && [saved, current].some((version) => version && version.encoding !== 'utf8')) return 'left';
+    const text = same ? current.content : mergeText(path, saved, current);
     if (text === undefined) return 'left';
     if (text !== current?.content) {
-      const content = readContent(text, 'utf8');
+      const content = normalizeContent(text, 'utf8');
       if (content.size > WORKSPACE_LIMITS.fileBytes) return 'left';
       // Deterministic, so that two hosts that merge the same versions write the same file.
-      const modifiedAt = Math.max(aside.modifiedAt, current?.modifiedAt ?? 0) + 1;
-      const file: FileRecord = { ...aside, ...content, mimeType: (current ?? aside).mimeType, modifiedAt };
-      const [done] = await vault.files.replace(workspace, [{ path, seen: current ?? null, file }], WORKSPACE_LIMITS);
+      const modifiedAt = Math.max(saved.modifiedAt, current?.modifiedAt ?? 0) + 1;
+      const file: FileRecord = { ...saved, ...content, mimeType: (current ?? saved).mimeType, modifiedAt };
+      const [done] = await vault.files.replace(workspace, [{ path, base: current ?? null, file }], WORKSPACE_LIMITS);
       if (done?.outcome === 'changed') continue;
       if (done?.outcome !== 'done') return 'left';
     }

@@ -2,7 +2,7 @@ import { z } from '#shared/rpc/zod.ts';
 
 const time = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]);
 /** Members that hold the time of a line: of a changed claim, a promotion, a run, a signal, or counters. */
-const dated = z
+const timedLine = z
   .looseObject({
     id: z.string(),
     at: time,
@@ -14,56 +14,56 @@ const dated = z
   })
   .partial();
 
-interface Line {
+interface TimedLine {
   text: string;
   /** Milliseconds since the Unix epoch; not earlier than that of the line before. */
   at: number;
 }
 
 /** Undefined if the line is invalid. */
-function read(text: string): z.output<typeof dated> | undefined {
+function parseLine(text: string): z.output<typeof timedLine> | undefined {
   try {
-    return dated.safeParse(JSON.parse(text)).data;
+    return timedLine.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
 }
 
-function timeOf(text: string): number {
-  const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken } = read(text) ?? {};
+function getLineTime(text: string): number {
+  const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken } = parseLine(text) ?? {};
   const told = [at, startedAt, finishedAt, createdAt, taken?.until, ...recalls.map((recall) => recall.at)];
   return Math.max(-Infinity, ...told.filter((each) => typeof each === 'number'));
 }
 
 /** Of duplicate lines the last counts, as for readers of the file. */
-function linesOf(file: string): Line[] {
+function parseLines(file: string): TimedLine[] {
   let at = -Infinity;
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, TimedLine>();
   for (const line of file.split(/\r?\n/)) {
     const text = line.replace(/^\uFEFF/, '');
     if (text.trim() === '') continue;
-    at = Math.max(at, timeOf(text));
+    at = Math.max(at, getLineTime(text));
     lines.delete(text);
     lines.set(text, { text, at });
   }
   return [...lines.values()];
 }
 
-const textsOf = (lines: readonly Line[]): Set<string> => new Set(lines.map(({ text }) => text));
-const fileOf = (lines: Iterable<string>): string => [...lines].map((line) => `${line}\n`).join('');
-const isBefore = (one: Line, other: Line): boolean => one.at < other.at || (one.at === other.at && one.text < other.text);
+const getTexts = (lines: readonly TimedLine[]): Set<string> => new Set(lines.map(({ text }) => text));
+const joinLines = (lines: Iterable<string>): string => [...lines].map((line) => `${line}\n`).join('');
+const isBefore = (one: TimedLine, other: TimedLine): boolean => one.at < other.at || (one.at === other.at && one.text < other.text);
 
 /**
  * Merges two diverged versions of a JSON Lines file, independent of their order: all lines of both, each in its own order and otherwise by
  * time. Lines common to both occur once, and a dreaming run keeps only its latest line.
  */
 export function mergeLines(one: string, other: string): string {
-  const [a, b] = [linesOf(one), linesOf(other)];
-  const [inA, inB] = [textsOf(a), textsOf(b)];
+  const [a, b] = [parseLines(one), parseLines(other)];
+  const [inA, inB] = [getTexts(a), getTexts(b)];
   // If one version contains the other, it is the result.
   const [hasB, hasA] = [b.every(({ text }) => inA.has(text)), a.every(({ text }) => inB.has(text))];
-  if (hasB && hasA) return [inA, inB].map(fileOf).sort()[0] ?? '';
-  if (hasB || hasA) return fileOf(newestOfRuns([...(hasB ? inA : inB)]));
+  if (hasB && hasA) return [inA, inB].map(joinLines).sort()[0] ?? '';
+  if (hasB || hasA) return joinLines(keepNewestRuns([...(hasB ? inA : inB)]));
   const merged = new Set<string>();
   for (let [atA, atB] = [0, 0]; atA < a.length || atB < b.length;) {
     const [left, right] = [a[atA], b[atB]];
@@ -76,14 +76,14 @@ export function mergeLines(one: string, other: string): string {
       merged.add((isLeft ? left : right).text);
     } else merged.add((left ?? right)?.text ?? '');
   }
-  return fileOf(newestOfRuns([...merged]));
+  return joinLines(keepNewestRuns([...merged]));
 }
 
 /** The log of runs has one line per run: a run that is active in one version may have ended in the other. */
-function newestOfRuns(lines: readonly string[]): string[] {
+function keepNewestRuns(lines: readonly string[]): string[] {
   const newest = new Map<string, { line: string; finishedAt: number }>();
   const runs = lines.map((line) => {
-    const { id, startedAt, finishedAt } = read(line) ?? {};
+    const { id, startedAt, finishedAt } = parseLine(line) ?? {};
     if (id === undefined || startedAt === undefined) return undefined;
     const run = { line, finishedAt: finishedAt ?? -1 };
     if (run.finishedAt >= (newest.get(id)?.finishedAt ?? -1)) newest.set(id, run);

@@ -15,7 +15,7 @@ const FILES: Readonly<Record<string, Area>> = { 'memory.md': 'memory', 'dreams.m
  * Returns the scope required to change a workspace file: skills and prompts instruct later chats, and memory is stored in files too. Also
  * covers spellings that a mirroring file system may treat as the same file.
  */
-export function scopeForPath(path: string): Area {
+export function getScopeForPath(path: string): Area {
   const [first = '', ...rest] = foldPath(path).split('/');
   const table = rest.length > 0 ? FOLDERS : { ...FOLDERS, ...FILES };
   return Object.hasOwn(table, first) ? (table[first] ?? 'files') : 'files';

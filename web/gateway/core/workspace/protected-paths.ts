@@ -1,5 +1,5 @@
 import { foldPath, isShortName } from './fold-path.ts';
-import { scopeForPath } from './path-scope.ts';
+import { getScopeForPath } from './path-scope.ts';
 
 const INSTRUCTIONS = /^(skills|prompts)(\/|$)|^(memory|agents?|soul|user|identity|tools|heartbeat|bootstrap|claude)\.md$/;
 
@@ -10,4 +10,4 @@ const INSTRUCTIONS = /^(skills|prompts)(\/|$)|^(memory|agents?|soul|user|identit
 export const isInstructionsPath = (path: string): boolean => INSTRUCTIONS.test(foldPath(path)) || isShortName(path);
 
 /** Whether a general permission to write files excludes a file: instructions, and files of the memory and the wiki. */
-export const isProtectedPath = (path: string): boolean => isInstructionsPath(path) || scopeForPath(path) !== 'files';
+export const isProtectedPath = (path: string): boolean => isInstructionsPath(path) || getScopeForPath(path) !== 'files';

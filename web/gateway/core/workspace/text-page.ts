@@ -1,5 +1,5 @@
 /** Returns a page of a text, from `offset` in UTF-16 units; surrogate pairs are kept intact. `nextOffset` is null at the end. */
-export function pageOf(
+export function getTextPage(
   text: string,
   offset: number,
   limit: number,

@@ -1,10 +1,10 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import { type FileRecord, WORKSPACE_LIMITS, workspacePath } from '#shared/rpc/methods/workspace.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type FileRecord, WORKSPACE_LIMITS, workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
 import type { Clock } from '../clock.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import type { Vault } from '../vault.ts';
-import { bytesOf, readContent } from './content.ts';
-import { mediaType } from './media-type.ts';
+import type { Vault } from '../vault-interface.ts';
+import { toBytes, normalizeContent } from './file-content.ts';
+import { detectMediaType } from './media-type.ts';
 
 export interface VaultWorkspaceDeps {
   vault: { files: Pick<Vault['files'], 'get' | 'list' | 'remove' | 'replace'> };
@@ -15,27 +15,27 @@ export interface VaultWorkspaceDeps {
  * A workspace of the vault by name. Files of memory, wiki and dreaming are stored next to the agent's own files, which the bridge mirrors
  * to a folder. Rejects with `INVALID_PARAMS` if the workspace is full, a file is too large, or an existing file is not text.
  */
-export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, workspace: string): Workspace {
+export function createVaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, workspace: string): Workspace {
   const read = async (path: string): Promise<{ file: FileRecord | undefined; text: string | undefined }> => {
     const file = await files.get(workspace, path);
-    return { file, text: file && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesOf(file)) };
+    return { file, text: file && new TextDecoder('utf-8', { ignoreBOM: true }).decode(toBytes(file)) };
   };
 
-  /** Writes a file if it has not changed since `seen`; returns false otherwise. */
-  const replace = async (path: string, seen: FileRecord | undefined, text: string): Promise<boolean> => {
-    if (seen?.encoding === 'base64' && text.includes('\uFFFD')) refuse(`${path} is not a text file, so it was not changed.`);
-    const content = readContent(text, 'utf8');
+  /** Writes a file if it has not changed since `base`; returns false otherwise. */
+  const replace = async (path: string, base: FileRecord | undefined, text: string): Promise<boolean> => {
+    if (base?.encoding === 'base64' && text.includes('\uFFFD')) fail(`${path} is not a text file, so it was not changed.`);
+    const content = normalizeContent(text, 'utf8');
     if (content.size > WORKSPACE_LIMITS.fileBytes)
-      refuse(`${path} is too large. The maximum is ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB.`);
-    const mimeType = await mediaType(path, bytesOf(content));
+      fail(`${path} is too large. The maximum is ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB.`);
+    const mimeType = await detectMediaType(path, toBytes(content));
     const file: FileRecord = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...content };
-    const [done] = await files.replace(workspace, [{ path, seen: seen ?? null, file }], WORKSPACE_LIMITS);
-    if (done?.outcome === 'full') refuse(`${path} can’t be written: workspace "${workspace}" is full.`);
+    const [done] = await files.replace(workspace, [{ path, base: base ?? null, file }], WORKSPACE_LIMITS);
+    if (done?.outcome === 'full') fail(`${path} can’t be written: workspace "${workspace}" is full.`);
     return done?.outcome === 'done';
   };
 
   const update: Workspace['update'] = async (given, edit) => {
-    const path = named(given);
+    const path = requireWorkspacePath(given);
     for (;;) {
       const { file, text: before } = await read(path);
       const text = edit(before);
@@ -45,18 +45,18 @@ export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, 
   };
 
   return {
-    read: async (path) => (await read(named(path))).text,
+    read: async (path) => (await read(requireWorkspacePath(path))).text,
     write: async (path, text) => void (await update(path, () => text)),
     append: async (path, text) => void (await update(path, (before = '') => before + text)),
     update,
-    remove: (path) => files.remove(workspace, named(path)),
+    remove: (path) => files.remove(workspace, requireWorkspacePath(path)),
     async stat(given) {
-      const path = named(given);
+      const path = requireWorkspacePath(given);
       const found = (await files.list(workspace, path)).find((file) => file.path === path);
       return found && { path, size: found.size, modifiedAt: found.modifiedAt };
     },
     list: async (under) =>
-      (await files.list(workspace, under === undefined ? '' : `${named(under)}/`)).map(({ path, size, modifiedAt }) => ({
+      (await files.list(workspace, under === undefined ? '' : `${requireWorkspacePath(under)}/`)).map(({ path, size, modifiedAt }) => ({
         path,
         size,
         modifiedAt,
@@ -64,11 +64,11 @@ export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, 
   };
 }
 
-function named(path: string): string {
+function requireWorkspacePath(path: string): string {
   const { success, data } = workspacePath.safeParse(path);
-  return success ? data : refuse(`Invalid workspace path ${JSON.stringify(path)}.`);
+  return success ? data : fail(`Invalid workspace path ${JSON.stringify(path)}.`);
 }
 
-function refuse(why: string): never {
+function fail(why: string): never {
   throw new RpcError('INVALID_PARAMS', why);
 }

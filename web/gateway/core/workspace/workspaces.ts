@@ -1,9 +1,9 @@
-import { RpcError } from '#shared/rpc/errors.ts';
-import { type FileEntry, type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type FileEntry, type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
 import type { Clock } from '../clock.ts';
-import type { Vault } from '../vault.ts';
-import { bytesOf, readContent } from './content.ts';
-import { mediaType } from './media-type.ts';
+import type { Vault } from '../vault-interface.ts';
+import { toBytes, normalizeContent } from './file-content.ts';
+import { detectMediaType } from './media-type.ts';
 
 const MB = 1024 * 1024;
 
@@ -19,7 +19,7 @@ export interface NewFile {
   mimeType?: string | undefined;
 }
 
-/** Files of agents, by workspace. Names and paths follow the API contract (shared/rpc/methods/workspace.ts). */
+/** Files of agents, by workspace. Names and paths follow the API contract (shared/rpc/methods/workspace-contracts.ts). */
 export class Workspaces {
   readonly #deps: WorkspacesDeps;
 
@@ -41,17 +41,17 @@ export class Workspaces {
 
   /** Throws `INVALID_PARAMS` if the content does not match its encoding or a limit is reached. */
   async write(workspace: string, file: NewFile): Promise<FileEntry> {
-    const content = readContent(file.content, file.encoding);
+    const content = normalizeContent(file.content, file.encoding);
     const { path } = file;
-    if (content.size > WORKSPACE_LIMITS.fileBytes) refuse(`The file is too large. The maximum is ${WORKSPACE_LIMITS.fileBytes / MB} MiB.`);
-    const mimeType = file.mimeType ?? (await mediaType(path, bytesOf(content)));
+    if (content.size > WORKSPACE_LIMITS.fileBytes) fail(`The file is too large. The maximum is ${WORKSPACE_LIMITS.fileBytes / MB} MiB.`);
+    const mimeType = file.mimeType ?? (await detectMediaType(path, toBytes(content)));
     const record = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: this.#deps.clock.now(), ...content };
     const stored = await this.#deps.vault.files.put(record, ({ files, bytes }) => {
-      if (files >= WORKSPACE_LIMITS.files) refuse(`Workspace "${workspace}" is full. The maximum is ${WORKSPACE_LIMITS.files} files.`);
+      if (files >= WORKSPACE_LIMITS.files) fail(`Workspace "${workspace}" is full. The maximum is ${WORKSPACE_LIMITS.files} files.`);
       if (bytes + content.size > WORKSPACE_LIMITS.bytes)
-        refuse(`Workspace "${workspace}" is full. The maximum is ${WORKSPACE_LIMITS.bytes / MB} MiB.`);
+        fail(`Workspace "${workspace}" is full. The maximum is ${WORKSPACE_LIMITS.bytes / MB} MiB.`);
     });
-    return entryOf(stored);
+    return toFileEntry(stored);
   }
 
   /** Throws `NOT_FOUND`. */
@@ -62,10 +62,10 @@ export class Workspaces {
 }
 
 /** Metadata of a file, without its content. */
-export function entryOf({ workspace, path, mimeType, size, modifiedAt }: FileEntry): FileEntry {
+export function toFileEntry({ workspace, path, mimeType, size, modifiedAt }: FileEntry): FileEntry {
   return { workspace, path, mimeType, size, modifiedAt };
 }
 
-function refuse(why: string): never {
+function fail(why: string): never {
   throw new RpcError('INVALID_PARAMS', why);
 }

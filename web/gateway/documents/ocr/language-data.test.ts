@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { dataAddress, loadLanguageData } from './language-data.ts';
+import { toLanguageDataUrl, loadLanguageData } from './language-data.ts';
 
 const open = new AbortController().signal;
 const BASE = 'https://data.test/4.0';
@@ -20,8 +20,8 @@ function fakeCaches(): Pick<CacheStorage, 'open'> {
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
 test('an address is a pattern or a folder', () => {
-  expect(dataAddress(`${BASE}/{language}/{language}.gz`, 'deu')).toBe(`${BASE}/deu/deu.gz`);
-  expect(dataAddress(`${BASE}/`, 'deu')).toBe(`${BASE}/deu.traineddata`);
+  expect(toLanguageDataUrl(`${BASE}/{language}/{language}.gz`, 'deu')).toBe(`${BASE}/deu/deu.gz`);
+  expect(toLanguageDataUrl(`${BASE}/`, 'deu')).toBe(`${BASE}/deu.traineddata`);
 });
 
 test('data are downloaded once, unpacked, and read without a network afterwards', async () => {

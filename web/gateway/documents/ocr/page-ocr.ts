@@ -9,7 +9,12 @@ import { NoFilterFactory, WorkerCanvasFactory } from './worker-canvas.ts';
 export function createPageOcr(locale: string, onprogress: () => void): PageOcr | undefined {
   if (__PERCH_TESSERACT__ === '' || typeof OffscreenCanvas === 'undefined') return undefined;
   const recognizer = lazy(async () =>
-    (await import('./recognizer.ts')).Recognizer.load(__PERCH_TESSERACT__, { locale, onprogress, caches, fetch: fetch.bind(globalThis) }),
+    (await import('./tesseract-recognizer.ts')).TesseractRecognizer.load(__PERCH_TESSERACT__, {
+      locale,
+      onprogress,
+      caches,
+      fetch: fetch.bind(globalThis),
+    }),
   );
   return {
     canvas: { CanvasFactory: WorkerCanvasFactory, FilterFactory: NoFilterFactory },

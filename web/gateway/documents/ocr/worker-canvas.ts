@@ -1,20 +1,20 @@
-interface Drawn {
+interface CanvasAndContext {
   canvas: OffscreenCanvas | null;
   context: OffscreenCanvasRenderingContext2D | null;
 }
 
 /** Creates canvases in a worker, for pdf.js. */
 export class WorkerCanvasFactory {
-  create(width: number, height: number): Drawn {
+  create(width: number, height: number): CanvasAndContext {
     const canvas = new OffscreenCanvas(width, height);
     return { canvas, context: canvas.getContext('2d', { willReadFrequently: true }) };
   }
 
-  reset({ canvas }: Drawn, width: number, height: number): void {
+  reset({ canvas }: CanvasAndContext, width: number, height: number): void {
     if (canvas) Object.assign(canvas, { width, height });
   }
 
-  destroy(drawn: Drawn): void {
+  destroy(drawn: CanvasAndContext): void {
     if (drawn.canvas) Object.assign(drawn.canvas, { width: 0, height: 0 });
     Object.assign(drawn, { canvas: null, context: null });
   }

@@ -1,10 +1,10 @@
 import type { QueryWord } from '../../core/retrieval/search-query.ts';
-import { followed, type Occurrences } from './follows.ts';
-import { codeOf, hashOf, newColumns, type ROLES } from './layout.ts';
-import { Pace } from './pace.ts';
+import { filterFollowed, type TermOccurrences } from './bigrams.ts';
+import { encodeDoc, hashId, createColumns, type ROLES } from './segment-layout.ts';
+import { TimeSlicer } from './time-slicer.ts';
 import { PostingsWriter } from './postings.ts';
 import type { SegmentWriter } from './segment-writer.ts';
-import { commonest, type FoundTerm, type SessionNames, type Source } from './source.ts';
+import { selectMostCommon, type MatchedTerm, type SessionNumbers, type SearchSource } from './search-source.ts';
 
 export interface IndexedMessage {
   id: string;
@@ -12,42 +12,42 @@ export interface IndexedMessage {
   role: (typeof ROLES)[number];
   timestamp: number;
   /** Occurrences of each term, and their total number. */
-  terms: ReadonlyMap<string, Occurrences>;
+  terms: ReadonlyMap<string, TermOccurrences>;
   length: number;
 }
 
 /** Documents that are in no segment yet: in memory, rebuilt from the messages when a worker starts. */
-export class Memtable implements Source {
+export class Memtable implements SearchSource {
   readonly columns;
   readonly ids: string[] = [];
   length = 0;
   deadCount = 0;
-  readonly #sessions: SessionNames;
+  readonly #sessions: SessionNumbers;
   readonly #docs = new Map<string, number>();
   readonly #dead = new Set<number>();
   /** Flat lists of document, count and following byte. */
   readonly #terms = new Map<string, number[]>();
 
-  constructor(sessions: SessionNames, capacity: number) {
+  constructor(sessions: SessionNumbers, capacity: number) {
     this.#sessions = sessions;
-    this.columns = newColumns(capacity);
+    this.columns = createColumns(capacity);
   }
 
   get size(): number {
     return this.ids.length;
   }
 
-  get full(): boolean {
+  get isFull(): boolean {
     return this.size === this.columns.code.length;
   }
 
   add({ id, sessionKey, role, timestamp, terms, length }: IndexedMessage): void {
     const doc = this.ids.push(id) - 1;
     this.#docs.set(id, doc);
-    this.columns.session[doc] = this.#sessions.number(sessionKey);
+    this.columns.session[doc] = this.#sessions.getNumber(sessionKey);
     this.columns.time[doc] = Math.max(0, timestamp / 1000);
-    this.columns.hash[doc] = hashOf(id);
-    this.columns.code[doc] = codeOf(role, length);
+    this.columns.hash[doc] = hashId(id);
+    this.columns.code[doc] = encodeDoc(role, length);
     this.length += length;
     for (const [term, { times, follow }] of terms) {
       const list = this.#terms.get(term);
@@ -69,31 +69,31 @@ export class Memtable implements Source {
     return this.#dead.has(doc);
   }
 
-  lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]> {
+  lookup(words: readonly QueryWord[]): Promise<MatchedTerm[][]> {
     const found = words.map(({ root, fits, next = [] }) => {
-      const fitting = [...this.#terms]
+      const matching = [...this.#terms]
         .filter(([term]) => term.startsWith(root) && fits(term))
         .map(([term, list]) => ({ term, list, count: list.length / 3 }))
         .sort((a, b) => (a.term < b.term ? -1 : 1));
-      return commonest(fitting).map(({ list, count }) => {
-        const term = { count, postings: packed(list).bytes.slice() };
-        return next.length > 0 ? followed(term, followsOf(list), next) : term;
+      return selectMostCommon(matching).map(({ list, count }) => {
+        const term = { count, postings: packPostings(list).bytes.slice() };
+        return next.length > 0 ? filterFollowed(term, getFollows(list), next) : term;
       });
     });
     return Promise.resolve(found);
   }
 
-  idOf(doc: number): Promise<string> {
+  getId(doc: number): Promise<string> {
     return Promise.resolve(this.ids[doc] ?? '');
   }
 
   /** Writes the documents as a segment. */
   async writeTo(writer: SegmentWriter): Promise<void> {
     const { session, time, code } = this.columns;
-    const pace = new Pace();
+    const slicer = new TimeSlicer();
     for (const [doc, id] of this.ids.entries()) {
-      writer.doc({ id, session: this.#sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 });
-      if (pace.due) await pace.pause();
+      writer.addDoc({ id, session: this.#sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 });
+      if (slicer.isDue) await slicer.pause();
     }
     // Grouped by first letter, since sorting all at once would take too long.
     const initials = new Map<string, string[]>();
@@ -106,21 +106,21 @@ export class Memtable implements Source {
     for (const initial of [...initials.keys()].sort()) {
       for (const term of initials.get(initial)?.sort() ?? []) {
         const list = this.#terms.get(term) ?? [];
-        writer.term(term, packed(list), followsOf(list));
-        if (writer.full) await writer.flush();
-        if (pace.due) await pace.pause();
+        writer.addTerm(term, packPostings(list), getFollows(list));
+        if (writer.isFull) await writer.flush();
+        if (slicer.isDue) await slicer.pause();
       }
     }
   }
 }
 
-const scratch = new PostingsWriter();
+const scratchWriter = new PostingsWriter();
 
 /** Valid until the next call. */
-function packed(list: readonly number[]): PostingsWriter {
-  scratch.clear();
-  for (let i = 0; i < list.length; i += 3) scratch.add(list[i] ?? 0, list[i + 1] ?? 1);
-  return scratch;
+function packPostings(list: readonly number[]): PostingsWriter {
+  scratchWriter.clear();
+  for (let i = 0; i < list.length; i += 3) scratchWriter.add(list[i] ?? 0, list[i + 1] ?? 1);
+  return scratchWriter;
 }
 
-const followsOf = (list: readonly number[]): Uint8Array => Uint8Array.from({ length: list.length / 3 }, (_, at) => list[3 * at + 2] ?? 0);
+const getFollows = (list: readonly number[]): Uint8Array => Uint8Array.from({ length: list.length / 3 }, (_, at) => list[3 * at + 2] ?? 0);

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from './byte-buffer.ts';
 
 /**
  * Encodes the documents of a segment with a term, in order, each with its number of occurrences: as differences, with the most common
@@ -15,10 +15,10 @@ export class PostingsWriter {
     const distance = doc - this.#last;
     this.#last = doc;
     this.count++;
-    if (times === 1) this.bytes.number(distance * 2 + 1);
+    if (times === 1) this.bytes.writeNumber(distance * 2 + 1);
     else {
-      this.bytes.number(distance * 2);
-      this.bytes.number(times);
+      this.bytes.writeNumber(distance * 2);
+      this.bytes.writeNumber(times);
     }
   }
 
@@ -38,23 +38,23 @@ export interface Postings {
 }
 
 // Reused between calls: a search decodes a million of them.
-let scratch: Postings = { docs: new Uint32Array(0), times: new Uint16Array(0), count: 0 };
+let scratchPostings: Postings = { docs: new Uint32Array(0), times: new Uint16Array(0), count: 0 };
 
-export function openPostings(bytes: Uint8Array): Postings {
+export function decodePostings(bytes: Uint8Array): Postings {
   // Each posting takes at least one byte.
-  if (scratch.docs.length < bytes.length) {
-    scratch = { docs: new Uint32Array(2 * bytes.length), times: new Uint16Array(2 * bytes.length), count: 0 };
+  if (scratchPostings.docs.length < bytes.length) {
+    scratchPostings = { docs: new Uint32Array(2 * bytes.length), times: new Uint16Array(2 * bytes.length), count: 0 };
   }
-  const { docs, times } = scratch;
+  const { docs, times } = scratchPostings;
   const reader = new ByteReader(bytes);
   let doc = -1;
   let count = 0;
-  while (reader.more) {
-    const head = reader.number();
+  while (reader.hasMore) {
+    const head = reader.readNumber();
     doc += head >>> 1;
     docs[count] = doc;
-    times[count++] = head & 1 ? 1 : reader.number();
+    times[count++] = head & 1 ? 1 : reader.readNumber();
   }
-  scratch.count = count;
-  return scratch;
+  scratchPostings.count = count;
+  return scratchPostings;
 }

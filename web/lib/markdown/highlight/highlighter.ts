@@ -1,40 +1,40 @@
-import { scriptURL } from '#lib/trusted.ts';
-import type { Asked, Run } from './run.ts';
-import url from './worker.ts?worker&url';
+import { toTrustedScriptUrl } from '#lib/trusted-script-url.ts';
+import type { HighlightRequest, SyntaxRun } from './syntax-run.ts';
+import url from './highlight-worker.ts?worker&url';
 
 /** A grammar that takes longer is in an endless search. */
-const MOST_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
-let worker: Worker | undefined;
-let last: Promise<unknown> = Promise.resolve();
+let highlightWorker: Worker | undefined;
+let lastRequest: Promise<unknown> = Promise.resolve();
 
 /**
  * The runs of `code`; null where its language is not known, or no colours could be found in time. One at a time, in the order of the calls. Never
  * rejects: code is as good without colours.
  */
-export function highlight(asked: Asked): Promise<readonly Run[] | null> {
-  const answer = last.then(() => ask(asked));
-  last = answer;
-  return answer;
+export function highlightCode(request: HighlightRequest): Promise<readonly SyntaxRun[] | null> {
+  const result = lastRequest.then(() => requestRuns(request));
+  lastRequest = result;
+  return result;
 }
 
-function ask(asked: Asked): Promise<readonly Run[] | null> {
+function requestRuns(request: HighlightRequest): Promise<readonly SyntaxRun[] | null> {
   return new Promise((resolve) => {
-    const asking = (worker ??= new Worker(scriptURL(url), { type: 'module', name: 'highlight' }));
+    const activeWorker = (highlightWorker ??= new Worker(toTrustedScriptUrl(url), { type: 'module', name: 'highlight' }));
     const giveUp = (): void => {
-      asking.terminate();
-      worker = undefined;
+      activeWorker.terminate();
+      highlightWorker = undefined;
       resolve(null);
     };
-    const late = setTimeout(giveUp, MOST_MS);
-    asking.onmessage = ({ data }: MessageEvent<readonly Run[] | null>) => {
+    const late = setTimeout(giveUp, TIMEOUT_MS);
+    activeWorker.onmessage = ({ data }: MessageEvent<readonly SyntaxRun[] | null>) => {
       clearTimeout(late);
       resolve(data);
     };
-    asking.onerror = () => {
+    activeWorker.onerror = () => {
       clearTimeout(late);
       giveUp();
     };
-    asking.postMessage(asked);
+    activeWorker.postMessage(request);
   });
 }

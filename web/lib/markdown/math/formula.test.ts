@@ -1,6 +1,6 @@
 import { Marked } from 'marked';
 import { expect, test } from 'vitest';
-import { formulaOf, mathExtensions } from './formula.ts';
+import { parseFormula, mathExtensions } from './formula.ts';
 
 const marked = new Marked({ gfm: true, extensions: mathExtensions });
 
@@ -20,11 +20,11 @@ test('prices, code, escaped signs and what is left open are no formulas', () => 
 });
 
 test('a formula is its TeX without its signs', () => {
-  expect(formulaOf('$x$')).toEqual({ tex: 'x', display: false });
-  expect(formulaOf('\\(x\\)')).toEqual({ tex: 'x', display: false });
-  expect(formulaOf('$$\nx\n$$\n')).toEqual({ tex: 'x', display: true });
-  expect(formulaOf('\\[x\\]')).toEqual({ tex: 'x', display: true });
-  for (const text of ['', 'x', '$$\nx', '$a$ $b$', '\\[x']) expect(formulaOf(text), text).toBeNull();
+  expect(parseFormula('$x$')).toEqual({ tex: 'x', display: false });
+  expect(parseFormula('\\(x\\)')).toEqual({ tex: 'x', display: false });
+  expect(parseFormula('$$\nx\n$$\n')).toEqual({ tex: 'x', display: true });
+  expect(parseFormula('\\[x\\]')).toEqual({ tex: 'x', display: true });
+  for (const text of ['', 'x', '$$\nx', '$a$ $b$', '\\[x']) expect(parseFormula(text), text).toBeNull();
 });
 
 test('many opened but unclosed formulas are parsed in linear time', () => {

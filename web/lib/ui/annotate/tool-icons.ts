@@ -15,14 +15,14 @@ import Square from '@lucide/svelte/icons/square';
 import Star from '@lucide/svelte/icons/star';
 import Type from '@lucide/svelte/icons/type';
 import type { Component } from 'svelte';
-import type { Kind } from '#shared/canvas/fields.ts';
+import type { Kind } from '#shared/canvas/shape-fields.ts';
 import type { StudioTool } from '#lib/canvas/studio.ts';
 import NumberedMarkerIcon from './NumberedMarkerIcon.svelte';
 import RedactIcon from './RedactIcon.svelte';
 
-type Picture = Component<{ size?: number | string }>;
+type IconComponent = Component<{ size?: number | string }>;
 
-export const TOOL_ICONS: Readonly<Record<StudioTool, Picture>> = {
+export const TOOL_ICONS: Readonly<Record<StudioTool, IconComponent>> = {
   select: MousePointer2,
   hand: Hand,
   pen: Pencil,
@@ -42,7 +42,7 @@ export const TOOL_ICONS: Readonly<Record<StudioTool, Picture>> = {
   crop: Crop,
 };
 
-export const KIND_ICONS: Readonly<Record<Kind, Picture>> = {
+export const KIND_ICONS: Readonly<Record<Kind, IconComponent>> = {
   rect: Square,
   ellipse: Circle,
   line: Slash,

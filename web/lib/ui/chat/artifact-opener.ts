@@ -1,12 +1,12 @@
 import { getContext, setContext } from 'svelte';
-import type { ArtifactAsked } from '#lib/state/artifact-view.svelte.ts';
+import type { ArtifactRequest } from '#lib/state/artifact-view.svelte.ts';
 
-type Opener = (asked: ArtifactAsked) => void;
+type ArtifactOpener = (asked: ArtifactRequest) => void;
 
 const KEY = Symbol('artifacts');
 
 /** Within what calls this, code of artifacts can be opened. */
-export const opensArtifacts = (opener: Opener): void => void setContext(KEY, opener);
+export const setArtifactOpener = (opener: ArtifactOpener): void => void setContext(KEY, opener);
 
 /** Undefined where there is no place for artifacts. */
-export const artifactOpener = (): Opener | undefined => getContext<Opener | undefined>(KEY);
+export const getArtifactOpener = (): ArtifactOpener | undefined => getContext<ArtifactOpener | undefined>(KEY);

@@ -7,7 +7,7 @@ export function whenNear(reached: () => void, margin = 200): (element: Element) 
         observer.disconnect();
         reached();
       },
-      { root: scrollerOf(element), rootMargin: `${margin}px` },
+      { root: findScroller(element), rootMargin: `${margin}px` },
     );
     observer.observe(element);
     return () => observer.disconnect();
@@ -15,6 +15,6 @@ export function whenNear(reached: () => void, margin = 200): (element: Element) 
 }
 
 /** Nearest scrollable ancestor of an element. The body clips its content, so a margin around the window has no effect. */
-function scrollerOf({ parentElement: parent }: Element): Element | null {
-  return !parent || /auto|scroll/.test(getComputedStyle(parent).overflowY) ? parent : scrollerOf(parent);
+function findScroller({ parentElement: parent }: Element): Element | null {
+  return !parent || /auto|scroll/.test(getComputedStyle(parent).overflowY) ? parent : findScroller(parent);
 }

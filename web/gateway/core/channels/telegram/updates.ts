@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Incoming } from '../state.ts';
+import type { IncomingMessage } from '../channel-state.ts';
 
 export const bot = z.object({ id: z.number().int(), username: z.string() });
 export type Bot = z.infer<typeof bot>;
@@ -30,7 +30,7 @@ type Update = z.infer<typeof update>;
 
 /** Commands in Telegram's format: `/new` or `/new@bot`. */
 const COMMAND = /^\/(start|help|new|reset|stop)(?:@(\w+))?(?:\s|$)/i;
-const COMMANDS: Record<string, NonNullable<Incoming['command']>> = {
+const COMMANDS: Record<string, NonNullable<IncomingMessage['command']>> = {
   start: 'help',
   help: 'help',
   new: 'new',
@@ -43,20 +43,20 @@ const NO_TEXT = '[The message has no text. Its content can’t be shown here.]';
  * The message for the bot in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to
  * it.
  */
-export function incomingOf({ update_id, message }: Update, { id, username }: Bot): Incoming | undefined {
+export function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot): IncomingMessage | undefined {
   if (!message?.from || message.from.is_bot === true) return undefined;
   const { chat, from } = message;
   const isGroup = chat.type === 'group' || chat.type === 'supergroup';
   if (!isGroup && chat.type !== 'private') return undefined;
-  const said = message.text ?? message.caption;
-  if (said === undefined && isGroup) return undefined;
-  const text = said ?? NO_TEXT;
+  const content = message.text ?? message.caption;
+  if (content === undefined && isGroup) return undefined;
+  const text = content ?? NO_TEXT;
   const [, word = '', addressed] = COMMAND.exec(text) ?? [];
   if (addressed !== undefined && addressed.toLowerCase() !== username.toLowerCase()) return undefined;
   const name = new RegExp(`@${username}\\b`, 'i');
-  const isMeant = !isGroup || word !== '' || name.test(text) || message.reply_to_message?.from?.id === id;
-  if (!isMeant) return undefined;
-  const called = from.username ?? from.first_name ?? '';
+  const isAddressed = !isGroup || word !== '' || name.test(text) || message.reply_to_message?.from?.id === id;
+  if (!isAddressed) return undefined;
+  const senderName = from.username ?? from.first_name ?? '';
   const command = COMMANDS[word.toLowerCase()];
   const plain = isGroup ? text.replace(name, '').trim() : text;
   return {
@@ -64,10 +64,10 @@ export function incomingOf({ update_id, message }: Update, { id, username }: Bot
     conversation: `${chat.id}`,
     // Display names can be chosen freely: only the username identifies a person.
     user: { id: `${from.id}`, name: from.username ?? '' },
-    text: isGroup ? `${called}: ${plain}` : plain,
+    text: isGroup ? `${senderName}: ${plain}` : plain,
     isPublic: false,
     to: `${chat.id}/${message.message_id}`,
-    title: `Telegram: ${chat.title ?? called}`,
+    title: `Telegram: ${chat.title ?? senderName}`,
     at: message.date * 1000,
     ...([message.forward_origin, message.forward_date, message.via_bot].some((mark) => mark !== undefined) ? { isForwarded: true } : {}),
     ...(command ? { command } : {}),

@@ -1,9 +1,9 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Incoming } from '../state.ts';
-import { id } from './api.ts';
-import { type Asking, later } from './mentions.ts';
+import type { IncomingMessage } from '../channel-state.ts';
+import { id } from './x-api.ts';
+import { type XFetchContext, getLaterId } from './mentions.ts';
 
-const PAGES = 5;
+const MAX_PAGES = 5;
 
 const page = z.object({
   data: z
@@ -25,14 +25,14 @@ const page = z.object({
  * Direct messages after the cursor, oldest first (https://docs.x.com/x-api/direct-messages/get-dm-events); the API has no `since_id` for
  * them. None on the first call.
  */
-export async function newDirectMessages(
-  { api, token, self, signal, now }: Asking,
+export async function fetchDirectMessages(
+  { api, token, self, signal, now }: XFetchContext,
   cursor: string | undefined,
-): Promise<{ messages: Incoming[]; cursor: string }> {
-  const found: Incoming[] = [];
+): Promise<{ messages: IncomingMessage[]; cursor: string }> {
+  const found: IncomingMessage[] = [];
   let newest = cursor ?? '';
   let next: string | undefined;
-  for (let pages = 0; pages < PAGES; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const {
       data = [],
       includes,
@@ -53,7 +53,7 @@ export async function newDirectMessages(
     const names = new Map((includes?.users ?? []).map((user) => [user.id, user.username]));
     const isOld = (eventId: string): boolean => cursor !== undefined && cursor !== '' && BigInt(eventId) <= BigInt(cursor);
     for (const event of data) {
-      newest = later(newest, event.id);
+      newest = getLaterId(newest, event.id);
       const { sender_id, text } = event;
       if (isOld(event.id) || sender_id === undefined || text === undefined || sender_id === self.id) continue;
       const at = Date.parse(event.created_at ?? '');

@@ -1,10 +1,10 @@
 import { z } from '#shared/rpc/zod.ts';
-import { PlatformError } from '../platform.ts';
-import type { Incoming } from '../state.ts';
-import { id, type XApi } from './api.ts';
+import { PlatformError } from '../platform-request.ts';
+import type { IncomingMessage } from '../channel-state.ts';
+import { id, type XApi } from './x-api.ts';
 
 /** Maximum number of pages: X serves no older mentions. */
-const PAGES = 8;
+const MAX_PAGES = 8;
 
 const page = z.object({
   data: z.array(z.object({ id, text: z.string(), author_id: id, created_at: z.string().optional() })).optional(),
@@ -12,35 +12,35 @@ const page = z.object({
   meta: z.object({ newest_id: id.optional(), next_token: z.string().max(1000).optional(), result_count: z.number().int() }),
 });
 
-export interface Self {
+export interface XAccount {
   id: string;
   username: string;
 }
 
-export interface Asking {
+export interface XFetchContext {
   api: XApi;
   token: string;
-  self: Self;
+  self: XAccount;
   signal: AbortSignal;
   now: number;
 }
 
 /** The later of two ids. */
-export const later = (a: string, b: string): string => (BigInt(a || 0) >= BigInt(b || 0) ? a : b);
+export const getLaterId = (a: string, b: string): string => (BigInt(a || 0) >= BigInt(b || 0) ? a : b);
 
 /**
  * Mentions after the cursor, oldest first (https://docs.x.com/x-api/posts/user-mention-timeline-by-user-id). None on the first call,
  * without a cursor: mentions from before the channel was enabled are not answered. `spend` is called before each request.
  */
-export async function newMentions(
-  { api, token, self, signal, now }: Asking,
+export async function fetchMentions(
+  { api, token, self, signal, now }: XFetchContext,
   cursor: string | undefined,
   spend: () => Promise<void>,
-): Promise<{ messages: Incoming[]; cursor: string }> {
-  const found: Incoming[] = [];
+): Promise<{ messages: IncomingMessage[]; cursor: string }> {
+  const found: IncomingMessage[] = [];
   let newest = cursor ?? '';
   let next: string | undefined;
-  for (let pages = 0; pages < PAGES; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     await spend();
     const {
       data = [],
@@ -59,14 +59,14 @@ export async function newMentions(
       page,
       { token, signal },
     );
-    for (const post of data) newest = later(newest, post.id);
-    if (meta.newest_id !== undefined) newest = later(newest, meta.newest_id);
+    for (const post of data) newest = getLaterId(newest, post.id);
+    if (meta.newest_id !== undefined) newest = getLaterId(newest, meta.newest_id);
     if (cursor === undefined) return { messages: [], cursor: newest };
     const names = new Map((includes?.users ?? []).map((user) => [user.id, user.username]));
     for (const post of data) {
       // The account's own answers contain mentions; it must not talk to itself.
       if (post.author_id === self.id || (cursor !== '' && BigInt(post.id) <= BigInt(cursor))) continue;
-      found.push(incomingOf(post, names.get(post.author_id) ?? '', self, now));
+      found.push(toIncomingMessage(post, names.get(post.author_id) ?? '', self, now));
     }
     if (meta.next_token === undefined) break;
     if (meta.next_token === next) throw new PlatformError('X keeps sending the same page.');
@@ -75,18 +75,18 @@ export async function newMentions(
   return { messages: found.reverse(), cursor: newest };
 }
 
-function incomingOf(
+function toIncomingMessage(
   { id: postId, text, author_id, created_at }: { id: string; text: string; author_id: string; created_at?: string | undefined },
   username: string,
-  self: Self,
+  self: XAccount,
   now: number,
-): Incoming {
+): IncomingMessage {
   const at = Date.parse(created_at ?? '');
   return {
     id: `post:${postId}`,
     conversation: author_id,
     user: { id: author_id, name: username },
-    text: plain(text, self.username),
+    text: toPlainText(text, self.username),
     isPublic: true,
     to: postId,
     title: `X: @${username || author_id}`,
@@ -97,8 +97,10 @@ function incomingOf(
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
 /** A post's text as a person reads it: without escapes, and without the mentions at the start of a reply. */
-function plain(text: string, own: string): string {
-  const read = text.replace(/&(?:lt|gt|amp);/g, (entity) => ENTITIES[entity] ?? entity);
-  const said = read.replace(/^(?:@\w+\s+)+/, (names) => (names.toLowerCase().includes(`@${own.toLowerCase()}`) ? '' : names)).trim();
-  return said === '' ? read : said;
+function toPlainText(text: string, own: string): string {
+  const unescaped = text.replace(/&(?:lt|gt|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+  const stripped = unescaped
+    .replace(/^(?:@\w+\s+)+/, (names) => (names.toLowerCase().includes(`@${own.toLowerCase()}`) ? '' : names))
+    .trim();
+  return stripped === '' ? unescaped : stripped;
 }

@@ -1,13 +1,13 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { events, readData, readError, testHttp } from '../../../../../tests/support/http.ts';
-import { type MediaAnswer, sendJson, startMediaServer } from '../../../../../tests/support/media-server.ts';
+import { toEvents, readData, readError, createTestHttp } from '../../../../../tests/support/test-http.ts';
+import { type MediaHandler, sendJson, startMediaServer } from '../../../../../tests/support/media-server.ts';
 
 const KEY = 'key:a';
-const answers: Record<string, MediaAnswer> = {};
+const answers: Record<string, MediaHandler> = {};
 let server: Awaited<ReturnType<typeof startMediaServer>>;
-let http: ReturnType<typeof testHttp>;
+let http: ReturnType<typeof createTestHttp>;
 let openai: OpenAI;
 
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => server.close());
 beforeEach(() => {
   for (const path of Object.keys(answers)) delete answers[path];
   server.requests.length = 0;
-  http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: server.url }]);
+  http = createTestHttp([{ id: 'up', name: 'Upstream', baseUrl: server.url }]);
   openai = http.openai(KEY);
 });
 
@@ -26,7 +26,7 @@ const choice = (text: string, finish: string | null = null): object => ({ text, 
 const USAGE = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 };
 
 /** A chat model that repeats the last message, in two pieces. */
-const chat: MediaAnswer = ({ json }, response) => {
+const chat: MediaHandler = ({ json }, response) => {
   const messages = json?.['messages'] as { content: string }[];
   const text = `re: ${messages.at(-1)?.content}`;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -97,7 +97,7 @@ verifies('http.completions/translated', 'an agent answers a prompt', async () =>
   for await (const part of await openai.completions.create({ model: 'main', prompt: 'Hi', stream: true }))
     text += part.choices[0]?.text ?? '';
   expect(text).toBe('Hello');
-  http.agent = () => events({ type: 'text', text: 'Hel' }, new Error('broken'));
+  http.agent = () => toEvents({ type: 'text', text: 'Hel' }, new Error('broken'));
   const data = await readData(await http.post('/v1/completions', { model: 'main', prompt: 'Hi', stream: true }));
   expect(data).toEqual([expect.stringContaining('Hel'), expect.stringContaining('"error"'), '[DONE]']);
 });

@@ -1,10 +1,10 @@
-import type { Kept } from '../../providers/provider.ts';
-import type { Item } from '../responses/record.ts';
+import type { ProviderState } from '../../providers/provider.ts';
+import type { Item } from '../responses/response-record.ts';
 
 export interface ConversationEntry {
   item: Item;
   /** Data that the provider requires back with this call. */
-  kept?: Kept;
+  kept?: ProviderState;
 }
 
 /** A conversation that an API client continues by its id. */

@@ -1,22 +1,25 @@
 import { expect } from 'vitest';
-import { upstreamHttp } from '../../../../../tests/support/http.ts';
+import { createUpstreamHttp } from '../../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { UPSTREAM_TEXT } from '../../../../../tests/test-upstream.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
-const say = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: text });
+const createMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: text });
 const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body?.['messages'];
 
 verifies('http.conversations/openai', 'are created, changed, read by pages and deleted, each key its own', async () => {
   const client = v1.http.openai('key:a');
   const empty = await client.conversations.create();
   expect(empty).toMatchObject({ object: 'conversation', metadata: {} });
-  const { id, metadata } = await client.conversations.create({ items: [say('One'), say('Two')], metadata: { topic: 'tea' } });
+  const { id, metadata } = await client.conversations.create({
+    items: [createMessage('One'), createMessage('Two')],
+    metadata: { topic: 'tea' },
+  });
   expect(metadata).toEqual({ topic: 'tea' });
   expect(await client.conversations.update(id, { metadata: { topic: 'milk' } })).toMatchObject({ id, metadata: { topic: 'milk' } });
   expect(await client.conversations.retrieve(id)).toMatchObject({ id, metadata: { topic: 'milk' } });
-  const added = await client.conversations.items.create(id, { items: [say('Three')] });
+  const added = await client.conversations.items.create(id, { items: [createMessage('Three')] });
   expect(added.data).toMatchObject([{ role: 'user', content: [{ type: 'input_text', text: 'Three' }] }]);
   const texts = async (order: 'asc' | 'desc') =>
     (await client.conversations.items.list(id, { order, limit: 2 })).data.map((item) => JSON.stringify(item).match(/One|Two|Three/)?.[0]);
@@ -31,16 +34,18 @@ verifies('http.conversations/openai', 'are created, changed, read by pages and d
   await expect(client.conversations.items.delete(item, { conversation_id: id })).rejects.toMatchObject({ status: 404 });
   const other = v1.http.openai('key:b');
   await expect(other.conversations.retrieve(id)).rejects.toMatchObject({ status: 404 });
-  await expect(other.conversations.items.create(id, { items: [say('x')] })).rejects.toMatchObject({ status: 404 });
+  await expect(other.conversations.items.create(id, { items: [createMessage('x')] })).rejects.toMatchObject({ status: 404 });
   await expect(other.responses.create({ model: 'perch/main', input: 'x', conversation: id })).rejects.toMatchObject({ status: 404 });
-  await expect(client.conversations.create({ items: Array.from({ length: 21 }, () => say('x')) })).rejects.toMatchObject({ status: 400 });
+  await expect(client.conversations.create({ items: Array.from({ length: 21 }, () => createMessage('x')) })).rejects.toMatchObject({
+    status: 400,
+  });
   expect(await client.conversations.delete(id)).toEqual({ id, object: 'conversation.deleted', deleted: true });
   await expect(client.conversations.retrieve(id)).rejects.toMatchObject({ status: 404 });
 });
 
 verifies('http.conversations/continued', 'a response sees earlier messages, and is added; a failed one is not', async () => {
   const client = v1.http.openai();
-  const { id } = await client.conversations.create({ items: [say('One')] });
+  const { id } = await client.conversations.create({ items: [createMessage('One')] });
   const first = await client.responses.create({ model: 'up/normal', input: 'Two', conversation: id, store: false });
   expect(first.conversation).toEqual({ id });
   expect(lastMessages()).toEqual([

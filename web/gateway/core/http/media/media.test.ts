@@ -2,15 +2,15 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseWav, writeWav } from '#shared/wav.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { HTTP_BASE, readData, readError, testHttp } from '../../../../../tests/support/http.ts';
-import { type MediaAnswer, sendJson, startMediaServer } from '../../../../../tests/support/media-server.ts';
+import { HTTP_BASE, readData, readError, createTestHttp } from '../../../../../tests/support/test-http.ts';
+import { type MediaHandler, sendJson, startMediaServer } from '../../../../../tests/support/media-server.ts';
 
 const KEY = 'key:a';
 const TRANSCRIPT = { text: 'Hello there', usage: { type: 'tokens', input_tokens: 14, output_tokens: 4, total_tokens: 18 } };
 const PIXEL = 'iVBORw0KGgo=';
-const answers: Record<string, MediaAnswer> = {};
+const answers: Record<string, MediaHandler> = {};
 let server: Awaited<ReturnType<typeof startMediaServer>>;
-let http: ReturnType<typeof testHttp>;
+let http: ReturnType<typeof createTestHttp>;
 let openai: OpenAI;
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => server.close());
 beforeEach(() => {
   for (const path of Object.keys(answers)) delete answers[path];
   server.requests.length = 0;
-  http = testHttp([
+  http = createTestHttp([
     { id: 'up', name: 'Upstream', baseUrl: server.url, apiKey: 'secret' },
     { id: 'claude', name: 'Claude', kind: 'anthropic', apiKey: 'k' },
     { id: 'router', name: 'Router', kind: 'openrouter', baseUrl: server.url, apiKey: 'secret' },
@@ -227,7 +227,7 @@ verifies('http.media/which-provider', 'what no provider can do names the provide
 
 verifies('http.media/bare-names', 'a usual model name goes to the hosted provider that has it, though its list hides it', async () => {
   const asked: string[] = [];
-  http = testHttp([{ id: 'oa', name: 'OpenAI', kind: 'openai', apiKey: 'k' }], async (url, init) => {
+  http = createTestHttp([{ id: 'oa', name: 'OpenAI', kind: 'openai', apiKey: 'k' }], async (url, init) => {
     asked.push(String(url));
     if (!init?.body) return Response.json({ data: [] });
     return Response.json(TRANSCRIPT);
@@ -283,7 +283,7 @@ describe('/v1/images', () => {
 
   verifies('http.media/drawn', 'Google’s image models answer over their own API', async () => {
     const asked: Record<string, unknown>[] = [];
-    http = testHttp([{ id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' }], async (_url, init) => {
+    http = createTestHttp([{ id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' }], async (_url, init) => {
       asked.push(JSON.parse(String(init?.body)) as Record<string, unknown>);
       const parts = [{ text: 'Here: ' }, { inlineData: { mimeType: 'image/png', data: PIXEL } }];
       const answer = {
@@ -324,7 +324,7 @@ verifies('http.media/faults', 'refusals, failures and answers that cannot be rea
     [(response) => response.writeHead(200).end('Hello'), 502, 'not JSON'],
     [(response) => sendJson(response, { error: { message: 'out of memory: secret' } }), 502, 'out of memory: ***'],
     [(response) => response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy()), 502, 'Upstream'],
-  ] as [(response: Parameters<MediaAnswer>[1]) => unknown, number, string][]) {
+  ] as [(response: Parameters<MediaHandler>[1]) => unknown, number, string][]) {
     answers['/v1/audio/transcriptions'] = (_request, response) => void upstream(response);
     const response = await upload('/v1/audio/transcriptions', form);
     const error = await readError(response);
@@ -357,12 +357,12 @@ verifies('http.media/hang-up', 'a caller that hangs up ends the request upstream
   await came.promise;
   abort.abort();
   expect((await response).status).toBe(499);
-  expect(await server.requests[0]?.left).toBe(true);
+  expect(await server.requests[0]?.isAborted).toBe(true);
 
   answers['/v1/audio/speech'] = (_request, answer) => void answer.writeHead(200, { 'content-type': 'audio/mpeg' }).write('first');
   const speech = await http.post('/v1/audio/speech', { model: 'up/kokoro', voice: 'x', input: 'Hello' });
   await speech.body?.cancel();
-  expect(await server.requests[1]?.left).toBe(true);
+  expect(await server.requests[1]?.isAborted).toBe(true);
 });
 
 verifies('http.media/scopes', 'keys need the scope v1', async () => {

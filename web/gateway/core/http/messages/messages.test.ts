@@ -1,16 +1,16 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropic } from '../../../../../tests/support/anthropic-upstream.ts';
-import { events, HTTP_BASE, testHttp } from '../../../../../tests/support/http.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropicUpstream } from '../../../../../tests/support/anthropic-upstream.ts';
+import { toEvents, HTTP_BASE, createTestHttp } from '../../../../../tests/support/test-http.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../../tests/test-upstream.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
 
 let claude: AnthropicUpstream;
 let other: Upstream;
-let http: ReturnType<typeof testHttp>;
+let http: ReturnType<typeof createTestHttp>;
 
 beforeAll(async () => {
-  [claude, other] = await Promise.all([startAnthropic(), startUpstream()]);
+  [claude, other] = await Promise.all([startAnthropicUpstream(), startUpstream()]);
 });
 afterAll(async () => {
   await claude?.[Symbol.asyncDispose]();
@@ -20,7 +20,7 @@ beforeEach(() => {
   claude.requests.length = 0;
   claude.respond = undefined;
   claude.script = () => [{ text: TEXT }];
-  http = testHttp([
+  http = createTestHttp([
     { id: 'up', name: 'Upstream', baseUrl: other.url },
     { id: 'claude', name: 'Claude', kind: 'anthropic', baseUrl: claude.url, apiKey: ANTHROPIC_KEY },
   ]);
@@ -108,12 +108,12 @@ describe('the SDK', () => {
     let turn = 0;
     http.agent = () =>
       ++turn === 1
-        ? events(
+        ? toEvents(
             { type: 'tool_call', call: { id: 'c1', tool: 'own', args: {} } },
             { type: 'tool_call', call: { id: 'c2', tool: 'get_weather', args: { city: 'Bonn' } } },
             { type: 'finish', reason: 'tool_calls' },
           )
-        : events({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
+        : toEvents({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
     const agents = await sdk()
       .beta.messages.toolRunner({ model: 'perch/main', ...params })
       .runUntilDone();
@@ -250,7 +250,7 @@ describe('translation', () => {
   verifies('http.messages/translated', 'of an answer with thoughts, text, calls and cached tokens', async () => {
     const usage = { inputTokens: 100, outputTokens: 20, totalTokens: 120, cacheReadTokens: 60, cacheWriteTokens: 10 };
     http.agent = () =>
-      events(
+      toEvents(
         { type: 'reasoning', text: 'Hm' },
         { type: 'text', text: 'So' },
         { type: 'usage', usage },
@@ -266,9 +266,9 @@ describe('translation', () => {
     };
     expect(await (await post({ model: 'perch/main' })).json()).toMatchObject(expected);
     expect(await sdk().messages.stream({ model: 'perch/main', max_tokens: 9, messages }).finalMessage()).toMatchObject(expected);
-    http.agent = () => events({ type: 'text', text: 'So' }, { type: 'finish', reason: 'stop', stopSequence: 'END' });
+    http.agent = () => toEvents({ type: 'text', text: 'So' }, { type: 'finish', reason: 'stop', stopSequence: 'END' });
     expect(await (await post({ model: 'perch/main' })).json()).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
-    http.agent = () => events({ type: 'refusal', text: 'I won’t.' }, { type: 'finish', reason: 'content_filter' });
+    http.agent = () => toEvents({ type: 'refusal', text: 'I won’t.' }, { type: 'finish', reason: 'content_filter' });
     expect(await (await post({ model: 'perch/main' })).json()).toMatchObject({ stop_reason: 'refusal', content: [{ text: 'I won’t.' }] });
   });
 

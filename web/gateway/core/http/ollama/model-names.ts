@@ -1,5 +1,5 @@
-import type { ModelEntry } from '#shared/rpc/records.ts';
-import type { HttpDeps } from '../deps.ts';
+import type { ModelEntry } from '#shared/rpc/record-schemas.ts';
+import type { HttpDeps } from '../http-deps.ts';
 
 /** The tag that Ollama's clients add to a name without one. */
 const DEFAULT_TAG = ':latest';

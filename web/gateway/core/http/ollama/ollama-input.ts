@@ -1,20 +1,20 @@
-import type { Part, ToolCall } from '#shared/rpc/records.ts';
+import type { MessagePart, ToolCall } from '#shared/rpc/record-schemas.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
-import { toSource } from '../../trust/sources.ts';
-import { readArgs, readPart } from '../chat-request.ts';
+import { toSource } from '../../trust/content-sources.ts';
+import { parseCallArgs, readContentPart } from '../chat-request.ts';
 import type { OllamaMessage } from './ollama-request.ts';
 
 /** Base64 prefixes of image formats: Ollama's clients send no type. */
-const PICTURES: readonly [start: string, mimeType: string][] = [
+const IMAGE_PREFIXES: readonly [start: string, mimeType: string][] = [
   ['/9j/', 'image/jpeg'],
   ['R0lGOD', 'image/gif'],
   ['UklGR', 'image/webp'],
 ];
 
-function readImage(data: string, at: string): Part {
-  if (data.startsWith('data:')) return readPart({ type: 'image_url', image_url: data }, at);
-  const mimeType = PICTURES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/png';
-  return readPart({ type: 'image_url', image_url: `data:${mimeType};base64,${data}` }, at);
+function readImage(data: string, at: string): MessagePart {
+  if (data.startsWith('data:')) return readContentPart({ type: 'image_url', image_url: data }, at);
+  const mimeType = IMAGE_PREFIXES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/png';
+  return readContentPart({ type: 'image_url', image_url: `data:${mimeType};base64,${data}` }, at);
 }
 
 export function withImages(text: string, images: readonly string[], at: string): ModelMessage['content'] {
@@ -28,24 +28,30 @@ export function withImages(text: string, images: readonly string[], at: string):
  * call without one. Throws a 400 that names the invalid value.
  */
 export function readOllamaMessages(messages: readonly OllamaMessage[]): ModelMessage[] {
-  let open: ToolCall[] = [];
+  let openCalls: ToolCall[] = [];
   let count = 0;
   return messages.map(({ role, content, images, tool_calls, tool_name, name, tool_call_id }, index): ModelMessage => {
     const at = `messages[${index}]`;
     const text = content ?? '';
     if (role === 'assistant') {
       const calls = (tool_calls ?? []).map(({ id, function: called }, i): ToolCall => {
-        const { arguments: given } = called;
-        const args = typeof given === 'string' ? readArgs(given, `${at}.tool_calls[${i}].function.arguments`) : (given ?? {});
+        const { arguments: callArguments } = called;
+        const args =
+          typeof callArguments === 'string'
+            ? parseCallArgs(callArguments, `${at}.tool_calls[${i}].function.arguments`)
+            : (callArguments ?? {});
         return { id: id || `call_${count++}`, tool: called.name, args };
       });
-      open = calls;
+      openCalls = calls;
       return { role, content: text, ...(calls.length > 0 ? { toolCalls: calls } : {}) };
     }
     if (role !== 'tool') return { role, content: withImages(text, images ?? [], `${at}.images`) };
     const tool = tool_name ?? name ?? undefined;
-    const call = open.find(({ id }) => id === tool_call_id) ?? open.find((each) => tool === undefined || each.tool === tool) ?? open.at(0);
-    open = open.filter((each) => each !== call);
+    const call =
+      openCalls.find(({ id }) => id === tool_call_id) ??
+      openCalls.find((each) => tool === undefined || each.tool === tool) ??
+      openCalls.at(0);
+    openCalls = openCalls.filter((each) => each !== call);
     // Without a call, other vendors would reject it as a result.
     if (!call)
       return { role: 'user', content: `Result of ${tool ?? 'a tool'}:\n${text}`, outside: [toSource('program', tool ?? 'a tool')] };

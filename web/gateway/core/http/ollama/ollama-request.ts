@@ -1,95 +1,106 @@
-import { listOf, z } from '#shared/rpc/zod.ts';
-import type { ResponseFormat, ToolSpec, Wishes } from '../../providers/provider.ts';
-import { badRequest } from '../errors.ts';
+import { createListSchema, z } from '#shared/rpc/zod.ts';
+import type { ResponseFormat, ToolSpec, GenerationOptions } from '../../providers/provider.ts';
+import { badRequest } from '../http-error.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { parse } from '../parse.ts';
+import { parseParams } from '../parse-params.ts';
 
-const record = z.record(z.string(), z.unknown());
-const text = z.string();
+const jsonObject = z.record(z.string(), z.unknown());
+const textSchema = z.string();
 
-const options = z.looseObject({
+const optionsSchema = z.looseObject({
   temperature: z.number().min(0).nullish(),
   top_p: z.number().nullish(),
   seed: z.number().int().nullish(),
   num_predict: z.number().int().nullish(),
-  stop: z.union([text, z.array(text)]).nullish(),
+  stop: z.union([textSchema, z.array(textSchema)]).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
 });
 
-const base = z.looseObject({
+const baseSchema = z.looseObject({
   model: z.string().min(1).max(300),
   stream: z.boolean().nullish(),
-  format: z.union([text, record]).nullish(),
-  options: options.nullish(),
-  think: z.union([z.boolean(), text]).nullish(),
+  format: z.union([textSchema, jsonObject]).nullish(),
+  options: optionsSchema.nullish(),
+  think: z.union([z.boolean(), textSchema]).nullish(),
   keep_alive: z.unknown().optional(),
 });
 
-const toolCall = z.looseObject({
-  id: text.nullish(),
-  function: z.looseObject({ name: text, arguments: z.union([record, text]).nullish() }),
+const toolCallSchema = z.looseObject({
+  id: textSchema.nullish(),
+  function: z.looseObject({ name: textSchema, arguments: z.union([jsonObject, textSchema]).nullish() }),
 });
 
-export const message = z.looseObject({
+export const ollamaMessage = z.looseObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: text.nullish(),
-  images: z.array(text).nullish(),
-  tool_calls: z.array(toolCall).nullish(),
-  tool_name: text.nullish(),
-  tool_call_id: text.nullish(),
-  name: text.nullish(),
+  content: textSchema.nullish(),
+  images: z.array(textSchema).nullish(),
+  tool_calls: z.array(toolCallSchema).nullish(),
+  tool_name: textSchema.nullish(),
+  tool_call_id: textSchema.nullish(),
+  name: textSchema.nullish(),
 });
-export type OllamaMessage = z.output<typeof message>;
+export type OllamaMessage = z.output<typeof ollamaMessage>;
 
-const tool = z.looseObject({
-  function: z.looseObject({ name: z.string().min(1).max(200), description: text.nullish(), parameters: record.nullish() }),
+const toolSchema = z.looseObject({
+  function: z.looseObject({ name: z.string().min(1).max(200), description: textSchema.nullish(), parameters: jsonObject.nullish() }),
 });
 
-export const chatRequest = base.extend({ messages: listOf(message).nullish(), tools: listOf(z.looseObject({})).nullish() });
-export const generateRequest = base.extend({
-  prompt: text.nullish(),
-  system: text.nullish(),
-  suffix: text.nullish(),
-  images: z.array(text).nullish(),
+export const chatRequest = baseSchema.extend({
+  messages: createListSchema(ollamaMessage).nullish(),
+  tools: createListSchema(z.looseObject({})).nullish(),
 });
-type BaseRequest = z.output<typeof base>;
+export const generateRequest = baseSchema.extend({
+  prompt: textSchema.nullish(),
+  system: textSchema.nullish(),
+  suffix: textSchema.nullish(),
+  images: z.array(textSchema).nullish(),
+});
+type BaseRequest = z.output<typeof baseSchema>;
 
 /** Hints, which change no answer. */
-const HINTS = new Set(['keep_alive', 'truncate', 'shift']);
-const KNOWN = new Set([...Object.keys({ ...chatRequest.shape, ...generateRequest.shape }), ...HINTS]);
-const KNOWN_OPTIONS = new Set([...Object.keys(options.shape), 'num_ctx', 'num_gpu', 'num_thread', 'num_batch', 'use_mmap', 'use_mlock']);
+const HINT_FIELDS = new Set(['keep_alive', 'truncate', 'shift']);
+const KNOWN_FIELDS = new Set([...Object.keys({ ...chatRequest.shape, ...generateRequest.shape }), ...HINT_FIELDS]);
+const KNOWN_OPTIONS = new Set([
+  ...Object.keys(optionsSchema.shape),
+  'num_ctx',
+  'num_gpu',
+  'num_thread',
+  'num_batch',
+  'use_mmap',
+  'use_mlock',
+]);
 /** Levels of thinking; `true` means the middle one. */
-const EFFORTS = ['low', 'medium', 'high'] as const;
+const THINKING_LEVELS = ['low', 'medium', 'high'] as const;
 
 /**
  * Reads the parameters that all models and agents support. Names of fields without effect are added to `ignored`. Throws a 400 for invalid
  * values.
  */
-export function readOllamaWishes(body: BaseRequest, ignored: IgnoredFields): Wishes {
-  for (const [name, value] of Object.entries(body)) if (value != null && value !== false && !KNOWN.has(name)) ignored.add(name);
-  const given = body.options ?? {};
-  for (const [name, value] of Object.entries(given)) if (value != null && !KNOWN_OPTIONS.has(name)) ignored.add(`options.${name}`);
-  const stop = (typeof given.stop === 'string' ? [given.stop] : (given.stop ?? [])).filter((each) => each !== '');
+export function readOllamaOptions(body: BaseRequest, ignored: IgnoredFields): GenerationOptions {
+  for (const [name, value] of Object.entries(body)) if (value != null && value !== false && !KNOWN_FIELDS.has(name)) ignored.add(name);
+  const modelOptions = body.options ?? {};
+  for (const [name, value] of Object.entries(modelOptions)) if (value != null && !KNOWN_OPTIONS.has(name)) ignored.add(`options.${name}`);
+  const stop = (typeof modelOptions.stop === 'string' ? [modelOptions.stop] : (modelOptions.stop ?? [])).filter((each) => each !== '');
   return {
     // Other vendors reject values above 2.
-    temperature: given.temperature == null ? undefined : Math.min(2, given.temperature),
-    topP: given.top_p == null ? undefined : Math.min(1, Math.max(0, given.top_p)),
-    seed: given.seed ?? undefined,
+    temperature: modelOptions.temperature == null ? undefined : Math.min(2, modelOptions.temperature),
+    topP: modelOptions.top_p == null ? undefined : Math.min(1, Math.max(0, modelOptions.top_p)),
+    seed: modelOptions.seed ?? undefined,
     // Negative: unlimited.
-    maxTokens: given.num_predict != null && given.num_predict > 0 ? given.num_predict : undefined,
+    maxTokens: modelOptions.num_predict != null && modelOptions.num_predict > 0 ? modelOptions.num_predict : undefined,
     stop: stop.length > 0 ? stop : undefined,
-    presencePenalty: given.presence_penalty ?? undefined,
-    frequencyPenalty: given.frequency_penalty ?? undefined,
+    presencePenalty: modelOptions.presence_penalty ?? undefined,
+    frequencyPenalty: modelOptions.frequency_penalty ?? undefined,
     reasoningEffort: readEffort(body.think),
     responseFormat: readFormat(body.format),
   };
 }
 
-function readEffort(think: BaseRequest['think']): Wishes['reasoningEffort'] {
+function readEffort(think: BaseRequest['think']): GenerationOptions['reasoningEffort'] {
   if (think == null || think === '') return undefined;
   if (think === false) return 'none';
-  const effort = think === true ? 'medium' : EFFORTS.find((each) => each === think);
+  const effort = think === true ? 'medium' : THINKING_LEVELS.find((each) => each === think);
   if (!effort) throw badRequest('`think` must be true, false, "low", "medium" or "high".', 'think');
   return effort;
 }
@@ -103,6 +114,6 @@ function readFormat(format: BaseRequest['format']): ResponseFormat | undefined {
 
 export const readOllamaTools = (tools: readonly unknown[]): ToolSpec[] =>
   tools.map((each, index) => {
-    const { name, description, parameters } = parse(tool, each, ['tools', index]).function;
+    const { name, description, parameters } = parseParams(toolSchema, each, ['tools', index]).function;
     return { name, description: description ?? '', schema: parameters ?? {} };
   });

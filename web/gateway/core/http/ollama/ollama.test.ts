@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { events, HTTP_BASE, testHttp, upstreamHttp } from '../../../../../tests/support/http.ts';
-import { until } from '../../../../../tests/support/gateway.ts';
-import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { toEvents, HTTP_BASE, createTestHttp, createUpstreamHttp } from '../../../../../tests/support/test-http.ts';
+import { waitFor } from '../../../../../tests/support/test-gateway.ts';
+import { UPSTREAM_TEXT } from '../../../../../tests/test-upstream.ts';
 import { toKeepAliveMs } from './loaded-models.ts';
 
 // Requests as the package `ollama` sends them.
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const TOOL = {
@@ -97,20 +97,20 @@ describe('POST /api/chat', () => {
       { role: 'user', content: 'Result of gone:\nthree' },
     ]);
     v1.http.agent = ({ tools }) =>
-      events({ type: 'tool_call', call: { id: 'c', tool: tools?.[0]?.name ?? '', args: {} } }, { type: 'finish', reason: 'tool_calls' });
+      toEvents({ type: 'tool_call', call: { id: 'c', tool: tools?.[0]?.name ?? '', args: {} } }, { type: 'finish', reason: 'tool_calls' });
     const agent = await (await post('/api/chat', { model: 'perch/main', messages: MESSAGES, tools: [TOOL], stream: false })).json();
     expect(agent).toMatchObject({ message: { tool_calls: [{ id: 'c', function: { name: 'get_weather' } }] }, done_reason: 'stop' });
   });
 
   verifies('http.ollama/chat', 'thoughts are apart from the text, and left out if nobody wants them', async () => {
-    v1.http.agent = () => events({ type: 'reasoning', text: 'Hm' }, { type: 'text', text: 'Yes' }, { type: 'finish', reason: 'length' });
+    v1.http.agent = () => toEvents({ type: 'reasoning', text: 'Hm' }, { type: 'text', text: 'Yes' }, { type: 'finish', reason: 'length' });
     const ask = async (think?: unknown): Promise<unknown> =>
       (await post('/api/chat', { model: 'perch/main', messages: MESSAGES, stream: false, think })).json();
     expect(await ask()).toMatchObject({ message: { thinking: 'Hm', content: 'Yes' }, done_reason: 'length' });
     expect(await ask('high')).toMatchObject({ message: { thinking: 'Hm' } });
     expect((await ask(false)) as object).toMatchObject({ message: { role: 'assistant', content: 'Yes' } });
     expect(JSON.stringify(await ask(false))).not.toContain('thinking');
-    expect(v1.http.runs.map(({ wishes }) => wishes.reasoningEffort)).toEqual([undefined, 'high', 'none', 'none']);
+    expect(v1.http.runs.map(({ generationOptions }) => generationOptions.reasoningEffort)).toEqual([undefined, 'high', 'none', 'none']);
     expect((await post('/api/chat', { model: 'perch/main', messages: MESSAGES, think: 'odd' })).status).toBe(400);
   });
 
@@ -208,7 +208,7 @@ describe('GET /api/ps', () => {
     const answer = await post('/api/chat', { model: 'perch/main', messages: MESSAGES, keep_alive: 0 });
     expect(await names()).toEqual(['perch/main']);
     await answer.body?.cancel();
-    await until(async () => (await names()).length === 0);
+    await waitFor(async () => (await names()).length === 0);
   });
 
   verifies('http.ollama/running', 'reads durations as Ollama does', () => {
@@ -244,7 +244,7 @@ verifies('http.ollama/errors', 'are objects with one text, also within a stream'
 
 verifies('http.ollama/embed', 'gives vectors of one text or several, in their order', async () => {
   const asked: unknown[] = [];
-  const http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async (_url, init) => {
+  const http = createTestHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async (_url, init) => {
     const body = JSON.parse(String(init?.body)) as { input: string[] };
     asked.push(body);
     const data = body.input.map((text, index) => ({ object: 'embedding', index, embedding: [text.length, index] })).reverse();

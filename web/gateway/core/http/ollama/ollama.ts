@@ -1,32 +1,32 @@
 import { NDJSON_HEADERS } from '#shared/http/ollama-api.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { countedStream } from '../../providers/counted-stream.ts';
-import type { ModelEvent, ModelMessage, ToolSpec, Wishes } from '../../providers/provider.ts';
-import { retriedStream } from '../../providers/retry.ts';
-import { readJson } from '../body.ts';
-import { bodyOf, type Caller, forCaller } from '../caller.ts';
-import type { ChatDeps } from '../chat.ts';
-import type { HttpDeps } from '../deps.ts';
+import { withCountedUsage } from '../../providers/counted-usage.ts';
+import type { ModelEvent, ModelMessage, ToolSpec, GenerationOptions } from '../../providers/provider.ts';
+import { retryStream } from '../../providers/retry.ts';
+import { readJson } from '../request-body.ts';
+import { toBodyStream, type Caller, runForCaller } from '../caller.ts';
+import type { ChatDeps } from '../chat-endpoint.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { embedTexts } from '../embeddings.ts';
-import { badRequest, chatName } from '../errors.ts';
-import { IgnoredFields, withoutUnsupported } from '../ignored-fields.ts';
-import { parse } from '../parse.ts';
-import { withoutRefusedEffort } from '../refused-effort.ts';
-import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
+import { badRequest, toChatParam } from '../http-error.ts';
+import { IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
+import { parseParams } from '../parse-params.ts';
+import { retryWithoutEffort } from '../retry-without-effort.ts';
+import { findAgentId, resolveAgentSession, readSessionHeader, resolveRoute } from '../request-target.ts';
 import { readOllamaMessages, withImages } from './ollama-input.ts';
 import { type LoadedModels, toKeepAliveMs } from './loaded-models.ts';
 import { withoutDefaultTag } from './model-names.ts';
-import { type OllamaForm, type OllamaSource, streamOllama, wholeOllama } from './output.ts';
-import { chatRequest, generateRequest, readOllamaTools, readOllamaWishes } from './ollama-request.ts';
+import { type OllamaForm, type OllamaSource, streamOllama, buildOllamaResponse } from './ollama-writer.ts';
+import { chatRequest, generateRequest, readOllamaTools, readOllamaOptions } from './ollama-request.ts';
 
-export * from './models.ts';
+export * from './ollama-models.ts';
 
-interface Asked {
+interface OllamaRequest {
   form: OllamaForm;
   model: string;
   messages: ModelMessage[];
   tools: ToolSpec[];
-  wishes: Wishes;
+  generationOptions: GenerationOptions;
   stream: boolean;
   keepAliveMs: number;
 }
@@ -36,23 +36,23 @@ export interface OllamaDeps extends ChatDeps {
 }
 
 /** `POST /api/chat`. Throws errors that `toHttpError` explains. */
-export function answerOllamaChat(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
-  return answer(request, principal, deps, (value, ignored) => {
-    const body = parse(chatRequest, value);
+export function handleOllamaChat(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
+  return handle(request, principal, deps, (value, ignored) => {
+    const body = parseParams(chatRequest, value);
     const { model, messages, tools, stream, keep_alive } = body;
     return {
       ...{ form: 'chat', model, stream: stream !== false, keepAliveMs: toKeepAliveMs(keep_alive) },
       messages: readOllamaMessages(messages ?? []),
       tools: readOllamaTools(tools ?? []),
-      wishes: readOllamaWishes(body, ignored),
+      generationOptions: readOllamaOptions(body, ignored),
     };
   });
 }
 
 /** `POST /api/generate`. Throws errors that `toHttpError` explains. */
-export function answerOllamaGenerate(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
-  return answer(request, principal, deps, (value, ignored) => {
-    const body = parse(generateRequest, value);
+export function handleOllamaGenerate(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
+  return handle(request, principal, deps, (value, ignored) => {
+    const body = parseParams(generateRequest, value);
     const { model, prompt, system, suffix, images, stream, keep_alive } = body;
     if (suffix) throw badRequest('`suffix` is not supported. Put the text before and after the gap into `prompt`.', 'suffix');
     const content = withImages(prompt ?? '', images ?? [], 'images');
@@ -62,43 +62,44 @@ export function answerOllamaGenerate(request: Request, principal: string, deps: 
         ...(system ? [{ role: 'system' as const, content: system }] : []),
         ...(content.length > 0 ? [{ role: 'user' as const, content }] : []),
       ],
-      wishes: readOllamaWishes(body, ignored),
+      generationOptions: readOllamaOptions(body, ignored),
     };
   });
 }
 
-function answer(
+function handle(
   request: Request,
   principal: string,
   deps: OllamaDeps,
-  read: (body: Record<string, unknown>, ignored: IgnoredFields) => Asked,
+  read: (body: Record<string, unknown>, ignored: IgnoredFields) => OllamaRequest,
 ): Promise<Response> {
-  return forCaller(request, async (caller) => {
+  return runForCaller(request, async (caller) => {
     const ignored = new IgnoredFields();
-    const asked = read(await readJson(request), ignored);
+    const ollamaRequest = read(await readJson(request), ignored);
     const { signal } = caller.abort;
-    const name = await withoutDefaultTag(asked.model, signal, deps);
-    const agentId = agentOf(name, deps);
-    const begin = (): (() => void) => deps.loaded.begin(principal, agentId === undefined ? name : `perch/${agentId}`, asked.keepAliveMs);
+    const name = await withoutDefaultTag(ollamaRequest.model, signal, deps);
+    const agentId = findAgentId(name, deps);
+    const begin = (): (() => void) =>
+      deps.loaded.begin(principal, agentId === undefined ? name : `perch/${agentId}`, ollamaRequest.keepAliveMs);
     // Clients preload a model this way.
-    if (!asked.messages.some(({ role }) => role !== 'system')) {
-      if (agentId === undefined) await routeOf(name, signal, deps);
-      caller.settled();
+    if (!ollamaRequest.messages.some(({ role }) => role !== 'system')) {
+      if (agentId === undefined) await resolveRoute(name, signal, deps);
+      caller.release();
       begin()();
-      return loaded(asked, deps);
+      return createLoadedResponse(ollamaRequest, deps);
     }
     const source =
       agentId === undefined
-        ? await modelSource(asked, name, { principal, caller, ignored }, deps)
-        : agentSource(asked, agentId, { principal, caller, ignored, request }, deps);
+        ? await createModelSource(ollamaRequest, name, { principal, caller, ignored }, deps)
+        : createAgentSource(ollamaRequest, agentId, { principal, caller, ignored, request }, deps);
     const end = begin();
-    if (!asked.stream) {
-      const whole = await wholeOllama(source).finally(end);
-      caller.settled();
-      return ignored.report(Response.json(whole), deps.note);
+    if (!ollamaRequest.stream) {
+      const result = await buildOllamaResponse(source).finally(end);
+      caller.release();
+      return ignored.report(Response.json(result), deps.note);
     }
     const lines = endedBy(streamOllama(source, { signal, explain: deps.explain }), end);
-    const response = new Response(bodyOf(lines, caller, await lines.next()), { headers: NDJSON_HEADERS });
+    const response = new Response(toBodyStream(lines, caller, await lines.next()), { headers: NDJSON_HEADERS });
     return ignored.report(response, deps.note);
   });
 }
@@ -112,7 +113,7 @@ async function* endedBy(lines: AsyncGenerator<string>, end: () => void): AsyncGe
   }
 }
 
-function loaded({ form, model, keepAliveMs }: Asked, { clock }: HttpDeps): Response {
+function createLoadedResponse({ form, model, keepAliveMs }: OllamaRequest, { clock }: HttpDeps): Response {
   return Response.json({
     ...{ model, created_at: new Date(clock.now()).toISOString() },
     ...(form === 'generate' ? { response: '' } : { message: { role: 'assistant', content: '' } }),
@@ -120,45 +121,63 @@ function loaded({ form, model, keepAliveMs }: Asked, { clock }: HttpDeps): Respo
   });
 }
 
-interface Call {
+interface OllamaCall {
   principal: string;
   caller: Caller;
   ignored: IgnoredFields;
 }
 
 const toSource = (
-  { form, model, messages, wishes }: Asked,
+  { form, model, messages, generationOptions }: OllamaRequest,
   events: AsyncIterable<ModelEvent>,
   record: OllamaSource['record'],
   { clock }: HttpDeps,
-): OllamaSource => ({ ...{ form, model, messages, events, clock, record }, showsThoughts: wishes.reasoningEffort !== 'none' });
+): OllamaSource => ({ ...{ form, model, messages, events, clock, record }, showsReasoning: generationOptions.reasoningEffort !== 'none' });
 
-function agentSource(asked: Asked, agentId: string, call: Call & { request: Request }, deps: ChatDeps): OllamaSource {
-  const { messages, tools, wishes } = asked;
+function createAgentSource(
+  ollamaRequest: OllamaRequest,
+  agentId: string,
+  call: OllamaCall & { request: Request },
+  deps: ChatDeps,
+): OllamaSource {
+  const { messages, tools, generationOptions } = ollamaRequest;
   const { principal, caller, ignored, request } = call;
-  const sessionId = agentSession({ header: headerSession(request), user: undefined, tools }, ignored);
+  const sessionId = resolveAgentSession({ header: readSessionHeader(request), user: undefined, tools }, ignored);
   const { signal } = caller.abort;
-  const run = (left: Wishes): AsyncIterable<ModelEvent> =>
-    deps.agents.run({ agentId, messages, sessionId, principal, tools, wishes: left, signal });
+  const run = (remaining: GenerationOptions): AsyncIterable<ModelEvent> =>
+    deps.agents.run({ agentId, messages, sessionId, principal, tools, generationOptions: remaining, signal });
   // The run records its own usage.
-  return toSource(asked, tolerant(run, wishes, ignored), () => {}, deps);
+  return toSource(ollamaRequest, withoutRejectedOptions(run, generationOptions, ignored), () => {}, deps);
 }
 
-async function modelSource(asked: Asked, name: string, { principal, caller, ignored }: Call, deps: ChatDeps): Promise<OllamaSource> {
-  const { clock, thoughts } = deps;
+async function createModelSource(
+  asked: OllamaRequest,
+  name: string,
+  { principal, caller, ignored }: OllamaCall,
+  deps: ChatDeps,
+): Promise<OllamaSource> {
+  const { clock, providerStates } = deps;
   const { signal } = caller.abort;
-  const { provider, model, key } = await routeOf(name, signal, deps);
-  const request = { model, messages: thoughts.restored(principal, asked.messages), tools: asked.tools, exact: true };
-  const run = (left: Wishes): AsyncIterable<ModelEvent> =>
-    retriedStream(() => provider.stream({ ...request, ...left }, signal), { clock, signal });
-  const events = thoughts.noting(principal, countedStream(tolerant(run, asked.wishes, ignored), asked.messages, key));
+  const { provider, model, key } = await resolveRoute(name, signal, deps);
+  const request = { model, messages: providerStates.restoreInto(principal, asked.messages), tools: asked.tools, exact: true };
+  const run = (left: GenerationOptions): AsyncIterable<ModelEvent> =>
+    retryStream(() => provider.stream({ ...request, ...left }, signal), { clock, signal });
+  const events = providerStates.recordFrom(
+    principal,
+    withCountedUsage(withoutRejectedOptions(run, asked.generationOptions, ignored), asked.messages, key),
+  );
   return toSource(asked, events, (usage) => deps.record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }), deps);
 }
 
 /** Clients send the same options for every model: the request is repeated without those that it rejects. */
-const tolerant = (run: (wishes: Wishes) => AsyncIterable<ModelEvent>, wishes: Wishes, ignored: IgnoredFields): AsyncIterable<ModelEvent> =>
-  withoutRefusedEffort(
-    (left) => withoutUnsupported(left, run, { ignored, nameOf: (field) => (field === 'reasoningEffort' ? 'think' : chatName(field)) }),
+const withoutRejectedOptions = (
+  run: (wishes: GenerationOptions) => AsyncIterable<ModelEvent>,
+  wishes: GenerationOptions,
+  ignored: IgnoredFields,
+): AsyncIterable<ModelEvent> =>
+  retryWithoutEffort(
+    (left) =>
+      retryWithoutUnsupported(left, run, { ignored, nameOf: (field) => (field === 'reasoningEffort' ? 'think' : toChatParam(field)) }),
     wishes,
     () => ignored.add('think'),
   );
@@ -176,17 +195,17 @@ export const embeddingsRequest = z.looseObject({
 });
 
 /** `POST /api/embed`. Throws errors that `toHttpError` explains. */
-export function answerOllamaEmbed(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
-  return forCaller(request, async ({ abort: { signal }, settled }) => {
+export function handleOllamaEmbed(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
+  return runForCaller(request, async ({ abort: { signal }, release }) => {
     const startedAt = deps.clock.monotonic();
-    const { model, input, dimensions, keep_alive } = parse(embedRequest, await readJson(request));
+    const { model, input, dimensions, keep_alive } = parseParams(embedRequest, await readJson(request));
     const texts = typeof input === 'string' ? [input] : (input ?? []);
     const name = await withoutDefaultTag(model, signal, deps);
     const { vectors, usage } =
       texts.length === 0
         ? { vectors: [], usage: { inputTokens: 0 } }
         : await embedTexts({ model: name, input: texts, ...(dimensions == null ? {} : { dimensions }) }, principal, signal, deps);
-    settled();
+    release();
     deps.loaded.begin(principal, name, toKeepAliveMs(keep_alive))();
     return Response.json({
       ...{ model, embeddings: vectors, total_duration: Math.round((deps.clock.monotonic() - startedAt) * 1e6) },
@@ -196,12 +215,12 @@ export function answerOllamaEmbed(request: Request, principal: string, deps: Oll
 }
 
 /** `POST /api/embeddings`, the older form for one text. Throws errors that `toHttpError` explains. */
-export function answerOllamaEmbeddings(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
-  return forCaller(request, async ({ abort: { signal }, settled }) => {
-    const { model, prompt, keep_alive } = parse(embeddingsRequest, await readJson(request));
+export function handleOllamaEmbeddings(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
+  return runForCaller(request, async ({ abort: { signal }, release }) => {
+    const { model, prompt, keep_alive } = parseParams(embeddingsRequest, await readJson(request));
     const name = await withoutDefaultTag(model, signal, deps);
     const vectors = prompt ? (await embedTexts({ model: name, input: [prompt] }, principal, signal, deps)).vectors : [];
-    settled();
+    release();
     deps.loaded.begin(principal, name, toKeepAliveMs(keep_alive))();
     return Response.json({ embedding: vectors[0] ?? [] });
   });

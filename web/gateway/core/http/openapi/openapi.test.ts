@@ -2,10 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { HTTP_BASE, testHttp } from '../../../../../tests/support/http.ts';
-import { createRouter, createRoutes } from '../routes.ts';
-import { Thoughts } from '../thoughts.ts';
-import { openApiDocument } from './openapi.ts';
+import { HTTP_BASE, createTestHttp } from '../../../../../tests/support/test-http.ts';
+import { createRouter, createRoutes } from '../http-routes.ts';
+import { ProviderStateCache } from '../provider-state-cache.ts';
+import { createOpenApiDocument } from './openapi.ts';
 
 const operation = z.strictObject({
   operationId: z.string().regex(/^\w+$/),
@@ -39,7 +39,7 @@ const description = z.strictObject({
 });
 
 const read = async (): Promise<z.output<typeof description>> => {
-  const response = await testHttp([]).ask(new Request(`${HTTP_BASE}/openapi.json`), 'key:a', ['read']);
+  const response = await createTestHttp([]).ask(new Request(`${HTTP_BASE}/openapi.json`), 'key:a', ['read']);
   return description.parse(await response.json());
 };
 
@@ -47,7 +47,7 @@ describe('GET /openapi.json', () => {
   verifies('http.openapi/routes', 'describes the routes that are served, and no others', async () => {
     const { paths } = await read();
     const deps = { clock: { now: () => 0 } } as Parameters<typeof createRoutes>[0];
-    const served = Object.entries(createRoutes(deps, new Thoughts(), () => Promise.reject(new Error('no files here')))).flatMap(
+    const served = Object.entries(createRoutes(deps, new ProviderStateCache(), () => Promise.reject(new Error('no files here')))).flatMap(
       ([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`),
     );
     const described = Object.entries(paths).flatMap(([path, methods]) =>
@@ -79,7 +79,7 @@ describe('GET /openapi.json', () => {
   });
 
   it('needs a token that may read', async () => {
-    const response = await testHttp([]).ask(new Request(`${HTTP_BASE}/openapi.json`), 'key:a', ['mcp']);
+    const response = await createTestHttp([]).ask(new Request(`${HTTP_BASE}/openapi.json`), 'key:a', ['mcp']);
     expect(response.status).toBe(403);
   });
 });
@@ -87,10 +87,10 @@ describe('GET /openapi.json', () => {
 it('finds a path by its template', () => {
   const methods = {};
   const find = createRouter({ '/v1/models': methods, '/v1/models/{model}': methods, '/v1/responses/{id}/cancel': methods });
-  expect(find('/v1/models')?.given).toBe('');
-  expect(find('/v1/models/up/a/b')?.given).toBe('up/a/b');
-  expect(find('/v1/responses/r/cancel')?.given).toBe('r');
+  expect(find('/v1/models')?.pathParam).toBe('');
+  expect(find('/v1/models/up/a/b')?.pathParam).toBe('up/a/b');
+  expect(find('/v1/responses/r/cancel')?.pathParam).toBe('r');
   for (const path of ['/v1/responses/r', '/v1/responses/r/s/cancel', '/constructor', '/v1/models/{model}x/', '/v1'])
     expect(path === '/v1/models/{model}x/' ? undefined : find(path)).toBeUndefined();
-  expect(openApiDocument('1')).toBe(openApiDocument('1'));
+  expect(createOpenApiDocument('1')).toBe(createOpenApiDocument('1'));
 });

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { upstreamHttp } from '../../../../../tests/support/http.ts';
+import { createUpstreamHttp } from '../../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { UPSTREAM_TEXT } from '../../../../../tests/test-upstream.ts';
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
 const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body?.['messages'];
 

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
-import type { Item, MessageItem } from './record.ts';
+import type { Item, MessageItem } from './response-record.ts';
 
 /** Requests the summary that replaces a conversation. */
 export const COMPACTION_PROMPT: ModelMessage = {
@@ -12,7 +12,7 @@ export const COMPACTION_PROMPT: ModelMessage = {
 
 const SUMMARY_HEADING = 'Summary of the conversation so far:\n';
 
-const sealed = z.strictObject({ perch: z.literal('compaction'), summary: z.string() });
+const compactionContent = z.strictObject({ perch: z.literal('compaction'), summary: z.string() });
 
 /** The item that replaces the summarised conversation. Clients send it back unchanged. */
 export const toCompactionItem = (id: string, summary: string): Record<string, unknown> => ({
@@ -23,7 +23,7 @@ export const toCompactionItem = (id: string, summary: string): Record<string, un
 /** The message that models receive for such an item; undefined if another server created it. */
 export function readCompaction(id: string, encrypted: string): MessageItem | undefined {
   try {
-    const { summary } = sealed.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(encrypted))));
+    const { summary } = compactionContent.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(encrypted))));
     const text = `${SUMMARY_HEADING}${summary}`;
     return { type: 'message', id, role: 'user', status: 'completed', content: [{ type: 'input_text', text }] };
   } catch {
@@ -36,4 +36,4 @@ export const isSummary = (content: MessageItem['content']): boolean =>
   content.some((part) => part.type === 'input_text' && part.text.startsWith(SUMMARY_HEADING));
 
 /** Whether an item stays unchanged: messages of people and of the client. */
-export const isKeptWhole = (item: Item): boolean => item.type === 'message' && item.role !== 'assistant';
+export const isPreserved = (item: Item): boolean => item.type === 'message' && item.role !== 'assistant';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { events, testHttp } from '../../../../../tests/support/http.ts';
+import { toEvents, createTestHttp } from '../../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
 import { toModelName } from './response-tools.ts';
 
@@ -9,9 +9,9 @@ const tools = [
 ];
 
 verifies('http.responses/custom-tools', 'offered, called and answered', async () => {
-  const http = testHttp([]);
+  const http = createTestHttp([]);
   http.agent = () =>
-    events(
+    toEvents(
       { type: 'tool_call', call: { id: 'c1', tool: 'patch', args: { input: 'x' } } },
       { type: 'tool_call', call: { id: 'c2', tool: 'mcp__notes__add', args: { text: 'hi' } } },
       { type: 'finish', reason: 'tool_calls' },
@@ -30,7 +30,7 @@ verifies('http.responses/custom-tools', 'offered, called and answered', async ()
     { type: 'custom_tool_call_output', call_id: 'c1', output: 'patched' },
     { type: 'function_call_output', call_id: 'c2', output: 'added' },
   ];
-  http.agent = () => events({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
+  http.agent = () => toEvents({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
   // From stored items, and from items that the client sends back.
   for (const more of [
     { previous_response_id: made.id, input: results },

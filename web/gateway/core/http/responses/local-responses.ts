@@ -1,4 +1,4 @@
-import type { ResponseRecord } from './record.ts';
+import type { ResponseRecord } from './response-record.ts';
 
 /** Limits of one connection: number of conversations, and characters of each as JSON. The oldest are removed first. */
 const MAX_CONVERSATIONS = 32;

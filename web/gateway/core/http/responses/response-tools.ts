@@ -1,9 +1,9 @@
-import type { ToolCall } from '#shared/rpc/records.ts';
+import type { ToolCall } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../../providers/provider.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { parse } from '../parse.ts';
-import type { CallItem, CustomCallItem } from './record.ts';
+import { parseParams } from '../parse-params.ts';
+import type { CallItem, CustomCallItem } from './response-record.ts';
 
 const anyTool = z.looseObject({ type: z.string() });
 const functionTool = z.looseObject({
@@ -32,11 +32,11 @@ interface CallerTool {
 /** The name by which a model knows a tool of a namespace; long ones end with a hash. */
 export function toModelName({ name, namespace }: { name: string; namespace?: string | undefined }): string {
   if (namespace === undefined) return name;
-  const whole = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`;
-  if (whole.length <= MAX_NAME_CHARS) return whole;
+  const fullName = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`;
+  if (fullName.length <= MAX_NAME_CHARS) return fullName;
   let hash = 0x811c9dc5;
-  for (const char of whole) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
-  return `${whole.slice(0, MAX_NAME_CHARS - 9)}_${hash.toString(16).padStart(8, '0')}`;
+  for (const char of fullName) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return `${fullName.slice(0, MAX_NAME_CHARS - 9)}_${hash.toString(16).padStart(8, '0')}`;
 }
 
 /** The tools of a request as functions for the model; converts its calls back for the client. */
@@ -44,7 +44,7 @@ export class ResponseTools {
   readonly specs: ToolSpec[] = [];
   /** The tools as the client defined them. */
   readonly echo: unknown[] = [];
-  readonly #known = new Map<string, CallerTool>();
+  readonly #tools = new Map<string, CallerTool>();
 
   /** Unsupported tools are omitted and added to `ignored`. Throws a 400 for an invalid tool. */
   constructor(tools: readonly unknown[], ignored: IgnoredFields) {
@@ -52,20 +52,26 @@ export class ResponseTools {
   }
 
   #read(tool: unknown, at: readonly (string | number)[], ignored: IgnoredFields, namespace?: string): void {
-    const { type } = parse(anyTool, tool, at);
+    const { type } = parseParams(anyTool, tool, at);
     if (type === 'function') {
-      const { name, description, parameters, strict } = parse(functionTool, tool, at);
-      this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, description, parameters ?? EMPTY, strict);
+      const { name, description, parameters, strict } = parseParams(functionTool, tool, at);
+      this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, description, parameters ?? EMPTY_SCHEMA, strict);
       if (namespace === undefined)
         this.echo.push({ type, name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null });
     } else if (type === 'custom') {
-      const { name, description, format } = parse(customTool, tool, at);
+      const { name, description, format } = parseParams(customTool, tool, at);
       const grammar = format?.definition ? `\nThe input must match this ${format.syntax ?? ''} grammar:\n${format.definition}` : '';
-      this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, `${description ?? ''}${grammar}`, CUSTOM, undefined);
+      this.#add(
+        { type, name, ...(namespace === undefined ? {} : { namespace }) },
+        `${description ?? ''}${grammar}`,
+        CUSTOM_TOOL_SCHEMA,
+        undefined,
+      );
       if (namespace === undefined) this.echo.push(tool);
     } else if (type === 'namespace' && namespace === undefined) {
-      const given = parse(namespaceTool, tool, at);
-      for (const [index, inner] of given.tools.entries()) this.#read(inner, [...at, 'tools', index], ignored, given.name);
+      const namespaceParams = parseParams(namespaceTool, tool, at);
+      for (const [index, inner] of namespaceParams.tools.entries())
+        this.#read(inner, [...at, 'tools', index], ignored, namespaceParams.name);
       this.echo.push(tool);
     } else ignored.add(at.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${key}` : key), ''));
   }
@@ -77,28 +83,28 @@ export class ResponseTools {
     strict: boolean | null | undefined,
   ): void {
     const name = toModelName(tool);
-    this.#known.set(name, tool);
+    this.#tools.set(name, tool);
     this.specs.push({ name, description: description ?? '', schema, ...(strict == null ? {} : { strict }) });
   }
 
   /** Whether a model can call this tool of the client. */
   has(type: string, name: string): boolean {
-    return this.#known.get(name)?.type === type;
+    return this.#tools.get(name)?.type === type;
   }
 
   /** Converts a model's call to the format that the client expects. */
   toItem({ id, tool, args }: ToolCall): Omit<CallItem, 'id' | 'status'> | Omit<CustomCallItem, 'id' | 'status'> {
-    const { type, name, namespace } = this.#known.get(tool) ?? { type: 'function', name: tool };
-    const about = { call_id: id, name, ...(namespace === undefined ? {} : { namespace }) };
-    if (type === 'function') return { type: 'function_call', ...about, arguments: JSON.stringify(args) };
+    const { type, name, namespace } = this.#tools.get(tool) ?? { type: 'function', name: tool };
+    const callFields = { call_id: id, name, ...(namespace === undefined ? {} : { namespace }) };
+    if (type === 'function') return { type: 'function_call', ...callFields, arguments: JSON.stringify(args) };
     const { input } = args;
-    return { type: 'custom_tool_call', ...about, input: typeof input === 'string' ? input : JSON.stringify(args) };
+    return { type: 'custom_tool_call', ...callFields, input: typeof input === 'string' ? input : JSON.stringify(args) };
   }
 }
 
-const EMPTY = { type: 'object', properties: {} };
+const EMPTY_SCHEMA = { type: 'object', properties: {} };
 /** Parameters of a custom tool, which takes free text. */
-const CUSTOM = {
+const CUSTOM_TOOL_SCHEMA = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The whole input of the tool, as text' } },
   required: ['input'],

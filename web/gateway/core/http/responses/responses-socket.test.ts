@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { memoryPair } from '#shared/link/link.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { FakeClock } from '../../../../../tests/support/clock.ts';
-import { until } from '../../../../../tests/support/gateway.ts';
+import { FakeClock } from '../../../../../tests/support/fake-clock.ts';
+import { waitFor } from '../../../../../tests/support/test-gateway.ts';
 import { LocalResponses } from './local-responses.ts';
 import { ResponsesSockets } from './responses-socket.ts';
 
@@ -37,7 +37,7 @@ verifies('http.responses/websocket-admission', 'after 60 minutes a connection en
   clock.advance(HOUR - 1);
   expect(closes).toEqual([]);
   clock.advance(1);
-  await until(() => closes.length > 0);
+  await waitFor(() => closes.length > 0);
   expect(messages).toMatchObject([{ type: 'error', status: 400, error: { code: 'websocket_connection_limit_reached' } }]);
   expect(closes).toEqual([{ code: 1000, reason: 'the connection is 60 minutes old' }]);
 });
@@ -47,11 +47,11 @@ verifies('http.responses/websocket-admission', 'after 60 minutes the current tur
   const { client, messages, closes, answers } = connection(clock);
   client.send(create);
   client.send(create);
-  await until(() => answers.length === 1);
+  await waitFor(() => answers.length === 1);
   clock.advance(HOUR);
   expect(closes).toEqual([]);
   answers[0]?.(done());
-  await until(() => closes.length > 0);
+  await waitFor(() => closes.length > 0);
   expect(messages.map(({ type }) => type)).toEqual(['response.completed', 'error']);
   expect(answers).toHaveLength(1);
 });
@@ -59,9 +59,9 @@ verifies('http.responses/websocket-admission', 'after 60 minutes the current tur
 verifies('http.responses/websocket', 'a turn ends when the connection closes', async () => {
   const { client, signals } = connection(new FakeClock());
   client.send(create);
-  await until(() => signals.length === 1);
+  await waitFor(() => signals.length === 1);
   client.close(1001, 'gone');
-  await until(() => signals[0]?.aborted === true);
+  await waitFor(() => signals[0]?.aborted === true);
 });
 
 verifies('http.responses/websocket-state', 'a connection has at most 32 conversations, none of them too large', () => {

@@ -4,11 +4,11 @@ import { RESPONSES_PATH } from '#shared/http/responses-socket.ts';
 import { SseScanner } from '#shared/http/sse.ts';
 import type { Link } from '#shared/link/link.ts';
 import { parseJson } from '#shared/parse-json.ts';
-import { CLOSE, tooManyParts } from '#shared/rpc/frames.ts';
+import { CLOSE_CODES, hasTooManyTokens } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../../clock.ts';
-import { badRequest, HttpError } from '../errors.ts';
-import { parse } from '../parse.ts';
+import { badRequest, HttpError } from '../http-error.ts';
+import { parseParams } from '../parse-params.ts';
 import { LocalResponses, type SocketTurn } from './local-responses.ts';
 
 /** Maximum age of a connection, as in the Open Responses specification. */
@@ -69,7 +69,7 @@ export class ResponsesSocket {
   start(): void {
     const stopTimer = this.#deps.clock.after(MAX_AGE_MS, () => {
       this.#waiting = [];
-      this.closeWhenIdle({ code: CLOSE.normal, reason: 'the connection is 60 minutes old', error: EXPIRED });
+      this.closeWhenIdle({ code: CLOSE_CODES.normal, reason: 'the connection is 60 minutes old', error: EXPIRED });
     });
     this.#link.receive({
       message: (text) => this.#receive(text),
@@ -185,7 +185,7 @@ type Sendable = HttpError | { status: number; error: ErrorBody['error']; headers
 
 /** Parses a message. Throws a 400 or 413. */
 function readEvent(text: string): z.output<typeof envelope> {
-  if (tooManyParts(text))
+  if (hasTooManyTokens(text))
     throw new HttpError(413, 'invalid_request_error', 'A message must not have more than 200,000 structural characters.');
   let value: unknown;
   try {
@@ -194,7 +194,7 @@ function readEvent(text: string): z.output<typeof envelope> {
     throw badRequest('The message is not valid JSON, or it is nested too deeply.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The message must be a JSON object.');
-  return parse(envelope, value);
+  return parseParams(envelope, value);
 }
 
 /** Repeats the client's name for the turn in an event, which is a JSON object. */
@@ -227,4 +227,4 @@ export class ResponsesSockets {
   }
 }
 
-const HANDED_OVER = { code: CLOSE.handingOver, reason: 'handed over to another host' };
+const HANDED_OVER = { code: CLOSE_CODES.handingOver, reason: 'handed over to another host' };

@@ -1,19 +1,19 @@
 import { describe, expect } from 'vitest';
-import { events, readError, upstreamHttp } from '../../../../../tests/support/http.ts';
+import { toEvents, readError, createUpstreamHttp } from '../../../../../tests/support/test-http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { UPSTREAM_TEXT } from '../../../../../tests/test-upstream.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 
-const v1 = upstreamHttp();
+const v1 = createUpstreamHttp();
 
 const respond = v1.respond;
-const lastAsked = () => v1.upstream.requests.findLast(({ method }) => method === 'POST')?.body;
+const getLastBody = () => v1.upstream.requests.findLast(({ method }) => method === 'POST')?.body;
 
 describe('a response', () => {
   verifies('http.responses/whole', 'of an agent', async () => {
     v1.http.agent = () =>
-      events(
+      toEvents(
         { type: 'text', text: 'Hi' },
         { type: 'usage', usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4, cacheReadTokens: 2 } },
         { type: 'finish', reason: 'stop' },
@@ -72,7 +72,7 @@ describe('a response', () => {
         agentId: 'helper',
         principal: 'owner',
         sessionId: undefined,
-        wishes: { temperature: 0.3, maxTokens: 5 },
+        generationOptions: { temperature: 0.3, maxTokens: 5 },
         messages: [
           { role: 'system', content: 'Be brief' },
           { role: 'user', content: 'Hello' },
@@ -94,7 +94,7 @@ describe('a response', () => {
     });
     expect(v1.http.recorded).toMatchObject([{ provider: 'up', model: 'up/normal', principal: 'key:a', usage: { totalTokens: 18 } }]);
     expect(v1.http.admitted).toEqual(['key:a']);
-    expect(lastAsked()).toEqual({
+    expect(getLastBody()).toEqual({
       model: 'normal',
       messages: [{ role: 'user', content: 'Hello' }],
       stream: true,
@@ -110,7 +110,7 @@ describe('a response', () => {
       ...{ temperature: 0.5, top_p: 0.9, max_output_tokens: 9, reasoning: { effort: 'low' } },
       text: { format: { type: 'json_schema', name: 'answer', schema, strict: true } },
     });
-    expect(lastAsked()).toMatchObject({
+    expect(getLastBody()).toMatchObject({
       temperature: 0.5,
       top_p: 0.9,
       max_tokens: 9,
@@ -121,8 +121,8 @@ describe('a response', () => {
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
     });
     await respond({ model: 'up/normal', input: 'Hi', tool_choice: 'none', text: { format: { type: 'json_object' } } });
-    expect(lastAsked()).toMatchObject({ response_format: { type: 'json_object' } });
-    expect(lastAsked()).not.toHaveProperty('tool_choice');
+    expect(getLastBody()).toMatchObject({ response_format: { type: 'json_object' } });
+    expect(getLastBody()).not.toHaveProperty('tool_choice');
   });
 
   verifies('http.responses/ends', 'that was cut, filtered, or failed', async () => {
@@ -130,7 +130,7 @@ describe('a response', () => {
       ['length', 'max_output_tokens'],
       ['content_filter', 'content_filter'],
     ] as const) {
-      v1.http.agent = () => events({ type: 'text', text: 'Hel' }, { type: 'finish', reason });
+      v1.http.agent = () => toEvents({ type: 'text', text: 'Hel' }, { type: 'finish', reason });
       expect(await respond({ model: 'main', input: 'Hi' })).toMatchObject({
         status: 'incomplete',
         completed_at: null,
@@ -183,16 +183,16 @@ describe('ongoing responses', () => {
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', content: 'Sunny', tool_call_id: 'call_1' },
     ];
-    expect(lastAsked()?.['messages']).toEqual(before);
+    expect(getLastBody()?.['messages']).toEqual(before);
     await respond({ model: 'up/normal', input: 'Thanks', previous_response_id: second.id, store: false });
-    expect(lastAsked()?.['messages']).toEqual([...before, { role: 'assistant', content: TEXT }, { role: 'user', content: 'Thanks' }]);
+    expect(getLastBody()?.['messages']).toEqual([...before, { role: 'assistant', content: TEXT }, { role: 'user', content: 'Thanks' }]);
     // The same without stored responses: the client sends the items back.
     await respond({ model: 'up/normal', input: [{ role: 'user', content: 'Weather?' }, ...first.output, ...outputs], store: false });
-    expect(lastAsked()?.['messages']).toEqual(before);
+    expect(getLastBody()?.['messages']).toEqual(before);
     const reference = { type: 'item_reference', id: first.output[0]?.id };
     const referring = { model: 'up/normal', input: [{ role: 'user', content: 'Weather?' }, reference, ...outputs] };
     await respond(referring);
-    expect(lastAsked()?.['messages']).toEqual(before);
+    expect(getLastBody()?.['messages']).toEqual(before);
     for (const twice of [
       { ...referring, input: [...referring.input, reference] },
       { ...referring, previous_response_id: first.id },
@@ -227,7 +227,7 @@ describe('ongoing responses', () => {
         { role: 'user', content: 'And?' },
       ],
     });
-    expect(lastAsked()?.['messages']).toEqual([
+    expect(getLastBody()?.['messages']).toEqual([
       { role: 'system', content: 'Be brief' },
       {
         role: 'user',
@@ -256,7 +256,7 @@ describe('ongoing responses', () => {
         { role: 'user', content: 'And?' },
       ],
     });
-    expect(lastAsked()?.['messages']).toMatchObject([
+    expect(getLastBody()?.['messages']).toMatchObject([
       { role: 'user' },
       { role: 'assistant', tool_calls: [{ id: 'a' }, { id: 'b' }] },
       { role: 'tool', tool_call_id: 'a', content: 'Seen' },

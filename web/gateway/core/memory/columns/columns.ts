@@ -5,12 +5,12 @@ import { StringColumn } from './string-column.ts';
 export type Column = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
 /** Layout: SHA-256 in hex, the length of the header, then the header as JSON. */
-const DIGEST = 64;
-const BEGIN = DIGEST + 4;
+const DIGEST_BYTES = 64;
+const HEADER_START = DIGEST_BYTES + 4;
 /** Columns start at multiples of this, so that typed arrays can be views of the bytes. */
-const ALIGNED = 8;
+const ALIGNMENT = 8;
 
-const MAKE = {
+const CONSTRUCTORS = {
   u8: (buffer: ArrayBuffer, at: number, length: number) => new Uint8Array(buffer, at, length),
   i32: (buffer: ArrayBuffer, at: number, length: number) => new Int32Array(buffer, at, length),
   u32: (buffer: ArrayBuffer, at: number, length: number) => new Uint32Array(buffer, at, length),
@@ -65,43 +65,46 @@ export class Columns {
 
   /** Serializes the columns with a checksum. `about` identifies what they depend on. */
   async toBytes(about: string): Promise<Uint8Array<ArrayBuffer>> {
-    const columns = [...this.#all].map(([name, column]) => [name, kindOf(column), column.length]);
+    const columns = [...this.#all].map(([name, column]) => [name, getKind(column), column.length]);
     const head = new TextEncoder().encode(JSON.stringify({ about, columns }));
-    let end = aligned(BEGIN + head.length);
-    const places = [...this.#all.values()].map((column) => {
+    let end = align(HEADER_START + head.length);
+    const layout = [...this.#all.values()].map((column) => {
       const at = end;
-      end = aligned(at + column.byteLength);
+      end = align(at + column.byteLength);
       return { at, column };
     });
     const bytes = new Uint8Array(end);
-    new DataView(bytes.buffer).setUint32(DIGEST, head.length, true);
-    bytes.set(head, BEGIN);
-    for (const { at, column } of places) bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
-    bytes.set(new TextEncoder().encode(await sha256(bytes.subarray(DIGEST))));
+    new DataView(bytes.buffer).setUint32(DIGEST_BYTES, head.length, true);
+    bytes.set(head, HEADER_START);
+    for (const { at, column } of layout) bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
+    bytes.set(new TextEncoder().encode(await sha256(bytes.subarray(DIGEST_BYTES))));
     return bytes;
   }
 
   /** Undefined if the bytes are damaged or were written for another `about`. */
   static async fromBytes(given: Uint8Array<ArrayBuffer>, about: string): Promise<Columns | undefined> {
-    if (given.length < BEGIN || (await sha256(given.subarray(DIGEST))) !== new TextDecoder().decode(given.subarray(0, DIGEST)))
+    if (
+      given.length < HEADER_START ||
+      (await sha256(given.subarray(DIGEST_BYTES))) !== new TextDecoder().decode(given.subarray(0, DIGEST_BYTES))
+    )
       return undefined;
-    const bytes = given.byteOffset % ALIGNED === 0 ? given : given.slice();
+    const bytes = given.byteOffset % ALIGNMENT === 0 ? given : given.slice();
     const { buffer, byteOffset } = bytes;
-    const length = new DataView(buffer, byteOffset).getUint32(DIGEST, true);
-    const head = header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(BEGIN, BEGIN + length))));
+    const length = new DataView(buffer, byteOffset).getUint32(DIGEST_BYTES, true);
+    const head = header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER_START, HEADER_START + length))));
     if (head.about !== about) return undefined;
     const columns = new Columns();
-    let at = aligned(BEGIN + length);
+    let at = align(HEADER_START + length);
     for (const [name, kind, count] of head.columns) {
-      const column = MAKE[kind](buffer, byteOffset + at, count);
+      const column = CONSTRUCTORS[kind](buffer, byteOffset + at, count);
       columns.set(name, column);
-      at = aligned(at + column.byteLength);
+      at = align(at + column.byteLength);
     }
     return columns;
   }
 }
 
-const aligned = (at: number): number => Math.ceil(at / ALIGNED) * ALIGNED;
+const align = (at: number): number => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
 
-const kindOf = (column: Column): keyof typeof MAKE =>
+const getKind = (column: Column): keyof typeof CONSTRUCTORS =>
   column instanceof Uint8Array ? 'u8' : column instanceof Int32Array ? 'i32' : column instanceof Uint32Array ? 'u32' : 'f64';

@@ -1,7 +1,7 @@
-import { bytes as someBytes, withRoom } from './growing.ts';
+import { createBytes as someBytes, growColumn } from './grow-column.ts';
 
 /** Number of characters decoded at once. */
-const PIECE = 4096;
+const DECODE_CHUNK = 4096;
 
 /**
  * Strings in a byte array, decoded on access: separate string objects would take several times the memory. A string takes one byte per
@@ -24,9 +24,9 @@ export class StringColumn {
   at(number: number): string {
     const { bytes, wide } = this.raw(number);
     const units = wide ? wideUnits(bytes) : bytes;
-    if (units.length <= PIECE) return String.fromCharCode(...units);
+    if (units.length <= DECODE_CHUNK) return String.fromCharCode(...units);
     let text = '';
-    for (let from = 0; from < units.length; from += PIECE) text += String.fromCharCode(...units.subarray(from, from + PIECE));
+    for (let from = 0; from < units.length; from += DECODE_CHUNK) text += String.fromCharCode(...units.subarray(from, from + DECODE_CHUNK));
     return text;
   }
 
@@ -37,11 +37,11 @@ export class StringColumn {
     return { bytes: this.#bytes.subarray(from, end >>> 1), wide: (end & 1) === 1 };
   }
 
-  /** Index of a string accepted by `isWanted`; -1 if there is none. */
-  find(text: string, isWanted: (number: number) => boolean = () => true): number {
+  /** Index of a string accepted by `accepts`; -1 if there is none. */
+  find(text: string, accepts: (number: number) => boolean = () => true): number {
     const { first, next } = (this.#places ??= this.#hashed());
-    for (let number = first[hashOf(text) & (first.length - 1)] ?? -1; number !== -1; number = next[number] ?? -1)
-      if (isWanted(number) && this.at(number) === text) return number;
+    for (let number = first[hashText(text) & (first.length - 1)] ?? -1; number !== -1; number = next[number] ?? -1)
+      if (accepts(number) && this.at(number) === text) return number;
     return -1;
   }
 
@@ -52,11 +52,11 @@ export class StringColumn {
     for (let number = this.length - 1; number >= 0; number--) {
       const { bytes, wide } = this.raw(number);
       let hash = SEED;
-      if (wide) for (let at = 0; at < bytes.length; at += 2) hash = mixed(hash, (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8));
-      else for (const byte of bytes) hash = mixed(hash, byte);
-      const place = ended(hash) & (size - 1);
-      next[number] = first[place] ?? -1;
-      first[place] = number;
+      if (wide) for (let at = 0; at < bytes.length; at += 2) hash = mixHash(hash, (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8));
+      else for (const byte of bytes) hash = mixHash(hash, byte);
+      const slot = finishHash(hash) & (size - 1);
+      next[number] = first[slot] ?? -1;
+      first[slot] = number;
     }
     return { first, next };
   }
@@ -72,7 +72,7 @@ export class StringWriter {
   add(text: string): number {
     let wide = false;
     for (let at = 0; at < text.length && !wide; at++) wide = text.charCodeAt(at) > 0xff;
-    const from = this.#room((wide ? 2 : 1) * text.length);
+    const from = this.#reserve((wide ? 2 : 1) * text.length);
     if (wide) {
       for (let at = 0; at < text.length; at++) {
         const unit = text.charCodeAt(at);
@@ -80,29 +80,29 @@ export class StringWriter {
         this.#bytes[from + 2 * at + 1] = unit >>> 8;
       }
     } else for (let at = 0; at < text.length; at++) this.#bytes[from + at] = text.charCodeAt(at);
-    return this.#ended(wide);
+    return this.#endString(wide);
   }
 
   /** Copies a string of another column without decoding it. */
   copy(column: StringColumn, number: number): number {
     const { bytes, wide } = column.raw(number);
-    const from = this.#room(bytes.length);
+    const from = this.#reserve(bytes.length);
     this.#bytes.set(bytes, from);
-    return this.#ended(wide);
+    return this.#endString(wide);
   }
 
   finish(): { bytes: Uint8Array<ArrayBuffer>; ends: Uint32Array<ArrayBuffer> } {
     return { bytes: this.#bytes.subarray(0, this.#end), ends: Uint32Array.from(this.#ends) };
   }
 
-  #room(length: number): number {
+  #reserve(length: number): number {
     const from = this.#end;
     this.#end += length;
-    this.#bytes = withRoom(this.#bytes, someBytes, this.#end);
+    this.#bytes = growColumn(this.#bytes, someBytes, this.#end);
     return from;
   }
 
-  #ended(wide: boolean): number {
+  #endString(wide: boolean): number {
     return this.#ends.push(((this.#end << 1) | Number(wide)) >>> 0) - 1;
   }
 }
@@ -115,11 +115,11 @@ function wideUnits(bytes: Uint8Array): Uint16Array {
 
 /** FNV-1a over the characters, with the upper bits mixed into the lower ones. */
 const SEED = 0x811c9dc5;
-const mixed = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
-const ended = (hash: number): number => hash ^ (hash >>> 15);
+const mixHash = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
+const finishHash = (hash: number): number => hash ^ (hash >>> 15);
 
-export function hashOf(text: string): number {
+export function hashText(text: string): number {
   let hash = SEED;
-  for (let at = 0; at < text.length; at++) hash = mixed(hash, text.charCodeAt(at));
-  return ended(hash);
+  for (let at = 0; at < text.length; at++) hash = mixHash(hash, text.charCodeAt(at));
+  return finishHash(hash);
 }

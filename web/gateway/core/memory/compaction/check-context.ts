@@ -1,5 +1,5 @@
-import type { MemoryConfigFields } from '../config.ts';
-import type { MemoryMessage } from '../message.ts';
+import type { MemoryConfigFields } from '../memory-config.ts';
+import type { MemoryMessage } from '../memory-message.ts';
 import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import { StructuredSummary } from './structured-summary.ts';
 
@@ -34,11 +34,11 @@ export function checkContext<M extends GivenMessage = MemoryMessage>(
   const messages = given.map(toMemoryMessage);
   const first = messages.findIndex((message) => message.role !== 'system' || StructuredSummary.ofMessage(message) !== undefined);
   const begin = first === -1 ? messages.length : first;
-  const talk = messages.slice(begin);
-  const tokens = talk.map(count);
+  const conversation = messages.slice(begin);
+  const tokens = conversation.map(count);
   const totalTokens = messages.slice(0, begin).reduce((sum, each) => sum + count(each), 0) + tokens.reduce((sum, each) => sum + each, 0);
   const threshold = Math.floor(compactionThreshold * maxTokens);
-  const cut = cutOf(talk, tokens, reserveRatio * maxTokens);
+  const cut = findCut(conversation, tokens, reserveRatio * maxTokens);
   const needsCompaction = enabled && totalTokens >= threshold && cut >= minMessagesToCompact;
   return {
     needsCompaction,
@@ -52,15 +52,15 @@ export function checkContext<M extends GivenMessage = MemoryMessage>(
 }
 
 /** Number of messages before those that stay. */
-function cutOf(talk: readonly MemoryMessage[], tokens: readonly number[], reserve: number): number {
+function findCut(conversation: readonly MemoryMessage[], tokens: readonly number[], reserve: number): number {
   // The last message stays, however long it is.
-  let cut = Math.max(0, talk.length - 1);
+  let cut = Math.max(0, conversation.length - 1);
   let kept = tokens[cut] ?? 0;
   while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= reserve) kept += tokens[--cut] ?? 0;
   for (;;) {
     // A result stays with its call, and the results of one call stay together.
-    while (cut > 0 && talk[cut]?.role === 'tool') cut--;
-    const call = callBefore(talk, cut);
+    while (cut > 0 && conversation[cut]?.role === 'tool') cut--;
+    const call = findCallBefore(conversation, cut);
     if (call === -1) return cut;
     cut = call;
   }
@@ -70,11 +70,11 @@ function cutOf(talk: readonly MemoryMessage[], tokens: readonly number[], reserv
  * Index of the first message before the cut with a call whose result is after it (other messages may come between a call and its result);
  * -1 if there is none.
  */
-function callBefore(talk: readonly MemoryMessage[], cut: number): number {
+function findCallBefore(conversation: readonly MemoryMessage[], cut: number): number {
   // Of several calls with one id the latest counts: some models restart their numbering with each turn.
   const calls = new Map<string, number>();
   let first = -1;
-  for (const [at, { toolCalls = [], toolCallId }] of talk.entries()) {
+  for (const [at, { toolCalls = [], toolCallId }] of conversation.entries()) {
     for (const { id } of toolCalls) calls.set(id, at);
     const call = at < cut || toolCallId === undefined ? undefined : calls.get(toolCallId);
     if (call !== undefined && call < cut && (first === -1 || call < first)) first = call;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { MemoryConfig } from '../config.ts';
-import { type MemoryMessage, textOf } from '../message.ts';
+import { MemoryConfig } from '../memory-config.ts';
+import { type MemoryMessage, getText } from '../memory-message.ts';
 import { applyCompaction, checkContext } from './check-context.ts';
 import { StructuredSummary, type SummaryFields } from './structured-summary.ts';
 
-const count = (message: MemoryMessage): number => textOf(message).length;
+const count = (message: MemoryMessage): number => getText(message).length;
 const call = (id: string) => ({ id, tool: 'look', args: {} });
 
 /** A conversation in which each call is followed by its results, possibly with other messages in between. */

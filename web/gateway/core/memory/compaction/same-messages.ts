@@ -1,4 +1,4 @@
-import { textOf } from '../message.ts';
+import { getText } from '../memory-message.ts';
 import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import type { ContextCheckResult } from './check-context.ts';
 
@@ -6,16 +6,16 @@ import type { ContextCheckResult } from './check-context.ts';
  * Maps a result onto another array of the same messages, matching them by id, or by role and content. If the array does not begin with the
  * checked messages, the result requires no compaction.
  */
-export function sameMessages<M extends GivenMessage>(messages: readonly M[], result: ContextCheckResult<M>): ContextCheckResult<M> {
+export function remapResult<M extends GivenMessage>(messages: readonly M[], result: ContextCheckResult<M>): ContextCheckResult<M> {
   const begin = result.systemMessages.length;
   const same = messages.slice(begin, begin + result.messagesToCompact.length);
-  const isSame = result.messagesToCompact.every((message, at) => areSame(message, same[at]));
+  const isSame = result.messagesToCompact.every((message, at) => isSameMessage(message, same[at]));
   return isSame ? { ...result, messagesToCompact: same } : { ...result, needsCompaction: false };
 }
 
-function areSame(one: GivenMessage, other: GivenMessage | undefined): boolean {
+function isSameMessage(one: GivenMessage, other: GivenMessage | undefined): boolean {
   if (!other) return false;
   const [a, b] = [toMemoryMessage(one), toMemoryMessage(other)];
   if (a.role !== b.role) return false;
-  return a === b || (a.id !== undefined && a.id === b.id) || (a.id === b.id && a.toolCallId === b.toolCallId && textOf(a) === textOf(b));
+  return a === b || (a.id !== undefined && a.id === b.id) || (a.id === b.id && a.toolCallId === b.toolCallId && getText(a) === getText(b));
 }

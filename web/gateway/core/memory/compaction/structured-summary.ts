@@ -1,4 +1,4 @@
-import { type MemoryMessage, textOf } from '../message.ts';
+import { type MemoryMessage, getText } from '../memory-message.ts';
 
 /** Sections of a summary. */
 export interface SummaryFields {
@@ -60,7 +60,7 @@ export class StructuredSummary implements SummaryFields {
 
   /** Parses a message created by `toMessage`; undefined for any other message. */
   static ofMessage(message: MemoryMessage): StructuredSummary | undefined {
-    const text = message.role === 'system' ? textOf(message) : '';
+    const text = message.role === 'system' ? getText(message) : '';
     return text.startsWith(LEAD) ? StructuredSummary.parse(text.slice(LEAD.length)) : undefined;
   }
 
@@ -75,7 +75,7 @@ export class StructuredSummary implements SummaryFields {
     for (const line of markdown.split(/\r?\n/)) {
       const heading = /^\s{0,3}(?:#{1,6}\s*|\*\*)(.+?)(?:\*\*)?\s*:?\s*$/.exec(line)?.[1];
       if (heading !== undefined && !/^\s*[-*]\s/.test(line)) {
-        current = fieldOf(heading);
+        current = toField(heading);
         continue;
       }
       if (line.trim() === '') {
@@ -96,7 +96,7 @@ function addTo(list: string[], line: string): void {
   else list.push((item ?? line).trim());
 }
 
-function fieldOf(heading: string): keyof SummaryFields {
+function toField(heading: string): keyof SummaryFields {
   const name = heading.toLowerCase().replace(/[^a-z]+/g, '');
   if (/^(users?|main|primary)?goals?|^objectives?/.test(name)) return 'goals';
   if (/^constraints?|^requirements?|^preferences?/.test(name)) return 'constraints';

@@ -1,28 +1,28 @@
 import { parseJson } from '#shared/parse-json.ts';
-import { part, toolCall } from '#shared/rpc/records.ts';
+import { messagePart, toolCall } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { complaint } from '../complaint.ts';
-import { contentId } from '../content-id.ts';
-import { type MemoryMessage, textOf } from '../message.ts';
+import { formatZodError } from '../format-zod-error.ts';
+import { computeContentId } from '../content-id.ts';
+import { type MemoryMessage, getText } from '../memory-message.ts';
 
-const line = z.object({
+const dialogLine = z.object({
   session_key: z.string().default(''),
   id: z.string().optional(),
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   name: z.string().optional(),
-  content: z.union([z.string(), z.array(part)]),
+  content: z.union([z.string(), z.array(messagePart)]),
   timestamp: z.number().optional(),
   tool_calls: z.array(toolCall).optional(),
   tool_call_id: z.string().optional(),
 });
 
 /** Throws a TypeError that names the first invalid message, whose line could not be parsed again. */
-export function mustBeMessages(messages: readonly MemoryMessage[]): void {
+export function assertMessages(messages: readonly MemoryMessage[]): void {
   for (const [at, { content, toolCalls, ...message }] of messages.entries()) {
     // An invalid timestamp is replaced by the time of writing.
     const fields = { ...message, content, timestamp: undefined, tool_calls: toolCalls, tool_call_id: message.toolCallId };
-    const read = line.safeParse(fields);
-    if (!read.success) throw new TypeError(`Invalid messages[${at}]: ${complaint(read.error)}`);
+    const read = dialogLine.safeParse(fields);
+    if (!read.success) throw new TypeError(`Invalid messages[${at}]: ${formatZodError(read.error)}`);
   }
 }
 
@@ -39,7 +39,7 @@ export function formatDialogLine({ id, role, name, content, timestamp, toolCalls
   // Stored calls have further members, which only the chat uses.
   const calls = toolCalls?.map(({ id: callId, tool, args }) => ({ id: callId, tool, args }));
   const fields = { session_key: sessionKey, id, role, name, content, timestamp, tool_calls: calls, tool_call_id: toolCallId };
-  return `${JSON.stringify(fields satisfies z.input<typeof line>)}\n`;
+  return `${JSON.stringify(fields satisfies z.input<typeof dialogLine>)}\n`;
 }
 
 /** Parses the lines of a dialog file; `broken` are the numbers of invalid lines, such as a truncated one. */
@@ -51,29 +51,29 @@ export function parseDialog(text: string): { lines: DialogLine[]; broken: number
     .split('\n')
     .entries()) {
     if (each.trim() === '') continue;
-    const read = parsed(each);
+    const read = parseLine(each);
     if (read) lines.push({ ...read, line: at + 1 });
     else broken.push(at + 1);
   }
   return { lines, broken };
 }
 
-function parsed(text: string): Omit<DialogLine, 'line'> | undefined {
+function parseLine(text: string): Omit<DialogLine, 'line'> | undefined {
   let given: unknown;
   try {
     given = parseJson(text);
   } catch {
     return undefined;
   }
-  const { success, data } = line.safeParse(given);
+  const { success, data } = dialogLine.safeParse(given);
   if (!success) return undefined;
   const { session_key: sessionKey, tool_calls: toolCalls, tool_call_id: toolCallId, ...rest } = data;
   return { sessionKey, message: { ...rest, toolCalls, toolCallId } };
 }
 
 /** Key that identifies a message in its session; undefined if it has neither an id nor a time. */
-export function keyOf({ id, role, timestamp, ...rest }: MemoryMessage, sessionKey: string): string | undefined {
+export function toMessageKey({ id, role, timestamp, ...rest }: MemoryMessage, sessionKey: string): string | undefined {
   if (id !== undefined) return `${sessionKey}\n${id}`;
   if (timestamp === undefined) return undefined;
-  return `${sessionKey}\n${timestamp} ${role} ${contentId(textOf(rest) + JSON.stringify(rest.toolCalls ?? rest.toolCallId ?? null))}`;
+  return `${sessionKey}\n${timestamp} ${role} ${computeContentId(getText(rest) + JSON.stringify(rest.toolCalls ?? rest.toolCallId ?? null))}`;
 }

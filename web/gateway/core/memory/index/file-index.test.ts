@@ -2,9 +2,19 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { sha256 } from '#shared/sha256.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { MemoryIndexStore } from '../../../../../tests/support/index-store.ts';
-import { act, day, line, LONG_TERM, NOW, step, type Step, texts, WORDS } from '../../../../../tests/support/memory-changes.ts';
-import { dialogFile } from '../layout.ts';
+import { MemoryIndexStore } from '../../../../../tests/support/memory-index-store.ts';
+import {
+  applyStep,
+  toDayFileDate,
+  toMemoryLine,
+  LONG_TERM,
+  NOW_MS,
+  arbitraryStep,
+  type MemoryStep,
+  createTexts,
+  WORDS,
+} from '../../../../../tests/support/memory-changes.ts';
+import { toDialogPath } from '../layout.ts';
 import { memoryWorkspace, type Workspace } from '../workspace.ts';
 import { FileIndex } from './file-index.ts';
 
@@ -12,7 +22,7 @@ const QUERIES = ['Where is the blue kayak?', 'Ana married', 'barn photographs', 
 
 /** A workspace whose clock advances with each change, and which records reads. */
 function files(): { workspace: Workspace; read: string[] } {
-  let time = NOW;
+  let time = NOW_MS;
   const read: string[] = [];
   const workspace = memoryWorkspace(() => time++);
   return { workspace: { ...workspace, read: (path) => (read.push(path), workspace.read(path)) }, read };
@@ -25,7 +35,7 @@ async function told(index: FileIndex) {
   await index.follow();
   const found = QUERIES.map((query) =>
     index
-      .search(query, { limit: 1000, now: NOW })
+      .search(query, { limit: 1000, now: NOW_MS })
       .map(({ entry, score, ...rest }) => ({ ...rest, score: Number(score.toPrecision(5)), entry, beside: index.beside(entry) }))
       .sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1)),
   );
@@ -44,12 +54,12 @@ async function isAsAnew(index: FileIndex, workspace: Workspace): Promise<void> {
 describe('FileIndex', () => {
   verifies('memory.index/snapshot', 'finds the same as one made anew, after any changes, restarts and crashes', () =>
     fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(arbitraryStep, { maxLength: 40 }), async (steps) => {
         const { workspace } = files();
-        const [store, text] = [new MemoryIndexStore(), texts()];
+        const [store, text] = [new MemoryIndexStore(), createTexts()];
         let index = indexOf(workspace, store);
         for (const each of steps) {
-          await act(each, index, workspace, text);
+          await applyStep(each, index, workspace, text);
           if (each.does !== 'close' && each.does !== 'crash') continue;
           if (each.does === 'close') await index.close();
           index = indexOf(workspace, store);
@@ -71,7 +81,7 @@ describe('FileIndex', () => {
         let nth = 0;
         for (let isOver = false; !isOver; nth++) {
           const { workspace } = files();
-          const [store, text] = [new MemoryIndexStore(), texts()];
+          const [store, text] = [new MemoryIndexStore(), createTexts()];
           let left = nth;
           store.write = (work) => {
             if (left-- > 0) return Promise.resolve(work());
@@ -86,7 +96,7 @@ describe('FileIndex', () => {
             const index = indexOf(workspace, store);
             try {
               for (const [at, does] of steps.entries()) {
-                await act({ does, words: ['kayak', WORDS[at] ?? ''], nth: 2 } as Step, index, workspace, text);
+                await applyStep({ does, words: ['kayak', WORDS[at] ?? ''], nth: 2 } as MemoryStep, index, workspace, text);
                 await index.follow();
               }
             } catch (error) {
@@ -107,8 +117,8 @@ describe('FileIndex', () => {
   verifies('memory.index/crash', 'a file that was half indexed at the end counts as not read', async () => {
     const { workspace } = files();
     const store = new MemoryIndexStore();
-    const text = Array.from({ length: 3000 }, (_, nth) => line(`Number ${nth} of the boats`, nth));
-    await workspace.write(dialogFile(day(1)), text.join(''));
+    const text = Array.from({ length: 3000 }, (_, nth) => toMemoryLine(`Number ${nth} of the boats`, nth));
+    await workspace.write(toDialogPath(toDayFileDate(1)), text.join(''));
     await workspace.write(LONG_TERM, '- 2026-01-01 [fact] The heron nests at Loch Awe\n');
     const index = indexOf(workspace, store);
     const following = index.follow();
@@ -120,15 +130,16 @@ describe('FileIndex', () => {
     await expect(following).rejects.toThrow('The memory was closed');
     await closing;
     expect([index.size, store.bytes !== undefined]).toEqual([1, true]);
-    await workspace.write(dialogFile(day(1)), text.slice(0, 2).join(''));
+    await workspace.write(toDialogPath(toDayFileDate(1)), text.slice(0, 2).join(''));
     await isAsAnew(indexOf(workspace, store), workspace);
   });
 
   verifies('memory.index/crash', 'a store that has lost what it noted of files gets it again', async () => {
     const { workspace } = files();
-    const [store, text] = [new MemoryIndexStore(), texts()];
+    const [store, text] = [new MemoryIndexStore(), createTexts()];
     const first = indexOf(workspace, store);
-    for (const does of ['remember', 'say', 'note'] as const) await act({ does, words: ['blue', 'kayak'], nth: 1 }, first, workspace, text);
+    for (const does of ['remember', 'say', 'note'] as const)
+      await applyStep({ does, words: ['blue', 'kayak'], nth: 1 }, first, workspace, text);
     await first.follow();
     await first.close();
     const without = new MemoryIndexStore();
@@ -149,10 +160,10 @@ describe('FileIndex', () => {
     'a snapshot that is cut off, changed, or of another version is made anew, and nothing is lost',
     async () => {
       const { workspace } = files();
-      const [store, text] = [new MemoryIndexStore(), texts()];
+      const [store, text] = [new MemoryIndexStore(), createTexts()];
       const first = indexOf(workspace, store);
       for (const does of ['remember', 'say', 'note'] as const)
-        await act({ does, words: ['blue', 'kayak'], nth: 1 }, first, workspace, text);
+        await applyStep({ does, words: ['blue', 'kayak'], nth: 1 }, first, workspace, text);
       await first.follow();
       await first.close();
       const whole = store.bytes ?? new Uint8Array();
@@ -197,12 +208,12 @@ describe('FileIndex', () => {
       await promise;
     };
     const talk = (from: number, end: number): string =>
-      Array.from({ length: end - from }, (_, nth) => line(`Number ${from + nth} is the ${WORDS[nth % 5] ?? ''}`, nth)).join('');
+      Array.from({ length: end - from }, (_, nth) => toMemoryLine(`Number ${from + nth} is the ${WORDS[nth % 5] ?? ''}`, nth)).join('');
     const index = indexOf(workspace, store);
     // 499 passages are not yet enough for a snapshot.
-    await index.append(dialogFile(day(1)), talk(0, 499));
+    await index.append(toDialogPath(toDayFileDate(1)), talk(0, 499));
     expect(store.bytes).toBeUndefined();
-    await written(() => index.append(dialogFile(day(2)), talk(499, 1000)));
+    await written(() => index.append(toDialogPath(toDayFileDate(2)), talk(499, 1000)));
     await workspace.write(LONG_TERM, '- 2026-01-01 [fact] The heron nests at Loch Awe\n');
     await index.follow();
     // At the end, one changed passage of a thousand is not worth a snapshot, but ten are.
@@ -210,37 +221,37 @@ describe('FileIndex', () => {
     await index.close();
     expect(store.bytes).toBe(background);
     // The next process: only the new file is read. The others are recognized from the store's records alone.
-    read.length = store.asked.length = 0;
+    read.length = store.readPaths.length = 0;
     const next = indexOf(workspace, store);
     await next.follow();
-    expect([next.size, read, store.asked]).toEqual([1001, [], [LONG_TERM]]);
-    expect(next.search('heron', { now: NOW })[0]?.entry).toMatchObject({ text: 'The heron nests at Loch Awe', kind: 'memory' });
-    const [kayak] = next.search('number 640', { now: NOW, limit: 1 });
+    expect([next.size, read, store.readPaths]).toEqual([1001, [], [LONG_TERM]]);
+    expect(next.search('heron', { now: NOW_MS })[0]?.entry).toMatchObject({ text: 'The heron nests at Loch Awe', kind: 'memory' });
+    const [kayak] = next.search('number 640', { now: NOW_MS, limit: 1 });
     expect(kayak?.entry).toMatchObject({
       text: 'Number 640 is the kayak',
       kind: 'message',
       speaker: 'Ana',
-      path: dialogFile(day(2)),
+      path: toDialogPath(toDayFileDate(2)),
       line: 142,
     });
     expect([next.hasMessage(kayak?.entry.key ?? ''), next.hasMessage('none'), next.hasMessage('')]).toEqual([true, false, false]);
     // A message that was removed by hand may be written again.
-    const dialog = (await workspace.read(dialogFile(day(2)))) ?? '';
-    await workspace.write(dialogFile(day(2)), dialog.replace(/^.*Number 640 .*\n/m, ''));
+    const dialog = (await workspace.read(toDialogPath(toDayFileDate(2)))) ?? '';
+    await workspace.write(toDialogPath(toDayFileDate(2)), dialog.replace(/^.*Number 640 .*\n/m, ''));
     await next.follow();
     expect([next.size, next.hasMessage(kayak?.entry.key ?? '')]).toEqual([1000, false]);
-    await workspace.write(dialogFile(day(2)), dialog);
+    await workspace.write(toDialogPath(toDayFileDate(2)), dialog);
     await next.follow();
     await next.close();
     const last = indexOf(workspace, store);
     await written(async () => {
       await last.follow();
-      await last.append(dialogFile(day(0)), talk(1000, 1010));
+      await last.append(toDialogPath(toDayFileDate(0)), talk(1000, 1010));
       await last.close();
     });
-    read.length = store.asked.length = 0;
+    read.length = store.readPaths.length = 0;
     await isAsAnew(indexOf(workspace, store), workspace);
-    expect(store.asked).toEqual([]);
+    expect(store.readPaths).toEqual([]);
   });
 
   verifies('memory.index/kept', 'a failed write is reported, and searching continues', async () => {
@@ -249,7 +260,7 @@ describe('FileIndex', () => {
     const warnings: string[] = [];
     store.putSnapshot = () => Promise.reject(new Error('The disk is full'));
     const index = new FileIndex({ workspace, longTerm: LONG_TERM, store, warn: (message) => warnings.push(message) });
-    await index.append(dialogFile(day(1)), line('The heron nests at Loch Awe', 1));
+    await index.append(toDialogPath(toDayFileDate(1)), toMemoryLine('The heron nests at Loch Awe', 1));
     await index.close();
     expect(warnings).toEqual(['Could not save the memory index; the next start takes longer: The disk is full']);
     await isAsAnew(indexOf(workspace, store), workspace);
@@ -261,8 +272,9 @@ describe('FileIndex', () => {
     async () => {
       const { workspace } = files();
       const store = new MemoryIndexStore();
-      const lines = (count: number): string => Array.from({ length: count }, (_, nth) => line(`Number ${nth} of the boats`, nth)).join('');
-      await workspace.write(dialogFile(day(1)), lines(5000));
+      const lines = (count: number): string =>
+        Array.from({ length: count }, (_, nth) => toMemoryLine(`Number ${nth} of the boats`, nth)).join('');
+      await workspace.write(toDialogPath(toDayFileDate(1)), lines(5000));
       const index = indexOf(workspace, store);
       await index.follow();
       const turnsIn = async (work: () => Promise<unknown>): Promise<number> => {
@@ -277,7 +289,7 @@ describe('FileIndex', () => {
         return turns;
       };
       expect(await turnsIn(() => index.close())).toBeGreaterThan(10);
-      await workspace.append(dialogFile(day(1)), lines(5000));
+      await workspace.append(toDialogPath(toDayFileDate(1)), lines(5000));
       const next = indexOf(workspace, store);
       expect(await turnsIn(() => next.follow())).toBeGreaterThan(10);
       expect(next.size).toBe(10_000);

@@ -1,37 +1,37 @@
 import { sha256 } from '#shared/sha256.ts';
-import { Turns } from '#shared/turns.ts';
-import { Breath } from '../../documents/breath.ts';
-import { DAYS, DIALOG } from '../layout.ts';
-import { effortOf } from '../search/effort.ts';
+import { Mutex } from '#shared/mutex.ts';
+import { TimeSlicer } from '../../documents/time-slicer.ts';
+import { NOTES_FOLDER, DIALOG_FOLDER } from '../layout.ts';
+import { computeAnalysisCost } from '../search/analysis-cost.ts';
 import { type FoundPassage, MemorySearch, type MemorySearchOptions } from '../search/memory-search.ts';
 import type { Workspace, WorkspaceFile } from '../workspace.ts';
-import { type Entry, entriesOf, isIndexed } from './entry.ts';
-import { ofSnapshot, snapshotOf } from './index-snapshot.ts';
-import type { IndexStore, ReadFile } from './index-store.ts';
-import { type KnownFile, LiveFile } from './known-file.ts';
-import { SnapshotKeeper } from './snapshot-keeper.ts';
-import type { StoredFile, StoredFiles } from './stored-files.ts';
+import { type IndexEntry, parseEntries, isIndexed } from './index-entry.ts';
+import { restoreSnapshot, createSnapshot } from './index-snapshot.ts';
+import type { IndexStore, IndexedFile } from './index-store.ts';
+import { type FileEntries, InMemoryFile } from './file-entries.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
+import type { SnapshotFile, SnapshotFiles } from './snapshot-files.ts';
 
-export type FoundEntry = Omit<FoundPassage, 'passage'> & { entry: Entry };
+export type FoundEntry = Omit<FoundPassage, 'passage'> & { entry: IndexEntry };
 
 /** Search index over the files of a workspace. It follows all changes of the files, including external ones. */
 export class FileIndex {
   readonly #workspace: Workspace;
   readonly #longTerm: string;
   readonly #store: IndexStore | undefined;
-  readonly #keeper: SnapshotKeeper;
+  readonly #keeper: SnapshotWriter;
   #search = new MemorySearch();
   #revision = 0;
-  readonly #files = new Map<string, KnownFile>();
+  readonly #files = new Map<string, FileEntries>();
   /** Passages of files read in this process; those of other files are in the snapshot. */
-  readonly #byId = new Map<string, Entry>();
+  readonly #byId = new Map<string, IndexEntry>();
   readonly #messages = new Set<string>();
-  readonly #turns = new Turns();
+  readonly #turns = new Mutex();
   readonly #closed = new AbortController();
   /** The store's records of files that have not been examined yet. */
-  #stored: Map<string, ReadFile> | undefined;
+  #stored: Map<string, IndexedFile> | undefined;
   /** Files restored from the snapshot. */
-  #restored: StoredFiles | undefined;
+  #restored: SnapshotFiles | undefined;
   /** Files of the snapshot whose record in the store is newer or missing. */
   readonly #unsure = new Set<string>();
 
@@ -48,8 +48,8 @@ export class FileIndex {
     warn?: ((message: string) => void) | undefined;
   }) {
     [this.#workspace, this.#longTerm, this.#store] = [workspace, longTerm, store];
-    this.#keeper = new SnapshotKeeper(store, {
-      make: (breath) => snapshotOf(this.#search, [...this.#files.values()], breath),
+    this.#keeper = new SnapshotWriter(store, {
+      make: (breath) => createSnapshot(this.#search, [...this.#files.values()], breath),
       size: () => this.size,
       warn,
     });
@@ -77,8 +77,8 @@ export class FileIndex {
       const { size = 0, lines = 0, broken = 0 } = known?.file ?? {};
       // The file was also changed by another writer.
       if (this.#unsure.has(path) || file.size !== size + new TextEncoder().encode(text).length) return this.#read(file);
-      const more = entriesOf(path, text, this.#longTerm, lines);
-      const read = { ...file, hash: null, lines: lines + breaksIn(text), isCut: false, broken: broken + more.broken };
+      const more = parseEntries(path, text, this.#longTerm, lines);
+      const read = { ...file, hash: null, lines: lines + countLineBreaks(text), isCut: false, broken: broken + more.broken };
       await this.#take(read, [...(known?.entries ?? []), ...more.entries], true);
     });
   }
@@ -100,7 +100,7 @@ export class FileIndex {
   }
 
   /** Passage by id. */
-  passage(id: string): Entry | undefined {
+  passage(id: string): IndexEntry | undefined {
     return this.#entry(id);
   }
 
@@ -110,12 +110,12 @@ export class FileIndex {
   }
 
   /** The passages right before and after one. A memory has none: each is independent. */
-  beside(entry: Entry): { before: Entry | undefined; after: Entry | undefined } {
+  beside(entry: IndexEntry): { before: IndexEntry | undefined; after: IndexEntry | undefined } {
     const file = entry.kind === 'memory' ? undefined : this.#files.get(entry.path);
-    const place = file?.placeOf(entry) ?? -1;
-    if (!file || place === -1) return { before: undefined, after: undefined };
-    const nearest = (step: number): Entry | undefined => {
-      for (let at = place + step, each = file.at(at); each; each = file.at((at += step)))
+    const index = file?.placeOf(entry) ?? -1;
+    if (!file || index === -1) return { before: undefined, after: undefined };
+    const nearest = (step: number): IndexEntry | undefined => {
+      for (let at = index + step, each = file.at(at); each; each = file.at((at += step)))
         if (each.thread === entry.thread && each.text.trim() !== '') return each;
       return undefined;
     };
@@ -128,7 +128,7 @@ export class FileIndex {
   }
 
   /** The files with their passages. */
-  *files(): Generator<Pick<KnownFile, 'file' | 'entries'>> {
+  *files(): Generator<Pick<FileEntries, 'file' | 'entries'>> {
     yield* this.#files.values();
   }
 
@@ -156,7 +156,7 @@ export class FileIndex {
     if (this.#stored) return;
     const stored = new Map((await this.#store?.files())?.map((file) => [file.path, file]));
     const bytes = await this.#store?.snapshot();
-    const snapshot = bytes && (await ofSnapshot(bytes));
+    const snapshot = bytes && (await restoreSnapshot(bytes));
     this.#stored = stored;
     if (!snapshot) return;
     this.#revision++;
@@ -164,14 +164,14 @@ export class FileIndex {
     for (const known of snapshot.stored.files) {
       const { path } = known.file;
       this.#files.set(path, known);
-      if (isAsNoted(stored.get(path), known.file)) stored.delete(path);
+      if (isSameRecord(stored.get(path), known.file)) stored.delete(path);
       else this.#unsure.add(path);
     }
   }
 
-  readonly #isCurrent = (file: StoredFile): boolean => this.#files.get(file.file.path) === file;
+  readonly #isCurrent = (file: SnapshotFile): boolean => this.#files.get(file.file.path) === file;
 
-  #entry(id: string): Entry | undefined {
+  #entry(id: string): IndexEntry | undefined {
     const entry = this.#byId.get(id);
     if (entry || !this.#restored) return entry;
     const number = this.#restored.numberOf(id, this.#isCurrent);
@@ -180,7 +180,7 @@ export class FileIndex {
 
   async #list(): Promise<WorkspaceFile[]> {
     const longTerm = await this.#workspace.stat(this.#longTerm);
-    const files = [...(await this.#workspace.list(DAYS)), ...(await this.#workspace.list(DIALOG))];
+    const files = [...(await this.#workspace.list(NOTES_FOLDER)), ...(await this.#workspace.list(DIALOG_FOLDER))];
     return [...(longTerm ? [longTerm] : []), ...files.filter(({ path }) => isIndexed(path, this.#longTerm))];
   }
 
@@ -192,15 +192,15 @@ export class FileIndex {
     if (text === undefined) return this.#drop(path);
     const hash = await sha256(text);
     const kept = stored ? ((await this.#store?.entries(path)) ?? []) : this.#unsure.has(path) ? [] : undefined;
-    const known = this.#files.get(path) ?? (stored && new LiveFile(stored, kept ?? []));
+    const known = this.#files.get(path) ?? (stored && new InMemoryFile(stored, kept ?? []));
     const { entries, broken } =
-      known?.file.hash === hash ? { entries: known.entries, broken: known.file.broken } : entriesOf(path, text, this.#longTerm);
-    const read = { ...file, hash, lines: breaksIn(text), isCut: text !== '' && !text.endsWith('\n'), broken };
+      known?.file.hash === hash ? { entries: known.entries, broken: known.file.broken } : parseEntries(path, text, this.#longTerm);
+    const read = { ...file, hash, lines: countLineBreaks(text), isCut: text !== '' && !text.endsWith('\n'), broken };
     await this.#take(read, entries, true, kept);
   }
 
   /** Replaces the passages of a file. `kept`: the passages in the store, if they differ from those of the index. */
-  async #take(file: ReadFile, entries: readonly Entry[], store: boolean, kept?: readonly Entry[]): Promise<void> {
+  async #take(file: IndexedFile, entries: readonly IndexEntry[], store: boolean, kept?: readonly IndexEntry[]): Promise<void> {
     const { path } = file;
     const indexed = this.#files.get(path)?.entries ?? [];
     if (store) {
@@ -226,23 +226,23 @@ export class FileIndex {
       for (const { id } of entries) this.#forget(id);
       throw error;
     }
-    this.#files.set(path, new LiveFile(file, entries));
+    this.#files.set(path, new InMemoryFile(file, entries));
     this.#stored?.delete(path);
     this.#unsure.delete(path);
   }
 
   /** `stays`: passages that are already indexed. */
-  async #add(entries: readonly Entry[], stays: ReadonlyMap<string, Entry>): Promise<void> {
-    const breath = new Breath(this.#closed.signal);
+  async #add(entries: readonly IndexEntry[], stays: ReadonlyMap<string, IndexEntry>): Promise<void> {
+    const breath = new TimeSlicer(this.#closed.signal);
     for (const entry of entries) {
       const { id, thread, text, speaker, key } = entry;
       this.#byId.set(id, entry);
       if (key !== null) this.#messages.add(key);
       if (text.trim() === '' || stays.get(id)?.text === text) continue;
-      this.#search.add({ id, thread, text, at: ageing(entry), speaker: speaker ?? undefined });
+      this.#search.add({ id, thread, text, at: getAgeingTime(entry), speaker: speaker ?? undefined });
       this.#revision++;
       this.#keeper.changed();
-      await breath.after(effortOf(text));
+      await breath.after(computeAnalysisCost(text));
     }
   }
 
@@ -266,18 +266,18 @@ export class FileIndex {
 }
 
 /** The long-term file does not age. */
-const ageing = ({ kind, at }: Entry): number | null => (kind === 'memory' || kind === 'note' ? null : at);
+const getAgeingTime = ({ kind, at }: IndexEntry): number | null => (kind === 'memory' || kind === 'note' ? null : at);
 
 const isSame = (known: WorkspaceFile | undefined, file: WorkspaceFile): boolean =>
   known?.size === file.size && known.modifiedAt === file.modifiedAt;
 
 /** Whether the store and a snapshot describe the same version of a file. */
-const isAsNoted = (noted: ReadFile | undefined, file: ReadFile): boolean =>
+const isSameRecord = (noted: IndexedFile | undefined, file: IndexedFile): boolean =>
   isSame(noted, file) && noted?.hash === file.hash && noted.lines === file.lines && noted.isCut === file.isCut;
 
-const breaksIn = (text: string): number => text.split('\n').length - 1;
+const countLineBreaks = (text: string): number => text.split('\n').length - 1;
 
-function isEqual(a: Entry | undefined, b: Entry | undefined): boolean {
+function isEqual(a: IndexEntry | undefined, b: IndexEntry | undefined): boolean {
   return (
     a !== undefined &&
     b !== undefined &&

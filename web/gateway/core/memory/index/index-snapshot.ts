@@ -1,27 +1,33 @@
-import type { Breath } from '../../documents/breath.ts';
+import type { TimeSlicer } from '../../documents/time-slicer.ts';
 import { Columns } from '../columns/columns.ts';
-import { analysis } from '../search/analysis.ts';
+import { getAnalysisVersion } from '../search/analysis.ts';
 import { MemorySearch } from '../search/memory-search.ts';
-import type { KnownFile } from './known-file.ts';
-import { StoredFiles, writeFiles } from './stored-files.ts';
+import type { FileEntries } from './file-entries.ts';
+import { SnapshotFiles, writeFiles } from './snapshot-files.ts';
 
 /** Increment this when the columns of files or passages change. */
 const FORMAT = 1;
 
-const about = (): string => `memory index ${FORMAT}, ${analysis()}`;
+const getFormatVersion = (): string => `memory index ${FORMAT}, ${getAnalysisVersion()}`;
 
 /** Serializes a search with its files in their current state. Works in slices; later changes are not included. */
-export async function snapshotOf(search: MemorySearch, files: readonly KnownFile[], breath: Breath): Promise<Uint8Array<ArrayBuffer>> {
+export async function createSnapshot(
+  search: MemorySearch,
+  files: readonly FileEntries[],
+  breath: TimeSlicer,
+): Promise<Uint8Array<ArrayBuffer>> {
   const columns = new Columns();
   await search.write(columns, breath);
   await writeFiles(files, columns, breath);
-  return columns.toBytes(about());
+  return columns.toBytes(getFormatVersion());
 }
 
 /** Restores a snapshot. Undefined if it is damaged, or of another version or text analysis. */
-export async function ofSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<{ search: MemorySearch; stored: StoredFiles } | undefined> {
-  const columns = await Columns.fromBytes(bytes, about());
+export async function restoreSnapshot(
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<{ search: MemorySearch; stored: SnapshotFiles } | undefined> {
+  const columns = await Columns.fromBytes(bytes, getFormatVersion());
   if (!columns) return undefined;
   const search = new MemorySearch(columns);
-  return { search, stored: new StoredFiles(columns, search) };
+  return { search, stored: new SnapshotFiles(columns, search) };
 }

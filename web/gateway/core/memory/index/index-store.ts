@@ -1,8 +1,8 @@
 import type { WorkspaceFile } from '../workspace.ts';
-import type { Entry } from './entry.ts';
+import type { IndexEntry } from './index-entry.ts';
 
 /** State of a file when it was read. */
-export interface ReadFile extends WorkspaceFile {
+export interface IndexedFile extends WorkspaceFile {
   /** SHA-256 of its text; null if only an appended part was read. */
   hash: string | null;
   /** Number of line breaks. */
@@ -21,11 +21,15 @@ export interface ReadFile extends WorkspaceFile {
  * version of each file; an outdated one is brought up to date from the stored files.
  */
 export interface IndexStore {
-  files(): Promise<ReadFile[]>;
+  files(): Promise<IndexedFile[]>;
   /** In order. */
-  entries(path: string): Promise<Entry[]>;
+  entries(path: string): Promise<IndexEntry[]>;
   /** Records a file and its passages in one step. `change`: the known difference to the previous record. */
-  put(file: ReadFile, entries: readonly Entry[], change: { removed: readonly string[]; written: readonly Entry[] }): Promise<void>;
+  put(
+    file: IndexedFile,
+    entries: readonly IndexEntry[],
+    change: { removed: readonly string[]; written: readonly IndexEntry[] },
+  ): Promise<void>;
   /** Deletes a file's record and its passages. */
   remove(path: string): Promise<void>;
   /** The latest snapshot; undefined if there is none or it cannot be read. It contains its own checksum. */

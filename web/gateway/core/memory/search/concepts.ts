@@ -1,8 +1,8 @@
-import { termOf, type Word, wordsOf } from '../text/analyze.ts';
+import { toTerm, type Word, splitWords } from '../text/analyze.ts';
 import { detectLanguage, ENGLISH, type Language } from '../text/languages.ts';
-import { expressionsIn, relatedTo } from '../text/related.ts';
+import { findExpressions, getRelatedTerms } from '../text/related-terms.ts';
 import type { Weights } from './weights.ts';
-import { CAUSE, type MemoryIndex, MONEY, NAME, NUMBER, speakerTerm, TIME } from './memory-index.ts';
+import { CAUSE, type MemoryIndex, MONEY, NAME, NUMBER, toSpeakerTerm, TIME } from './memory-index.ts';
 
 /** A concept in a query, and the terms that express it. */
 export interface Concept {
@@ -12,7 +12,7 @@ export interface Concept {
   weight: number;
 }
 
-const KINDS: readonly [pattern: RegExp, term: string][] = [
+const CONTENT_KINDS: readonly [pattern: RegExp, term: string][] = [
   [/\b(when|what (date|day|year|month|time)|how long|how often)\b/i, TIME],
   [/\b(how (many|much|old|far|tall|big|long)|what (price|cost|number|percentage|size)|cost)\b/i, NUMBER],
   [/\b(who|whose|whom|what('s| is| was) the name|called|named|which)\b/i, NAME],
@@ -27,17 +27,17 @@ const SPEAKERS: readonly [pattern: RegExp, speaker: string][] = [
 ];
 
 /** Extracts the concepts of a query from its words. */
-export function conceptsOf(query: string, index: MemoryIndex, w: Weights): Concept[] {
-  const words = wordsOf(query);
-  const languages = languagesFor(words, index);
+export function extractConcepts(query: string, index: MemoryIndex, w: Weights): Concept[] {
+  const words = splitWords(query);
+  const languages = selectLanguages(words, index);
   const stop = languages[0]?.stopWords ?? new Set<string>();
   const concepts = new Map<string, Concept>();
   const english = languages[0] === ENGLISH;
   const relate = (own: Map<string, number>, key: string): void => {
     if (!english) return;
-    for (const [each, weight] of relatedTo(key)) if (!own.has(each)) own.set(each, weight * w.related);
+    for (const [each, weight] of getRelatedTerms(key)) if (!own.has(each)) own.set(each, weight * w.related);
   };
-  const expressions = english ? expressionsIn(words.map((word) => termOf(word, ENGLISH))) : [];
+  const expressions = english ? findExpressions(words.map((word) => toTerm(word, ENGLISH))) : [];
   for (const { term, at, length } of expressions) {
     const own = new Map([[term, 1]]);
     relate(own, term);
@@ -45,41 +45,41 @@ export function conceptsOf(query: string, index: MemoryIndex, w: Weights): Conce
       .slice(at, at + length)
       .map(({ text }) => text)
       .join(' ');
-    concepts.set(term, { word: said, terms: termsOf(own), weight: 1 });
+    concepts.set(term, { word: said, terms: toTerms(own), weight: 1 });
   }
-  const within = (place: number): boolean => expressions.some(({ at, length }) => place >= at && place < at + length);
-  let telling = words.filter(({ folded, paired }, place) => (paired || !stop.has(folded)) && !within(place));
-  if (telling.length === 0 && concepts.size === 0) telling = words;
-  for (const word of telling) {
+  const isInExpression = (place: number): boolean => expressions.some(({ at, length }) => place >= at && place < at + length);
+  let meaningful = words.filter(({ folded, paired }, place) => (paired || !stop.has(folded)) && !isInExpression(place));
+  if (meaningful.length === 0 && concepts.size === 0) meaningful = words;
+  for (const word of meaningful) {
     const own = new Map<string, number>();
-    for (const language of languages) own.set(termOf(word, language), 1);
+    for (const language of languages) own.set(toTerm(word, language), 1);
     const [key = ''] = own.keys();
     if (concepts.has(key)) continue;
     relate(own, key);
     for (const each of index.familyOf(key)) if (!own.has(each)) own.set(each, w.family);
     let weight = 1;
     if (index.speakers.has(word.folded)) {
-      own.set(speakerTerm(word.folded), 1);
+      own.set(toSpeakerTerm(word.folded), 1);
       weight = w.speaker;
     }
-    concepts.set(key, { word: word.text, terms: termsOf(own), weight });
+    concepts.set(key, { word: word.text, terms: toTerms(own), weight });
   }
   for (const [pattern, speaker] of SPEAKERS) {
-    const term = speakerTerm(speaker);
+    const term = toSpeakerTerm(speaker);
     if (index.speakers.has(speaker) && pattern.test(query) && !concepts.has(term)) {
       concepts.set(term, { word: null, terms: [{ term, weight: 1 }], weight: w.speaker });
       break;
     }
   }
-  for (const [pattern, term] of KINDS)
+  for (const [pattern, term] of CONTENT_KINDS)
     if (pattern.test(query)) concepts.set(term, { word: null, terms: [{ term, weight: 1 }], weight: w.kind });
   return [...concepts.values()];
 }
 
-const termsOf = (own: ReadonlyMap<string, number>): Concept['terms'] => [...own].map(([term, weight]) => ({ term, weight }));
+const toTerms = (own: ReadonlyMap<string, number>): Concept['terms'] => [...own].map(([term, weight]) => ({ term, weight }));
 
 /** The query's own language first, if it is clear and the index has it; otherwise all languages of the index. */
-function languagesFor(words: readonly Word[], index: MemoryIndex): Language[] {
+function selectLanguages(words: readonly Word[], index: MemoryIndex): Language[] {
   const have = index.languages.slice(0, 4);
   const own = detectLanguage(words.map(({ folded }) => folded));
   return own && have.includes(own) ? [own, ...have.filter((each) => each !== own)] : have;

@@ -1,32 +1,32 @@
-import type { Breath } from '../../documents/breath.ts';
+import type { TimeSlicer } from '../../documents/time-slicer.ts';
 import type { Columns } from '../columns/columns.ts';
 import { StringWriter } from '../columns/string-column.ts';
-import { termOf, type Word, wordsOf } from '../text/analyze.ts';
+import { toTerm, type Word, splitWords } from '../text/analyze.ts';
 import { detectLanguage, ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
-import { expressionsIn } from '../text/related.ts';
-import { timesIn, type TimeRange } from '../text/time-words.ts';
+import { findExpressions } from '../text/related-terms.ts';
+import { findTimeRanges, type TimeRange } from '../text/time-words.ts';
 import type { Passage } from './passage.ts';
-import { Passages } from './passages.ts';
-import { Scratch } from './scratch.ts';
+import { PassageTable } from './passage-table.ts';
+import { ScorePool } from './score-pool.ts';
 import { type Postings, TermLists } from './term-lists.ts';
 import { Threads } from './threads.ts';
 
 /** Terms that are not words: the speaker and kinds of content. Their prefix cannot occur in a word. */
-export const speakerTerm = (name: string): string => `@${name}`;
+export const toSpeakerTerm = (name: string): string => `@${name}`;
 export const NUMBER = '#number';
 export const TIME = '#time';
 export const NAME = '#name';
 export const CAUSE = '#cause';
 export const MONEY = '#money';
 
-const ASKS = /[?？؟]["'”’)\]\s]*$/u;
-const COUNTED =
+const QUESTION_END = /[?？؟]["'”’)\]\s]*$/u;
+const NUMBER_WORDS =
   /\p{N}|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|twice|once|couple)\b/iu;
-const PAID = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
-const BECAUSE = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
+const MONEY_WORDS = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
+const CAUSE_WORDS = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
 
 /** Postings of a term. */
-export interface Found {
+export interface TermPostings {
   /** Number of existing passages that have the term. */
   count: number;
   lists: readonly Postings[];
@@ -35,7 +35,7 @@ export interface Found {
 /** In-memory index of all passages by their terms: columns restored from a snapshot, and passages added since. */
 export class MemoryIndex {
   readonly #lists: TermLists;
-  readonly #passages: Passages;
+  readonly #passages: PassageTable;
   readonly #threads: Threads;
   /** Number of passages by language, in the order of `LANGUAGES`. */
   readonly #languages: number[] = LANGUAGES.map(() => 0);
@@ -43,14 +43,14 @@ export class MemoryIndex {
   readonly #speakers = new Map<string, number>();
   #length = 0;
   /** Reusable buffers for scores. */
-  readonly scratch = new Scratch();
+  readonly scratch = new ScorePool();
   /** Whether passages were removed, so that postings may refer to missing ones. */
   #hasGone = false;
 
   /** `columns`: the output of `write`, to restore an index from. */
   constructor(columns?: Columns) {
     this.#lists = new TermLists(columns);
-    this.#passages = new Passages(columns);
+    this.#passages = new PassageTable(columns);
     this.#threads = new Threads(columns);
     if (!columns) return;
     for (const language of columns.u8('language')) this.#languages[language] = (this.#languages[language] ?? 0) + 1;
@@ -147,7 +147,7 @@ export class MemoryIndex {
   }
 
   /** Undefined if no passage has the term. */
-  find(term: string): Found | undefined {
+  find(term: string): TermPostings | undefined {
     const lists = this.#lists.get(term);
     const count = lists.reduce((sum, list) => sum + (this.#hasGone ? this.#there(list) : list.count), 0);
     return count === 0 ? undefined : { count, lists };
@@ -156,24 +156,24 @@ export class MemoryIndex {
   /** Appends a passage to its thread; replaces one with the same id. */
   add(passage: Passage): void {
     this.remove(passage.id);
-    const words = wordsOf(passage.text);
+    const words = splitWords(passage.text);
     const thread = this.#threads.numberFor(passage.thread, this.languages[0] ?? ENGLISH);
     const language = detectLanguage(words.map(({ folded }) => folded)) ?? this.#threads.languageOf(thread);
     this.#threads.setLanguage(thread, language);
-    const terms = termsOf(passage, words, language);
-    const times = passage.at === null ? [] : timesIn(passage.text, passage.at);
+    const terms = extractTerms(passage, words, language);
+    const times = passage.at === null ? [] : findTimeRanges(passage.text, passage.at);
     if (times.length > 0) terms.counts.set(TIME, 1);
-    if (COUNTED.test(passage.text)) terms.counts.set(NUMBER, 1);
-    if (PAID.test(passage.text)) terms.counts.set(MONEY, 1);
-    if (BECAUSE.test(passage.text)) terms.counts.set(CAUSE, 1);
+    if (NUMBER_WORDS.test(passage.text)) terms.counts.set(NUMBER, 1);
+    if (MONEY_WORDS.test(passage.text)) terms.counts.set(MONEY, 1);
+    if (CAUSE_WORDS.test(passage.text)) terms.counts.set(CAUSE, 1);
     const place = LANGUAGES.indexOf(language);
-    const facts = { thread, length: terms.length, times, asks: ASKS.test(passage.text), language: place };
+    const facts = { thread, length: terms.length, times, asks: QUESTION_END.test(passage.text), language: place };
     const number = this.#passages.add(passage, facts, this.#threads.lastOf(thread));
     for (const [term, times] of terms.counts) this.#lists.add(term, number, times);
     this.#threads.added(thread, number);
     this.#length += terms.length;
     this.#languages[place] = (this.#languages[place] ?? 0) + 1;
-    for (const name of namesOf(passage.speaker)) this.#speakers.set(name, (this.#speakers.get(name) ?? 0) + 1);
+    for (const name of getNames(passage.speaker)) this.#speakers.set(name, (this.#speakers.get(name) ?? 0) + 1);
   }
 
   remove(id: string): boolean {
@@ -185,7 +185,7 @@ export class MemoryIndex {
     this.#length -= this.lengths[number] ?? 0;
     const language = this.#passages.languages[number] ?? 0;
     this.#languages[language] = (this.#languages[language] ?? 0) - 1;
-    for (const name of namesOf(this.passage(number)?.speaker)) {
+    for (const name of getNames(this.passage(number)?.speaker)) {
       const count = (this.#speakers.get(name) ?? 0) - 1;
       if (count > 0) this.#speakers.set(name, count);
       else this.#speakers.delete(name);
@@ -196,7 +196,7 @@ export class MemoryIndex {
   }
 
   /** Writes the current state; passages added or removed while writing are not included. */
-  async write(into: Columns, breath: Breath): Promise<void> {
+  async write(into: Columns, breath: TimeSlicer): Promise<void> {
     const passages = this.#passages.capture();
     const threads = this.#threads.capture(passages.numbers);
     const names = new StringWriter();
@@ -220,20 +220,20 @@ export class MemoryIndex {
 }
 
 /** Folded words of a speaker's name. */
-const namesOf = (speaker: string | undefined): string[] => (speaker === undefined ? [] : wordsOf(speaker).map(({ folded }) => folded));
+const getNames = (speaker: string | undefined): string[] => (speaker === undefined ? [] : splitWords(speaker).map(({ folded }) => folded));
 
 /** The terms of a passage with their frequency, and its number of meaningful words. */
-function termsOf({ speaker }: Passage, words: readonly Word[], language: Language): { counts: Map<string, number>; length: number } {
+function extractTerms({ speaker }: Passage, words: readonly Word[], language: Language): { counts: Map<string, number>; length: number } {
   const counts = new Map<string, number>();
   const count = (term: string): void => void counts.set(term, (counts.get(term) ?? 0) + 1);
   let length = 0;
-  const stems = words.map((word) => termOf(word, language));
+  const stems = words.map((word) => toTerm(word, language));
   stems.forEach(count);
-  if (language === ENGLISH) for (const { term } of expressionsIn(stems)) count(term);
+  if (language === ENGLISH) for (const { term } of findExpressions(stems)) count(term);
   for (const word of words) {
     if (!language.stopWords.has(word.folded)) length++;
     if (word.name) counts.set(NAME, 1);
   }
-  for (const name of namesOf(speaker)) counts.set(speakerTerm(name), 1);
+  for (const name of getNames(speaker)) counts.set(toSpeakerTerm(name), 1);
   return { counts, length };
 }

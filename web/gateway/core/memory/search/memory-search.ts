@@ -1,16 +1,16 @@
-import type { Breath } from '../../documents/breath.ts';
+import type { TimeSlicer } from '../../documents/time-slicer.ts';
 import type { Columns } from '../columns/columns.ts';
-import { timesIn } from '../text/time-words.ts';
-import { type Concept, conceptsOf } from './concepts.ts';
-import { feedback } from './feedback.ts';
+import { findTimeRanges } from '../text/time-words.ts';
+import { type Concept, extractConcepts } from './concepts.ts';
+import { expandQuery } from './query-expansion.ts';
 import { MemoryIndex } from './memory-index.ts';
 import type { Passage } from './passage.ts';
-import { type OwnScores, ownScores } from './own-scores.ts';
-import { rank } from './rank.ts';
+import { type ConceptScores, scoreConcept } from './concept-scores.ts';
+import { rankPassages } from './rank.ts';
 import { WEIGHTS } from './weights.ts';
 
 /** Why a passage matches. */
-export interface Reasons {
+export interface MatchReasons {
   /** Words of the query that the passage contains, in any form or as a synonym. */
   words: string[];
   /** Words of the query found only in neighbouring passages. */
@@ -27,7 +27,7 @@ export interface FoundPassage {
   score: number;
   /** Share of the query, weighted by how distinctive its words are, that the passage and its neighbours cover: 0 to 1. */
   coverage: number;
-  why: Reasons;
+  why: MatchReasons;
 }
 
 export interface MemorySearchOptions {
@@ -37,8 +37,8 @@ export interface MemorySearchOptions {
 }
 
 /** Number of passages examined closely: for query expansion, and for the final ranking. */
-const FIRST_CANDIDATES = 60;
-const CANDIDATES = 200;
+const MAX_FIRST_CANDIDATES = 60;
+const MAX_CANDIDATES = 200;
 
 /**
  * Searches memories and conversations by text alone: stems by language, synonyms, neighbouring passages, speakers, times and query
@@ -76,32 +76,32 @@ export class MemorySearch {
   }
 
   /** Writes the current state in slices; later changes are not included. Can be restored as long as `analysis()` returns the same value. */
-  write(into: Columns, breath: Breath): Promise<void> {
+  write(into: Columns, breath: TimeSlicer): Promise<void> {
     return this.#index.write(into, breath);
   }
 
   /** The best passages for a query, best first. */
   search(query: string, { limit = 10, now }: MemorySearchOptions): FoundPassage[] {
     const index = this.#index;
-    const all: OwnScores[] = [];
-    const scored = (concepts: readonly Concept[]): OwnScores[] =>
+    const all: ConceptScores[] = [];
+    const computeScores = (concepts: readonly Concept[]): ConceptScores[] =>
       concepts.map((concept) => {
-        const own = ownScores(index, concept, WEIGHTS);
+        const own = scoreConcept(index, concept, WEIGHTS);
         all.push(own);
         return own;
       });
     try {
-      const given = conceptsOf(query, index, WEIGHTS);
-      const asked = { concepts: scored(given), times: timesIn(query, now), now };
-      const first = rank(index, asked, WEIGHTS, { limit: WEIGHTS.feedbackPassages, candidates: FIRST_CANDIDATES });
-      scored(feedback(index, given, first, WEIGHTS));
-      const ranked = rank(index, { ...asked, concepts: all }, WEIGHTS, { limit, candidates: CANDIDATES + limit });
+      const given = extractConcepts(query, index, WEIGHTS);
+      const rankQuery = { concepts: computeScores(given), times: findTimeRanges(query, now), now };
+      const first = rankPassages(index, rankQuery, WEIGHTS, { limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
+      computeScores(expandQuery(index, given, first, WEIGHTS));
+      const ranked = rankPassages(index, { ...rankQuery, concepts: all }, WEIGHTS, { limit, candidates: MAX_CANDIDATES + limit });
       return ranked.flatMap(({ number, score, coverage, own, beside, timely }) => {
         const passage = index.passage(number);
         return passage ? [{ passage, score, coverage, why: { words: own, beside, timely: timely > 0.5 } }] : [];
       });
     } finally {
-      for (const { taken, touched } of all) if (taken) index.scratch.give(taken, touched.length);
+      for (const { buffers, touched } of all) if (buffers) index.scratch.give(buffers, touched.length);
     }
   }
 }

@@ -1,12 +1,12 @@
 import type { TimeRange } from '../text/time-words.ts';
 import type { MemoryIndex } from './memory-index.ts';
-import type { OwnScores } from './own-scores.ts';
+import type { ConceptScores } from './concept-scores.ts';
 import type { Weights } from './weights.ts';
 
 /** A query, prepared for ranking. */
-export interface Asked {
+export interface RankQuery {
   /** Scores of all passages, by concept. */
-  concepts: readonly OwnScores[];
+  concepts: readonly ConceptScores[];
   /** Time ranges named in the query. */
   times: readonly TimeRange[];
   /** Milliseconds since the Unix epoch. */
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** A ranked passage with the reasons for its rank. */
-export interface Ranked {
+export interface RankedPassage {
   number: number;
   score: number;
   /** Share of the query, weighted by its words, that is covered: 0 to 1. */
@@ -27,54 +27,59 @@ export interface Ranked {
 }
 
 /** Number of passages on either side that are considered related. */
-const REACH = 5;
-const DAY = 86_400_000;
+const NEIGHBOUR_REACH = 5;
+const DAY_MS = 86_400_000;
 /** Half-life in days of the small bonus for recent passages. */
 const HALF_LIFE_DAYS = 30;
 /** Number of words from which a passage counts fully. */
-const TELLING_WORDS = 6;
+const FULL_LENGTH_WORDS = 6;
 
 /**
  * The best passages for a query, best first. All are scored by their own words; the best `candidates` of them are scored again together
  * with their neighbours.
  */
-export function rank(index: MemoryIndex, asked: Asked, w: Weights, { limit, candidates }: { limit: number; candidates: number }): Ranked[] {
-  const taken = index.scratch.take(index.end);
-  const { scores: total, touched: seen } = taken;
+export function rankPassages(
+  index: MemoryIndex,
+  query: RankQuery,
+  w: Weights,
+  { limit, candidates }: { limit: number; candidates: number },
+): RankedPassage[] {
+  const buffers = index.scratch.take(index.end);
+  const { scores: total, touched: seen } = buffers;
   let count = 0;
-  for (const { touched, scores } of asked.concepts) {
+  for (const { touched, scores } of query.concepts) {
     for (const number of touched) {
       if (total[number] === 0) seen[count++] = number;
       total[number] = (total[number] ?? 0) + (scores[number] ?? 0);
     }
   }
-  const candidate = best(seen.subarray(0, count), total, candidates);
-  index.scratch.give(taken, count);
-  const threads = threadScores(index, asked.concepts);
-  const whole = asked.concepts.reduce((sum, { concept, worth }) => sum + (concept.word === null ? 0 : worth), 0);
+  const candidate = selectBest(seen.subarray(0, count), total, candidates);
+  index.scratch.give(buffers, count);
+  const threads = computeThreadScores(index, query.concepts);
+  const whole = query.concepts.reduce((sum, { concept, worth }) => sum + (concept.word === null ? 0 : worth), 0);
   return withNeighbours(index, candidate)
-    .map((number) => judge(index, number, asked, w, { thread: threads[index.threadOf[number] ?? 0] ?? 0, whole }))
+    .map((number) => scorePassage(index, number, query, w, { thread: threads[index.threadOf[number] ?? 0] ?? 0, whole }))
     .sort((a, b) => b.score - a.score || a.number - b.number)
     .slice(0, limit);
 }
 
-const STEPS = 1024;
+const HISTOGRAM_STEPS = 1024;
 
 /** Approximately `most` numbers with the highest scores, unsorted. */
-function best(numbers: Uint32Array, scores: Float32Array, most: number): number[] {
+function selectBest(numbers: Uint32Array, scores: Float32Array, most: number): number[] {
   if (numbers.length <= most) return [...numbers];
   let top = 0;
   for (const number of numbers) top = Math.max(top, scores[number] ?? 0);
-  const stepOf = (number: number): number => Math.floor(((scores[number] ?? 0) / top) * (STEPS - 1));
-  const counts = new Uint32Array(STEPS);
-  for (const number of numbers) counts[stepOf(number)] = (counts[stepOf(number)] ?? 0) + 1;
-  let least = STEPS;
+  const toStep = (number: number): number => Math.floor(((scores[number] ?? 0) / top) * (HISTOGRAM_STEPS - 1));
+  const counts = new Uint32Array(HISTOGRAM_STEPS);
+  for (const number of numbers) counts[toStep(number)] = (counts[toStep(number)] ?? 0) + 1;
+  let least = HISTOGRAM_STEPS;
   for (let count = 0; least > 0 && count < most;) count += counts[--least] ?? 0;
   // The last step may hold very many equal scores: only as many are taken as fit.
-  const found = [...numbers.filter((number) => stepOf(number) > least)];
+  const found = [...numbers.filter((number) => toStep(number) > least)];
   for (const number of numbers) {
     if (found.length >= most) break;
-    if (stepOf(number) === least) found.push(number);
+    if (toStep(number) === least) found.push(number);
   }
   return found;
 }
@@ -84,7 +89,7 @@ function withNeighbours({ previous, next }: MemoryIndex, numbers: readonly numbe
   for (const number of numbers) {
     all.add(number);
     let [earlier, later] = [previous[number] ?? -1, next[number] ?? -1];
-    for (let step = 1; step <= REACH; step++) {
+    for (let step = 1; step <= NEIGHBOUR_REACH; step++) {
       if (earlier !== -1) all.add(earlier);
       if (later !== -1) all.add(later);
       [earlier, later] = [previous[earlier] ?? -1, next[later] ?? -1];
@@ -94,7 +99,7 @@ function withNeighbours({ previous, next }: MemoryIndex, numbers: readonly numbe
 }
 
 /** Score of each conversation for the concepts, by thread number. */
-function threadScores(index: MemoryIndex, concepts: readonly OwnScores[]): Float32Array {
+function computeThreadScores(index: MemoryIndex, concepts: readonly ConceptScores[]): Float32Array {
   const all = new Float32Array(index.threadCount);
   const { threadOf } = index;
   const sums = new Float32Array(index.threadCount);
@@ -114,15 +119,15 @@ function threadScores(index: MemoryIndex, concepts: readonly OwnScores[]): Float
   return all;
 }
 
-function judge(
+function scorePassage(
   index: MemoryIndex,
   number: number,
-  { concepts, times, now }: Asked,
+  { concepts, times, now }: RankQuery,
   w: Weights,
   { thread, whole }: { thread: number; whole: number },
-): Ranked {
+): RankedPassage {
   const [own, beside]: [string[], string[]] = [[], []];
-  const neighbours = neighboursOf(index, number, w);
+  const neighbours = getNeighbours(index, number, w);
   let [sum, covered] = [0, 0];
   for (const { concept, worth, scores } of concepts) {
     const here = scores[number] ?? 0;
@@ -135,23 +140,23 @@ function judge(
   }
   const at = index.at(number);
   const coverage = whole === 0 ? 0 : Math.min(1, covered / whole);
-  const timely = times.length === 0 ? 0 : nearest(times, at, index.timesOf(number));
+  const timely = times.length === 0 ? 0 : computeTimeMatch(times, at, index.timesOf(number));
   let score = sum + w.thread * thread;
   score *= 1 - w.coverage + w.coverage * coverage;
-  score *= w.empty + (1 - w.empty) * Math.min(1, (index.lengths[number] ?? 0) / TELLING_WORDS);
+  score *= w.empty + (1 - w.empty) * Math.min(1, (index.lengths[number] ?? 0) / FULL_LENGTH_WORDS);
   if (index.asks(number)) score *= w.asks;
   score *= 1 + w.time * timely;
-  if (at !== null) score *= 1 + w.fresh * 0.5 ** (Math.max(0, now - at) / DAY / HALF_LIFE_DAYS);
+  if (at !== null) score *= 1 + w.fresh * 0.5 ** (Math.max(0, now - at) / DAY_MS / HALF_LIFE_DAYS);
   return { number, score, coverage, own, beside, timely };
 }
 
 /** The passages around one, and the weight with which their scores count for it. */
-function neighboursOf(index: MemoryIndex, number: number, w: Weights): { number: number; weight: number }[] {
+function getNeighbours(index: MemoryIndex, number: number, w: Weights): { number: number; weight: number }[] {
   const { previous, next } = index;
   const found: { number: number; weight: number }[] = [];
   let share = 1;
   let [earlier, later] = [previous[number] ?? -1, next[number] ?? -1];
-  for (let step = 1; step <= REACH; step++) {
+  for (let step = 1; step <= NEIGHBOUR_REACH; step++) {
     if (earlier !== -1) found.push({ number: earlier, weight: share * (index.asks(earlier) ? w.answer : w.before) });
     if (later !== -1) found.push({ number: later, weight: share * w.after });
     share *= w.far;
@@ -161,10 +166,10 @@ function neighboursOf(index: MemoryIndex, number: number, w: Weights): { number:
 }
 
 /** 1 if a passage was said at, or mentions, one of the times; decreases with the distance relative to the length of the range. */
-function nearest(asked: readonly TimeRange[], at: number | null, named: readonly TimeRange[]): number {
+function computeTimeMatch(asked: readonly TimeRange[], at: number | null, named: readonly TimeRange[]): number {
   let most = 0;
   for (const { from, to } of asked) {
-    const slack = Math.max(3 * DAY, (to - from) / 2);
+    const slack = Math.max(3 * DAY_MS, (to - from) / 2);
     const near = (begin: number, end: number): number =>
       end > from && begin < to ? 1 : Math.exp(-Math.max(from - end, begin - to) / slack);
     if (at !== null) most = Math.max(most, 0.9 * near(at, at + 1));

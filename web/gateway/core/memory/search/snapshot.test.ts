@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { Breath } from '../../documents/breath.ts';
+import { TimeSlicer } from '../../documents/time-slicer.ts';
 import { Columns } from '../columns/columns.ts';
-import { contentId } from '../content-id.ts';
+import { computeContentId } from '../content-id.ts';
 import { LANGUAGES } from '../text/languages.ts';
-import { analysis } from './analysis.ts';
+import { getAnalysisVersion } from './analysis.ts';
 import { MemorySearch } from './memory-search.ts';
 import type { Passage } from './passage.ts';
 
 const NOW = Date.UTC(2024, 11, 20);
 const DAY = 86_400_000;
 const ABOUT = 'test';
-const breath = (): Breath => new Breath(new AbortController().signal);
+const breath = (): TimeSlicer => new TimeSlicer(new AbortController().signal);
 
 async function bytesOf(search: MemorySearch): Promise<Uint8Array<ArrayBuffer>> {
   const columns = new Columns();
@@ -140,7 +140,7 @@ describe('a MemorySearch of a snapshot', () => {
   verifies('memory.index/damaged', 'has the number of an analysis that makes the same of many texts', async () => {
     const folder = join(import.meta.dirname, '../../../../../tests/bench/conversations');
     const search = new MemorySearch();
-    // The segmenter for other scripts depends on the platform; `analysis()` covers that.
+    // The segmenter for other scripts depends on the platform; `getAnalysisVersion()` covers that.
     for (const file of ['assistant', 'french', 'friends-1', 'friends-2', 'german', 'museum', 'spanish']) {
       const { name, sessions } = JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')) as {
         name: string;
@@ -152,8 +152,8 @@ describe('a MemorySearch of a snapshot', () => {
     }
     const words = 'nationalities wohnungen habitaciones maisons casas книги красивые κορίτσια kitapların poikien المدرسة könyvek ragazze flickorna'.split(' '); // prettier-ignore
     const stems = LANGUAGES.map(({ name, stem }) => `${name}: ${words.map(stem).join(' ')}`);
-    const made = contentId([await bytesOf(search), ...stems].join('\n'));
+    const made = computeContentId([await bytesOf(search), ...stems].join('\n'));
     // If this fails, the analysis of texts has changed: increment ANALYSIS in analysis.ts, so that older indexes are discarded.
-    expect([analysis().split('-')[0], made]).toEqual(['1', '415955f4b659e5a0c48d']);
+    expect([getAnalysisVersion().split('-')[0], made]).toEqual(['1', '415955f4b659e5a0c48d']);
   });
 });

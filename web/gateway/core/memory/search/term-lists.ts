@@ -1,9 +1,9 @@
-import type { Breath } from '../../documents/breath.ts';
+import type { TimeSlicer } from '../../documents/time-slicer.ts';
 import type { Columns } from '../columns/columns.ts';
 import { type StringColumn, StringWriter } from '../columns/string-column.ts';
 
 /** Number of common leading characters from which terms may belong to one word family: `photograph`, `photographi`. */
-const BEGINNING = 5;
+const PREFIX_CHARS = 5;
 
 /** Passages that have a term, in order, and their frequencies. Only the first `count` entries are valid. */
 export interface Postings {
@@ -13,7 +13,7 @@ export interface Postings {
 }
 
 /** Columns restored from a snapshot; they are never modified. */
-interface Restored {
+interface RestoredTerms {
   /** Sorted. */
   terms: StringColumn;
   /** End of each term's postings. */
@@ -24,7 +24,7 @@ interface Restored {
 
 /** Postings by term, in typed arrays: a plain object per posting would take ten times the memory. */
 export class TermLists {
-  readonly #restored: Restored | undefined;
+  readonly #restored: RestoredTerms | undefined;
   readonly #lists = new Map<string, TermList>();
   /** Longer terms by their beginning. */
   readonly #alike = new Map<string, string[]>();
@@ -41,11 +41,11 @@ export class TermLists {
 
   /** Terms with the same beginning, sorted. */
   beginningAs(term: string): string[] {
-    const beginning = term.slice(0, BEGINNING);
+    const beginning = term.slice(0, PREFIX_CHARS);
     const all = new Set(this.#alike.get(beginning));
     const terms = this.#restored?.terms;
-    if (terms && beginning.length === BEGINNING) {
-      for (let number = lowest(terms, beginning); number < terms.length; number++) {
+    if (terms && beginning.length === PREFIX_CHARS) {
+      for (let number = lowerBound(terms, beginning); number < terms.length; number++) {
         const each = terms.at(number);
         if (!each.startsWith(beginning)) break;
         all.add(each);
@@ -59,7 +59,7 @@ export class TermLists {
     const restored = this.#restored;
     const number = restored?.terms.find(term) ?? -1;
     const since = this.#lists.get(term);
-    return [...(restored && number !== -1 ? [postingsAt(restored, number)] : []), ...(since ? [since] : [])];
+    return [...(restored && number !== -1 ? [getPostings(restored, number)] : []), ...(since ? [since] : [])];
   }
 
   /** `passage` must not be lower than in earlier calls. */
@@ -67,8 +67,8 @@ export class TermLists {
     let list = this.#lists.get(term);
     if (!list) {
       this.#lists.set(term, (list = new TermList()));
-      if (term.length >= BEGINNING) {
-        const beginning = term.slice(0, BEGINNING);
+      if (term.length >= PREFIX_CHARS) {
+        const beginning = term.slice(0, PREFIX_CHARS);
         const alike = this.#alike.get(beginning);
         if (alike) alike.push(term);
         else this.#alike.set(beginning, [term]);
@@ -78,7 +78,7 @@ export class TermLists {
   }
 
   /** Writes the postings with new passage numbers. Passages mapped to -1, and those added meanwhile, are omitted. */
-  async write(into: Columns, numbers: Int32Array, breath: Breath): Promise<void> {
+  async write(into: Columns, numbers: Int32Array, breath: TimeSlicer): Promise<void> {
     const restored = this.#restored;
     const own = [...this.#lists.keys()].sort();
     const terms = new StringWriter();
@@ -86,7 +86,7 @@ export class TermLists {
     const room = (restored?.passages.length ?? 0) + [...this.#lists.values()].reduce((sum, { count }) => sum + count, 0);
     const [passages, times] = [new Uint32Array(room), new Uint8Array(room)];
     let end = 0;
-    const take = (list: Postings): void => {
+    const copy = (list: Postings): void => {
       for (let i = 0; i < list.count; i++) {
         const number = numbers[list.passages[i] ?? 0] ?? -1;
         if (number === -1) continue;
@@ -101,13 +101,13 @@ export class TermLists {
       const theirs = restored && before < restoredCount ? restored.terms.at(before) : undefined;
       const term = mine === undefined || (theirs !== undefined && theirs < mine) ? (theirs ?? '') : mine;
       const from = end;
-      if (restored && theirs === term) take(postingsAt(restored, before++));
+      if (restored && theirs === term) copy(getPostings(restored, before++));
       if (mine === term) {
         const list = this.#lists.get(term);
-        if (list) take(list);
+        if (list) copy(list);
         next++;
       }
-      await breath.after(EACH + end - from);
+      await breath.after(TERM_COST + end - from);
       if (end === from) continue;
       terms.add(term);
       ends.push(end);
@@ -120,15 +120,15 @@ export class TermLists {
 }
 
 /** Fixed cost of writing a term, in characters. */
-const EACH = 10;
+const TERM_COST = 10;
 
-function postingsAt({ ends, passages, times }: Restored, number: number): Postings {
+function getPostings({ ends, passages, times }: RestoredTerms, number: number): Postings {
   const [from, end] = [number === 0 ? 0 : (ends[number - 1] ?? 0), ends[number] ?? 0];
   return { passages: passages.subarray(from, end), times: times.subarray(from, end), count: end - from };
 }
 
 /** Index of the first string that is not less than a text. */
-function lowest(sorted: StringColumn, text: string): number {
+function lowerBound(sorted: StringColumn, text: string): number {
   let [from, end] = [0, sorted.length];
   while (from < end) {
     const middle = (from + end) >>> 1;

@@ -1,21 +1,21 @@
-import type { Breath } from '../../documents/breath.ts';
+import type { TimeSlicer } from '../../documents/time-slicer.ts';
 import type { Columns } from '../columns/columns.ts';
-import { bytes, integers, withRoom } from '../columns/growing.ts';
+import { createBytes, createIntegers, growColumn } from '../columns/grow-column.ts';
 import { type StringColumn, StringWriter } from '../columns/string-column.ts';
 import { ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
 
 /** Fixed cost of writing a thread, in characters. */
-const EACH = 50;
+const THREAD_COST = 50;
 
 /** Conversations and notes by number: their names, languages and last passages. A thread without passages counts as missing. */
 export class Threads {
   readonly #restored: StringColumn | undefined;
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
-  #counts = integers(0);
-  #lasts = integers(0);
+  #counts = createIntegers(0);
+  #lasts = createIntegers(0);
   /** Indices into `LANGUAGES`. */
-  #languages = bytes(0);
+  #languages = createBytes(0);
 
   constructor(columns?: Columns) {
     if (!columns) return;
@@ -50,9 +50,9 @@ export class Threads {
       thread = this.end;
       this.#names.push(name);
       this.#numbers.set(name, thread);
-      this.#counts = withRoom(this.#counts, integers, thread);
-      this.#lasts = withRoom(this.#lasts, integers, thread);
-      this.#languages = withRoom(this.#languages, bytes, thread);
+      this.#counts = growColumn(this.#counts, createIntegers, thread);
+      this.#lasts = growColumn(this.#lasts, createIntegers, thread);
+      this.#languages = growColumn(this.#languages, createBytes, thread);
     }
     if (!this.#counts[thread]) this.setLanguage(thread, language);
     return thread;
@@ -74,8 +74,8 @@ export class Threads {
   }
 
   /** Captures the threads that have passages, for writing in slices. `passages`: number in the snapshot by passage number. */
-  capture(passages: Int32Array): CapturedThreads {
-    const numbers = integers(this.end).fill(-1);
+  capture(passages: Int32Array): ThreadSnapshot {
+    const numbers = createIntegers(this.end).fill(-1);
     const [lasts, languages] = [this.#lasts.slice(), this.#languages.slice()];
     const counts = this.#counts.slice();
     let count = 0;
@@ -84,8 +84,8 @@ export class Threads {
       numbers,
       write: async (into, breath) => {
         const names = new StringWriter();
-        const written = { count: integers(count), last: integers(count) };
-        const ofLanguages = bytes(count);
+        const written = { count: createIntegers(count), last: createIntegers(count) };
+        const ofLanguages = createBytes(count);
         for (const [thread, number] of numbers.entries()) {
           if (number === -1) continue;
           if (this.#restored && thread < this.#before) names.copy(this.#restored, thread);
@@ -93,7 +93,7 @@ export class Threads {
           written.count[number] = counts[thread] ?? 0;
           written.last[number] = passages[lasts[thread] ?? -1] ?? -1;
           ofLanguages[number] = languages[thread] ?? 0;
-          await breath.after(EACH);
+          await breath.after(THREAD_COST);
         }
         into.setStrings('thread', names.finish());
         into.set('thread/count', written.count);
@@ -108,8 +108,8 @@ export class Threads {
   }
 }
 
-export interface CapturedThreads {
+export interface ThreadSnapshot {
   /** Number in the snapshot by thread number; -1 if it is not included. */
   numbers: Int32Array;
-  write(into: Columns, breath: Breath): Promise<void>;
+  write(into: Columns, breath: TimeSlicer): Promise<void>;
 }

@@ -1,66 +1,66 @@
 import { type DialogLine, parseDialog } from '../dialog/dialog-lines.ts';
-import { datesUpTo } from '../../local-time.ts';
-import { dateOf, dayFile, dialogFile, startOf } from '../layout.ts';
-import { textOf } from '../message.ts';
+import { listDates } from '../../local-time.ts';
+import { formatDate, toNotesPath, toDialogPath, getDayStart } from '../layout.ts';
+import { getText } from '../memory-message.ts';
 import type { Workspace } from '../workspace.ts';
-import { type Asking, summarise } from './summarise.ts';
+import { type SummaryContext, summarise } from './summarise.ts';
 
-const BEGIN = '<!-- perch:summary -->';
-const END = '<!-- /perch:summary -->';
+const SUMMARY_BEGIN = '<!-- perch:summary -->';
+const SUMMARY_END = '<!-- /perch:summary -->';
 const DAY_MS = 86_400_000;
 /** Without a model: maximum number of user messages per session, and characters of each. */
-const MOST_LINES = 20;
-const LONGEST = 200;
+const MAX_LINES = 20;
+const MAX_LINE_CHARS = 200;
 
 /**
  * Writes the conversations of a day to `memory/<date>.md`, as a summary by the model if there is one, else as an extract. Other text in the
- * file is kept. Resolves with the path, or undefined if there were no messages. `dayOf` returns the local date of an instant. Tool results
+ * file is kept. Resolves with the path, or undefined if there were no messages. `toDay` returns the local date of an instant. Tool results
  * are left out, because they may contain untrusted text.
  */
 export async function summariseDay(
   workspace: Workspace,
   date: string,
-  asking: Asking | undefined,
-  dayOf: (at: number) => string,
+  asking: SummaryContext | undefined,
+  toDay: (at: number) => string,
 ): Promise<string | undefined> {
-  const said = (await linesOf(workspace, date, dayOf)).filter(({ message: { role } }) => role === 'user' || role === 'assistant');
-  if (said.length === 0) return undefined;
+  const lines = (await readDayLines(workspace, date, toDay)).filter(({ message: { role } }) => role === 'user' || role === 'assistant');
+  if (lines.length === 0) return undefined;
   const body = asking
-    ? (await summarise(said.map(({ message }) => message), { ...asking, takesPlain: true })).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
-    : extract(said);
-  const path = dayFile(date);
-  const section = `${BEGIN}\n## Summary of the day\n\n${body.replaceAll('<!--', '&lt;!--').trim()}\n${END}\n`;
-  await workspace.update(path, (before = `# ${date}\n`) => withSection(before, section));
+    ? (await summarise(lines.map(({ message }) => message), { ...asking, takesPlain: true })).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
+    : createExtract(lines);
+  const path = toNotesPath(date);
+  const section = `${SUMMARY_BEGIN}\n## Summary of the day\n\n${body.replaceAll('<!--', '&lt;!--').trim()}\n${SUMMARY_END}\n`;
+  await workspace.update(path, (before = `# ${date}\n`) => replaceSection(before, section));
   return path;
 }
 
 /** Whether a day's notes contain a summary section, even an empty one. */
-export const hasSummary = (notes: string): boolean => notes.includes(BEGIN);
+export const hasSummary = (notes: string): boolean => notes.includes(SUMMARY_BEGIN);
 
 /** The messages of a local day. Files are per UTC day, so that a local day may span two of them. */
-async function linesOf(workspace: Workspace, date: string, dayOf: (at: number) => string): Promise<DialogLine[]> {
+async function readDayLines(workspace: Workspace, date: string, toDay: (at: number) => string): Promise<DialogLine[]> {
   const found: DialogLine[] = [];
-  for (const each of datesUpTo(dateOf((startOf(date) ?? 0) + DAY_MS), 3)) {
-    const { lines } = parseDialog((await workspace.read(dialogFile(each))) ?? '');
-    found.push(...lines.filter(({ message: { timestamp } }) => (timestamp === undefined ? each : dayOf(timestamp)) === date));
+  for (const each of listDates(formatDate((getDayStart(date) ?? 0) + DAY_MS), 3)) {
+    const { lines } = parseDialog((await workspace.read(toDialogPath(each))) ?? '');
+    found.push(...lines.filter(({ message: { timestamp } }) => (timestamp === undefined ? each : toDay(timestamp)) === date));
   }
   return found;
 }
 
-function withSection(file: string, section: string): string {
-  const begin = file.indexOf(BEGIN);
-  const end = file.indexOf(END, begin);
+function replaceSection(file: string, section: string): string {
+  const begin = file.indexOf(SUMMARY_BEGIN);
+  const end = file.indexOf(SUMMARY_END, begin);
   if (begin === -1 || end === -1) return `${file.trimEnd()}\n\n${section}`;
-  return file.slice(0, begin) + section + file.slice(end + END.length).replace(/^\r?\n/, '');
+  return file.slice(0, begin) + section + file.slice(end + SUMMARY_END.length).replace(/^\r?\n/, '');
 }
 
-function extract(lines: readonly DialogLine[]): string {
+function createExtract(lines: readonly DialogLine[]): string {
   const sessions = Map.groupBy(lines, ({ sessionKey }) => sessionKey);
   return [...sessions]
     .map(([key, some]) => {
-      const asked = some.filter(({ message }) => message.role === 'user' && textOf(message).trim() !== '');
-      const shown = asked.slice(0, MOST_LINES).map(({ message }) => `- ${firstOf(textOf(message))}`);
-      const more = asked.length > MOST_LINES ? [`- … and ${asked.length - MOST_LINES} more`] : [];
+      const asked = some.filter(({ message }) => message.role === 'user' && getText(message).trim() !== '');
+      const shown = asked.slice(0, MAX_LINES).map(({ message }) => `- ${toFirstLine(getText(message))}`);
+      const more = asked.length > MAX_LINES ? [`- … and ${asked.length - MAX_LINES} more`] : [];
       return [
         `### ${key === '' ? 'Conversation' : key.replaceAll(/\s+/g, ' ')}`,
         '',
@@ -74,7 +74,7 @@ function extract(lines: readonly DialogLine[]): string {
 }
 
 /** The beginning of a text, on one line. */
-function firstOf(text: string): string {
+function toFirstLine(text: string): string {
   const chars = [...text.replaceAll(/\s+/g, ' ').trim()];
-  return chars.length <= LONGEST ? chars.join('') : `${chars.slice(0, LONGEST).join('')} …`;
+  return chars.length <= MAX_LINE_CHARS ? chars.join('') : `${chars.slice(0, MAX_LINE_CHARS).join('')} …`;
 }

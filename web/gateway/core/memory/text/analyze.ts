@@ -3,7 +3,7 @@ import { fold } from '../../retrieval/terms.ts';
 import type { Language } from './languages.ts';
 
 /** Longer words are truncated to this length. */
-const LONGEST = 32;
+const MAX_WORD_CHARS = 32;
 const segmenter = new Intl.Segmenter('ja', { granularity: 'word' });
 
 /** A word of a text in lower case. `paired` marks scripts without spaces: such a word has no stem and cannot be a stop word. */
@@ -18,15 +18,15 @@ export interface Word {
 const APOSTROPHE = /['’](s|t|re|ve|ll|d|m)?(?![\p{L}\p{N}])/giu;
 
 /** The words of a text, in order. Text without spaces yields the segmenter's words and each pair of adjacent characters. */
-export function wordsOf(text: string): Word[] {
+export function splitWords(text: string): Word[] {
   const words: Word[] = [];
   let end = 0;
   const plain = text.normalize('NFKC').replace(APOSTROPHE, (match) => ' '.repeat(match.length));
   for (const { 0: found, index } of plain.matchAll(WORD)) {
     if (PAIRED.test(found) || SEGMENTED.test(found)) {
-      for (const each of withoutSpaces(found)) words.push({ text: each, folded: fold(each), paired: true, name: false });
+      for (const each of splitUnspaced(found)) words.push({ text: each, folded: fold(each), paired: true, name: false });
     } else {
-      const small = found.toLowerCase().slice(0, LONGEST);
+      const small = found.toLowerCase().slice(0, MAX_WORD_CHARS);
       const begins = end === 0 || /[.!?:;\n"“(]\s*$/.test(plain.slice(Math.max(0, index - 3), index));
       words.push({ text: small, folded: fold(small), paired: false, name: !begins && /^\p{Lu}/u.test(found) && found !== 'I' });
     }
@@ -35,7 +35,7 @@ export function wordsOf(text: string): Word[] {
   return words;
 }
 
-function* withoutSpaces(run: string): Generator<string> {
+function* splitUnspaced(run: string): Generator<string> {
   for (const { segment, isWordLike } of segmenter.segment(run)) {
     // Pairs are added below.
     if (isWordLike === true && (SEGMENTED.test(segment) || [...segment].length > 2)) yield segment;
@@ -52,17 +52,17 @@ function* withoutSpaces(run: string): Generator<string> {
 }
 
 /** Cache of stems by language. A language has far fewer distinct words than texts have words. */
-const known = new Map<Language, Map<string, string>>();
-const MOST_KNOWN = 50_000;
+const stemCache = new Map<Language, Map<string, string>>();
+const MAX_CACHED = 50_000;
 
 /** The index term of a word. */
-export function termOf({ text, folded, paired }: Word, language: Language): string {
+export function toTerm({ text, folded, paired }: Word, language: Language): string {
   if (paired) return folded;
-  let stems = known.get(language);
-  if (!stems) known.set(language, (stems = new Map()));
+  let stems = stemCache.get(language);
+  if (!stems) stemCache.set(language, (stems = new Map()));
   let stem = stems.get(text);
   if (stem === undefined) {
-    if (stems.size >= MOST_KNOWN) stems.clear();
+    if (stems.size >= MAX_CACHED) stems.clear();
     stems.set(text, (stem = /\p{N}/u.test(text) ? folded : language.stem(text)));
   }
   return stem;

@@ -54,17 +54,17 @@ const ENGLISH_TALK =
     ' ',
   );
 
-const language = (name: string, stemmer: (word: string) => string, stopWords: readonly string[]): Language => ({
+const createLanguage = (name: string, stemmer: (word: string) => string, stopWords: readonly string[]): Language => ({
   name,
   stem: (word) => fold(stemmer(word)),
   stopWords: new Set(stopWords.flatMap((word) => fold(word).split("'").concat(fold(word).replace("'", '')))),
 });
 
 /** Normalizes British to American spelling: `colour` to `color`, `organise` to `organize`. */
-const spelt = (word: string): string =>
+const toAmericanSpelling = (word: string): string =>
   word.replace(/(?<=[a-z]{3})our(?=$|s$|ed$|ing$|ite)/, 'or').replace(/(?<=[a-z]{4})is(?=e$|es$|ed$|ing$|ation)/, 'iz');
 
-export const ENGLISH: Language = language('english', (word) => english(spelt(irregular.get(word) ?? word)), [
+export const ENGLISH: Language = createLanguage('english', (word) => english(toAmericanSpelling(irregular.get(word) ?? word)), [
   ...englishStop,
   ...ENGLISH_TALK,
 ]);
@@ -72,40 +72,40 @@ export const ENGLISH: Language = language('english', (word) => english(spelt(irr
 /** All supported languages. A snapshot of an index refers to them by position. */
 export const LANGUAGES: readonly Language[] = [
   ENGLISH,
-  language('arabic', arabic, arabicStop),
-  language('danish', danish, danishStop),
-  language('dutch', dutch, dutchStop),
-  language('finnish', finnish, finnishStop),
-  language('french', french, frenchStop),
-  language('german', german, germanStop),
-  language('greek', greek, greekStop),
-  language('hungarian', hungarian, hungarianStop),
-  language('indonesian', indonesian, indonesianStop),
-  language('italian', italian, italianStop),
-  language('norwegian', norwegian, norwegianStop),
-  language('portuguese', portuguese, portugueseStop),
-  language('romanian', romanian, romanianStop),
-  language('russian', russian, russianStop),
-  language('spanish', spanish, spanishStop),
-  language('swedish', swedish, swedishStop),
-  language('turkish', turkish, turkishStop),
-  language('ukrainian', ukrainian, ukrainianStop),
+  createLanguage('arabic', arabic, arabicStop),
+  createLanguage('danish', danish, danishStop),
+  createLanguage('dutch', dutch, dutchStop),
+  createLanguage('finnish', finnish, finnishStop),
+  createLanguage('french', french, frenchStop),
+  createLanguage('german', german, germanStop),
+  createLanguage('greek', greek, greekStop),
+  createLanguage('hungarian', hungarian, hungarianStop),
+  createLanguage('indonesian', indonesian, indonesianStop),
+  createLanguage('italian', italian, italianStop),
+  createLanguage('norwegian', norwegian, norwegianStop),
+  createLanguage('portuguese', portuguese, portugueseStop),
+  createLanguage('romanian', romanian, romanianStop),
+  createLanguage('russian', russian, russianStop),
+  createLanguage('spanish', spanish, spanishStop),
+  createLanguage('swedish', swedish, swedishStop),
+  createLanguage('turkish', turkish, turkishStop),
+  createLanguage('ukrainian', ukrainian, ukrainianStop),
 ];
 
 const BY_NAME: ReadonlyMap<string, Language> = new Map(LANGUAGES.map((each) => [each.name, each]));
 
 /** Finds a language by its English name, such as `german`; undefined if it is not supported. */
-export const languageOf = (name: string): Language | undefined => BY_NAME.get(name);
+export const findLanguage = (name: string): Language | undefined => BY_NAME.get(name);
 
 /** Maximum number of words examined to detect the language. */
-const LOOKED_AT = 400;
+const MAX_DETECTION_WORDS = 400;
 /** Minimum ratio of stop words to those of the second-best language. */
-const CLEAR = 1.15;
+const MIN_RATIO = 1.15;
 
 /** Detects the language by the share of its stop words; undefined if the result is not clear, as for a few words or a list of names. */
 export function detectLanguage(words: readonly string[]): Language | undefined {
-  const looked = words.slice(0, LOOKED_AT);
+  const looked = words.slice(0, MAX_DETECTION_WORDS);
   const counts = LANGUAGES.map((each) => ({ each, count: looked.reduce((sum, word) => sum + (each.stopWords.has(word) ? 1 : 0), 0) }));
   const [first, second] = counts.sort((a, b) => b.count - a.count);
-  return first && first.count >= 2 && first.count >= CLEAR * (second?.count ?? 0) ? first.each : undefined;
+  return first && first.count >= 2 && first.count >= MIN_RATIO * (second?.count ?? 0) ? first.each : undefined;
 }

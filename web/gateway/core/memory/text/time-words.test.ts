@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { timesIn } from './time-words.ts';
+import { findTimeRanges } from './time-words.ts';
 
 /** A Friday. */
 const AT = Date.UTC(2024, 11, 20, 15);
 
 const read = (text: string): string[] =>
-  timesIn(text, AT).map(({ from, to }) => `${new Date(from).toISOString().slice(0, 10)} ${new Date(to).toISOString().slice(0, 10)}`);
+  findTimeRanges(text, AT).map(({ from, to }) => `${new Date(from).toISOString().slice(0, 10)} ${new Date(to).toISOString().slice(0, 10)}`);
 
 describe('timesIn', () => {
   it.each([
@@ -61,7 +61,7 @@ describe('timesIn', () => {
     );
     fc.assert(
       fc.property(fc.array(words, { maxLength: 8 }), fc.integer({ min: 0, max: 4e12 }), (parts, at) => {
-        for (const { from, to } of timesIn(parts.join(' '), at)) expect(from).toBeLessThan(to);
+        for (const { from, to } of findTimeRanges(parts.join(' '), at)) expect(from).toBeLessThan(to);
       }),
     );
   });

@@ -4,7 +4,7 @@ export interface TimeRange {
   to: number;
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const WEEK_DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
 const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 };
@@ -27,7 +27,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
   twelve: 12,
 };
 /** Named days of the year, as month and day. */
-const FEASTS: Readonly<Record<string, [month: number, day: number]>> = {
+const HOLIDAYS: Readonly<Record<string, [month: number, day: number]>> = {
   christmas: [11, 25],
   'christmas eve': [11, 24],
   xmas: [11, 25],
@@ -60,7 +60,7 @@ const EXPRESSION = new RegExp(
     `\\b(?<month2>${MONTH}) (?<day2>\\d{1,2})(?:st|nd|rd|th)?(?!\\d)(?:,? (?<year2>(?:19|20)\\d\\d))?\\b`,
     `\\b(?<third>early|mid|middle of|late|beginning of|end of)[ -](?<month3>${MONTH}|spring|summer|autumn|fall|winter)(?: (?<year3>(?:19|20)\\d\\d))?\\b`,
     `\\b(?:in|during|since|around|by|until|of|over the|the|that|for) (?<month4>${MONTH}|spring|summer|autumn|fall|winter)(?: (?:of )?(?<year4>(?:19|20)\\d\\d))?\\b(?! (?:be|have|not|need|want))`,
-    `\\b(?<feast>${Object.keys(FEASTS)
+    `\\b(?<feast>${Object.keys(HOLIDAYS)
       .sort((a, b) => b.length - a.length)
       .join('|')})\\b`,
     `\\bon (?:a |the )?(?<weekday>${WEEK_DAY})\\b`,
@@ -74,119 +74,122 @@ const EXPRESSION = new RegExp(
  * Time ranges mentioned in an English text, relative to `at`. Ambiguous ones ("in March") are assumed to lie in the past. Days begin at
  * midnight UTC.
  */
-export function timesIn(text: string, at: number): TimeRange[] {
-  const today = Math.floor(at / DAY) * DAY;
-  return [...text.toLowerCase().replaceAll('’', "'").matchAll(EXPRESSION)].flatMap(({ groups = {} }) => rangeOf(groups, today) ?? []);
+export function findTimeRanges(text: string, at: number): TimeRange[] {
+  const today = Math.floor(at / DAY_MS) * DAY_MS;
+  return [...text.toLowerCase().replaceAll('’', "'").matchAll(EXPRESSION)].flatMap(({ groups = {} }) => toTimeRange(groups, today) ?? []);
 }
 
 type Groups = Record<string, string | undefined>;
 
-function rangeOf(found: Groups, today: number): TimeRange | undefined {
-  if (found['iso'] !== undefined) return ofIso(found['iso']);
-  if (found['ago'] !== undefined) return away(today, -countOf(found['ago']), found['agoUnit'] ?? 'day');
-  if (found['in'] !== undefined) return away(today, countOf(found['in']), found['inUnit'] ?? 'day');
-  if (found['which'] !== undefined) return relative(found['which'], found['what'] ?? '', found['part'], today);
-  if (found['word'] !== undefined) return ofWord(found['word'], today);
+function toTimeRange(found: Groups, today: number): TimeRange | undefined {
+  if (found['iso'] !== undefined) return fromIsoDate(found['iso']);
+  if (found['ago'] !== undefined) return toOffsetRange(today, -parseCount(found['ago']), found['agoUnit'] ?? 'day');
+  if (found['in'] !== undefined) return toOffsetRange(today, parseCount(found['in']), found['inUnit'] ?? 'day');
+  if (found['which'] !== undefined) return toRelativeRange(found['which'], found['what'] ?? '', found['part'], today);
+  if (found['word'] !== undefined) return fromWord(found['word'], today);
   const day = found['day1'] ?? found['day2'];
-  if (day !== undefined) return ofDate(found['month1'] ?? found['month2'] ?? '', Number(day), found['year1'] ?? found['year2'], today);
+  if (day !== undefined) return toDateRange(found['month1'] ?? found['month2'] ?? '', Number(day), found['year1'] ?? found['year2'], today);
   const month = found['month3'] ?? found['month4'];
-  if (month !== undefined) return third(ofMonth(month, found['year3'] ?? found['year4'], today), found['third']);
-  if (found['feast'] !== undefined) return ofFeast(found['feast'], today);
-  if (found['weekday'] !== undefined) return lastOf(dayNumber(found['weekday']), today);
-  if (found['dayAlone'] !== undefined) return dayOfMonth(Number(found['dayAlone']), today);
-  return found['year'] === undefined ? undefined : years(Number(found['year']));
+  if (month !== undefined) return narrowToThird(toMonthRange(month, found['year3'] ?? found['year4'], today), found['third']);
+  if (found['feast'] !== undefined) return toHolidayRange(found['feast'], today);
+  if (found['weekday'] !== undefined) return getLastWeekday(getWeekdayNumber(found['weekday']), today);
+  if (found['dayAlone'] !== undefined) return toDayOfMonth(Number(found['dayAlone']), today);
+  return found['year'] === undefined ? undefined : toYear(Number(found['year']));
 }
 
-const days = (from: number, count = 1): TimeRange => ({ from, to: from + count * DAY });
-const years = (year: number): TimeRange => ({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) });
-const months = (year: number, month: number, count = 1): TimeRange => ({ from: Date.UTC(year, month), to: Date.UTC(year, month + count) });
-const dayNumber = (name: string): number => WEEK_DAYS.findIndex((each) => each.startsWith(name.slice(0, 3)));
-const monthNumber = (name: string): number => MONTHS.findIndex((each) => each.startsWith(name.slice(0, 3)));
+const toDays = (from: number, count = 1): TimeRange => ({ from, to: from + count * DAY_MS });
+const toYear = (year: number): TimeRange => ({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) });
+const toMonths = (year: number, month: number, count = 1): TimeRange => ({
+  from: Date.UTC(year, month),
+  to: Date.UTC(year, month + count),
+});
+const getWeekdayNumber = (name: string): number => WEEK_DAYS.findIndex((each) => each.startsWith(name.slice(0, 3)));
+const getMonthNumber = (name: string): number => MONTHS.findIndex((each) => each.startsWith(name.slice(0, 3)));
 
-function countOf(text: string): number {
+function parseCount(text: string): number {
   const words = text.split(' ').filter((word) => word !== 'of');
   return Number(text) || (NUMBERS[words.at(-1) ?? ''] ?? 1);
 }
 
 /** The day a number of units from today (negative: before it); the range widens with the number. */
-function away(today: number, count: number, unit: string): TimeRange {
+function toOffsetRange(today: number, count: number, unit: string): TimeRange {
   const length = { day: 1, night: 1, week: 7, weekend: 7, fortnight: 14, month: 30.4, year: 365.25 }[unit] ?? 1;
-  const middle = today + Math.round(count * length) * DAY;
+  const middle = today + Math.round(count * length) * DAY_MS;
   const slack = Math.floor((length * Math.max(1, Math.abs(count) / 3)) / 2);
-  return { from: middle - slack * DAY, to: middle + (slack + 1) * DAY };
+  return { from: middle - slack * DAY_MS, to: middle + (slack + 1) * DAY_MS };
 }
 
-function ofIso(text: string): TimeRange {
+function fromIsoDate(text: string): TimeRange {
   const [year = 0, month = 1, day] = text.split('-').map(Number);
-  return day === undefined ? months(year, month - 1) : days(Date.UTC(year, month - 1, day));
+  return day === undefined ? toMonths(year, month - 1) : toDays(Date.UTC(year, month - 1, day));
 }
 
-function ofWord(word: string, today: number): TimeRange {
-  if (word === 'the other day') return { from: today - 6 * DAY, to: today + DAY };
+function fromWord(word: string, today: number): TimeRange {
+  if (word === 'the other day') return { from: today - 6 * DAY_MS, to: today + DAY_MS };
   const by = { yesterday: -1, tomorrow: 1, 'day before yesterday': -2, 'day after tomorrow': 2 }[word] ?? 0;
-  return days(today + by * DAY);
+  return toDays(today + by * DAY_MS);
 }
 
-function relative(which: string, what: string, part: string | undefined, today: number): TimeRange | undefined {
+function toRelativeRange(which: string, what: string, part: string | undefined, today: number): TimeRange | undefined {
   const by = /last|past|previous/.test(which) ? -1 : which === 'this' ? 0 : 1;
   const date = new Date(today);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  const monday = today - ((date.getUTCDay() + 6) % 7) * DAY;
-  if (what === 'day' || /morning|evening|afternoon|night/.test(what)) return days(today + by * DAY);
-  if (what === 'week') return days(monday + 7 * by * DAY, 7);
-  if (what === 'fortnight') return days(today + (by < 0 ? -14 : 0) * DAY, 14);
-  if (what === 'weekend') return days(monday + (7 * by + (by < 0 ? 4 : 5)) * DAY, by < 0 ? 4 : 3);
-  if (what === 'month') return months(year, month + by);
-  if (what === 'year') return years(year + by);
-  const weekday = dayNumber(what);
+  const monday = today - ((date.getUTCDay() + 6) % 7) * DAY_MS;
+  if (what === 'day' || /morning|evening|afternoon|night/.test(what)) return toDays(today + by * DAY_MS);
+  if (what === 'week') return toDays(monday + 7 * by * DAY_MS, 7);
+  if (what === 'fortnight') return toDays(today + (by < 0 ? -14 : 0) * DAY_MS, 14);
+  if (what === 'weekend') return toDays(monday + (7 * by + (by < 0 ? 4 : 5)) * DAY_MS, by < 0 ? 4 : 3);
+  if (what === 'month') return toMonths(year, month + by);
+  if (what === 'year') return toYear(year + by);
+  const weekday = getWeekdayNumber(what);
   if (weekday >= 0 && !/^(mar|summer)/.test(what))
-    return by < 0 ? lastOf(weekday, today) : days(today + ((weekday - date.getUTCDay() + 7) % 7 || 7) * DAY);
-  const range = ofMonth(what, undefined, by > 0 ? today + 365 * DAY : today);
-  return third(range, part?.trim());
+    return by < 0 ? getLastWeekday(weekday, today) : toDays(today + ((weekday - date.getUTCDay() + 7) % 7 || 7) * DAY_MS);
+  const range = toMonthRange(what, undefined, by > 0 ? today + 365 * DAY_MS : today);
+  return narrowToThird(range, part?.trim());
 }
 
 /** The last such weekday before today. */
-function lastOf(weekday: number, today: number): TimeRange {
+function getLastWeekday(weekday: number, today: number): TimeRange {
   const back = (new Date(today).getUTCDay() - weekday + 7) % 7 || 7;
-  return days(today - back * DAY);
+  return toDays(today - back * DAY_MS);
 }
 
 /** The latest month or season of that name that has begun, or the one in the given year. */
-function ofMonth(name: string, year: string | undefined, today: number): TimeRange {
+function toMonthRange(name: string, year: string | undefined, today: number): TimeRange {
   const season = SEASONS[name];
-  const month = season ?? monthNumber(name);
+  const month = season ?? getMonthNumber(name);
   const count = season === undefined ? 1 : 3;
-  if (year !== undefined) return months(Number(year), month, count);
+  if (year !== undefined) return toMonths(Number(year), month, count);
   const now = new Date(today).getUTCFullYear();
-  return months(Date.UTC(now, month) <= today ? now : now - 1, month, count);
+  return toMonths(Date.UTC(now, month) <= today ? now : now - 1, month, count);
 }
 
-function third(range: TimeRange, which: string | undefined): TimeRange {
+function narrowToThird(range: TimeRange, which: string | undefined): TimeRange {
   if (which === undefined) return range;
   const length = (range.to - range.from) / 3;
   const at = /early|begin/.test(which) ? 0 : /late|end/.test(which) ? 2 : 1;
   return { from: range.from + (at - 0.3) * length, to: range.from + (at + 1.3) * length };
 }
 
-function ofDate(month: string, day: number, year: string | undefined, today: number): TimeRange | undefined {
+function toDateRange(month: string, day: number, year: string | undefined, today: number): TimeRange | undefined {
   if (day < 1 || day > 31) return undefined;
   const now = new Date(today).getUTCFullYear();
-  if (year !== undefined) return days(Date.UTC(Number(year), monthNumber(month), day));
+  if (year !== undefined) return toDays(Date.UTC(Number(year), getMonthNumber(month), day));
   // A date with a day may lie a little in the future, such as an appointment.
-  const from = Date.UTC(now, monthNumber(month), day);
-  return days(from > today + 120 * DAY ? Date.UTC(now - 1, monthNumber(month), day) : from);
+  const from = Date.UTC(now, getMonthNumber(month), day);
+  return toDays(from > today + 120 * DAY_MS ? Date.UTC(now - 1, getMonthNumber(month), day) : from);
 }
 
-function dayOfMonth(day: number, today: number): TimeRange | undefined {
+function toDayOfMonth(day: number, today: number): TimeRange | undefined {
   if (day < 1 || day > 31) return undefined;
   const date = new Date(today);
-  return days(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), day));
+  return toDays(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), day));
 }
 
-function ofFeast(name: string, today: number): TimeRange {
-  const [month, day] = FEASTS[name] ?? [0, 1];
+function toHolidayRange(name: string, today: number): TimeRange {
+  const [month, day] = HOLIDAYS[name] ?? [0, 1];
   const now = new Date(today).getUTCFullYear();
   const from = Date.UTC(now, month, day);
-  const last = from > today + 30 * DAY ? Date.UTC(now - 1, month, day) : from;
-  return { from: last - 3 * DAY, to: last + 4 * DAY };
+  const last = from > today + 30 * DAY_MS ? Date.UTC(now - 1, month, day) : from;
+  return { from: last - 3 * DAY_MS, to: last + 4 * DAY_MS };
 }

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { MemoryManager } from '../memory-manager.ts';
-import { MEMORY_TOOLS } from './memory-tool-kinds.ts';
+import { MEMORY_TOOLS } from './memory-tool-definitions.ts';
 
 /** A tool in the form in which models are offered it. */
 export interface MemoryTool {

@@ -1,12 +1,12 @@
 /** Number of rows with the closest signs whose similarity is computed exactly. */
-const CANDIDATES = 400;
-const FIRST_ROWS = 256;
+const MAX_CANDIDATES = 400;
+const MIN_ROWS = 256;
 
 /** A quantized vector: each component as one of 255 steps. Only its direction matters. */
-export type KeptVector = Int8Array<ArrayBuffer>;
+export type QuantizedVector = Int8Array<ArrayBuffer>;
 
 /** Quantizes a vector. Undefined if it has no direction: it is empty, all zeros or not finite. */
-export function keptVector(vector: ArrayLike<number>): KeptVector | undefined {
+export function quantizeVector(vector: ArrayLike<number>): QuantizedVector | undefined {
   let most = 0;
   for (let at = 0; at < vector.length; at++) most = Math.max(most, Math.abs(vector[at] ?? 0));
   if (!Number.isFinite(most) || most === 0) return undefined;
@@ -32,7 +32,7 @@ export class VectorRows {
   }
 
   /** Adds or replaces a vector. Returns false, and changes nothing, if its length differs from that of the others. */
-  set(id: string, vector: KeptVector): boolean {
+  set(id: string, vector: QuantizedVector): boolean {
     if (this.#rows.size === 0) this.#dimensions = vector.length;
     if (vector.length !== this.#dimensions) return false;
     const row = this.#rows.get(id) ?? this.#free.pop() ?? this.#ids.length;
@@ -40,8 +40,8 @@ export class VectorRows {
     this.#rows.set(id, row);
     this.#grow(row + 1);
     this.#bytes.set(vector, row * this.#dimensions);
-    this.#signs.set(signsOf(vector), row * wordsFor(this.#dimensions));
-    this.#norms[row] = lengthOf(vector);
+    this.#signs.set(toSigns(vector), row * countSignWords(this.#dimensions));
+    this.#norms[row] = computeNorm(vector);
     return true;
   }
 
@@ -61,10 +61,10 @@ export class VectorRows {
   }
 
   /** The most similar vectors by cosine similarity (1 is the same direction). Empty if `vector` has another length. */
-  search(vector: KeptVector, limit: number): { id: string; alike: number }[] {
+  search(vector: QuantizedVector, limit: number): { id: string; alike: number }[] {
     if (vector.length !== this.#dimensions) return [];
-    const norm = lengthOf(vector);
-    return this.#byTheirSigns(signsOf(vector), Math.max(CANDIDATES, limit))
+    const norm = computeNorm(vector);
+    return this.#byTheirSigns(toSigns(vector), Math.max(MAX_CANDIDATES, limit))
       .flatMap((row) => {
         const id = this.#ids[row];
         return id === undefined ? [] : { id, alike: this.#dot(row, vector) / (norm * (this.#norms[row] ?? 1)) };
@@ -80,7 +80,7 @@ export class VectorRows {
     const buckets: number[][] = Array.from({ length: words * 32 + 1 }, () => []);
     for (const row of this.#rows.values()) {
       let differ = 0;
-      for (let at = 0, from = row * words; at < words; at++) differ += ones((this.#signs[from + at] ?? 0) ^ (signs[at] ?? 0));
+      for (let at = 0, from = row * words; at < words; at++) differ += countBits((this.#signs[from + at] ?? 0) ^ (signs[at] ?? 0));
       buckets[differ]?.push(row);
     }
     const found: number[] = [];
@@ -91,44 +91,44 @@ export class VectorRows {
     return found;
   }
 
-  #dot(row: number, vector: KeptVector): number {
+  #dot(row: number, vector: QuantizedVector): number {
     let sum = 0;
     for (let at = 0, from = row * this.#dimensions; at < vector.length; at++) sum += (this.#bytes[from + at] ?? 0) * (vector[at] ?? 0);
     return sum;
   }
 
   #grow(rows: number): void {
-    const words = wordsFor(this.#dimensions);
+    const words = countSignWords(this.#dimensions);
     if (this.#norms.length >= rows) return;
-    const room = Math.max(FIRST_ROWS, rows, Math.ceil(this.#norms.length * 1.5));
-    this.#bytes = larger(new Int8Array(room * this.#dimensions), this.#bytes);
-    this.#signs = larger(new Uint32Array(room * words), this.#signs);
-    this.#norms = larger(new Float32Array(room), this.#norms);
+    const room = Math.max(MIN_ROWS, rows, Math.ceil(this.#norms.length * 1.5));
+    this.#bytes = copyInto(new Int8Array(room * this.#dimensions), this.#bytes);
+    this.#signs = copyInto(new Uint32Array(room * words), this.#signs);
+    this.#norms = copyInto(new Float32Array(room), this.#norms);
   }
 }
 
-const wordsFor = (dimensions: number): number => Math.ceil(dimensions / 32);
+const countSignWords = (dimensions: number): number => Math.ceil(dimensions / 32);
 
-function signsOf(vector: KeptVector): Uint32Array<ArrayBuffer> {
-  const signs = new Uint32Array(wordsFor(vector.length));
+function toSigns(vector: QuantizedVector): Uint32Array<ArrayBuffer> {
+  const signs = new Uint32Array(countSignWords(vector.length));
   for (const [at, value] of vector.entries()) if (value > 0) signs[at >> 5] = (signs[at >> 5] ?? 0) | (1 << (at & 31));
   return signs;
 }
 
-function lengthOf(vector: KeptVector): number {
+function computeNorm(vector: QuantizedVector): number {
   let sum = 0;
   for (const value of vector) sum += value * value;
   return Math.sqrt(sum) || 1;
 }
 
 /** Number of set bits. */
-function ones(word: number): number {
+function countBits(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
-function larger<T extends Int8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
+function copyInto<T extends Int8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
   to: T,
   from: ArrayLike<number>,
 ): T {

@@ -1,6 +1,6 @@
 import { ENGLISH } from '../../memory/text/languages.ts';
-import { replaced } from './replaced.ts';
-import { stemOf } from './words.ts';
+import { replaceMatches } from './replace-matches.ts';
+import { toStem } from './contradiction-words.ts';
 
 /** A number in a text, as the range of its possible values. */
 export interface Amount {
@@ -13,10 +13,10 @@ export interface Amount {
 }
 
 const UNITS = new Map<string, [dimension: string, factor: number]>();
-const unit = (dimension: string, table: Record<string, number>): void => {
+const addUnits = (dimension: string, table: Record<string, number>): void => {
   for (const [names, factor] of Object.entries(table)) for (const name of names.split(' ')) UNITS.set(name, [dimension, factor]);
 };
-unit('length', {
+addUnits('length', {
   'mm millimetre millimetres millimeter millimeters': 0.001,
   'cm centimetre centimetres centimeter centimeters': 0.01,
   'm metre metres meter meters': 1,
@@ -25,14 +25,14 @@ unit('length', {
   'ft foot feet': 0.3048,
   'inch inches': 0.0254,
 });
-unit('weight', {
+addUnits('weight', {
   'mg milligram milligrams': 0.001,
   'g gram grams gramme grammes': 1,
   'kg kilo kilos kilogram kilograms': 1000,
   't ton tons tonne tonnes': 1e6,
   'lb lbs pound-weight': 453.592,
 });
-unit('duration', {
+addUnits('duration', {
   'ms millisecond milliseconds': 0.001,
   's sec second seconds': 1,
   'min mins minute minutes': 60,
@@ -42,20 +42,20 @@ unit('duration', {
   'month months': 2_629_800,
   'year years': 31_557_600,
 });
-unit('bytes', { 'b byte bytes': 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 });
-unit('percent', { '% percent': 1 });
-unit('volume', { 'ml millilitre millilitres milliliter milliliters': 0.001, 'l litre litres liter liters': 1 });
-unit('degrees Celsius', { '°c': 1 });
-unit('degrees Fahrenheit', { '°f': 1 });
-unit('US dollars', { '$ usd dollar dollars': 1 });
-unit('euros', { '€ eur euro euros': 1 });
-unit('pounds', { '£ gbp pound pounds': 1 });
-unit('yen', { '¥ jpy yen': 1 });
+addUnits('bytes', { 'b byte bytes': 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 });
+addUnits('percent', { '% percent': 1 });
+addUnits('volume', { 'ml millilitre millilitres milliliter milliliters': 0.001, 'l litre litres liter liters': 1 });
+addUnits('degrees Celsius', { '°c': 1 });
+addUnits('degrees Fahrenheit', { '°f': 1 });
+addUnits('US dollars', { '$ usd dollar dollars': 1 });
+addUnits('euros', { '€ eur euro euros': 1 });
+addUnits('pounds', { '£ gbp pound pounds': 1 });
+addUnits('yen', { '¥ jpy yen': 1 });
 
-const NAMED = 'two three four five six seven eight nine ten eleven twelve'.split(' ');
+const NUMBER_NAMES = 'two three four five six seven eight nine ten eleven twelve'.split(' ');
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const NUMBERS = new Map<string, number>([
-  ...NAMED.map((name, i): [string, number] => [name, i + 2]),
+  ...NUMBER_NAMES.map((name, i): [string, number] => [name, i + 2]),
   ...TENS.map((name, i): [string, number] => [name, (i + 2) * 10]),
   ['dozen', 12],
   ['hundred', 100],
@@ -78,53 +78,53 @@ const AMOUNT = new RegExp(
   'giu',
 );
 
-const count = (text: string, scale: string | undefined): number =>
+const parseNumber = (text: string, scale: string | undefined): number =>
   (NUMBERS.get(text.toLowerCase()) ?? Number(text.replaceAll(',', ''))) * (SCALES.get((scale ?? '').toLowerCase()) ?? 1);
 
 /** Placeholder of an amount: `xxamount3`, a word that occurs in no text. */
 export const AMOUNT_MARK = /^xxamount(\d+)$/;
 
 /** Extracts the numbers of a text that are not dates. `rest` is the text with a placeholder for each; words other than units stay. */
-export function takeAmounts(text: string): { amounts: Amount[]; rest: string } {
+export function extractAmounts(text: string): { amounts: Amount[]; rest: string } {
   const amounts: Amount[] = [];
   const add = (unit: string, low: number, high: number, written: string): string =>
     ` xxamount${amounts.push({ unit, low, high, written: written.trim() }) - 1} `;
-  const versions = replaced(text, VERSION, ([written, named, dotted]) => {
+  const versions = replaceMatches(text, VERSION, ([written, named, dotted]) => {
     // 3.10 differs from 3.1: compared part by part.
     const value = (named ?? dotted ?? '').split('.').reduce((sum, part, at) => sum + Number(part) / 1000 ** at, 0);
     return add('version', value, value, written);
   });
-  const clocks = replaced(versions, CLOCK, ([written, h, m, half, h2, half2, word]) => {
+  const clocks = replaceMatches(versions, CLOCK, ([written, h, m, half, h2, half2, word]) => {
     const hours = word === undefined ? Number(h ?? h2) : word.toLowerCase() === 'noon' ? 12 : 0;
     const afternoon = (half ?? half2)?.toLowerCase();
     const minutes = (afternoon === undefined ? hours : (hours % 12) + (afternoon === 'p' ? 12 : 0)) * 60 + Number(m ?? 0);
     return add('time of day', minutes, minutes, written);
   });
-  const rest = replaced(clocks, AMOUNT, ({ 0: written, index, input }, groups) => {
+  const rest = replaceMatches(clocks, AMOUNT, ({ 0: written, index, input }, groups) => {
     const before = /([\p{L}]+)[^\p{L}]*$/u.exec(input.slice(Math.max(0, index - 60), index))?.[1] ?? '';
-    return read(written, groups, before, add);
+    return recordAmount(written, groups, before, add);
   });
   return { amounts, rest };
 }
 
 /** Records an amount and returns its replacement in the text. */
-function read(
+function recordAmount(
   written: string,
   { bound = '', money, from = '', scale, to, scale2, unit: named }: Record<string, string | undefined>,
   before: string,
   add: (unit: string, low: number, high: number, written: string) => string,
 ): string {
   const [dimension, factor] = UNITS.get(money ?? '') ?? UNITS.get((named ?? '').toLowerCase()) ?? [undefined, 1];
-  const low = count(from, scale ?? (to === undefined ? undefined : scale2)) * factor;
-  const high = to === undefined ? low : count(to, scale2 ?? scale) * factor;
-  const [least, most] = bounded(bound.toLowerCase(), Math.min(low, high), Math.max(low, high));
+  const low = parseNumber(from, scale ?? (to === undefined ? undefined : scale2)) * factor;
+  const high = to === undefined ? low : parseNumber(to, scale2 ?? scale) * factor;
+  const [least, most] = applyBound(bound.toLowerCase(), Math.min(low, high), Math.max(low, high));
   const small = named === undefined || ENGLISH.stopWords.has(named.toLowerCase());
-  const mark = add(dimension ?? stemOf((small ? before : named).toLowerCase()), least, most, written);
+  const mark = add(dimension ?? toStem((small ? before : named).toLowerCase()), least, most, written);
   // A unit carries no further meaning, but a counted noun does.
   return money === undefined && dimension !== undefined ? mark : `${mark}${named ?? ''}`;
 }
 
-function bounded(bound: string, low: number, high: number): [number, number] {
+function applyBound(bound: string, low: number, high: number): [number, number] {
   if (/least|no less|no fewer|minimum/.test(bound)) return [low, Infinity];
   if (/most|no more|up to|maximum/.test(bound) && bound !== 'almost') return [-Infinity, high];
   if (/more|over|above/.test(bound)) return [low + Math.abs(low) * 1e-9, Infinity];
@@ -134,7 +134,7 @@ function bounded(bound: string, low: number, high: number): [number, number] {
 }
 
 /** Whether two amounts of the same unit exclude each other. Converted units tolerate rounding. */
-export function exclude(a: Amount, b: Amount): boolean {
+export function areExclusive(a: Amount, b: Amount): boolean {
   const slack = Math.max(Math.abs(a.low), Math.abs(b.low)) * 1e-6;
   const gap = Math.max(a.low, b.low) - Math.min(a.high, b.high);
   return gap > (Number.isFinite(slack) && a.unit !== 'version' ? slack : 0);

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
 import { Claim } from '../claim.ts';
-import { conflictOf, contradictingPairs, contradictionsOf } from './contradiction.ts';
+import { findConflict, findContradictingPairs, findContradictions } from './contradiction.ts';
 import { AGREEING, CONTRADICTING } from './judged-pairs.ts';
 
 describe('contradictions', () => {
   verifies('wiki.contradictions/judged', 'judged pairs are told apart, each contradiction with its reason', () => {
-    const missed = CONTRADICTING.filter(([a, b]) => !conflictOf(a, b)).map((pair) => pair.join(' / '));
-    const invented = AGREEING.filter(([a, b]) => conflictOf(a, b)).map(([a, b]) => `${a} / ${b}: ${conflictOf(a, b)?.reason ?? ''}`);
+    const missed = CONTRADICTING.filter(([a, b]) => !findConflict(a, b)).map((pair) => pair.join(' / '));
+    const invented = AGREEING.filter(([a, b]) => findConflict(a, b)).map(([a, b]) => `${a} / ${b}: ${findConflict(a, b)?.reason ?? ''}`);
     expect({ missed, invented }).toEqual({ missed: [], invented: [] });
-    expect(conflictOf('The tower is 324 metres tall.', 'The tower is 0.33 km tall.')).toEqual({
+    expect(findConflict('The tower is 324 metres tall.', 'The tower is 0.33 km tall.')).toEqual({
       kind: 'value',
       reason: 'Conflicting values for tower: “0.33 km” and “324 metres”',
     });
@@ -26,15 +26,15 @@ describe('contradictions', () => {
     );
     fc.assert(
       fc.property(sentence, sentence, (a, b) => {
-        expect(conflictOf(a, b)).toEqual(conflictOf(b, a));
+        expect(findConflict(a, b)).toEqual(findConflict(b, a));
       }),
       { numRuns: 2000 },
     );
-    for (const text of [...CONTRADICTING, ...AGREEING].flat()) expect(conflictOf(text, text), text).toBeUndefined();
+    for (const text of [...CONTRADICTING, ...AGREEING].flat()) expect(findConflict(text, text), text).toBeUndefined();
     const claims = CONTRADICTING.flat().map(
       (text, at) => new Claim({ id: `c${at}`, pagePath: 'x.md', text, createdAt: at, updatedAt: at }),
     );
-    const pairs = (await contradictingPairs(claims)).map((pair) => pair.claims.map(({ id }) => id).join());
+    const pairs = (await findContradictingPairs(claims)).map((pair) => pair.claims.map(({ id }) => id).join());
     const wanted = CONTRADICTING.map((_, at) => `c${2 * at},c${2 * at + 1}`);
     expect(wanted.filter((pair) => !pairs.includes(pair))).toEqual([]);
   });
@@ -53,9 +53,9 @@ describe('contradictions', () => {
       const [some, rest] = [claims.slice(0, 200), claims.slice(2400, 2600)];
       const few = [...some, ...rest];
       const all = few.flatMap((one, at) =>
-        few.slice(at + 1).flatMap((other) => (conflictOf(one.text, other.text) ? `${one.id},${other.id}` : [])),
+        few.slice(at + 1).flatMap((other) => (findConflict(one.text, other.text) ? `${one.id},${other.id}` : [])),
       );
-      expect((await contradictingPairs(few)).map((pair) => pair.claims.map(({ id }) => id).join()).sort()).toEqual(all.sort());
+      expect((await findContradictingPairs(few)).map((pair) => pair.claims.map(({ id }) => id).join()).sort()).toEqual(all.sort());
       expect(all.length).toBeGreaterThan(0);
       let turns = 0;
       let over = false;
@@ -63,16 +63,19 @@ describe('contradictions', () => {
         for (; !over; turns++) await new Promise((resolve) => setImmediate(resolve));
       };
       const beside = others();
-      const pairs = await contradictingPairs(claims);
+      const pairs = await findContradictingPairs(claims);
       over = true;
       await beside;
       expect(pairs.length).toBeGreaterThan(100);
       expect(turns).toBeGreaterThan(20);
-      expect(await contradictingPairs(claims, { most: 7 })).toEqual(pairs.slice(0, 7));
+      expect(await findContradictingPairs(claims, { most: 7 })).toEqual(pairs.slice(0, 7));
       const stopped = AbortSignal.abort(new Error('Enough'));
-      await expect(contradictingPairs(claims, { signal: stopped })).rejects.toThrow('Enough');
+      await expect(findContradictingPairs(claims, { signal: stopped })).rejects.toThrow('Enough');
       expect(
-        await contradictionsOf(pairs[0]?.claims[0] ?? new Claim({ id: 'x', pagePath: 'x', text: 'x', createdAt: 0, updatedAt: 0 }), claims),
+        await findContradictions(
+          pairs[0]?.claims[0] ?? new Claim({ id: 'x', pagePath: 'x', text: 'x', createdAt: 0, updatedAt: 0 }),
+          claims,
+        ),
       ).not.toEqual([]);
     },
   );

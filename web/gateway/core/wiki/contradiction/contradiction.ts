@@ -1,40 +1,40 @@
-import { Breath } from '../../documents/breath.ts';
+import { TimeSlicer } from '../../documents/time-slicer.ts';
 import { type Claim, ClaimStatus } from '../claim.ts';
-import { kindsOf } from './places.ts';
-import { exclude } from './amounts.ts';
-import { differ } from './dates.ts';
-import { type Statement, statementsOf } from './statement.ts';
-import { areOpposite, ONCE, SINGLE, SINGLE_VERBS } from './words.ts';
+import { getPlaceKind } from './place-kinds.ts';
+import { areExclusive } from './amounts.ts';
+import { areDifferentDates } from './dates.ts';
+import { type Statement, parseStatements } from './statement.ts';
+import { areOpposite, ONE_TIME_EVENTS, UNIQUE_ATTRIBUTES, UNIQUE_VERBS } from './contradiction-words.ts';
 
 export type ContradictionKind = 'negation' | 'value';
 
 /** Why two texts contradict each other. */
-export interface Conflict {
+export interface ContradictionReason {
   kind: ContradictionKind;
   /** A sentence. */
   reason: string;
 }
 
 /** A claim that contradicts another one. */
-export interface Contradiction extends Conflict {
+export interface Contradiction extends ContradictionReason {
   claim: Claim;
 }
 
-export interface ContradictingPair extends Conflict {
+export interface ContradictingPair extends ContradictionReason {
   claims: [Claim, Claim];
 }
 
 /** Maximum number of words that only one side has; beyond it the two are about different things. */
-const MOST_MORE = 4;
-const never = new AbortController().signal;
-const known = new Map<string, Statement[]>();
-const MOST_KNOWN = 20_000;
+const MAX_EXTRA_WORDS = 4;
+const NEVER_ABORTED = new AbortController().signal;
+const statementCache = new Map<string, Statement[]>();
+const MAX_CACHED = 20_000;
 
-function read(text: string): Statement[] {
-  let found = known.get(text);
+function readStatements(text: string): Statement[] {
+  let found = statementCache.get(text);
   if (!found) {
-    if (known.size >= MOST_KNOWN) known.clear();
-    known.set(text, (found = statementsOf(text)));
+    if (statementCache.size >= MAX_CACHED) statementCache.clear();
+    statementCache.set(text, (found = parseStatements(text)));
   }
   return found;
 }
@@ -43,30 +43,30 @@ function read(text: string): Statement[] {
  * Finds a contradiction between two English texts: the same subject, with a negation or a different value. Symmetric. Prefers precision to
  * recall: uncertain cases are not reported.
  */
-export function conflictOf(one: string, other: string): Conflict | undefined {
+export function findConflict(one: string, other: string): ContradictionReason | undefined {
   const [first, second] = one < other ? [one, other] : [other, one];
-  for (const a of read(first))
-    for (const b of read(second)) {
-      const conflict = conflictBetween(a, b);
+  for (const a of readStatements(first))
+    for (const b of readStatements(second)) {
+      const conflict = compareStatements(a, b);
       if (conflict) return conflict;
     }
   return undefined;
 }
 
 /** Whether a user has decided to keep both. */
-const areKept = (a: Claim, b: Claim): boolean => (a.beside?.includes(b.id) ?? false) || (b.beside?.includes(a.id) ?? false);
+const isKeptPair = (a: Claim, b: Claim): boolean => (a.beside?.includes(b.id) ?? false) || (b.beside?.includes(a.id) ?? false);
 
 /** Cost of parsing a claim, in characters; used to yield to other tasks regularly. */
-const READING = 60;
+const PARSE_COST = 60;
 /** Cost of comparing two claims. */
-const COMPARING = 1000;
+const COMPARE_COST = 1000;
 
 /** Keys of the subjects of a claim. Two claims without a common key cannot contradict each other. */
-function subjectsOf(text: string): Set<string> {
-  const keyOf = (words: ReadonlySet<string>): string => [...words].sort().join(' ');
+function getSubjectKeys(text: string): Set<string> {
+  const toKey = (words: ReadonlySet<string>): string => [...words].sort().join(' ');
   return new Set(
-    read(text)
-      .flatMap((statement) => [keyOf(statement.subject), ...attributesOf(statement).map(({ of }) => keyOf(of))])
+    readStatements(text)
+      .flatMap((statement) => [toKey(statement.subject), ...getAttributes(statement).map(({ of }) => toKey(of))])
       .filter(Boolean),
   );
 }
@@ -75,15 +75,19 @@ function subjectsOf(text: string): Set<string> {
  * The active ones among `claims` that contradict a claim, most certain first. Yields to other tasks; rejects with the reason of `signal` if
  * it is aborted.
  */
-export async function contradictionsOf(claim: Claim, claims: readonly Claim[], signal: AbortSignal = never): Promise<Contradiction[]> {
-  const breath = new Breath(signal);
+export async function findContradictions(
+  claim: Claim,
+  claims: readonly Claim[],
+  signal: AbortSignal = NEVER_ABORTED,
+): Promise<Contradiction[]> {
+  const breath = new TimeSlicer(signal);
   const found: Contradiction[] = [];
-  const subjects = subjectsOf(claim.text);
+  const subjects = getSubjectKeys(claim.text);
   for (const other of claims) {
-    if (other.id === claim.id || other.status !== ClaimStatus.ACTIVE || areKept(claim, other)) continue;
-    await breath.after(other.text.length * READING);
-    if (![...subjectsOf(other.text)].some((subject) => subjects.has(subject))) continue;
-    const conflict = conflictOf(claim.text, other.text);
+    if (other.id === claim.id || other.status !== ClaimStatus.ACTIVE || isKeptPair(claim, other)) continue;
+    await breath.after(other.text.length * PARSE_COST);
+    if (![...getSubjectKeys(other.text)].some((subject) => subjects.has(subject))) continue;
+    const conflict = findConflict(claim.text, other.text);
     if (conflict) found.push({ claim: other, ...conflict });
   }
   return found.sort((a, b) => b.claim.confidence - a.claim.confidence);
@@ -93,21 +97,21 @@ export async function contradictionsOf(claim: Claim, claims: readonly Claim[], s
  * Up to `most` pairs of active claims that contradict each other. Only claims with a common subject are compared. Yields to other tasks;
  * rejects with the reason of `signal` if it is aborted.
  */
-export async function contradictingPairs(
+export async function findContradictingPairs(
   claims: readonly Claim[],
-  { most = Infinity, signal = never }: { most?: number; signal?: AbortSignal } = {},
+  { most = Infinity, signal = NEVER_ABORTED }: { most?: number; signal?: AbortSignal } = {},
 ): Promise<ContradictingPair[]> {
-  const breath = new Breath(signal);
+  const breath = new TimeSlicer(signal);
   const having = new Map<string, Claim[]>();
   const pairs: ContradictingPair[] = [];
   for (const claim of claims) {
     if (claim.status !== ClaimStatus.ACTIVE) continue;
-    const subjects = subjectsOf(claim.text);
+    const subjects = getSubjectKeys(claim.text);
     const earlier = new Set([...subjects].flatMap((subject) => having.get(subject) ?? []));
-    await breath.after(claim.text.length * READING);
+    await breath.after(claim.text.length * PARSE_COST);
     for (const before of earlier) {
-      await breath.after(COMPARING);
-      const conflict = areKept(before, claim) ? undefined : conflictOf(before.text, claim.text);
+      await breath.after(COMPARE_COST);
+      const conflict = isKeptPair(before, claim) ? undefined : findConflict(before.text, claim.text);
       if (conflict) pairs.push({ claims: [before, claim], ...conflict });
       if (pairs.length >= most) return pairs;
     }
@@ -120,104 +124,107 @@ export async function contradictingPairs(
   return pairs;
 }
 
-function conflictBetween(a: Statement, b: Statement): Conflict | undefined {
+function compareStatements(a: Statement, b: Statement): ContradictionReason | undefined {
   if (a.possible || b.possible || a.attitudes !== b.attitudes) return undefined;
-  if (a.negated !== b.negated) return a.negated ? denied(a, b) : denied(b, a);
+  if (a.negated !== b.negated) return a.negated ? findDenial(a, b) : findDenial(b, a);
   // "Not five" and "not six" are compatible.
   if (a.negated) return undefined;
   return (
-    attributes(a, b) ??
-    (same(a.subject, b.subject)
-      ? (dates(a, b) ?? (a.past === b.past ? (amounts(a, b) ?? opposites(a, b) ?? values(a, b)) : undefined))
+    compareAttributes(a, b) ??
+    (isSameSet(a.subject, b.subject)
+      ? (compareDates(a, b) ?? (a.past === b.past ? (compareAmounts(a, b) ?? findOpposites(a, b) ?? compareValues(a, b)) : undefined))
       : undefined)
   );
 }
 
-const minus = (a: ReadonlySet<string>, b: ReadonlySet<string>): string[] => [...a].filter((word) => !b.has(word));
-const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size > 0 && a.size === b.size && minus(a, b).length === 0;
-const about = (words: Iterable<string>, { written }: Statement): string =>
+const subtract = (a: ReadonlySet<string>, b: ReadonlySet<string>): string[] => [...a].filter((word) => !b.has(word));
+const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size > 0 && a.size === b.size && subtract(a, b).length === 0;
+const describeWords = (words: Iterable<string>, { written }: Statement): string =>
   [...words]
     .map((word) => written.get(word) ?? '')
     .filter(Boolean)
     .slice(0, 6)
     .join(' ') || 'the same subject';
-const value = (a: Statement, said: string, and: string): Conflict => ({
+const createValueConflict = (a: Statement, said: string, and: string): ContradictionReason => ({
   kind: 'value',
-  reason: `Conflicting values for ${about(a.subject, a)}: ${quoted(said)} and ${quoted(and)}`,
+  reason: `Conflicting values for ${describeWords(a.subject, a)}: ${quote(said)} and ${quote(and)}`,
 });
-const quoted = (text: string): string => `“${text.length > 200 ? `${text.slice(0, 200)}…` : text}”`;
+const quote = (text: string): string => `“${text.length > 200 ? `${text.slice(0, 200)}…` : text}”`;
 
 /** Whether the dates of both statements are compatible. */
-const sameTime = (a: Statement, b: Statement): boolean =>
-  (a.dates.length === 0) === (b.dates.length === 0) && a.dates.every((date) => b.dates.some((other) => !differ(date, other)));
+const areDatesCompatible = (a: Statement, b: Statement): boolean =>
+  (a.dates.length === 0) === (b.dates.length === 0) && a.dates.every((date) => b.dates.some((other) => !areDifferentDates(date, other)));
 
 /** One statement denies the other, which may say more. */
-function denied(no: Statement, yes: Statement): Conflict | undefined {
-  if (!same(no.subject, yes.subject) || no.past !== yes.past) return undefined;
+function findDenial(no: Statement, yes: Statement): ContradictionReason | undefined {
+  if (!isSameSet(no.subject, yes.subject) || no.past !== yes.past) return undefined;
   // "Not all" is compatible with "some", and positive and negative "some" are compatible.
   if ((no.quantity === 'some' && yes.quantity !== 'all') || (yes.quantity === 'some' && no.quantity !== 'all')) return undefined;
-  if (minus(no.words, yes.words).length > 0 || minus(yes.words, no.words).length > MOST_MORE) return undefined;
-  if (no.dates.length > 0 && !sameTime(no, yes)) return undefined;
+  if (subtract(no.words, yes.words).length > 0 || subtract(yes.words, no.words).length > MAX_EXTRA_WORDS) return undefined;
+  if (no.dates.length > 0 && !areDatesCompatible(no, yes)) return undefined;
   if (no.dates.length === 0 && yes.dates.length > 0 && no.past) return undefined;
-  if (!no.amounts.every((amount) => yes.amounts.some((other) => other.unit === amount.unit && !exclude(amount, other)))) return undefined;
+  if (!no.amounts.every((amount) => yes.amounts.some((other) => other.unit === amount.unit && !areExclusive(amount, other))))
+    return undefined;
   return {
     kind: 'negation',
-    reason: `Contradiction about ${about(no.subject, no)}: ${quoted(yes.text)} and ${quoted(no.text)}`,
+    reason: `Contradiction about ${describeWords(no.subject, no)}: ${quote(yes.text)} and ${quote(no.text)}`,
   };
 }
 
 /** An event that happens once has two different dates. */
-function dates(a: Statement, b: Statement): Conflict | undefined {
-  if (![...a.words].some((word) => ONCE.has(word) && b.words.has(word))) return undefined;
-  if (minus(a.words, b.words).length > 0 && minus(b.words, a.words).length > 0) return undefined;
+function compareDates(a: Statement, b: Statement): ContradictionReason | undefined {
+  if (![...a.words].some((word) => ONE_TIME_EVENTS.has(word) && b.words.has(word))) return undefined;
+  if (subtract(a.words, b.words).length > 0 && subtract(b.words, a.words).length > 0) return undefined;
   if (a.dates.length !== 1 || b.dates.length !== 1) return undefined;
   const [[one], [other]] = [a.dates, b.dates];
-  return one && other && differ(one, other) ? value(a, one.written, other.written) : undefined;
+  return one && other && areDifferentDates(one, other) ? createValueConflict(a, one.written, other.written) : undefined;
 }
 
 /** The same quantity has two different values. */
-function amounts(a: Statement, b: Statement): Conflict | undefined {
-  const [more, less] = [minus(a.words, b.words), minus(b.words, a.words)];
-  if ((more.length > 0 && less.length > 0) || more.length + less.length > MOST_MORE || !sameTime(a, b)) return undefined;
+function compareAmounts(a: Statement, b: Statement): ContradictionReason | undefined {
+  const [more, less] = [subtract(a.words, b.words), subtract(b.words, a.words)];
+  if ((more.length > 0 && less.length > 0) || more.length + less.length > MAX_EXTRA_WORDS || !areDatesCompatible(a, b)) return undefined;
   for (const amount of a.amounts) {
     const alike = b.amounts.filter(({ unit }) => unit === amount.unit);
     const [other] = alike;
     const alone = a.amounts.filter(({ unit }) => unit === amount.unit).length === 1;
-    if (other && alone && alike.length === 1 && exclude(amount, other)) return value(a, amount.written, other.written);
+    if (other && alone && alike.length === 1 && areExclusive(amount, other)) return createValueConflict(a, amount.written, other.written);
   }
   return undefined;
 }
 
-const agreeing = (a: Statement, b: Statement): boolean =>
-  sameTime(a, b) && a.amounts.every((amount) => !b.amounts.some((other) => other.unit === amount.unit && exclude(amount, other)));
+const isCompatible = (a: Statement, b: Statement): boolean =>
+  areDatesCompatible(a, b) &&
+  a.amounts.every((amount) => !b.amounts.some((other) => other.unit === amount.unit && areExclusive(amount, other)));
 
 /** The statements contain opposites, such as open and closed. */
-function opposites(a: Statement, b: Statement): Conflict | undefined {
-  const [more, less] = [minus(a.words, b.words), minus(b.words, a.words)];
-  if (!agreeing(a, b) || a.quantity === 'some' || b.quantity === 'some') return undefined;
+function findOpposites(a: Statement, b: Statement): ContradictionReason | undefined {
+  const [more, less] = [subtract(a.words, b.words), subtract(b.words, a.words)];
+  if (!isCompatible(a, b) || a.quantity === 'some' || b.quantity === 'some') return undefined;
   for (const one of more) {
     const other = less.find((each) => areOpposite(one, each, a.state && b.state));
     if (other === undefined) continue;
     const [rest, others] = [more.filter((each) => each !== one), less.filter((each) => each !== other && !areOpposite(one, each, a.state))];
-    if ((rest.length === 0 || others.length === 0) && rest.length + others.length <= MOST_MORE / 2)
-      return value(a, about([one], a), about([other], b));
+    if ((rest.length === 0 || others.length === 0) && rest.length + others.length <= MAX_EXTRA_WORDS / 2)
+      return createValueConflict(a, describeWords([one], a), describeWords([other], b));
   }
   return undefined;
 }
 
 /** A subject has two values where only one is possible, such as two places of residence. */
-function values(a: Statement, b: Statement): Conflict | undefined {
-  const [more, less] = [minus(a.words, b.words), minus(b.words, a.words)];
-  if (more.length === 0 || less.length === 0 || !agreeing(a, b)) return undefined;
-  const single = [...a.predicate].some((word) => SINGLE_VERBS.has(word) && b.predicate.has(word));
+function compareValues(a: Statement, b: Statement): ContradictionReason | undefined {
+  const [more, less] = [subtract(a.words, b.words), subtract(b.words, a.words)];
+  if (more.length === 0 || less.length === 0 || !isCompatible(a, b)) return undefined;
+  const single = [...a.predicate].some((word) => UNIQUE_VERBS.has(word) && b.predicate.has(word));
   if (!single && !(a.placed && b.placed)) return undefined;
   if (!more.every((word) => a.names.has(word)) || !less.every((word) => b.names.has(word))) return undefined;
-  return comparable(more, less) ? value(a, about(more, a), about(less, b)) : undefined;
+  return isComparable(more, less) ? createValueConflict(a, describeWords(more, a), describeWords(less, b)) : undefined;
 }
 
 /** Only places of the same kind exclude each other: a city may lie in a country. */
-function comparable(more: readonly string[], less: readonly string[]): boolean {
-  const [one, other] = [kindsOf(more), kindsOf(less)];
+function isComparable(more: readonly string[], less: readonly string[]): boolean {
+  const [one, other] = [getPlaceKind(more), getPlaceKind(less)];
   return one === other;
 }
 
@@ -228,9 +235,9 @@ interface Attribute {
   turned: boolean;
 }
 
-function attributesOf({ state, subject, predicate, definite }: Statement): Attribute[] {
+function getAttributes({ state, subject, predicate, definite }: Statement): Attribute[] {
   if (!state) return [];
-  const single = (words: ReadonlySet<string>): boolean => [...words].some((word) => SINGLE.has(word));
+  const single = (words: ReadonlySet<string>): boolean => [...words].some((word) => UNIQUE_ATTRIBUTES.has(word));
   return [
     ...(single(subject) ? [{ of: subject, is: predicate, turned: false }] : []),
     ...(definite && predicate.size >= 2 && single(predicate) ? [{ of: predicate, is: subject, turned: true }] : []),
@@ -238,18 +245,18 @@ function attributesOf({ state, subject, predicate, definite }: Statement): Attri
 }
 
 /** A unique attribute has two values, in either word order: "The capital of Australia is …", "… is the capital of Australia". */
-function attributes(a: Statement, b: Statement): Conflict | undefined {
-  if (a.past !== b.past || !agreeing(a, b)) return undefined;
-  for (const one of attributesOf(a))
-    for (const other of attributesOf(b)) {
-      if (!same(one.of, other.of)) continue;
-      const [more, less] = [minus(one.is, other.is), minus(other.is, one.is)];
+function compareAttributes(a: Statement, b: Statement): ContradictionReason | undefined {
+  if (a.past !== b.past || !isCompatible(a, b)) return undefined;
+  for (const one of getAttributes(a))
+    for (const other of getAttributes(b)) {
+      if (!isSameSet(one.of, other.of)) continue;
+      const [more, less] = [subtract(one.is, other.is), subtract(other.is, one.is)];
       if (more.length === 0 || less.length === 0) continue;
       const named = (words: readonly string[], { names }: Statement): boolean => words.some((word) => names.has(word));
-      if (named(more, a) !== named(less, b) || !comparable(more, less)) continue;
+      if (named(more, a) !== named(less, b) || !isComparable(more, less)) continue;
       return {
         kind: 'value',
-        reason: `Conflicting values for ${about(one.of, a)}: ${quoted(about(one.is, a))} and ${quoted(about(other.is, b))}`,
+        reason: `Conflicting values for ${describeWords(one.of, a)}: ${quote(describeWords(one.is, a))} and ${quote(describeWords(other.is, b))}`,
       };
     }
   return undefined;

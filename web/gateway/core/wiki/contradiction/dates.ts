@@ -1,4 +1,4 @@
-import { replaced } from './replaced.ts';
+import { replaceMatches } from './replace-matches.ts';
 
 /** A date in a text; any part may be missing. */
 export interface NamedDate {
@@ -35,18 +35,18 @@ const DATE = new RegExp(
   'gu',
 );
 
-const monthOf = (name: string | undefined): number | undefined =>
+const getMonthNumber = (name: string | undefined): number | undefined =>
   name === undefined ? undefined : MONTHS.findIndex((month) => month.startsWith(name.slice(0, 3))) + 1;
-const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number.parseInt(text, 10));
+const parseNumber = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number.parseInt(text, 10));
 
 /** Extracts the dates of a text; `rest` is the text without them. */
-export function takeDates(text: string): { dates: NamedDate[]; rest: string } {
+export function extractDates(text: string): { dates: NamedDate[]; rest: string } {
   const dates: NamedDate[] = [];
-  const rest = replaced(text, DATE, ([written], g) => {
+  const rest = replaceMatches(text, DATE, ([written], g) => {
     const [year, month, day] = g['iso']?.split('-').map(Number) ?? [
-      number(g['year1'] ?? g['year2'] ?? g['year3'] ?? g['year4']),
-      monthOf(g['month1'] ?? g['month2'] ?? g['month3'] ?? g['month4']),
-      number(g['day1'] ?? g['day2']),
+      parseNumber(g['year1'] ?? g['year2'] ?? g['year3'] ?? g['year4']),
+      getMonthNumber(g['month1'] ?? g['month2'] ?? g['month3'] ?? g['month4']),
+      parseNumber(g['day1'] ?? g['day2']),
     ];
     const weekday = g['weekday'] === undefined ? undefined : WEEK_DAYS.indexOf(g['weekday']) + 1;
     dates.push({
@@ -63,7 +63,7 @@ export function takeDates(text: string): { dates: NamedDate[]; rest: string } {
 }
 
 /** Whether two dates exclude each other. */
-export function differ(a: NamedDate, b: NamedDate): boolean {
+export function areDifferentDates(a: NamedDate, b: NamedDate): boolean {
   if (a.bound !== b.bound) return false;
   return (['year', 'month', 'day', 'weekday'] as const).some(
     (part) => a[part] !== undefined && b[part] !== undefined && a[part] !== b[part],

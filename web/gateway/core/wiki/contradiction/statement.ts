@@ -1,9 +1,9 @@
-import { type Word, wordsOf } from '../../memory/text/analyze.ts';
+import { type Word, splitWords } from '../../memory/text/analyze.ts';
 import { irregular } from '../../memory/text/irregular.ts';
 import { ENGLISH } from '../../memory/text/languages.ts';
-import { type Amount, AMOUNT_MARK, takeAmounts } from './amounts.ts';
-import { type NamedDate, takeDates } from './dates.ts';
-import { ALL, ATTITUDES, NEGATIONS, POSSIBLE, SOME, stemOf } from './words.ts';
+import { type Amount, AMOUNT_MARK, extractAmounts } from './amounts.ts';
+import { type NamedDate, extractDates } from './dates.ts';
+import { UNIVERSAL_WORDS, ATTITUDES, NEGATIONS, POSSIBLE, PARTIAL_WORDS, toStem } from './contradiction-words.ts';
 
 /** A parsed sentence. Words are stems, without stop words. */
 export interface Statement {
@@ -36,31 +36,31 @@ export interface Statement {
   dates: readonly NamedDate[];
 }
 
-const BE = new Set('is are am was were be been being become becomes became remain remains remained stay stays stayed'.split(' '));
+const STATE_VERBS = new Set('is are am was were be been being become becomes became remain remains remained stay stays stayed'.split(' '));
 const PRESENT = new Set('is are am has have does do will can must cannot shall'.split(' '));
 const PAST = new Set('was were had did could formerly previously once'.split(' '));
-/** Irregular forms of verbs, which come first in the list; `OTHERS` are ambiguous. */
+/** Irregular forms of verbs, which come first in the list; `AMBIGUOUS_FORMS` are ambiguous. */
 const FORMS = [...irregular].slice(0, [...irregular.keys()].indexOf('children'));
-const OTHERS = new Set('left mean meant lay lie light lit hide hang read reads lead felt found saw like'.split(' '));
-const PASTS = new Map(FORMS.filter(([form]) => !form.endsWith('s') && !OTHERS.has(form)));
-const VERBS = new Set(FORMS.flat().filter((word) => !OTHERS.has(word)));
+const AMBIGUOUS_FORMS = new Set('left mean meant lay lie light lit hide hang read reads lead felt found saw like'.split(' '));
+const PAST_FORMS = new Map(FORMS.filter(([form]) => !form.endsWith('s') && !AMBIGUOUS_FORMS.has(form)));
+const VERBS = new Set(FORMS.flat().filter((word) => !AMBIGUOUS_FORMS.has(word)));
 const ENDING = /[^aeious]s$|[^s]es$|[^e]ed$/;
 /** Words that look like verbs but are not. */
 const NO_VERBS = new Set('this its his hers ours theirs yours always perhaps less plus across united hundred limited'.split(' '));
-const AUXILIARY = new Set([...BE, ...PRESENT, ...PAST, 'having', 'may', 'might', 'should', 'would']);
+const AUXILIARY = new Set([...STATE_VERBS, ...PRESENT, ...PAST, 'having', 'may', 'might', 'should', 'would']);
 const MAX_SENTENCES = 30;
 
 /** Splits a text into sentences and parses them. */
-export function statementsOf(text: string): Statement[] {
+export function parseStatements(text: string): Statement[] {
   return text
     .slice(0, 20_000)
     .split(/(?<=[.!?;])\s+|\n+/)
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
     .slice(0, MAX_SENTENCES)
-    .map(statementOf);
+    .map(parseStatement);
 }
 
-function statementOf(sentence: string): Statement {
+function parseStatement(sentence: string): Statement {
   const plain = sentence
     .normalize('NFKC')
     .replaceAll('’', "'")
@@ -73,10 +73,10 @@ function statementOf(sentence: string): Statement {
     // A limit, not a negation; and the "No," of an answer.
     .replace(/\bno (less|fewer|more) than\b/gi, (_, word: string) => (word === 'more' ? 'at most' : 'at least'))
     .replace(/^no, /i, '');
-  const { dates, rest: undated } = takeDates(plain);
-  const { amounts, rest } = takeAmounts(undated);
-  const words = wordsOf(rest);
-  const verb = verbAt(words);
+  const { dates, rest: undated } = extractDates(plain);
+  const { amounts, rest } = extractAmounts(undated);
+  const words = splitWords(rest);
+  const verb = findVerb(words);
   const has = (set: ReadonlySet<string>): boolean => words.some(({ text }) => set.has(text));
   const negations = words.filter(({ text }) => NEGATIONS.has(text)).length;
   const notAll = /\bnot (?:all|every|always|everyone|everybody|everything)\b/i.test(plain);
@@ -84,8 +84,8 @@ function statementOf(sentence: string): Statement {
     const amount = amounts[Number(AMOUNT_MARK.exec(text)?.[1] ?? -1)];
     return amount ? [{ amount, named: at > 0 && at < verb }] : [];
   });
-  const content = (from: number, to: number): Word[] => words.slice(from, to).filter(tells);
-  const subject = stemsOf(content(0, verb));
+  const content = (from: number, to: number): Word[] => words.slice(from, to).filter(isMeaningful);
+  const subject = toStems(content(0, verb));
   for (const { amount, named } of counted) if (named) subject.add(`${amount.low} ${amount.high}`);
   const all = content(0, words.length);
   const capitals = new Set([...rest.matchAll(/\p{Lu}[\p{L}\p{N}]*/gu)].map(([word]) => word.toLowerCase()));
@@ -93,53 +93,54 @@ function statementOf(sentence: string): Statement {
     text: sentence.trim(),
     negated: negations % 2 === 1,
     past: isPast(words, verb),
-    quantity: notAll || has(SOME) ? 'some' : has(ALL) ? 'all' : undefined,
+    quantity: notAll || has(PARTIAL_WORDS) ? 'some' : has(UNIVERSAL_WORDS) ? 'all' : undefined,
     possible: sentence.trim().endsWith('?') || has(POSSIBLE) || /\bmay\b/.test(rest),
     attitudes: [...new Set(all.map(({ text }) => ENGLISH.stem(text)).filter((stem) => ATTITUDES.has(stem)))].sort().join(' '),
-    words: stemsOf(all),
+    words: toStems(all),
     subject,
-    predicate: stemsOf(content(verb, words.length)),
-    state: BE.has(words[verb]?.text ?? ''),
+    predicate: toStems(content(verb, words.length)),
+    state: STATE_VERBS.has(words[verb]?.text ?? ''),
     definite: /\b(?:is|are|was|were) (?:also )?(?:the|its|his|her|their|our|my|\p{Lu}\S*'s|\p{L}+'s) /u.test(plain),
     placed: /\b(?:is|are|was|were) (?:now |currently )?(?:in|at) \S/.test(plain),
-    written: new Map(all.map((word) => [word.paired ? word.text : stemOf(word.text), asWritten(rest, word.text)])),
-    names: new Set(all.filter(({ text }) => capitals.has(text)).map(({ text }) => stemOf(text))),
+    written: new Map(all.map((word) => [word.paired ? word.text : toStem(word.text), restoreCase(rest, word.text)])),
+    names: new Set(all.filter(({ text }) => capitals.has(text)).map(({ text }) => toStem(text))),
     amounts: counted.flatMap(({ amount, named }) => (named ? [] : amount)),
     dates,
   };
 }
 
 /** Stop words that carry meaning in statements about a state. */
-const TELLING = new Set(
+const MEANINGFUL_STOP_WORDS = new Set(
   'on off own first last before after inside outside up down true false open full new old high low long like'.split(' '),
 );
 
-function tells({ text, folded, paired }: Word): boolean {
-  if (AMOUNT_MARK.test(text) || NEGATIONS.has(text) || ALL.has(text)) return false;
-  return paired || TELLING.has(text) || !ENGLISH.stopWords.has(folded) || /^\p{N}/u.test(text);
+function isMeaningful({ text, folded, paired }: Word): boolean {
+  if (AMOUNT_MARK.test(text) || NEGATIONS.has(text) || UNIVERSAL_WORDS.has(text)) return false;
+  return paired || MEANINGFUL_STOP_WORDS.has(text) || !ENGLISH.stopWords.has(folded) || /^\p{N}/u.test(text);
 }
 
 /** Restores the original capitalization. */
-const asWritten = (text: string, word: string): string => {
+const restoreCase = (text: string, word: string): string => {
   const at = text.toLowerCase().indexOf(word);
   return at < 0 ? word : text.slice(at, at + word.length);
 };
 
-const stemsOf = (words: readonly Word[]): Set<string> => new Set(words.map(({ text, paired }) => (paired ? text : stemOf(text))));
+const toStems = (words: readonly Word[]): Set<string> => new Set(words.map(({ text, paired }) => (paired ? text : toStem(text))));
 
 /** Position of the verb: an auxiliary, an unambiguous verb form, or a word with a verb ending after another word. */
-function verbAt(words: readonly Word[]): number {
+function findVerb(words: readonly Word[]): number {
   const auxiliary = words.findIndex(({ text }, at) => at > 0 && AUXILIARY.has(text));
-  let told = 0;
+  let meaningfulCount = 0;
   for (const [at, word] of words.entries()) {
     const { text, name } = word;
     if (at === auxiliary) return at;
     const verbal = VERBS.has(text) || ENDING.test(text);
-    if (told > 0 && verbal && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > at + 4)) return at;
-    if (tells(word) || AMOUNT_MARK.test(text)) told++;
+    if (meaningfulCount > 0 && verbal && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > at + 4))
+      return at;
+    if (isMeaningful(word) || AMOUNT_MARK.test(text)) meaningfulCount++;
   }
   if (auxiliary >= 0) return auxiliary;
-  return words.findIndex(tells) + 1;
+  return words.findIndex(isMeaningful) + 1;
 }
 
 function isPast(words: readonly Word[], verb: number): boolean {
@@ -150,5 +151,5 @@ function isPast(words: readonly Word[], verb: number): boolean {
   )
     return true;
   if (PRESENT.has(text)) return false;
-  return PASTS.has(text) || (text.length > 4 && /[^e]ed$/.test(text));
+  return PAST_FORMS.has(text) || (text.length > 4 && /[^e]ed$/.test(text));
 }

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import type { Opening } from '#shared/link/hello.ts';
+import { FORWARD_KIND, WITHDRAW_KIND } from '#shared/link/splice.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { accessPort } from '#shared/ports/access-port.ts';
+import { linkedBrowsersPort } from '#shared/ports/linked-browsers-port.ts';
+import { BLOBS_KIND, JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import { desktopPort } from '#shared/ports/desktop-port.ts';
+import { browserPort } from '#shared/ports/browser-port.ts';
+import { backupPort } from '#shared/ports/backup-port.ts';
+import { configFilePort } from '#shared/ports/config-file-port.ts';
+import { filesPort } from '#shared/ports/files-port.ts';
+import { execPort } from '#shared/ports/exec-port.ts';
+import { mcpPort } from '#shared/ports/mcp-port.ts';
+import { ggufPort } from '#shared/ports/gguf-port.ts';
+import { oauthPort } from '#shared/ports/oauth-port.ts';
+import { modelDownloadsPort } from '#shared/ports/model-downloads-port.ts';
+import type { Port } from '#shared/ports/port.ts';
+import { secretsPort } from '#shared/ports/secrets-port.ts';
+import { skillsPort } from '#shared/ports/skills-port.ts';
+import { speechPort } from '#shared/ports/speech-port.ts';
+import { webPort } from '#shared/ports/web-port.ts';
+import type { EventSchemas } from '#shared/link/port-calls.ts';
+import type { Contracts } from '#shared/rpc/contract.ts';
+import { logsPort, systemPort } from '#shared/ports/system-port.ts';
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
+import { createDriverProcess } from '../capabilities/browser/driver-process.ts';
+import { createBackupHandlers } from '../capabilities/backup-handlers.ts';
+import { createConfigFileHandlers } from '../capabilities/config-file-handlers.ts';
+import { createWorkspaceHandlers } from '../capabilities/files/workspace-handlers.ts';
+import { createSecretsHandlers } from '../capabilities/secrets/secrets-handlers.ts';
+import { createSkillsHandlers } from '../capabilities/skills-handlers.ts';
+import { createSpeechHandlers } from '../capabilities/speech/speech-handlers.ts';
+import { createSystemEngines } from '../capabilities/speech/system-engines.ts';
+import { serveEgress, serveForward } from '../capabilities/egress.ts';
+import { createWebHandlers } from '../capabilities/web-handlers.ts';
+import { createDesktopHandlers } from '../capabilities/desktop/desktop-handlers.ts';
+import { createExecHandlers } from '../capabilities/exec/exec-handlers.ts';
+import { createMcpHandlers } from '../capabilities/mcp/mcp-handlers.ts';
+import { createOauthHandlers } from '../capabilities/oauth-handlers.ts';
+import { createDiskModels } from '../capabilities/models/disk-models.ts';
+import { ProcessKeeper } from '../processes/process-keeper.ts';
+import type { Journal } from '../journal/journal.ts';
+import { type AccessGrants, createAccessHandlers } from './access-grants.ts';
+import { type LinkedBrowsersDeps, createLinkedBrowsersHandlers } from './linked-browsers.ts';
+import { type SystemDeps, createSystemHandlers } from '../capabilities/system/system-handlers.ts';
+import { LogFile } from '../log-file.ts';
+import type { LogRing } from '../log-ring.ts';
+import { serveBlobs } from './blobs-port.ts';
+import type { ExchangeRegistry } from './http-exchange.ts';
+import type { RouteCache } from './route-cache.ts';
+import type { Host, HostRegistry } from './hosts.ts';
+import { JournalPort, type JournalPortDeps } from './journal-port.ts';
+import { HostPresence } from './host-presence.ts';
+import { type PortHandlers, servePort } from './serve-port.ts';
+
+export interface HostPortsDeps {
+  journal: Journal;
+  vaultKey: string;
+  /** See `JournalPortDeps`. */
+  browserWay?: JournalPortDeps['browserWay'] | undefined;
+  access: AccessGrants;
+  linked: Omit<LinkedBrowsersDeps, 'log'>;
+  hosts: HostRegistry;
+  presenceMs: number;
+  /** Name of the vault, empty for the home's own, and its folder. */
+  name: string;
+  home: string;
+  /** Redirect URL for OAuth services. */
+  callbackUrl: string;
+  /** This gateway's id in its outgoing requests (capabilities/egress.ts). */
+  via: string;
+  /** Facts about the bridge and its folders. */
+  system: Omit<SystemDeps, 'keeper'>;
+  /** Exchanges that can be answered past the host. */
+  exchanges: ExchangeRegistry;
+  standing: RouteCache;
+  /** Lines that `log` has written. */
+  ring: LogRing;
+  log(line: string): void;
+}
+
+/** Capabilities that the bridge offers its hosts. */
+export interface HostPorts {
+  /** Names of the ports, for the bridge's hello. */
+  readonly names: string[];
+  /** Serves a stream that a host opened. */
+  serve(stream: Stream, opening: Opening, host: Host): void;
+  close(): Promise<void>;
+}
+
+export function createHostPorts({
+  journal,
+  vaultKey,
+  browserWay = async () => null,
+  access,
+  linked,
+  hosts,
+  presenceMs,
+  name,
+  home,
+  callbackUrl,
+  via,
+  system,
+  exchanges,
+  standing,
+  ring,
+  log,
+}: HostPortsDeps): HostPorts {
+  const journalPort = new JournalPort({ journal, hosts, presence: new HostPresence(hosts, presenceMs), vaultKey, browserWay, log });
+  const capability = <C extends Contracts, E extends EventSchemas>(
+    port: Port<C, E>,
+    handlers: PortHandlers<C, E>,
+  ): [string, HostPorts['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
+  const keeper = new ProcessKeeper(log);
+  try {
+    ring.writeTo(new LogFile(join(home, 'logs', 'perch.log')));
+  } catch (error) {
+    log(`Warning: Couldn’t write the log file: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const models = createDiskModels({ home, keeper, log });
+  void models.downloads.resume();
+  const browsers = createDriverProcess({ dir: join(home, 'profiles', 'browser'), log, keeper });
+  const ports = new Map<string, HostPorts['serve']>([
+    ['egress', (stream, opening) => serveEgress(stream, opening, via)],
+    [
+      FORWARD_KIND,
+      (stream, opening, { mux }) =>
+        serveForward(stream, opening, via, {
+          find: (id) => exchanges.find(mux, id),
+          isAttached: () => hosts.has(mux),
+          recordDecision: (wish, headers) => standing.getRoute(mux, wish, headers),
+        }),
+    ],
+    [
+      WITHDRAW_KIND,
+      (stream, _opening, { mux }) => {
+        standing.invalidate(mux);
+        stream.end();
+      },
+    ],
+    [JOURNAL_KIND, (stream, _opening, host) => journalPort.serve(stream, host)],
+    [
+      accessPort.kind,
+      (stream, _opening, host) =>
+        servePort(
+          stream,
+          accessPort,
+          createAccessHandlers(access, () => hosts.holder === host),
+          log,
+        ),
+    ],
+    [BLOBS_KIND, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
+    capability(linkedBrowsersPort, createLinkedBrowsersHandlers({ ...linked, log })),
+    capability(configFilePort, createConfigFileHandlers(home)),
+    capability(filesPort, createWorkspaceHandlers({ home })),
+    capability(speechPort, createSpeechHandlers({ engines: createSystemEngines(keeper) })),
+    capability(secretsPort, createSecretsHandlers({ home, fileOnly: name !== '', hide: (values) => ring.hide(values), log, keeper })),
+    capability(skillsPort, createSkillsHandlers({ dir: join(home, 'skills') })),
+    capability(webPort, createWebHandlers()),
+    capability(browserPort, browsers.handlers),
+    capability(backupPort, createBackupHandlers({ journal, vaultKey, home })),
+    capability(systemPort, createSystemHandlers({ ...system, keeper })),
+    capability(logsPort, { 'logs.read': async (params) => ring.read(params) }),
+    capability(desktopPort, createDesktopHandlers({ keeper })),
+    capability(execPort, createExecHandlers({ home, keeper })),
+    capability(mcpPort, createMcpHandlers({ home, keeper })),
+    capability(ggufPort, models.running),
+    capability(modelDownloadsPort, models.downloads.handlers),
+    capability(oauthPort, createOauthHandlers(callbackUrl)),
+  ]);
+  return {
+    names: [...ports.keys()],
+    serve(stream, opening, host) {
+      const serve = ports.get(opening.kind);
+      if (serve) serve(stream, opening, host);
+      else stream.reset(CLOSE_CODES.policy, `this bridge doesn’t support "${opening.kind}"`);
+    },
+    async close() {
+      journalPort.close();
+      await Promise.all([browsers.close(), models.close()]);
+    },
+  };
+}

@@ -1,0 +1,8 @@
+/**
+ * Suffix of the demo's databases, locks, channels, caches and workers: tells them from the app's and from other demos on the same host.
+ * `base`: the path that it is served under, with slashes at both ends.
+ */
+export const getDemoSuffix = (base: string): string => ` demo ${base}`;
+
+/** The suffix in a worker's name; empty outside the demo. */
+export const findDemoSuffix = (workerName: string): string => / demo \/.*$/.exec(workerName)?.[0] ?? '';

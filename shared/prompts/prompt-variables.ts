@@ -1,0 +1,33 @@
+/** `{{name}}`; Open WebUI's kinds after a bar (`{{name | select:…}}`) are read over. */
+const VARIABLE_PATTERN = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}\p{M}_ -]{0,63}?)\s*(?:\|[^{}]*)?\}\}/gu;
+
+/** Variables that the app fills in; the second names are Open WebUI's. */
+const APP_VARIABLES = {
+  date: ['date', 'current_date'],
+  time: ['time', 'current_time'],
+  clipboard: ['clipboard'],
+} as const;
+export type AppVariable = keyof typeof APP_VARIABLES;
+
+const findAppVariable = (name: string): AppVariable | undefined =>
+  (Object.keys(APP_VARIABLES) as AppVariable[]).find((own) => APP_VARIABLES[own].some((word) => word === name.toLowerCase()));
+
+/** The names of the variables of a prompt's text, each once, in their order. */
+export const findVariables = (text: string): string[] => [...new Set([...text.matchAll(VARIABLE_PATTERN)].map(([, name = '']) => name))];
+
+/** Variables that the person fills in. */
+export const findUserVariables = (text: string): string[] => findVariables(text).filter((name) => !findAppVariable(name));
+
+/** Variables that the app fills in. */
+export const findAppVariables = (text: string): string[] => findVariables(text).filter((name) => findAppVariable(name));
+
+/** Whether the text has this variable of the app. */
+export const hasAppVariable = (text: string, own: AppVariable): boolean =>
+  findVariables(text).some((name) => findAppVariable(name) === own);
+
+/**
+ * Puts values into a prompt's text, each for the name that it is asked by; what the app fills in goes by `date`, `time` and `clipboard`. A variable
+ * without a value stays as it is, and values are not looked through for variables.
+ */
+export const fillPrompt = (text: string, values: ReadonlyMap<string, string>): string =>
+  text.replaceAll(VARIABLE_PATTERN, (whole, name: string) => values.get(findAppVariable(name) ?? name) ?? whole);

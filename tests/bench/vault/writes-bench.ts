@@ -1,0 +1,65 @@
+import { launchBrowser } from '../../e2e/test-browser.ts';
+import { startPerch } from '../../e2e/perch-process.ts';
+import { toMinBar, toMaxBar, type Figure } from '../figures.ts';
+import { measureInTurns, computeMedian, computePercentile, computeMedianRatio } from '../stats.ts';
+import { type BenchHost, linkHost, openWorker } from './bench-host.ts';
+
+const CALLER_COUNT = 64;
+
+/** In one worker, by turns: the vault with the journal, without it, and without its change log. */
+export async function benchWrites({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const rounds = quick ? 4 : 20;
+  const count = quick ? 50 : 100;
+  const burst = quick ? 1_000 : 3_000;
+  await using perch = await startPerch({ host: 'tab' });
+  await using browser = await launchBrowser();
+  const host = await openWorker(browser, perch);
+  const bare = await openWorker(browser, perch, { log: false });
+  await host.call('open', 'synced', await linkHost(perch));
+  await host.call('open', 'alone');
+  await bare.call('open', 'unlogged');
+  const hostsByKind: Record<'synced' | 'alone' | 'unlogged', BenchHost> = { synced: host, alone: host, unlogged: bare };
+  const measureWrites = async <T>(
+    work: (on: BenchHost, name: string) => Promise<T>,
+    times: number,
+  ): Promise<Record<keyof typeof hostsByKind, T[]>> =>
+    measureInTurns(times, {
+      synced: () => work(hostsByKind.synced, 'synced'),
+      alone: () => work(hostsByKind.alone, 'alone'),
+      unlogged: () => work(hostsByKind.unlogged, 'unlogged'),
+    });
+  await measureWrites((on, name) => on.call('sequential', name, 200), 1);
+
+  const one = await measureWrites((on, name) => on.call('sequential', name, count), rounds);
+  const many = await measureWrites((on, name) => on.call('rate', name, burst, CALLER_COUNT), quick ? 2 : 5);
+  const byLog = computeMedianRatio(one.alone.map(computeMedian), one.unlogged.map(computeMedian));
+  const byJournal = computeMedianRatio(one.synced.map(computeMedian), one.alone.map(computeMedian));
+  const p99 = (samples: number[][]): number => computePercentile(samples.flat(), 0.99);
+  const rate = computeMedian(many.synced);
+  return [
+    {
+      ...{ what: 'an acknowledged message with the journal, p50', unit: 'ms', ours: computeMedian(one.synced.flat()) },
+      floor: { name: 'without', value: computeMedian(one.alone.flat()) },
+      ratio: byJournal,
+      bar: toMaxBar(byJournal, 1.5, '×'),
+    },
+    { what: '  p99', unit: 'ms', ours: p99(one.synced), floor: { name: 'without', value: p99(one.alone) } },
+    {
+      ...{ what: '  with the change log alone, p50', unit: 'ms', ours: computeMedian(one.alone.flat()) },
+      floor: { name: 'without', value: computeMedian(one.unlogged.flat()) },
+      ratio: byLog,
+      bar: toMaxBar(byLog, 1.5, '×'),
+    },
+    {
+      ...{ what: 'acknowledged messages, 64 callers', unit: '/s', ours: rate },
+      floor: { name: 'no journal', value: computeMedian(many.alone) },
+      ratio: computeMedianRatio(many.synced, many.alone),
+      bar: toMinBar(rate, 500, '/s'),
+    },
+    {
+      ...{ what: '  with the change log alone', unit: '/s', ours: computeMedian(many.alone) },
+      floor: { name: 'without', value: computeMedian(many.unlogged) },
+      ratio: computeMedianRatio(many.alone, many.unlogged),
+    },
+  ];
+}

@@ -1,5 +1,0 @@
-// Exports for the page of studio.test.ts: the studio, and functions that create and export drawings.
-export { Drawing } from '../../shared/canvas/drawing.ts';
-export { SAMPLES, shapeOf } from '../../shared/canvas/testing.ts';
-export { Studio } from '../../web/lib/canvas/studio.ts';
-export { exportImage, exportSvg } from '../../web/paint/export.ts';

@@ -1,0 +1,54 @@
+import { chosenSection, specifiedSection } from './requirement.ts';
+
+export const channels = [
+  specifiedSection('interface 1, sections 2.2 and 4.1', {
+    'channels/list':
+      '`channels.list` merges channels that are connected with those that are only configured, with the fields of section 2.2.',
+    'channels/status': '`channels.status` answers for one channel, by `channelId` or, as in section 4.2, `channel_id`.',
+  }),
+  specifiedSection('interface 1, section 4.2', {
+    'channels/earlier': 'At protocol 2 `channels.list` is an array of `{id, type, status}`.',
+  }),
+  specifiedSection('interface 2, section 2.2', {
+    'channels/social': 'The social channel’s settings have the types, defaults and least interval of section 2.2.',
+  }),
+  chosenSection('decisions, "Sessions, agents, models, channels, config"', {
+    'channels/webchat': '`webchat` is always a channel at run time, with metrics.',
+    'channels/catalog': '`channels.catalog` has all that could be configured, and says which can be started here.',
+    'channels/secrets': 'Tokens of channels are kept apart from the configuration and read as `***`.',
+  }),
+  chosenSection('issue "Channels"', {
+    'channels/telegram':
+      'Telegram, by long polling: a message runs an agent in a session of its own, the answer goes back in messages of at most 4096 characters, in groups when it is spoken to.',
+    'channels/telegram-words': 'On Telegram `/start` greets, `/new` begins a new conversation, `/stop` ends an answer that is under way.',
+    'channels/metrics': 'The metrics of a channel count what came, was answered and failed, and lie in the vault.',
+    'channels/no-tools': 'Runs from a channel get no tools but those that `channels.<id>.tools` names.',
+    'channels/guide': 'For channels the guide runs no tool, and quotes no memory and no chat.',
+    'channels/allow-list': 'Only those whom `allowedUsers` names, by name or id, are heard; an empty list: everyone.',
+    'channels/strangers': 'If `allowedUsers` was never set, an unknown sender gets a pairing code, and no model gets the text.',
+    'channels/code': 'A code lets in the sender that got it, once, within an hour, if a person confirms it.',
+    'channels/code-limits': 'A sender has one code at a time, a channel at most 20, and wrong codes are limited.',
+    'channels/sender-removed': 'A sender that was let in can be removed, and is not answered from then on, waiting messages included.',
+    'cli.channels/row': '`perch channels` lists senders, lets them in by their code and removes them.',
+    'channels/owner-accounts':
+      'What accounts in `owners` write is the owner’s word; what they forward from others is content from outside.',
+    'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
+    'channels/errors':
+      'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',
+    'channels/rate-limit': 'After a 429 a platform is left alone until it says, and the status tells when.',
+    'channels/once': 'No message is answered twice and none is lost, whatever the platform repeats or breaks off.',
+    'channels/one-executor': 'One host runs a channel; a hand-over, a death and a restart lose no message and answer none twice.',
+    'channels/doctor': 'The doctor tells of channels that are switched on and in error, or that do not run or are not connected yet.',
+    'channels/token': 'A token that stands in addresses appears in no log, error or status.',
+    'channels/switched':
+      '`channels.start` and `channels.stop` switch a channel; without bridge or token the status says so; tokens stay with their server.',
+    'channels/x-mentions':
+      'X: mentions behind the last one are answered, each in its thread, by the account’s authorization or a token that may post.',
+    'channels/x-direct': 'X: direct messages are answered to whoever wrote, in a session apart from their mentions.',
+    'channels/budget':
+      'The month’s searches are metered and shown, spread over what is left of the month, never closer than the interval, and end at the limit with a problem.',
+    'channels/reply-weight': 'Answers on X are posts of at most 280 weighted characters, a numbered thread where there are several.',
+    'channels/oauth':
+      '`channels.authorize` begins OAuth 2.0 with PKCE for a person; tokens are renewed once with rotation, and shown nowhere.',
+  }),
+];

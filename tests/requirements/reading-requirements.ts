@@ -1,0 +1,36 @@
+import { chosenSection, specifiedSection } from './requirement.ts';
+
+/** Reading documents and pages. */
+export const reading = [
+  specifiedSection('interface 2, agent tools', {
+    'office/pdf': '`read_pdf` gives the text of a PDF page by page, in reading order, with tables where it is drawn in columns.',
+    'office/ocr': 'Pages of a PDF that are pictures are read by Tesseract in a worker, with language data from an address that can be set.',
+    'office/annotations': 'Filled form fields and notes of a PDF are part of its pages’ text.',
+    'office/turned': 'Text that stands upside down, mirrored, turned or from right to left is read in its own direction.',
+    'office/docx':
+      '`read_docx` gives the text of a word-processor file, with headings, lists, tables, charts, diagrams, equations and notes.',
+    'office/xlsx': '`read_xlsx` gives the cells of sheets as tables, as they are shown, with the values of formulas.',
+    'office/pptx': '`read_pptx` gives the text of slides in their order, with tables, charts, diagrams and the speaker’s notes.',
+  }),
+  chosenSection('decisions, "Cron, tools …"', {
+    'office/text': '`read_text` gives the text of plain files in the usual encodings.',
+    'office/bounded': 'A result is bounded, and says with what to go on; nothing is lost or told twice between the parts.',
+    'office/refuses': 'Encrypted, old, broken, cut off and scanned files give a sentence that says so.',
+    'office/attachments':
+      'The tools read what is attached in the chat or lies in the agent’s workspace, and say what there is; the model is told which tool reads a file.',
+    'office/untrusted': 'What comes from a file or a page is marked as data from outside.',
+    'office/lent':
+      'Documents are read in a worker that a page lends, one at a time, ended when it takes too long; without a page the gateway reads.',
+    'web/readable': 'A page is given as Markdown, its main part where it names one.',
+    'web/fetch':
+      '`web_fetch` follows redirects, tells title and final address, and reads pages, PDFs and text of bounded size in bounded time.',
+  }),
+  chosenSection('quality, "Security"', {
+    'office/bombs': 'Zip bombs, entity bombs and absurdly nested files are refused, in bounded memory.',
+    'web/picture': 'Pictures (PNG, JPEG, GIF, WebP, AVIF) are fetched where one is wanted, and refused where a page is.',
+    'web/ssrf':
+      'Only what is public is asked, however the address is written and wherever a name or a redirect leads; private places only where the person named them.',
+    'egress/resolved':
+      'A name that leads to where clouds keep credentials, or to a link-local or multicast address, is refused when it is connected to.',
+  }),
+];

@@ -1,0 +1,9 @@
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import { LONG_TERM_FILE } from '../../web/gateway/core/memory/layout.ts';
+import { LongTermFile } from '../../web/gateway/core/memory/long-term-file.ts';
+import type { Vault } from '../../web/gateway/core/vault-interface.ts';
+import { createVaultWorkspace } from '../../web/gateway/core/workspace/vault-workspace.ts';
+
+/** Long-term memory of a workspace's agents in the vault. */
+export const getLongTermMemory = (vault: Vault, workspace = 'main'): LongTermFile =>
+  new LongTermFile(createVaultWorkspace({ vault, clock: systemClock }, workspace), LONG_TERM_FILE);

@@ -1,9 +1,0 @@
-import { systemClock } from '../../web/gateway/core/clock.ts';
-import { LONG_TERM_FILE } from '../../web/gateway/core/memory/layout.ts';
-import { LongTermFile } from '../../web/gateway/core/memory/long-term-file.ts';
-import type { Vault } from '../../web/gateway/core/vault.ts';
-import { vaultWorkspace } from '../../web/gateway/core/workspace/vault-workspace.ts';
-
-/** Long-term memory of a workspace's agents in the vault. */
-export const remembered = (vault: Vault, workspace = 'main'): LongTermFile =>
-  new LongTermFile(vaultWorkspace({ vault, clock: systemClock }, workspace), LONG_TERM_FILE);

@@ -1,0 +1,222 @@
+import 'fake-indexeddb/auto';
+import { IDBFactory } from 'fake-indexeddb';
+import { GatewayClient } from '#shared/client/client.ts';
+import { type Link, memoryPair } from '#shared/link/link.ts';
+import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import type { BrowserModels } from '../../web/gateway/core/local-models/browser-models.ts';
+import type { Bridge } from '../../web/gateway/core/bridge-interface.ts';
+import type { Clock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import { type Environment, unknownEnvironment } from '../../web/gateway/core/environment.ts';
+import type { Fetch } from '../../web/gateway/core/fetch.ts';
+import { createGateway } from '../../web/gateway/core/create-gateway.ts';
+import type { Gateway } from '../../web/gateway/core/gateway-options.ts';
+import type { SyncPort } from '../../web/gateway/core/sync-port.ts';
+import type { Vault } from '../../web/gateway/core/vault-interface.ts';
+import { prefetchChunks } from '../../web/gateway/host/prefetch-chunks.ts';
+import { openVault, acquireEpoch } from '../../web/gateway/storage/open-vault.ts';
+import { auditErrorCodes } from './error-audit.ts';
+import { checkConformance, throwOnMismatches } from './openai-shapes/conformance-check.ts';
+import { readContext, removeContext } from './model-context.ts';
+import { getBodyText } from './fake-provider-server.ts';
+import { recordEvents } from './record-events.ts';
+
+export interface ModelCall {
+  /** The request, its messages without the context block of each turn. */
+  body: { model: string; messages: { role: string; content: unknown; tool_calls?: unknown[] }[]; tools?: unknown[]; temperature?: number };
+  /** The newest context block. */
+  context: string;
+  signal: AbortSignal;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A step of a scripted model's response: a piece of text or reasoning, tool calls, an error; `wait` delays it. */
+export type Say =
+  | string
+  | { think: string }
+  | { tool: string; args: unknown; id?: string }
+  | { wait: Promise<unknown> }
+  | { status: number; body: string }
+  | { cut: true };
+export type ModelScript = (call: ModelCall, count: number) => readonly Say[];
+
+/** Says the same pieces to every call. */
+export const createScript =
+  (steps: readonly Say[]): ModelScript =>
+  () =>
+    steps;
+
+const listModels = (): Response => Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
+
+/** An OpenAI-compatible model server behind the core's `Fetch`. `list`: its response to requests for models. */
+export function createScriptedModel(answer: ModelScript, list = listModels): { fetch: Fetch; calls: ModelCall[] } {
+  const calls: ModelCall[] = [];
+  const fetch: Fetch = async (url, { signal, headers = {}, ...sent }) => {
+    if (url.endsWith('/models')) return list();
+    const body = JSON.parse(getBodyText(sent) ?? '{}') as ModelCall['body'];
+    // Requests for embeddings have no messages.
+    const { messages = [] } = body as Partial<ModelCall['body']>;
+    const call: ModelCall = { body: { ...body, messages: removeContext(messages) }, context: readContext(messages), signal, headers };
+    calls.push(call);
+    const steps = answer(call, calls.length);
+    const [first] = steps;
+    if (typeof first === 'object' && 'status' in first) return new Response(first.body, { status: first.status });
+    return new Response(streamSteps(steps, signal), { headers: { 'content-type': 'text/event-stream' } });
+  };
+  return { fetch, calls };
+}
+
+function streamSteps(steps: readonly Say[], signal: AbortSignal): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const line = (value: unknown): Uint8Array => encoder.encode(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
+  const chunk = (delta: unknown, finish: string | null = null): Uint8Array =>
+    line({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'scripted',
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    });
+  return new ReadableStream({
+    async start(controller) {
+      signal.addEventListener('abort', () => controller.error(signal.reason), { once: true });
+      let tools = 0;
+      try {
+        for (const say of steps) {
+          if (typeof say === 'string') controller.enqueue(chunk({ content: say }));
+          else if ('think' in say) controller.enqueue(chunk({ reasoning_content: say.think }));
+          else if ('wait' in say) await say.wait;
+          else if ('cut' in say) return controller.close();
+          else if ('tool' in say) {
+            const call = {
+              index: tools,
+              id: say.id ?? `call_${tools}`,
+              type: 'function',
+              function: { name: say.tool, arguments: JSON.stringify(say.args) },
+            };
+            controller.enqueue(chunk({ tool_calls: [call] }));
+            tools++;
+          }
+        }
+        controller.enqueue(chunk({}, tools > 0 ? 'tool_calls' : 'stop'));
+        controller.enqueue(line('[DONE]'));
+        controller.close();
+      } catch {
+        // Aborted in the meantime.
+      }
+    },
+  });
+}
+
+export interface TestGateway {
+  gateway: Gateway;
+  vault: Vault;
+  /** Calls that the scripted model got. */
+  calls: ModelCall[];
+  /** Faults of ours that the gateway logged: a test that expects none looks here. */
+  faults: unknown[];
+  /** A raw link to it, as a socket behind the bridge would have. */
+  link(options?: { scopes?: readonly Scope[]; socket?: boolean; principal?: string; pairingCode?: string }): Link<string>;
+  /** A connected client that subscribes to everything, and the events that it got. */
+  client(options?: { events?: 'all' | 'own'; scopes?: readonly Scope[] }): Promise<{ client: GatewayClient; events: EventFrame[] }>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+let databases = 0;
+
+/** The whole core in Node: memory links, fake-indexeddb, a scripted model as provider `test`, chosen by default. */
+export async function createTestGateway(
+  options: {
+    model?: ModelScript;
+    /** Handles outgoing requests instead of the scripted model. */
+    fetch?: Fetch;
+    clock?: Clock;
+    silenceMs?: number;
+    vault?: Vault;
+    indexedDB?: IDBFactory;
+    name?: string;
+    useGuide?: boolean;
+    /** Whether the model is asked for titles of chats; a script then answers those calls too. */
+    titles?: boolean;
+    sync?: SyncPort;
+    bridge?: Bridge;
+    browserModels?: BrowserModels;
+    environment?: Partial<Environment>;
+    models?: () => Response;
+    changed?: () => void;
+  } = {},
+): Promise<TestGateway> {
+  const clock = options.clock ?? systemClock;
+  // A fake clock does not wait for code that is loaded on demand.
+  if (options.clock) await prefetchChunks();
+  const name = options.name ?? `test-${++databases}`;
+  if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
+  const vault = options.vault ?? (await openVault({ name, epoch: await acquireEpoch(name), clock, onclosed: () => {} }));
+  const model = createScriptedModel(options.model ?? createScript(['Hello', ' there']), options.models);
+  const faults: unknown[] = [];
+  const gateway = await createGateway({
+    vault,
+    clock,
+    fetch: options.fetch ?? model.fetch,
+    version: 'test',
+    localServers: [],
+    log: (_id, error) => faults.push(error),
+    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+    ...(options.sync ? { sync: options.sync } : {}),
+    ...(options.bridge ? { bridge: options.bridge } : {}),
+    ...(options.browserModels ? { browserModels: options.browserModels } : {}),
+    ...(options.changed ? { changed: options.changed } : {}),
+    environment: { ...unknownEnvironment, ...options.environment },
+  });
+  const misfits = new Set<string>();
+  const answer = gateway.fetch;
+  gateway.fetch = async (request, principal, exchange) => checkConformance(request, await answer(request, principal, exchange), misfits);
+  const undeclared = new Set<string>();
+  const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner', ...rest } = {}) => {
+    const [ours, theirs] = memoryPair<string>();
+    gateway.accept(theirs, { principal, scopes, challenged: false, socket, ...rest });
+    return auditErrorCodes(ours, undeclared);
+  };
+  const client: TestGateway['client'] = async ({ events: subscription = 'all', scopes = SCOPES } = {}) => {
+    const events: EventFrame[] = [];
+    const connected = await GatewayClient.connect(recordEvents(link({ scopes }), events), {
+      params: { clientName: 'test', events: subscription },
+    });
+    return { client: connected, events };
+  };
+  if (!options.useGuide) {
+    const { client: setup } = await client();
+    await setup.call('config.patch', {
+      patch: {
+        providers: { test: { baseUrl: 'http://model.test/v1' } },
+        chat: { model: 'test/scripted', titles: options.titles ?? false },
+      },
+    });
+    setup.close();
+  }
+  return {
+    gateway,
+    vault,
+    calls: model.calls,
+    faults,
+    link,
+    client,
+    async [Symbol.asyncDispose]() {
+      await gateway.close();
+      throwOnMismatches(misfits);
+      if (undeclared.size > 0) throw new Error(`their contracts do not have these codes: ${[...undeclared].join(', ')}`);
+    },
+  };
+}
+
+/** Resolves when `condition` holds; fails after `ms`. */
+export async function waitFor(condition: () => boolean | Promise<boolean>, what = 'the condition', ms = 30_000): Promise<void> {
+  const startedAt = Date.now();
+  while (!(await condition())) {
+    const waited = Date.now() - startedAt;
+    if (waited > ms) throw new Error(`${what} did not come about in ${ms / 1000} s`);
+    // A turn at first, for what memory links answer at once; then ever longer: who asks a gateway without a pause is refused.
+    await new Promise((resolve) => (waited < 10 ? setImmediate(resolve) : setTimeout(resolve, Math.min(110, waited / 4))));
+  }
+}

@@ -1,0 +1,68 @@
+import { serveCalls } from '#shared/link/port-calls.ts';
+import { portLink } from '#shared/link/link.ts';
+import { browserModelsPort } from '#shared/ports/browser-models-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { ModelStore } from './model-store.ts';
+import type { LoadedModel } from './loaded-model.ts';
+
+/**
+ * Runs in a dedicated worker that a page starts for the gateway's worker: runs one model, which ends with it, for calls over the port in
+ * its first message.
+ */
+export function serveModels(scope: DedicatedWorkerGlobalScope): void {
+  scope.addEventListener(
+    'message',
+    ({ ports: [port] }) => {
+      if (port) servePort(port, new ModelStore(scope.caches, scope.location.origin));
+    },
+    { once: true },
+  );
+}
+
+function servePort(port: MessagePort, store: ModelStore): void {
+  let loaded: LoadedModel | undefined;
+  let current: Promise<unknown> = Promise.resolve();
+  const model = (): LoadedModel => {
+    if (!loaded) throw new RpcError('INTERNAL_ERROR', 'No model is loaded.');
+    return loaded;
+  };
+  const connection = serveCalls<typeof browserModelsPort.calls, typeof browserModelsPort.events>(
+    portLink<string>(port),
+    browserModelsPort.calls,
+    {
+      'run.load': async ({ model: metadata }) => {
+        const { LoadedModel } = await import('./loaded-model.ts');
+        loaded = await LoadedModel.load(store, metadata).catch((error: unknown) => {
+          throw toRunError(metadata.repo, error);
+        });
+        return { device: loaded.device };
+      },
+      'run.generate': (request, signal) => {
+        const reply = model().generate(request, signal, (piece) => connection.send('run.text', piece));
+        current = reply.catch(() => {});
+        return reply;
+      },
+      'run.embed': ({ texts }, signal) => {
+        const reply = model().embed(texts, signal);
+        current = reply.catch(() => {});
+        return reply;
+      },
+      'run.idle': async () => {
+        await current;
+        return {};
+      },
+    },
+    { fault: (error) => console.error('[perch models]', error) },
+  );
+}
+
+/** Converts a library's error about a file to a message for people. */
+function toRunError(repo: string, error: unknown): RpcError {
+  const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 300) ?? '';
+  return new RpcError(
+    'INTERNAL_ERROR',
+    `Couldn’t run ${repo} in this browser: ${reason}`,
+    { details: { reason: 'damaged' } },
+    { cause: error },
+  );
+}

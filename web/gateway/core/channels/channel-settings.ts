@@ -1,0 +1,100 @@
+import { id } from '#shared/rpc/frames.ts';
+import { z } from '#shared/rpc/zod.ts';
+
+const userList = z.array(z.string().min(1).max(200)).max(10_000).nullable();
+const pollIntervalSeconds = z.number().int().min(60, 'must be at least 60 seconds').max(86_400);
+/** Address of another server with the platform's API; the platform's own by default. */
+const apiBase = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .max(1000)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  }, 'must not include a user name, password, query or fragment');
+
+/** Settings common to all channels. Other settings are kept unchanged: each platform has its own. */
+const commonSettings = z.looseObject({
+  enabled: z.boolean().optional(),
+  /** Senders to answer. Empty: everyone. Null or missing: senders confirmed by the owner (`pairedUsers`). */
+  allowedUsers: userList.optional(),
+  /** Ids of the owner's accounts: their messages count as the owner's own words, not as outside content. */
+  owners: userList.optional(),
+  /** Senders that the owner has confirmed. */
+  pairedUsers: z
+    .array(z.object({ id: z.string().min(1).max(200), name: z.string().max(200) }))
+    .max(1000)
+    .optional(),
+  /** Whether the owner was asked about an empty `allowedUsers` and chose to keep it. */
+  allowEveryone: z.boolean().optional(),
+  pollIntervalSeconds: pollIntervalSeconds.optional(),
+  /** Agent that answers, unless a binding matches. */
+  agentId: id.optional(),
+  /** Tools available to runs of this channel; none by default. */
+  tools: z.array(z.string().min(1).max(200)).max(1000).optional(),
+});
+
+/** Settings of the channel for X. */
+const xSettings = commonSettings.extend({
+  bearerToken: z.string().min(1).max(4096),
+  socialUsername: z
+    .string()
+    .max(100)
+    .regex(/^[^@]*$/, 'must not include the @')
+    .default(''),
+  monitorMentions: z.boolean().default(true),
+  monitorDMs: z.boolean().default(false),
+  pollIntervalSeconds: pollIntervalSeconds.default(120),
+  allowedUsers: userList.default(null),
+  /** Maximum number of searches for mentions per calendar month (UTC). */
+  searchesPerMonth: z.number().int().min(1).max(10_000_000).default(3000),
+  /** Client id of the app at the platform, for the authorization by the account. */
+  clientId: z.string().min(1).max(500).optional(),
+  clientSecret: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
+export type XSettings = z.infer<typeof xSettings>;
+
+const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
+export type TelegramSettings = z.infer<typeof telegramSettings>;
+
+/** `channels` of the configuration, by channel id. */
+export const channelSettings = z
+  .object({ x: xSettings.optional(), telegram: telegramSettings.optional() })
+  // Platforms that this build does not know may have any settings.
+  .catchall(commonSettings.catchall(z.any()))
+  .superRefine((given, context) => {
+    for (const name of Object.keys(given))
+      if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is not a valid id' });
+  });
+type Channels = z.infer<typeof channelSettings>;
+
+/** The channels that this gateway can start, with the addresses of their platforms' APIs. */
+export const API_BASES = { x: 'https://api.x.com', telegram: 'https://api.telegram.org' } as const;
+export type StartableChannel = keyof typeof API_BASES;
+export const STARTABLE_CHANNELS = ['x', 'telegram'] as const satisfies readonly StartableChannel[];
+export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(API_BASES, name);
+
+const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 'password', 'secret', 'clientSecret'];
+
+/** Whether a path leads to a secret of a channel. */
+export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
+  section === 'channels' && rest.length === 0 && SECRET_NAMES.includes(name);
+
+/** Address of a platform's API, without a trailing slash. */
+export const getApiBase = (name: StartableChannel, settings: { apiBase?: string | undefined } | undefined): string =>
+  (settings?.apiBase ?? API_BASES[name]).replace(/\/+$/, '');
+
+const getApiOrigin = (name: StartableChannel, channels: Channels): string | undefined =>
+  channels[name] && new URL(getApiBase(name, channels[name])).origin;
+
+/** Origins of the APIs of the configured channels. */
+export const getChannelOrigins = (channels: Channels): string[] => STARTABLE_CHANNELS.flatMap((name) => getApiOrigin(name, channels) ?? []);
+
+/** Dotted paths of tokens whose channel's address has changed: they are not sent there until they are entered again. */
+export function findMovedTokens(before: Channels, after: Channels): string[] {
+  return STARTABLE_CHANNELS.flatMap((name) => {
+    const old = getApiOrigin(name, before);
+    if (old === undefined || !after[name] || old === getApiOrigin(name, after)) return [];
+    return SECRET_NAMES.map((secret) => `channels.${name}.${secret}`);
+  });
+}

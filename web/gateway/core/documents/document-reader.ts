@@ -1,0 +1,52 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { DocumentKind } from './document-kinds.ts';
+import type { OcrSettings } from './ocr.ts';
+
+/** A file to read, and the part of it. Can be cloned structurally. */
+export interface DocumentRequest {
+  kind: DocumentKind;
+  /** Name for messages about the file. */
+  name: string;
+  /** A string is base64, to be decoded by the reader's thread. */
+  bytes: Uint8Array<ArrayBuffer> | string;
+  /** Maximum number of characters of text. */
+  limit: number;
+  /** HTML: the base URL for links, and the declared encoding. */
+  base?: string | undefined;
+  charset?: string | undefined;
+  /** PDF: pages; PPTX: slides. For example `1-5, 8`. */
+  pages?: string | undefined;
+  /** Characters to skip at the start: of the first page of a PDF, or of the whole text if there are no pages. */
+  offset?: number | undefined;
+  /** PDF: settings for text recognition of pages without text; undefined for none. */
+  ocr?: OcrSettings | undefined;
+  /** XLSX: name of a sheet, or its number from 1. */
+  sheet?: string | undefined;
+  /** XLSX: `B2:F40`, `B:F` or `2:40`. */
+  range?: string | undefined;
+}
+
+/** The same with its bytes decoded, as readers get it. */
+export type DecodedRequest = DocumentRequest & { bytes: Uint8Array<ArrayBuffer> };
+
+/** Text of a file, in reading order; tables as Markdown. */
+export interface DocumentText {
+  text: string;
+  title?: string;
+  /** Description of the part: `pages 1–40 of 300`. */
+  part?: string;
+  sheets?: string[];
+  /** Notes for the person or model, such as pages without text. */
+  notes?: string[];
+  /** Options for requesting the next part; undefined at the end. */
+  next?: { pages?: string; offset?: number; sheet?: string; range?: string };
+}
+
+/** Reads documents: in a worker started by a page, or in this one. */
+export interface DocumentReader {
+  /** Rejects with `INVALID_PARAMS` and a message for people if the file cannot be read, and with the signal's reason. */
+  read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText>;
+}
+
+/** The error for an unreadable file. */
+export const createUnreadableError = (name: string, why: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${why}.`);

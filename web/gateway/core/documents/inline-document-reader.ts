@@ -1,0 +1,9 @@
+import { lazy } from '../lazy.ts';
+import type { DocumentReader } from './document-reader.ts';
+
+const loadReader = lazy(() => import('./read-document.ts'));
+
+/** Reads in the calling thread, in slices. */
+export const inlineDocumentReader: DocumentReader = {
+  read: async (request, signal) => (await loadReader()).readDocument(request, signal),
+};

@@ -1,0 +1,34 @@
+/** Amount of work, in characters or bytes, after which a long task yields: takes some milliseconds. */
+export const SLICE_SIZE = 64 * 1024;
+/** Milliseconds after which it yields too: on a busy machine, or with underestimated work, a slice takes many times as long. */
+const MAX_SLICE_MS = 8;
+
+/** Yields to all pending tasks. Not by a timer, since browsers throttle those. */
+export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  await new Promise<void>((resolve) => {
+    port1.onmessage = () => resolve();
+    port2.postMessage(null);
+  });
+  port1.close();
+  signal.throwIfAborted();
+}
+
+/** Measures work and time, and yields after each slice. */
+export class TimeSlicer {
+  readonly #signal: AbortSignal;
+  #done = 0;
+  #since = performance.now();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  async after(work: number): Promise<void> {
+    this.#done += work;
+    if (this.#done < SLICE_SIZE && performance.now() - this.#since < MAX_SLICE_MS) return;
+    await yieldToEventLoop(this.#signal);
+    this.#done = 0;
+    this.#since = performance.now();
+  }
+}

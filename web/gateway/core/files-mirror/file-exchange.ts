@@ -1,0 +1,211 @@
+import { filesPort, MAX_FOLDER_BATCH, type FolderStep } from '#shared/ports/files-port.ts';
+import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { Bridge } from '../bridge-interface.ts';
+import type { Clock } from '../clock.ts';
+import type { FileChange, Vault } from '../vault-interface.ts';
+import { toBytes, normalizeContent } from '../workspace/file-content.ts';
+import { detectMediaType } from '../workspace/media-type.ts';
+import { type MirroredFiles } from './mirrored-files.ts';
+import { toConflictName, isConflictCopy, isConflictCopyOf } from './conflict-name.ts';
+import type { FileState } from './file-state.ts';
+import type { SyncAction } from './sync-action.ts';
+
+export type SyncWork = Record<SyncAction, FileState[]>;
+
+export interface FileExchangeDeps {
+  bridge: Bridge;
+  vault: Pick<Vault, 'files'>;
+  files: Pick<MirroredFiles, 'get' | 'isGenerated'>;
+  clock: Clock;
+  timeZone(): string;
+  workspace: string;
+  signal: AbortSignal;
+  /** Called before these files get the content that they have on disk. */
+  beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
+  /** Reports that a file cannot be synced in its current state. */
+  skip(row: FileState, why: string): void;
+}
+
+const TOO_LARGE = `it is larger than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
+const FULL = `the workspace is full (limit: ${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.bytes / 1024 / 1024} MiB)`;
+
+/**
+ * Transfers files in batches, so that neither the worker nor the bridge is blocked. An interruption loses no file: copies are written
+ * before anything is deleted.
+ */
+export class FileExchange {
+  readonly #deps: FileExchangeDeps;
+  readonly #rows: ReadonlyMap<string, FileState>;
+  /** Whether something was changed or recorded, or has changed since. */
+  hasProgress = false;
+
+  constructor(deps: FileExchangeDeps, rows: readonly FileState[]) {
+    this.#deps = deps;
+    this.#rows = new Map(rows.map((row) => [row.path, row]));
+  }
+
+  async run(work: SyncWork): Promise<void> {
+    const kept = await this.#saveLosers(work.conflict);
+    await this.#importFromDisk([...work['to-vault'], ...kept]);
+    await this.#apply(work.note.map(toNoteStep));
+    await this.#removeFromVault(work['off-vault']);
+    await this.#apply(work['off-disk'].map(({ path, disk }) => ({ do: 'remove', path, base: disk })));
+    await this.#writeToDisk(work['to-disk']);
+  }
+
+  /** Clears the sync baseline of these files in one step, so that an interruption does not make some of them look deleted. */
+  async clearBaseline(paths: Iterable<string>): Promise<void> {
+    await this.#send([...paths].map((path) => ({ do: 'note', path, agreed: null })));
+  }
+
+  /**
+   * Saves the vault's versions of files that both sides changed under names of their own. Resolves with the rows whose vault file may now
+   * be replaced by the disk's version.
+   */
+  async #saveLosers(rows: readonly FileState[]): Promise<FileState[]> {
+    const { vault, clock, timeZone, workspace } = this.#deps;
+    const copies = [...this.#rows.values()].filter(({ path }) => isConflictCopy(path));
+    const names = new Set([...this.#rows.keys()].map((path) => path.toLowerCase()));
+    const kept: FileState[] = [];
+    for (const some of toBatches(rows, (row) => row.record?.size ?? 0)) {
+      const losers: FileState[] = [];
+      const changes: FileChange[] = [];
+      for (const row of some) {
+        const { path, vault: hash, record } = row;
+        // Already saved: an earlier attempt failed after this step.
+        if (copies.some((copy) => isConflictCopyOf(copy.path, path) && (copy.vault === hash || copy.disk === hash))) {
+          kept.push(row);
+          continue;
+        }
+        const loser = await vault.files.get(workspace, path);
+        if (!loser || loser.modifiedAt !== record?.modifiedAt) {
+          this.hasProgress = true;
+          continue;
+        }
+        const called = { at: clock.now(), timeZone: timeZone(), count: 1 };
+        while (names.has(toConflictName(path, called).toLowerCase())) called.count++;
+        const copy = toConflictName(path, called);
+        names.add(copy.toLowerCase());
+        losers.push(row);
+        changes.push({ path: copy, base: null, file: { ...loser, key: `${workspace}/${copy}`, path: copy } });
+      }
+      const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      for (const [at, row] of losers.entries()) {
+        const outcome = outcomes[at]?.outcome;
+        if (outcome === 'full') this.#deps.skip(row, `it changed on both sides, and ${FULL}`);
+        else this.hasProgress = true;
+        if (outcome === 'done') kept.push(row);
+      }
+    }
+    return kept;
+  }
+
+  async #importFromDisk(rows: readonly FileState[]): Promise<void> {
+    const { bridge, vault, workspace, signal } = this.#deps;
+    const left = new Map(rows.map((row) => [row.path, row]));
+    while (left.size > 0) {
+      const wanted = [...left.values()].slice(0, MAX_FOLDER_BATCH.files);
+      const asked = wanted.flatMap(({ path, disk }) => (disk === null ? [] : [{ path, hash: disk }]));
+      const { files } = await bridge.call(filesPort, 'files.read', { workspace, files: asked }, { signal });
+      const changes: (FileChange & { row: FileState })[] = [];
+      for (const file of files) {
+        const row = left.get(file.path);
+        if (row) changes.push({ row, path: row.path, base: row.record, file: await this.#createRecord(file) });
+      }
+      // Called before writing, so that an interruption leaves no file without its label.
+      await this.#deps.beforeImport(
+        workspace,
+        changes.map(({ path }) => path),
+      );
+      const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      const notes: FolderStep[] = [];
+      for (const [at, { row }] of changes.entries()) {
+        const { outcome, file } = outcomes[at] ?? { outcome: 'changed', file: null };
+        if (outcome === 'full') this.#deps.skip(row, FULL);
+        else this.hasProgress = true;
+        if (outcome === 'done' && file) notes.push(toNoteStep({ ...row, record: file }));
+        left.delete(row.path);
+      }
+      await this.#apply(notes);
+      if (changes.length > 0) continue;
+      // If none of them was unchanged, the next round looks at them again.
+      for (const { path } of wanted) left.delete(path);
+      this.hasProgress = true;
+    }
+  }
+
+  async #createRecord({ path, content, encoding }: Pick<FileRecord, 'path' | 'content' | 'encoding'>): Promise<FileRecord> {
+    const { workspace, clock } = this.#deps;
+    const read = normalizeContent(content, encoding);
+    const mimeType = await detectMediaType(path, toBytes(read));
+    return { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...read };
+  }
+
+  async #removeFromVault(rows: readonly FileState[]): Promise<void> {
+    const { vault, workspace } = this.#deps;
+    for (const some of toBatches(rows, () => 0)) {
+      const changes = some.map(({ path, record }) => ({ path, base: record, file: null }));
+      const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      this.hasProgress = true;
+      const gone = changes.filter((_, at) => outcomes[at]?.outcome === 'done');
+      await this.#apply(gone.map(({ path }) => ({ do: 'note', path, agreed: null })));
+    }
+  }
+
+  async #writeToDisk(rows: readonly FileState[]): Promise<void> {
+    const { files, skip } = this.#deps;
+    // The size of a generated file is unknown until it is generated.
+    for (const some of toBatches(rows, ({ path, record }) => (files.isGenerated(path) ? MAX_FOLDER_BATCH.bytes : (record?.size ?? 0)))) {
+      const steps: FolderStep[] = [];
+      for (const row of some) {
+        const { path, disk } = row;
+        const file = await files.get(path);
+        if (!file) continue;
+        const { content, encoding, size, modifiedAt } = file;
+        const bytes = toBytes(file);
+        if (bytes.length > WORKSPACE_LIMITS.fileBytes) skip(row, TOO_LARGE);
+        else steps.push({ do: 'write', path, base: disk, content, encoding, agreed: { hash: await sha256(bytes), size, modifiedAt } });
+      }
+      await this.#apply(steps);
+    }
+  }
+
+  async #apply(steps: readonly FolderStep[]): Promise<void> {
+    for (let from = 0; from < steps.length; from += MAX_FOLDER_BATCH.files)
+      await this.#send(steps.slice(from, from + MAX_FOLDER_BATCH.files));
+  }
+
+  async #send(steps: FolderStep[]): Promise<void> {
+    const { bridge, workspace, signal, skip } = this.#deps;
+    if (steps.length === 0) return;
+    const { outcomes } = await bridge.call(filesPort, 'files.apply', { workspace, steps }, { signal });
+    for (const [at, { outcome, why = 'it can’t be written' }] of outcomes.entries()) {
+      const row = this.#rows.get(steps[at]?.path ?? '');
+      if (outcome === 'refused' && row) skip(row, why);
+      else this.hasProgress = true;
+    }
+  }
+}
+
+const toNoteStep = ({ path, disk, record }: Pick<FileState, 'path' | 'disk' | 'record'>): FolderStep => ({
+  do: 'note',
+  path,
+  agreed: disk !== null && record ? { hash: disk, size: record.size, modifiedAt: record.modifiedAt } : null,
+});
+
+/** Splits items into batches that fit into one call. */
+function toBatches<T>(items: readonly T[], getBytes: (item: T) => number): T[][] {
+  const found: T[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const last = found.at(-1);
+    bytes += getBytes(item);
+    if (last && last.length < MAX_FOLDER_BATCH.files && bytes <= MAX_FOLDER_BATCH.bytes) last.push(item);
+    else {
+      found.push([item]);
+      bytes = getBytes(item);
+    }
+  }
+  return found;
+}

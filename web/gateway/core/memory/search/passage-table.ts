@@ -1,0 +1,247 @@
+import type { TimeSlicer } from '../../documents/time-slicer.ts';
+import type { Columns } from '../columns/columns.ts';
+import { createBytes, createFloats, createIntegers, growColumn } from '../columns/grow-column.ts';
+import { type StringColumn, StringWriter } from '../columns/string-column.ts';
+import type { TimeRange } from '../text/time-words.ts';
+import type { Passage } from './passage.ts';
+
+/** Derived data of a passage, apart from its terms and texts. */
+export interface PassageFacts {
+  thread: number;
+  /** Number of meaningful words. */
+  length: number;
+  /** Time ranges mentioned in the text. */
+  times: readonly TimeRange[];
+  /** Whether it ends with a question, so that the following passage is the better result. */
+  asks: boolean;
+  /** Language of the terms, as an index into `LANGUAGES`. */
+  language: number;
+}
+
+/** Columns restored from a snapshot; they are never modified. */
+interface RestoredColumns {
+  ids: StringColumn;
+  texts: StringColumn;
+  /** Distinct names of speakers. */
+  speakers: StringColumn;
+  /** Index of the speaker by passage; -1 if there is none. */
+  speakerOf: Int32Array<ArrayBuffer>;
+  /** End of each passage's times, and the times as pairs of numbers. */
+  timeEnds: Uint32Array<ArrayBuffer>;
+  times: Float64Array<ArrayBuffer>;
+}
+
+/** Fixed cost of writing a passage's numbers, in characters. */
+const PASSAGE_COST = 20;
+const NO_TIMES: readonly TimeRange[] = [];
+
+/** Passages by number, stored in columns. Numbers are assigned in order of addition and never reused. */
+export class PassageTable {
+  readonly #restored: RestoredColumns | undefined;
+  /** Number of passages in the snapshot; their numbers are below it. */
+  readonly #before: number;
+  /** Passages added after the snapshot. */
+  readonly #since: (Passage | undefined)[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #times = new Map<number, readonly TimeRange[]>();
+  #size: number;
+  /** Number of meaningful words; negative if the passage was removed. */
+  lengths = createIntegers(0);
+  threadOf = createIntegers(0);
+  /** Previous and next passage in the thread; -1 if there is none. */
+  previous = createIntegers(0);
+  next = createIntegers(0);
+  languages = createBytes(0);
+  #asks = createBytes(0);
+  /** NaN if the passage does not age. */
+  #at = createFloats(0);
+
+  constructor(columns?: Columns) {
+    this.#before = this.#size = columns?.i32('length').length ?? 0;
+    if (!columns) return;
+    this.#restored = {
+      ids: columns.strings('id'),
+      texts: columns.strings('text'),
+      speakers: columns.strings('speaker'),
+      speakerOf: columns.i32('speakerOf'),
+      timeEnds: columns.u32('timeEnds'),
+      times: columns.f64('times'),
+    };
+    this.lengths = columns.i32('length').slice();
+    this.threadOf = columns.i32('threadOf').slice();
+    this.previous = columns.i32('previous').slice();
+    this.next = columns.i32('next').slice();
+    this.languages = columns.u8('language').slice();
+    this.#asks = columns.u8('asks').slice();
+    this.#at = columns.f64('at').slice();
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Upper bound (exclusive) of passage numbers. */
+  get end(): number {
+    return this.#before + this.#since.length;
+  }
+
+  isThere(number: number): boolean {
+    return (this.lengths[number] ?? -1) >= 0;
+  }
+
+  /** Returns -1 if no passage has that id. */
+  numberOf(id: string): number {
+    return this.#numbers.get(id) ?? this.#restored?.ids.find(id, (number) => this.isThere(number)) ?? -1;
+  }
+
+  asks(number: number): boolean {
+    return this.#asks[number] === 1;
+  }
+
+  /** Milliseconds since the Unix epoch; null if the passage does not age. */
+  at(number: number): number | null {
+    const at = this.#at[number] ?? NaN;
+    return Number.isNaN(at) ? null : at;
+  }
+
+  timesOf(number: number): readonly TimeRange[] {
+    if (!this.#restored || number >= this.#before) return this.#times.get(number) ?? NO_TIMES;
+    const { timeEnds, times } = this.#restored;
+    const [from, end] = [number === 0 ? 0 : (timeEnds[number - 1] ?? 0), timeEnds[number] ?? 0];
+    return from === end
+      ? NO_TIMES
+      : Array.from({ length: end - from }, (_, i) => ({ from: times[2 * (from + i)] ?? 0, to: times[2 * (from + i) + 1] ?? 0 }));
+  }
+
+  /** `thread`: the name of the passage's thread. */
+  passage(number: number, thread: string): Passage | undefined {
+    if (!this.isThere(number)) return undefined;
+    if (!this.#restored || number >= this.#before) return this.#since[number - this.#before];
+    const { ids, texts, speakers, speakerOf } = this.#restored;
+    const speaker = speakerOf[number] ?? -1;
+    const said = speaker === -1 ? {} : { speaker: speakers.at(speaker) };
+    return { id: ids.at(number), thread, text: texts.at(number), at: this.at(number), ...said };
+  }
+
+  /** Adds a passage and returns its number. `previous`: the preceding passage in its thread, or -1. */
+  add(passage: Passage, { thread, length, times, asks, language }: PassageFacts, previous: number): number {
+    const number = this.end;
+    this.lengths = growColumn(this.lengths, createIntegers, number);
+    this.threadOf = growColumn(this.threadOf, createIntegers, number);
+    this.previous = growColumn(this.previous, createIntegers, number);
+    this.next = growColumn(this.next, createIntegers, number);
+    this.languages = growColumn(this.languages, createBytes, number);
+    this.#asks = growColumn(this.#asks, createBytes, number);
+    this.#at = growColumn(this.#at, createFloats, number);
+    this.lengths[number] = length;
+    this.threadOf[number] = thread;
+    this.previous[number] = previous;
+    this.next[number] = -1;
+    if (previous !== -1) this.next[previous] = number;
+    this.languages[number] = language;
+    this.#asks[number] = Number(asks);
+    this.#at[number] = passage.at ?? NaN;
+    if (times.length > 0) this.#times.set(number, times);
+    this.#since.push(passage);
+    this.#numbers.set(passage.id, number);
+    this.#size++;
+    return number;
+  }
+
+  remove(number: number, id: string): void {
+    const [previous, next] = [this.previous[number] ?? -1, this.next[number] ?? -1];
+    if (previous !== -1) this.next[previous] = next;
+    if (next !== -1) this.previous[next] = previous;
+    this.lengths[number] = -1;
+    this.#numbers.delete(id);
+    this.#times.delete(number);
+    if (number >= this.#before) this.#since[number - this.#before] = undefined;
+    this.#size--;
+  }
+
+  /** Captures the current passages for writing in slices; columns that may change meanwhile are copied. */
+  capture(): PassageSnapshot {
+    const numbers = createIntegers(this.end).fill(-1);
+    const old = createIntegers(this.#size);
+    let count = 0;
+    for (let number = 0; number < numbers.length; number++) {
+      if (!this.isThere(number)) continue;
+      numbers[number] = count;
+      old[count++] = number;
+    }
+    const [lengths, previous, next] = [this.lengths.slice(), this.previous.slice(), this.next.slice()];
+    const [since, times] = [this.#since.slice(), new Map(this.#times)];
+    const renumbered = (number = -1): number => numbers[number] ?? -1;
+    return {
+      numbers,
+      write: async (into, threads, breath) => {
+        const facts = {
+          length: createIntegers(count),
+          previous: createIntegers(count),
+          next: createIntegers(count),
+          threadOf: createIntegers(count),
+        };
+        const [languages, asks, at] = [createBytes(count), createBytes(count), createFloats(count)];
+        const timeEnds = new Uint32Array(count);
+        const ranges: number[] = [];
+        for (const [place, number] of old.entries()) {
+          facts.length[place] = lengths[number] ?? 0;
+          facts.previous[place] = renumbered(previous[number]);
+          facts.next[place] = renumbered(next[number]);
+          facts.threadOf[place] = threads[this.threadOf[number] ?? 0] ?? 0;
+          languages[place] = this.languages[number] ?? 0;
+          asks[place] = this.#asks[number] ?? 0;
+          at[place] = this.#at[number] ?? NaN;
+          for (const { from, to } of number < this.#before ? this.timesOf(number) : (times.get(number) ?? NO_TIMES)) ranges.push(from, to);
+          timeEnds[place] = ranges.length / 2;
+          await breath.after(PASSAGE_COST);
+        }
+        for (const [name, column] of Object.entries(facts)) into.set(name, column);
+        into.set('language', languages);
+        into.set('asks', asks);
+        into.set('at', at);
+        into.set('timeEnds', timeEnds);
+        into.set('times', Float64Array.from(ranges));
+        await this.#writeStrings(into, old, since, breath);
+      },
+    };
+  }
+
+  async #writeStrings(into: Columns, numbers: Int32Array, since: readonly (Passage | undefined)[], breath: TimeSlicer): Promise<void> {
+    const [ids, texts, speakers] = [new StringWriter(), new StringWriter(), new StringWriter()];
+    const known = new Map<string, number>();
+    const speakerNumber = (speaker: string): number => {
+      let number = known.get(speaker);
+      if (number === undefined) known.set(speaker, (number = speakers.add(speaker)));
+      return number;
+    };
+    const speakerOf = new Int32Array(numbers.length).fill(-1);
+    const restored = this.#restored;
+    for (const [at, number] of numbers.entries()) {
+      if (restored && number < this.#before) {
+        ids.copy(restored.ids, number);
+        texts.copy(restored.texts, number);
+        const speaker = restored.speakerOf[number] ?? -1;
+        if (speaker !== -1) speakerOf[at] = speakerNumber(restored.speakers.at(speaker));
+        await breath.after(restored.texts.raw(number).bytes.length);
+      } else {
+        const { id = '', text = '', speaker } = since[number - this.#before] ?? {};
+        ids.add(id);
+        texts.add(text);
+        if (speaker !== undefined) speakerOf[at] = speakerNumber(speaker);
+        await breath.after(text.length);
+      }
+    }
+    into.setStrings('id', ids.finish());
+    into.setStrings('text', texts.finish());
+    into.setStrings('speaker', speakers.finish());
+    into.set('speakerOf', speakerOf);
+  }
+}
+
+export interface PassageSnapshot {
+  /** Number in the snapshot by passage number; -1 if it is not included. */
+  numbers: Int32Array;
+  /** `threads`: number in the snapshot by thread number. */
+  write(into: Columns, threads: Int32Array, breath: TimeSlicer): Promise<void>;
+}

@@ -1,9 +1,0 @@
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-/** Converts all member names from snake_case to camelCase, at every depth: `max_tokens` becomes `maxTokens`. */
-export function inOurSpelling(given: unknown): unknown {
-  if (!isObject(given)) return given;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [camelCase(name), inOurSpelling(value)]));
-}

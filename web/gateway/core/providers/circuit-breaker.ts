@@ -1,0 +1,88 @@
+import type { UpstreamLimits } from '#shared/upstream-limits.ts';
+import type { Clock } from '../clock.ts';
+import { ProviderError } from './provider.ts';
+
+/** The request was not sent: the provider's server has failed too often and is paused. */
+export class CircuitOpenError extends ProviderError {
+  override name = 'NotAsked';
+
+  constructor(name: string, waitMs: number) {
+    const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+    const message = `${name} failed several times in a row. Try again in ${seconds} s.`;
+    // Callers decide whether to wait; meanwhile, another model can answer.
+    super(message, { retryable: true, silent: true, retryAfterMs: seconds * 1000 });
+  }
+}
+
+/** Outcome of one request; only the first report counts. */
+export interface Attempt {
+  /** The server responded, with any status. */
+  succeed(): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * Circuit breaker: counts one server's consecutive failures. After too many, requests are rejected for a while; then one request tries the
+ * server, and the others wait for its result.
+ */
+export class CircuitBreaker {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #limits: () => Pick<UpstreamLimits, 'failures' | 'pauseMs'>;
+  #failures = 0;
+  #pausedUntil: number | undefined;
+  #probe: Attempt | undefined;
+
+  constructor(name: string, clock: Clock, limits: () => Pick<UpstreamLimits, 'failures' | 'pauseMs'>) {
+    this.#name = name;
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Undefined if not paused, else the number of failures so far and the milliseconds until the next attempt. */
+  get pauseState(): { failures: number; leftMs: number } | undefined {
+    if (this.#pausedUntil === undefined) return undefined;
+    return { failures: this.#failures, leftMs: Math.max(0, this.#pausedUntil - this.#clock.monotonic()) };
+  }
+
+  /** Ends the pause: the next request tries the server. */
+  endPause(): void {
+    if (this.#pausedUntil !== undefined) this.#pausedUntil = Math.min(this.#pausedUntil, this.#clock.monotonic());
+  }
+
+  /** Throws `CircuitOpenError` while the server is paused. */
+  begin(): Attempt {
+    const remainingMs = this.#pausedUntil === undefined ? undefined : this.#pausedUntil - this.#clock.monotonic();
+    if (remainingMs !== undefined && (remainingMs > 0 || this.#probe)) throw new CircuitOpenError(this.#name, Math.max(remainingMs, 1000));
+    let isReported = false;
+    const reportOnce = (report: () => void) => (): void => {
+      if (!isReported) report();
+      isReported = true;
+      if (this.#probe === attempt) this.#probe = undefined;
+    };
+    const succeed = reportOnce(() => {
+      this.#failures = 0;
+      this.#pausedUntil = undefined;
+    });
+    const attempt: Attempt = {
+      succeed,
+      fail: (error) =>
+        isServerFailure(error) ? reportOnce(() => this.#fail())() : isErrorResponse(error) ? succeed() : reportOnce(() => {})(),
+    };
+    if (remainingMs !== undefined) this.#probe = attempt;
+    return attempt;
+  }
+
+  #fail(): void {
+    const { failures, pauseMs } = this.#limits();
+    this.#failures++;
+    if (failures > 0 && this.#failures >= failures) this.#pausedUntil = this.#clock.monotonic() + pauseMs;
+  }
+}
+
+/** The server was unreachable, timed out, or reported a failure of its own. */
+const isServerFailure = (error: unknown): boolean =>
+  error instanceof ProviderError && (error.status === undefined ? error.retryable : error.status >= 500);
+
+/** An error response is a response: the server works. */
+const isErrorResponse = (error: unknown): boolean => error instanceof ProviderError && error.status !== undefined;

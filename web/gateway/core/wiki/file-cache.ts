@@ -1,0 +1,40 @@
+import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
+
+/** Cache of parsed files of a workspace; a file is read again only if it has changed. */
+export class FileCache<T> {
+  readonly #workspace: Workspace;
+  readonly #read: (text: string, file: WorkspaceFile) => T;
+  readonly #known = new Map<string, { size: number; modifiedAt: number; value: T }>();
+
+  constructor(workspace: Workspace, read: (text: string, file: WorkspaceFile) => T) {
+    this.#workspace = workspace;
+    this.#read = read;
+  }
+
+  /** Parsed files accepted by `accepts`, by path. */
+  async all(under: string | undefined, accepts: (path: string) => boolean): Promise<Map<string, T>> {
+    const found = new Map<string, T>();
+    const listed = (await this.#workspace.list(under)).filter(({ path }) => accepts(path));
+    for (const file of listed) {
+      const known = this.#known.get(file.path);
+      if (known?.size === file.size && known.modifiedAt === file.modifiedAt) {
+        found.set(file.path, known.value);
+        continue;
+      }
+      const text = await this.#workspace.read(file.path);
+      if (text === undefined) continue;
+      const value = this.#read(text, file);
+      this.#known.set(file.path, { size: file.size, modifiedAt: file.modifiedAt, value });
+      found.set(file.path, value);
+    }
+    const here = new Set(listed.map(({ path }) => path));
+    for (const path of this.#known.keys())
+      if (!here.has(path) && (under === undefined || path.startsWith(`${under}/`)) && accepts(path)) this.#known.delete(path);
+    return found;
+  }
+
+  /** Must be called after writing a file: two writes within a millisecond may be indistinguishable. */
+  forget(path: string): void {
+    this.#known.delete(path);
+  }
+}

@@ -1,0 +1,15 @@
+import './local-storage-shim.ts';
+import { getResponse } from 'msw';
+import { type Fetch, FetchRefusedError } from '../core/fetch.ts';
+import { providerHandlers } from './demo-provider.ts';
+
+/** The demo's `fetch`: refuses every request without a handler, so that nothing reaches a network. */
+export function createDemoFetch(): Fetch {
+  const handlers = providerHandlers();
+  return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal }) => {
+    signal.throwIfAborted();
+    const response = await getResponse(handlers, new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) }));
+    if (!response) throw new FetchRefusedError('The demo has no network access');
+    return response;
+  };
+}

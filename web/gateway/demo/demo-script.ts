@@ -1,0 +1,256 @@
+import type { ToolCall } from '#shared/rpc/record-schemas.ts';
+import type { ModelMessage } from '../core/providers/provider.ts';
+import { toPlainText } from '../core/session-views.ts';
+import { CHECKLIST, CLUB_PAGE, DEADLINE } from './bird-club.ts';
+
+/** Next reply of the model, with its tool calls. */
+export interface ScriptedReply {
+  reasoning?: string;
+  text: string;
+  calls: ToolCall[];
+}
+
+interface ScriptedCall {
+  name: string;
+  args: Record<string, unknown>;
+}
+
+interface ScriptScene {
+  /** Message that starts the scene: suggestions of empty pages in each language, and English ones. */
+  cue: RegExp;
+  /** Tool to call; a function chooses the next one by the question and the results so far. */
+  tool?: ScriptedCall | ((userText: string, answers: readonly string[]) => ScriptedCall | undefined);
+  reasoning?: string;
+  before: string;
+  /** Reply after the last tool result. */
+  after?: (answer: string) => string;
+}
+
+const counterPage = (ground: string, ink: string): string =>
+  [
+    '```html title="bird-counter.html"',
+    '<!doctype html>',
+    '<title>Birds today</title>',
+    '<style>',
+    `  body { display: grid; place-content: center; gap: 16px; min-height: 100vh; margin: 0; background: ${ground}; color: ${ink}; font: 20px system-ui; text-align: center; }`,
+    '  output { font-size: 96px; font-variant-numeric: tabular-nums; }',
+    '  button { padding: 12px 24px; border: 0; border-radius: 999px; background: #1f7a6d; color: #fff; font: inherit; cursor: pointer; }',
+    '</style>',
+    '<h1>Birds today</h1>',
+    '<output id="count">0</output>',
+    '<button onclick="count.value++">One more</button>',
+    '```',
+  ].join('\n');
+
+const PLAN_STEPS = {
+  goal: 'Count the herons at the lake this spring',
+  steps: [
+    'Ask the bird club for last year’s numbers',
+    'Pick two calm mornings in the last week of March',
+    'Count the nests from the north shore on both mornings, with two people',
+    'Add the results to the wiki, with the names of the counters',
+  ],
+};
+/** Results of the steps. */
+const STEP_RESULTS: readonly string[] = [
+  'Last year: 13 grey heron nests and 3 great egret nests.',
+  'March 25 and 28, starting at 7:00.',
+  '14 nests on both mornings, so the counts agree.',
+  'Added to the page Nest count.',
+];
+
+const completeStep = (step: string): ScriptedCall => ({
+  name: 'plan_update',
+  args: { status: 'completed', result: `${STEP_RESULTS[Number(step) - 1] ?? 'Done.'} (Demo data)` },
+});
+/** Number of a plan's current step, from the result of a plan tool. */
+const parseStepNumber = (answer = ''): string | undefined => /"currentStep":\s*"s(\d+)"/.exec(answer)?.[1];
+
+const SCENES: readonly ScriptScene[] = [
+  {
+    cue: /^(?:Go on|Continue)\b.*\bplan\b.*\bstep s\d+:/s,
+    tool: (userText, answers) => {
+      const step = answers.length === 0 ? /\bstep s(\d+):/.exec(userText)?.[1] : parseStepNumber(answers.at(-1));
+      return step === undefined ? undefined : completeStep(step);
+    },
+    before: 'I’ll pick up where I left off.',
+    after: () => 'All steps are done. You’ll find the result of each one on the **Plans** page. (The results are made up for this demo.)',
+  },
+  {
+    cue: /skills\/[\w-]+\/SKILL\.md/,
+    tool: (userText, answers) => {
+      const [path = '', name = ''] = /skills\/([\w-]+)\/SKILL\.md/.exec(userText) ?? [];
+      const content = `---\nname: ${name}\ndescription: How to handle ${name} here. Read it before you start.\n---\n\nKeep it short and friendly. Put the most important thing first.\n`;
+      return answers.length === 0 ? { name: 'file_write', args: { path, content } } : undefined;
+    },
+    before: 'A skill is a file with instructions, so I’ll write one. Please approve it first.',
+    after: (answer) =>
+      /"written"/.test(answer)
+        ? 'Done. You’ll find it on the **Skills** page. Start a message with `/` and its name to use it. (A real model would ask you what to put in it.)'
+        : 'OK, I didn’t write it.',
+  },
+  {
+    cue: /birdclub\.example/,
+    tool: (_, answers) =>
+      [
+        { name: 'web_fetch', args: { url: CLUB_PAGE.url } },
+        { name: 'memory_add', args: { text: DEADLINE } },
+        { name: 'file_write', args: { path: CHECKLIST.path, content: CHECKLIST.after } },
+      ][answers.length],
+    before: 'I’ll read the page first.',
+    after: (answer) =>
+      /"written"/.test(answer)
+        ? 'I added two items to your checklist. You can [send the numbers here](https://birdclub.example/send?nests=14). (I made that link up, so Perch shows you the address before it opens.)'
+        : 'OK, I left your checklist as it is.',
+  },
+  {
+    cue: /\b(plane?|plans|planifi(e|ca)|plano|planeje|piano|pianifica|zaplanuj)\b|план|меню|خط[ةّ]|計画|计划|规划/i,
+    tool: (_, answers) => {
+      if (answers.length === 0) return { name: 'plan_create', args: PLAN_STEPS };
+      return answers.length === 1 && parseStepNumber(answers[0]) === '1' ? completeStep('1') : undefined;
+    },
+    before: 'This takes several steps, so I’ll make a plan and start on it. (In this demo, every plan is about counting herons.)',
+    after: () => 'The first step is done. Open the **Plans** page to see the progress and to let me do the rest.',
+  },
+  {
+    cue: /^\/thank-you\b/,
+    before:
+      '> Dear Robin,\n>\n> Thank you for counting the herons. Both of your counts agree, which made our work much easier. We hope to see you again next spring!\n\nThree lines at most, as the **thank-you** skill says. It was added to the chat because your message starts with its name.',
+  },
+  {
+    cue: /\b(wrong|mistake|total)\b/i,
+    reasoning: 'Three rows list nests: 14, 3 and 1. The total at the bottom should be their sum.',
+    before:
+      'The total is wrong. The rows add up to **18** nests, but the page says **81**: the digits are swapped.\n\nYou can also point at a problem: choose **Annotate** on the picture, place a numbered marker on it, and send it back with your note. (This reply is scripted. A real model would look at the picture.)',
+  },
+  {
+    cue: /\b(web ?page|html)\b/i,
+    before: `Here’s a small one. Choose **Preview** to run it next to the chat, without network access. Then ask me to make it dark, and you’ll get a second version.\n\n${counterPage('#f4f7f5', '#16302b')}`,
+  },
+  { cue: /\bdark(er)?\b/i, before: `Here’s a dark version:\n\n${counterPage('#10201d', '#e6f2ee')}` },
+  {
+    cue: /\b(run|tests?|command|approv\w*)\b/i,
+    tool: { name: 'exec', args: { command: 'npm', args: ['test'], purpose: 'Check whether the tests pass' } },
+    before: 'I’ll run the project’s tests. Please approve the command first.',
+    after: (answer) =>
+      /"exitCode":\s*0/.test(answer)
+        ? 'All tests passed: 11 of 11. (The demo doesn’t run commands, so this output is made up. Approvals work the same way with real ones.)'
+        : 'OK, I didn’t run it.',
+  },
+  {
+    cue: /\b(screen(shot)?|desktop)\b/i,
+    tool: { name: 'desktop_screenshot', args: {} },
+    before: 'I’ll take a screenshot.',
+    after: () =>
+      'Here’s the screenshot. It shows a drawn desktop, because the demo can’t see your screen. Choose **Annotate** to draw on it and send it back; areas you redact are removed from the picture first.',
+  },
+  {
+    cue: /\b(wiki|herons?|contradict\w*)\b/i,
+    tool: { name: 'wiki_contradictions', args: {} },
+    reasoning: 'The wiki stores claims with their evidence. I can check whether any of them contradict each other.',
+    before: 'I’ll check the wiki.',
+    after: () =>
+      'Two claims on the page **Grey heron** contradict each other. One says that the heron *builds its nests in trees*, the other that it *does not*. Open **Wiki** to choose the one to keep; the other stays in the history.',
+  },
+  {
+    cue: /\b(time|clock|date|today)\b/i,
+    tool: { name: 'current_time', args: {} },
+    before: 'I’ll check the clock.',
+    after: (answer) => {
+      const local = /"local":\s*"([^"]+)"/.exec(answer)?.[1];
+      return local === undefined ? 'I couldn’t read the clock.' : `It’s **${local}**.`;
+    },
+  },
+  {
+    cue: /hash|hachage|mieszając|хеш|ハッシュ|哈希/i,
+    before: [
+      'A hash map turns each key into a number and uses it to pick one of several buckets. To find a key, it computes the number again and looks only in that bucket:',
+      '',
+      '```ts',
+      'const buckets = 8;',
+      'const bucketFor = (key: string) => [...key].reduce((sum, char) => sum * 31 + char.codePointAt(0)!, 7) % buckets;',
+      '',
+      "bucketFor('heron'); // always the same number from 0 to 7",
+      '```',
+      '',
+      'Two keys can land in the same bucket. The bucket then holds a short list, which is searched entry by entry. As long as the number of buckets grows with the number of keys, a lookup takes about as long with ten million keys as with ten.',
+    ].join('\n'),
+  },
+  {
+    cue: /\b(note|letter|mail|declines?|meeting|termin)\b|reuni[óã]|réunion|riunione|spotkani|встреч|اجتماع|会議|会议/i,
+    before: [
+      '> Hi Robin,',
+      '>',
+      '> Thanks for the invitation! Unfortunately I can’t make it on Thursday, because I already have another appointment. Could you send me a short summary of what you decide? If you need my input, I’m happy to send it beforehand.',
+      '>',
+      '> Have a good meeting!',
+      '',
+      'It says thanks, declines once and offers an alternative.',
+    ].join('\n'),
+  },
+  {
+    cue: /\b(table|compare|sort|code|example)\b|tabel|tabla|tableau|таблиц|جدول|表/i,
+    before: [
+      'Here’s a sample comparison of three sorting algorithms:',
+      '',
+      '| Algorithm | Best case | Worst case | Stable |',
+      '| --- | --- | --- | --- |',
+      '| Merge sort | n log n | n log n | yes |',
+      '| Quicksort | n log n | n² | no |',
+      '| Insertion sort | n | n² | yes |',
+      '',
+      'JavaScript’s built-in sort is stable, so it is usually all you need:',
+      '',
+      '```ts',
+      'const sorted = birds.toSorted((a, b) => a.name.localeCompare(b.name));',
+      '```',
+    ].join('\n'),
+  },
+];
+
+const FALLBACK_REPLY = [
+  'Hi! In this demo my replies are scripted, so you can look around without an API key. The app itself is the real one.',
+  '',
+  'Here are some things to ask me:',
+  '',
+  '- **Run the tests**: I’ll ask you to approve a command',
+  '- **Take a screenshot**: you can draw on the picture',
+  '- **Find contradictions in the wiki**: I’ll compare its claims',
+  '- **Make a plan**: I’ll follow it step by step',
+  '- **Compare sorting algorithms**: you’ll get a table',
+  '- **Make a web page**: it runs in a preview next to the chat',
+  '- **Tell me the time**: I’ll use a tool',
+].join('\n');
+
+const PICTURE_REPLY =
+  'I got your picture. A real model would see everything you drew, nothing that you redacted, and your notes as text. In this demo my replies are scripted, so I can’t look at it.';
+
+/** The person's own text in a message, without the context block before it. */
+const getUserText = ({ content }: ModelMessage): string =>
+  toPlainText(content)
+    .replace(/\[context (\w+):[^]*?\[end of context \1\]/, '')
+    .trim();
+/** Whether a person sent the message, including one with only a picture. */
+const isUserMessage = (message: ModelMessage): boolean =>
+  message.role === 'user' && (getUserText(message) !== '' || toPlainText(message.content) === '');
+
+const hasPicture = ({ content }: ModelMessage): boolean => typeof content !== 'string' && content.some(({ type }) => type === 'image');
+
+/** The next line of the script; `tools`: names of the available tools. */
+export function getNextReply(messages: readonly ModelMessage[], tools: Pick<ReadonlySet<string>, 'has'>): ScriptedReply {
+  // Pictures after tool results appear as messages of the person.
+  const at = messages.findLastIndex((message, nth) => isUserMessage(message) && messages[nth - 1]?.role !== 'tool');
+  const userMessage = messages[at];
+  const words = userMessage ? getUserText(userMessage) : '';
+  const next = ({ tool }: ScriptScene, answers: readonly string[]): ScriptedCall | undefined =>
+    typeof tool === 'function' ? tool(words, answers) : answers.length === 0 ? tool : undefined;
+  const scene = SCENES.find((each) => each.cue.test(words) && (!each.tool || tools.has(next(each, [])?.name ?? '')));
+  if (!scene) return { text: userMessage && hasPicture(userMessage) ? PICTURE_REPLY : FALLBACK_REPLY, calls: [] };
+  const answers = messages.slice(at + 1).flatMap(({ role, content }) => (role === 'tool' ? [toPlainText(content)] : []));
+  const call = next(scene, answers);
+  const calls = call ? [{ id: `call_${crypto.randomUUID()}`, tool: call.name, args: call.args }] : [];
+  const answer = answers.at(-1);
+  if (answer !== undefined) return { text: call ? '' : (scene.after?.(answer) ?? FALLBACK_REPLY), calls };
+  const { before, reasoning } = scene;
+  return { ...(reasoning === undefined ? {} : { reasoning }), text: before, calls };
+}

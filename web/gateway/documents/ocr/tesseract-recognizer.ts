@@ -1,0 +1,84 @@
+import type { PDFPageProxy } from 'unpdf/pdfjs';
+import createCore, { type TesseractApi, type TesseractCore } from 'tesseract.js-core/tesseract-core-simd-lstm.js';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { OcrSettings } from '../../core/documents/ocr.ts';
+import { getDefaultLanguages } from './default-languages.ts';
+import { loadLanguageData, type LanguageDataOptions } from './language-data.ts';
+
+/** Neural engine only: it has the smallest language data and the best results. */
+const LSTM_ENGINE_MODE = 1;
+/** Tesseract needs 300 dots per inch; a PDF unit is 1/72 inch. */
+const RENDER_SCALE = 300 / 72;
+/** Maximum number of pixels of a picture, whatever size the page declares. */
+const MAX_PIXELS = 25_000_000;
+
+/** Recognizes text in pictures of pages with Tesseract, in this worker. */
+export class TesseractRecognizer {
+  readonly #core: TesseractCore;
+  readonly #options: LanguageDataOptions & { locale: string };
+  #ready: { languages: string; api: TesseractApi } | undefined;
+
+  private constructor(core: TesseractCore, options: LanguageDataOptions & { locale: string }) {
+    this.#core = core;
+    this.#options = options;
+  }
+
+  /** `wasm`: address of Tesseract's WebAssembly, at the app's own origin. */
+  static async load(wasm: string, options: LanguageDataOptions & { locale: string }): Promise<TesseractRecognizer> {
+    const response = await options.fetch(wasm);
+    if (!response.ok) throw new RpcError('INTERNAL_ERROR', 'The part of Perch that reads scans couldn’t be loaded. Try again.');
+    const ignore = (): void => {};
+    return new TesseractRecognizer(
+      await createCore({ wasmBinary: await response.arrayBuffer(), print: ignore, printErr: ignore }),
+      options,
+    );
+  }
+
+  async read(page: PDFPageProxy, settings: OcrSettings, signal: AbortSignal): Promise<string> {
+    const api = await this.#initialize(settings, signal);
+    const picture = await renderPage(page);
+    signal.throwIfAborted();
+    this.#core.FS.writeFile('/input', picture);
+    if (api.SetImageFile(1, 0) === 1) return '';
+    api.Recognize(null);
+    return api
+      .GetUTF8Text()
+      .replaceAll(/[^\S\n]+$/gm, '')
+      .replaceAll(/\n{3,}/g, '\n\n')
+      .trim();
+  }
+
+  async #initialize(
+    { languages = getDefaultLanguages(this.#options.locale), dataUrl }: OcrSettings,
+    signal: AbortSignal,
+  ): Promise<TesseractApi> {
+    const languageCodes = languages.join('+');
+    if (this.#ready?.languages === languageCodes) return this.#ready.api;
+    for (const language of languages)
+      this.#core.FS.writeFile(`./${language}.traineddata`, await loadLanguageData(dataUrl, language, this.#options, signal));
+    this.#ready?.api.End();
+    this.#ready = undefined;
+    const api = new this.#core.TessBaseAPI();
+    if (api.Init(null, languageCodes, LSTM_ENGINE_MODE) === -1)
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `Language data for reading scans (${languageCodes}) can’t be used: it is damaged or of another kind.`,
+      );
+    this.#ready = { languages: languageCodes, api };
+    return api;
+  }
+}
+
+/** A page as PNG, upright, in black on white. */
+async function renderPage(page: PDFPageProxy): Promise<Uint8Array<ArrayBuffer>> {
+  const size = page.getViewport({ scale: 1 });
+  const scale = Math.min(RENDER_SCALE, Math.sqrt(MAX_PIXELS / (size.width * size.height)));
+  const viewport = page.getViewport({ scale });
+  const canvas = new OffscreenCanvas(Math.ceil(viewport.width), Math.ceil(viewport.height));
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (!context) throw new RpcError('INTERNAL_ERROR', 'This browser can’t draw the page.');
+  // pdf.js draws on either kind of canvas; its types know only that of pages.
+  const canvasContext = context as unknown as Parameters<PDFPageProxy['render']>[0]['canvasContext'];
+  await page.render({ canvas: null, canvasContext, viewport, background: 'white' }).promise;
+  return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
+}

@@ -1,0 +1,143 @@
+import { describe, expect, vi } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { waitFor } from '../../../tests/support/test-gateway.ts';
+import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
+import type { DocumentReader, DocumentRequest } from '../core/documents/document-reader.ts';
+import { PageDocumentReader } from './page-document-reader.ts';
+
+const request: DocumentRequest = { kind: 'text', name: 'a.txt', bytes: new Uint8Array([1]), limit: 10 };
+const open = new AbortController().signal;
+const fallbackReader: DocumentReader = { read: async () => ({ text: 'read here' }) };
+
+/** A page whose worker responds with the result of `answer`; undefined for no response. */
+class TestPage implements PageWorkerProvider {
+  readonly #answer: (request: DocumentRequest) => unknown;
+  started = 0;
+  stopped = 0;
+  requests = 0;
+
+  constructor(answer: (request: DocumentRequest) => unknown) {
+    this.#answer = answer;
+  }
+
+  async start(): Promise<MessagePort> {
+    this.started++;
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }: MessageEvent<DocumentRequest>) => {
+      this.requests++;
+      const answer = this.#answer(data);
+      if (answer !== undefined) port1.postMessage(answer);
+    };
+    return port2;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped++;
+  }
+}
+
+const createSilentPage = (): TestPage => new TestPage(() => undefined);
+
+describe('documents in workers of pages', () => {
+  verifies('office/lent', 'the newest page’s reads, one file after the other in one worker', async () => {
+    const documents = new PageDocumentReader(fallbackReader);
+    const [first, second] = [createSilentPage(), new TestPage(({ name }) => ({ text: { text: name } }))];
+    documents.addPage('first', first);
+    documents.addPage('second', second);
+    const texts = await Promise.all(['a', 'b', 'c'].map((name) => documents.read({ ...request, name }, open)));
+    expect(texts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
+    expect([first.started, second.started]).toEqual([0, 1]);
+  });
+
+  verifies('office/lent', 'a refusal by the worker is returned unchanged, and not tried elsewhere', async () => {
+    const documents = new PageDocumentReader(fallbackReader);
+    documents.addPage('page', new TestPage(() => ({ refused: { code: 'INVALID_PARAMS', message: 'a.txt is no text' } })));
+    await expect(documents.read(request, open)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'a.txt is no text' });
+  });
+
+  verifies('office/lent', 'without a page, with one that is gone, goes, or fails, another one or the gateway itself reads', async () => {
+    const documents = new PageDocumentReader(fallbackReader);
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+    const [steady, going] = [new TestPage(() => ({ text: { text: 'steady' } })), createSilentPage()];
+    documents.addPage('steady', steady);
+    documents.addPage('going', going);
+    const read = documents.read(request, open);
+    await waitFor(() => going.requests === 1);
+    documents.removePage('going');
+    expect(await read).toEqual({ text: 'steady' });
+    documents.removePage('steady');
+    documents.addPage('failing', new TestPage(() => ({ failed: 'the network is away' })));
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+    documents.addPage('refusing', { start: () => Promise.reject(new Error('no worker here')), stop: async () => {} });
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+  });
+
+  verifies('office/lent', 'a file that pages die of is not read by one page after another, nor by the gateway itself', async () => {
+    const documents = new PageDocumentReader(fallbackReader);
+    const pages = [createSilentPage(), createSilentPage(), createSilentPage()];
+    for (const [at, page] of pages.entries()) documents.addPage(String(at), page);
+    const read = documents.read(request, open);
+    for (const at of [2, 1]) {
+      await waitFor(() => pages[at]?.requests === 1);
+      documents.removePage(String(at));
+    }
+    await expect(read).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: 'a.txt couldn’t be read because the tab reading it was closed. Try again.',
+    });
+    expect(pages[0]?.started).toBe(0);
+    // The last remaining page.
+    const last = documents.read(request, open);
+    await waitFor(() => pages[0]?.requests === 1);
+    documents.removePage('0');
+    await expect(last).rejects.toThrow('was closed');
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+  });
+
+  verifies('office/lent', 'a reading that nobody wants any more ends its worker; the next one gets another', async () => {
+    const documents = new PageDocumentReader(fallbackReader);
+    let answer: unknown = undefined;
+    const page = new TestPage(() => answer);
+    documents.addPage('page', page);
+    const stop = new AbortController();
+    const read = documents.read(request, stop.signal);
+    await waitFor(() => page.requests === 1);
+    stop.abort(new Error('enough'));
+    await expect(read).rejects.toThrow('enough');
+    expect(page.stopped).toBe(1);
+    answer = { text: { text: 'again' } };
+    expect(await documents.read(request, open)).toEqual({ text: 'again' });
+    expect(page.started).toBe(2);
+  });
+
+  verifies('office/ocr', 'a worker that says it is working has more time than one read', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const port = Promise.withResolvers<MessagePort>();
+      const documents = new PageDocumentReader(fallbackReader);
+      documents.addPage('page', {
+        async start() {
+          const { port1, port2 } = new MessageChannel();
+          port1.start();
+          port.resolve(port1);
+          return port2;
+        },
+        stop: async () => {},
+      });
+      const read = documents.read(request, open);
+      const worker = await port.promise;
+      await new Promise<unknown>((resolve) => (worker.onmessage = resolve));
+      /** Earlier messages have arrived by the time that a later one could. */
+      const arrived = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+      for (let time = 0; time < 5; time++) {
+        await vi.advanceTimersByTimeAsync(50_000);
+        worker.postMessage('working');
+        await arrived();
+      }
+      worker.postMessage({ text: { text: 'done' } });
+      expect(await read).toEqual({ text: 'done' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type DocumentReader, type DocumentRequest, type DocumentText, createUnreadableError } from '../core/documents/document-reader.ts';
+import { inlineDocumentReader } from '../core/documents/inline-document-reader.ts';
+import type { DocumentResponse } from '../documents/document-response.ts';
+
+/** In milliseconds. A frozen page does not respond: the next one is asked. */
+const START_TIMEOUT_MS = 5_000;
+const READ_TIMEOUT_MS = 60_000;
+/** Time limit for a worker that reports progress, such as on a scan of many pages. */
+const MAX_READ_MS = 600_000;
+/** Time without requests after which a worker is ended to free its memory. */
+const IDLE_MS = 60_000;
+
+interface DocumentWorker {
+  page: string;
+  factory: PageWorkerProvider;
+  port: MessagePort;
+}
+
+/**
+ * Reads documents in workers started by pages: a SharedWorker cannot start one, and parsing a file in the gateway's own worker would block
+ * everything else, forever if the file is malicious. One file at a time. If no page can start a worker, the gateway's own worker reads the
+ * file.
+ */
+export class PageDocumentReader implements DocumentReader {
+  readonly #factories = new Map<string, PageWorkerProvider>();
+  readonly #goneListeners = new Map<string, () => void>();
+  readonly #fallback: DocumentReader;
+  #worker: DocumentWorker | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(fallback: DocumentReader = inlineDocumentReader) {
+    this.#fallback = fallback;
+  }
+
+  /** Adds a page that starts workers, until it closes. */
+  addPage(page: string, factory: PageWorkerProvider): void {
+    this.#factories.delete(page);
+    this.#factories.set(page, factory);
+  }
+
+  removePage(page: string): void {
+    this.#factories.delete(page);
+    if (this.#worker?.page === page) this.#worker = undefined;
+    this.#goneListeners.get(page)?.();
+  }
+
+  read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+    const read = this.#queue.then(() => this.#read(request, signal));
+    this.#queue = read.catch(() => {});
+    return read;
+  }
+
+  async #read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+    clearTimeout(this.#idleTimer);
+    let hasDied = false;
+    try {
+      // The newest page first: it is most likely in the foreground.
+      for (const [page, factory] of [...this.#factories].reverse()) {
+        signal.throwIfAborted();
+        const answer = await this.#readInPage(page, factory, request, signal);
+        if (answer === 'died') {
+          // The page may have been closed, or crashed by the file: such a file is never read where it could crash the gateway.
+          if (hasDied) break;
+          hasDied = true;
+          continue;
+        }
+        if (answer && 'text' in answer) return answer.text;
+        if (answer && 'refused' in answer) throw new RpcError(answer.refused.code, answer.refused.message);
+      }
+      signal.throwIfAborted();
+      if (hasDied) throw createUnreadableError(request.name, 'couldn’t be read because the tab reading it was closed. Try again');
+      return await this.#fallback.read(request, signal);
+    } finally {
+      this.#idleTimer = setTimeout(() => this.#stop(), IDLE_MS);
+    }
+  }
+
+  /** Response of a page's worker; undefined if the page is gone, frozen, or cannot start one. `hasDied`: whether it ended while reading. */
+  async #readInPage(
+    page: string,
+    factory: PageWorkerProvider,
+    request: DocumentRequest,
+    signal: AbortSignal,
+  ): Promise<Exclude<DocumentResponse, 'working'> | 'died' | undefined> {
+    const end = Promise.withResolvers<'gone' | 'aborted' | 'late'>();
+    const onabort = (): void => end.resolve('aborted');
+    this.#goneListeners.set(page, () => end.resolve('gone'));
+    signal.addEventListener('abort', onabort);
+    let timer = setTimeout(() => end.resolve('late'), START_TIMEOUT_MS);
+    try {
+      const started = await Promise.race([this.#getWorker(page, factory), end.promise]);
+      if (typeof started === 'string') {
+        if (started === 'aborted') this.#stop();
+        return undefined;
+      }
+      clearTimeout(timer);
+      timer = setTimeout(() => end.resolve('late'), READ_TIMEOUT_MS);
+      const since = performance.now();
+      const response = new Promise<Exclude<DocumentResponse, 'working'>>((resolve) => {
+        started.port.onmessage = ({ data }: MessageEvent<DocumentResponse>) => {
+          if (data !== 'working') return resolve(data);
+          clearTimeout(timer);
+          timer = setTimeout(() => end.resolve('late'), Math.min(READ_TIMEOUT_MS, MAX_READ_MS - (performance.now() - since)));
+        };
+      });
+      started.port.postMessage(request);
+      const answer = await Promise.race([response, end.promise]);
+      if (typeof answer !== 'string') return answer;
+      // The reader may be in an endless loop.
+      this.#stop();
+      if (answer === 'late') throw createUnreadableError(request.name, `couldn’t be read within ${READ_TIMEOUT_MS / 1000} s`);
+      return answer === 'gone' ? 'died' : undefined;
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+      this.#goneListeners.delete(page);
+      signal.removeEventListener('abort', onabort);
+    }
+  }
+
+  async #getWorker(page: string, factory: PageWorkerProvider): Promise<DocumentWorker> {
+    if (this.#worker?.page === page) return this.#worker;
+    this.#stop();
+    const worker = { page, factory, port: await factory.start() };
+    this.#worker = worker;
+    return worker;
+  }
+
+  #stop(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    worker?.port.close();
+    void worker?.factory.stop().catch(() => {});
+  }
+}

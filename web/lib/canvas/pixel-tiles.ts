@@ -1,0 +1,86 @@
+import type { Box } from '#shared/canvas/geometry.ts';
+
+/** Pixels to a side. */
+const TILE_PX = 256;
+/** Pixels by which a tile lies under its neighbours, so that no gaps show when they are scaled. */
+const OVERLAP_PX = 1;
+
+interface Tile extends Box {
+  /** Context of its element, created when it is first shown: creating all of them takes longer than a frame. */
+  bitmapContext?: ImageBitmapRenderingContext;
+}
+
+/**
+ * Pixels to paint on, shown in tiles. Browsers without a GPU copy a paintable canvas in each frame, but a tile only when its content
+ * changes.
+ */
+export class PixelTiles {
+  readonly element = document.createElement('div');
+  readonly width: number;
+  readonly height: number;
+  /** Of all pixels. What is painted is seen once it is shown. */
+  readonly context: OffscreenCanvasRenderingContext2D;
+  readonly #tiles: Tile[] = [];
+  readonly #copyContext = createContext(TILE_PX + OVERLAP_PX, TILE_PX + OVERLAP_PX);
+  readonly #staleTiles: Set<Tile>;
+
+  constructor(width: number, height: number) {
+    this.width = width;
+    this.height = height;
+    this.context = createContext(width, height);
+    for (let y = 0; y < height; y += TILE_PX)
+      for (let x = 0; x < width; x += TILE_PX) this.#tiles.push({ x, y, width: TILE_PX + OVERLAP_PX, height: TILE_PX + OVERLAP_PX });
+    this.#staleTiles = new Set(this.#tiles);
+  }
+
+  /** Nothing is painted on it any longer. */
+  clear(): void {
+    this.context.reset();
+    for (const tile of this.#tiles) this.#staleTiles.add(tile);
+  }
+
+  /** Something has been painted there. */
+  markStale({ x, y, width, height }: Box): void {
+    const isTouched = (tile: Tile): boolean =>
+      tile.x < x + width && x < tile.x + tile.width && tile.y < y + height && y < tile.y + tile.height;
+    for (const tile of this.#tiles) if (isTouched(tile)) this.#staleTiles.add(tile);
+  }
+
+  /** Shows what has been painted, until a time of `performance.now()`; whether all of it is shown. */
+  present(until = Infinity): boolean {
+    for (const tile of this.#staleTiles) {
+      if (performance.now() > until) return false;
+      this.#presentTile(tile);
+      this.#staleTiles.delete(tile);
+    }
+    return true;
+  }
+
+  #presentTile(tile: Tile): void {
+    this.#copyContext.drawImage(this.context.canvas, -tile.x, -tile.y);
+    tile.bitmapContext ??= this.#getTileContext(tile);
+    tile.bitmapContext.transferFromImageBitmap(this.#copyContext.canvas.transferToImageBitmap());
+  }
+
+  #getTileContext({ x, y, width, height }: Box): ImageBitmapRenderingContext {
+    const element = document.createElement('canvas');
+    Object.assign(element, { width, height });
+    element.style.left = toPercent(x, this.width);
+    element.style.top = toPercent(y, this.height);
+    element.style.width = toPercent(width, this.width);
+    element.style.height = toPercent(height, this.height);
+    this.element.append(element);
+    const tileContext = element.getContext('bitmaprenderer');
+    if (!tileContext) throw new Error('This browser does not support ImageBitmapRenderingContext');
+    return tileContext;
+  }
+}
+
+/** A length as a part of another, for CSS. */
+export const toPercent = (length: number, of: number): string => `${(100 * length) / of}%`;
+
+function createContext(width: number, height: number): OffscreenCanvasRenderingContext2D {
+  const context = new OffscreenCanvas(width, height).getContext('2d');
+  if (!context) throw new Error('This browser does not support OffscreenCanvas');
+  return context;
+}

@@ -1,0 +1,125 @@
+import type { StaticCanvas } from 'fabric/es';
+import type { Page } from '#shared/canvas/shape-fields.ts';
+import type { Box } from '#shared/canvas/geometry.ts';
+import type { CoordinateMap, CanvasPoint } from '../coordinate-map.ts';
+
+/** From 5 % to 4000 %. */
+export const ZOOM_RANGE = { least: 0.05, most: 40, step: 1.25 } as const;
+/** Around the sheet where it is fitted in, in CSS pixels. */
+const FIT_MARGIN_PX = 24;
+
+/** The visible part of a drawing and its zoom. */
+export class StudioViewport implements CoordinateMap {
+  readonly #fabric: StaticCanvas;
+  readonly #element: HTMLElement;
+  readonly #page: () => Page;
+  readonly #onChange: () => void;
+  #zoom = 1;
+  /** The drawing's origin in CSS pixels from the element's left upper corner. */
+  #origin: CanvasPoint = { x: 0, y: 0 };
+  #size = { width: 0, height: 0 };
+  #isFitted = true;
+
+  constructor(fabric: StaticCanvas, element: HTMLElement, page: () => Page, onChange: () => void) {
+    this.#fabric = fabric;
+    this.#element = element;
+    this.#page = page;
+    this.#onChange = onChange;
+  }
+
+  /** 1 shows a CSS pixel of the drawing as one of the page. */
+  get zoom(): number {
+    return this.#zoom;
+  }
+
+  get size(): { readonly width: number; readonly height: number } {
+    return this.#size;
+  }
+
+  /** The visible part of the drawing. */
+  get box(): Box {
+    const { x, y } = this.toDrawingPoint({ x: 0, y: 0 });
+    return { x, y, width: this.#size.width / this.#zoom, height: this.#size.height / this.#zoom };
+  }
+
+  /** Takes over another size of the element. Until somebody zooms or pans the sheet stays fitted in. */
+  resize(width: number, height: number): void {
+    if (width === this.#size.width && height === this.#size.height) return;
+    this.#size = { width, height };
+    this.#fabric.setDimensions({ width, height });
+    if (this.#isFitted) this.fit();
+    else this.#applyTransform();
+  }
+
+  /** Shows the whole sheet, in the middle; a small one not larger than it is. */
+  fit(): void {
+    const { x, y, width, height } = this.#page();
+    const room = { width: Math.max(1, this.#size.width - 2 * FIT_MARGIN_PX), height: Math.max(1, this.#size.height - 2 * FIT_MARGIN_PX) };
+    this.#zoom = clampZoom(Math.min(room.width / width, room.height / height, 1));
+    this.#origin = {
+      x: this.#size.width / 2 - (x + width / 2) * this.#zoom,
+      y: this.#size.height / 2 - (y + height / 2) * this.#zoom,
+    };
+    this.#isFitted = true;
+    this.#applyTransform();
+  }
+
+  /** Zooms around `about`, in CSS pixels from the element's left upper corner (default: its middle), which stays in place. */
+  zoomTo(zoom: number, about: CanvasPoint = { x: this.#size.width / 2, y: this.#size.height / 2 }): void {
+    const to = clampZoom(zoom);
+    const { x, y } = this.toDrawingPoint(about);
+    this.#zoom = to;
+    this.#origin = { x: about.x - x * to, y: about.y - y * to };
+    this.#isFitted = false;
+    this.#applyTransform();
+  }
+
+  /** Pans the view, in CSS pixels of the page. */
+  pan(dx: number, dy: number): void {
+    this.#origin = { x: this.#origin.x + dx, y: this.#origin.y + dy };
+    this.#isFitted = false;
+    this.#applyTransform();
+  }
+
+  /** Moves as little as needed for a box of the drawing to be seen. */
+  scrollIntoView({ x, y, width, height }: Box): void {
+    const visibleBox = this.box;
+    const by = (from: number, length: number, start: number, room: number): number =>
+      from < start ? start - from : from + length > start + room ? Math.max(start + room - from - length, start - from) : 0;
+    const [dx, dy] = [by(x, width, visibleBox.x, visibleBox.width), by(y, height, visibleBox.y, visibleBox.height)];
+    if (dx !== 0 || dy !== 0) this.pan(dx * this.#zoom, dy * this.#zoom);
+  }
+
+  /** A place from the element's left upper corner as one of the drawing. */
+  toDrawingPoint({ x, y }: CanvasPoint): CanvasPoint {
+    return { x: (x - this.#origin.x) / this.#zoom, y: (y - this.#origin.y) / this.#zoom };
+  }
+
+  /** A place of the drawing from the element's left upper corner, in CSS pixels. */
+  toElementPoint({ x, y }: CanvasPoint): CanvasPoint {
+    return { x: x * this.#zoom + this.#origin.x, y: y * this.#zoom + this.#origin.y };
+  }
+
+  /** A place of the page from the element's left upper corner. */
+  toElementOffset(clientX: number, clientY: number): CanvasPoint {
+    const { left, top } = this.#element.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  }
+
+  toDrawing(clientX: number, clientY: number): CanvasPoint {
+    return this.toDrawingPoint(this.toElementOffset(clientX, clientY));
+  }
+
+  toElement(at: CanvasPoint): { left: string; top: string } {
+    const { x, y } = this.toElementPoint(at);
+    return { left: `${x}px`, top: `${y}px` };
+  }
+
+  #applyTransform(): void {
+    this.#fabric.setViewportTransform([this.#zoom, 0, 0, this.#zoom, this.#origin.x, this.#origin.y]);
+    this.#fabric.requestRenderAll();
+    this.#onChange();
+  }
+}
+
+const clampZoom = (zoom: number): number => Math.min(ZOOM_RANGE.most, Math.max(ZOOM_RANGE.least, zoom));

@@ -1,6 +1,0 @@
-import type { ProviderEntry, ProviderKind } from '#shared/rpc/records.ts';
-
-const BUILT_IN: readonly ProviderEntry['kind'][] = ['guide', 'gguf', 'mlx', 'browser', 'builtin'];
-
-/** Whether providers of a kind are the person's to add, change and remove: what Perch runs itself has neither address nor key. */
-export const isConfigurable = (kind: ProviderEntry['kind']): kind is ProviderKind => !BUILT_IN.includes(kind);

@@ -1,0 +1,18 @@
+export interface TextPart {
+  /** Null for plain text. */
+  tag: string | null;
+  inner: string;
+}
+
+/** Takes a sentence such as `Open <link>Models</link> first.` apart. Tags do not nest. */
+export function parseTags(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let at = 0;
+  for (const { index, 0: whole, 1: tag = '', 2: inner = '' } of text.matchAll(/<(\w+)>([^]*?)<\/\1>/g)) {
+    if (index > at) parts.push({ tag: null, inner: text.slice(at, index) });
+    parts.push({ tag, inner });
+    at = index + whole.length;
+  }
+  if (at < text.length) parts.push({ tag: null, inner: text.slice(at) });
+  return parts;
+}

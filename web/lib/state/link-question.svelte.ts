@@ -1,7 +1,0 @@
-/** A link whose address the model composed, and that waits for a person to look at it. */
-class LinkQuestion {
-  /** `sources`: what was read before it was written; empty if its reply is being written. */
-  asked = $state.raw<{ url: string; sources: readonly string[] } | null>(null);
-}
-
-export const linkQuestion = new LinkQuestion();

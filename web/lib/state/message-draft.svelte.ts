@@ -1,0 +1,148 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { ATTACHMENT_LIMITS, getAttachmentError } from '#lib/chat/attachment-limits.ts';
+import { createPasteFileName } from '#lib/chat/pasted-text.ts';
+import { formatNumber } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame-messages.ts';
+import { drafts } from './drafts.ts';
+import type { PickedFile } from './page-db.ts';
+
+const SAVE_DELAY_MS = 250;
+
+/** The message that is being written in one chat at a time: its text and files, kept until they are sent. */
+export class MessageDraft {
+  text = $state('');
+  files = $state.raw<PickedFile[]>([]);
+  /** Why files could not be added, or the message not be sent, as sentences. */
+  problems = $state<string[]>([]);
+  /** Files that are being read. */
+  pendingReads = $state(0);
+  /** Null: it is kept nowhere. */
+  #key: string | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it, or null. One that is open already stays as it is. */
+  async open(key: string | null): Promise<void> {
+    if (key !== null && key === this.#key) return;
+    this.store();
+    this.#key = key;
+    this.text = key === null ? '' : drafts.text(key);
+    this.files = [];
+    this.problems = [];
+    if (key === null) return;
+    const stored = await drafts.files(key).catch(() => []);
+    if (this.#key === key && stored.length > 0 && this.files.length === 0) this.files = stored;
+  }
+
+  /** Puts a text in the place of what is there. */
+  setText(text: string): void {
+    this.text = text;
+    this.scheduleSave();
+  }
+
+  /** Adds a text to go on with, and files that have been read. */
+  append(text: string, files: PickedFile[]): void {
+    this.text = this.text.trim() === '' ? text : `${this.text}\n${text}`;
+    if (files.length > 0) this.#setFiles([...this.files, ...files]);
+    this.scheduleSave();
+  }
+
+  /** Reads files and adds those that the message may carry. */
+  async add(list: Iterable<File>, pasted = false): Promise<void> {
+    this.problems = [];
+    for (const file of list) {
+      const why = getAttachmentError(file, this.files);
+      if (why) {
+        this.#reportProblem(why);
+        continue;
+      }
+      this.pendingReads++;
+      try {
+        const picked = await (await import('#lib/chat/pick-file.ts')).toPickedFile(file);
+        // Others may have been read meanwhile.
+        const late = getAttachmentError(file, this.files);
+        if (typeof picked === 'string') this.#reportProblem(picked);
+        else if (late) this.#reportProblem(late);
+        else this.#setFiles([...this.files, { ...picked, ...(pasted ? { pasted } : {}) }]);
+      } catch {
+        // The reader module could not be loaded.
+        this.#reportProblem(m.chat_file_unreadable({ name: file.name }));
+      } finally {
+        this.pendingReads--;
+      }
+    }
+  }
+
+  /** Once, however many files it is of. */
+  #reportProblem(problem: string): void {
+    if (!this.problems.includes(problem)) this.problems.push(problem);
+  }
+
+  /** Takes a long text as a file, so that the field stays easy to read. */
+  addPasted(text: string): Promise<void> {
+    return this.add([new File([text], createPasteFileName(this.files), { type: 'text/plain' })], true);
+  }
+
+  /** Puts a text that became a file into the message, at a place of it; gives where it ends. */
+  insertFileText(index: number, at: number): number {
+    const file = this.files[index];
+    if (!file) return at;
+    const text = new TextDecoder().decode(fromBase64(file.content));
+    this.text = this.text.slice(0, at) + text + this.text.slice(at);
+    this.remove(index);
+    this.scheduleSave();
+    return at + text.length;
+  }
+
+  remove(index: number): void {
+    this.#setFiles(this.files.toSpliced(index, 1));
+  }
+
+  /** The text has changed: it is kept in a moment. */
+  scheduleSave(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.store(), SAVE_DELAY_MS);
+  }
+
+  /** Keeps the text at once. */
+  store(): void {
+    clearTimeout(this.#timer);
+    if (this.#key === null) return;
+    const textSaved = drafts.storeText(this.#key, this.text);
+    const unkept = m.chat_draft_unkept();
+    if (textSaved === this.problems.includes(unkept))
+      this.problems = textSaved ? this.problems.filter((problem) => problem !== unkept) : [...this.problems, unkept];
+  }
+
+  /** Whether there is something to send: text or files. */
+  get hasContent(): boolean {
+    return this.text.trim() !== '' || this.files.length > 0;
+  }
+
+  /**
+   * Takes the message out, to be sent, with the notes of its drawings as text; null, and the reason among `problems`, where it cannot be.
+   */
+  consume(): { text: string; files: PickedFile[] } | null {
+    const notes = this.files.flatMap(({ drawing }) => (drawing && drawing.notes !== '' ? [drawing.notes] : []));
+    const text = [this.text, ...notes].filter((part) => part.trim() !== '').join('\n\n');
+    // The notes are part of the text now, which returns to the field if the message is edited.
+    const files = this.files.map((file) => (file.drawing ? { ...file, drawing: { ...file.drawing, notes: '' } } : file));
+    if (text.length > ATTACHMENT_LIMITS.messageChars) {
+      this.problems = [m.chat_message_too_long({ count: text.length, most: formatNumber(ATTACHMENT_LIMITS.messageChars) })];
+      return null;
+    }
+    this.text = '';
+    this.files = [];
+    this.problems = [];
+    this.store();
+    if (this.#key !== null) void drafts.remove(this.#key);
+    return { text, files };
+  }
+
+  #setFiles(next: PickedFile[]): void {
+    this.files = next;
+    if (this.#key === null) return;
+    drafts.storeFiles(this.#key, next).catch(() => {
+      this.problems.push(m.chat_files_unkept());
+    });
+  }
+}

@@ -1,0 +1,10 @@
+/** Whether somebody can see this tab. */
+class PageVisibility {
+  isVisible = $state(document.visibilityState === 'visible');
+
+  constructor() {
+    document.addEventListener('visibilitychange', () => (this.isVisible = document.visibilityState === 'visible'));
+  }
+}
+
+export const pageVisibility = new PageVisibility();

@@ -1,0 +1,33 @@
+import { Drawing } from '#shared/canvas/drawing.ts';
+import type { DrawingEntry } from '#shared/rpc/methods/drawing-contracts.ts';
+import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
+import { exportImage } from '../../paint/export-image.ts';
+
+/** Pixels of the longer side. */
+const SIDE_PX = 480;
+
+/** Addresses of pictures that were made, by drawing and state. */
+const urlByDrawing = new Map<string, Promise<string>>();
+/** One after the other: each is a whole drawing for a moment. */
+let lastTask: Promise<unknown> = Promise.resolve();
+
+/** The URL of a thumbnail of a drawing in its current state. Rejects if it cannot be created; the next call tries again. */
+export function getThumbnail(entry: DrawingEntry): Promise<string> {
+  const key = `${entry.id} ${entry.updatedAt}`;
+  let address = urlByDrawing.get(key);
+  if (!address) {
+    address = lastTask.then(() => createThumbnail(entry));
+    lastTask = address.catch(() => void urlByDrawing.delete(key));
+    urlByDrawing.set(key, address);
+  }
+  return address;
+}
+
+async function createThumbnail({ id: drawingId }: DrawingEntry): Promise<string> {
+  const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId, follow: false });
+  const drawing = new Drawing(about);
+  drawing.merge(changes);
+  const { width, height } = drawing.page;
+  const png = await exportImage(drawing, { type: 'image/png', scale: Math.min(1, SIDE_PX / Math.max(width, height)) });
+  return URL.createObjectURL(new Blob([png], { type: 'image/png' }));
+}

@@ -1,0 +1,21 @@
+import type { Shape } from '#shared/canvas/shape-fields.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+
+/** Markers in the order of their numbers; those without one after them. */
+export function getMarkers(shapes: readonly Shape[]): Shape<'marker'>[] {
+  const number = ({ label }: Shape<'marker'>): number => (/^\d+$/.test(label) ? Number(label) : Infinity);
+  return shapes
+    .filter((shape) => shape.kind === 'marker')
+    .sort((a, b) => {
+      const [x, y] = [number(a), number(b)];
+      return x === y ? 0 : x - y;
+    });
+}
+
+/** The notes of visible markers as text for a picture; empty if there are none. */
+export function formatNotes(title: string, shapes: readonly Shape[]): string {
+  const lines = getMarkers(shapes)
+    .filter(({ hidden, note }) => !hidden && note.trim() !== '')
+    .map(({ label, note }) => `${label || '•'}. ${note.trim().replace(/\n+/g, '\n   ')}`);
+  return lines.length === 0 ? '' : [m.annotate_notes_beside({ title }), ...lines].join('\n');
+}

@@ -1,0 +1,36 @@
+import type { AgentDraft } from '#lib/agents/agent-draft.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+
+/** Agents that people begin with. */
+export const getAgentStarters = (): { about: string; draft: Partial<AgentDraft> }[] => [
+  {
+    about: m.agents_starter_editor(),
+    draft: {
+      name: m.agents_starter_editor_name(),
+      avatar: '✍️',
+      systemPrompt: m.agents_starter_editor_prompt(),
+      tools: 'none',
+    },
+  },
+  {
+    about: m.agents_starter_reviewer(),
+    draft: {
+      name: m.agents_starter_reviewer_name(),
+      avatar: '🔎',
+      systemPrompt: m.agents_starter_reviewer_prompt(),
+      tools: 'some',
+      allow: 'file_list\nfile_read',
+      temperature: 0.2,
+    },
+  },
+  {
+    about: m.agents_starter_translator(),
+    draft: {
+      name: m.agents_starter_translator_name(),
+      avatar: '🌍',
+      systemPrompt: m.agents_starter_translator_prompt(),
+      tools: 'none',
+      memory: false,
+    },
+  },
+];

@@ -1,0 +1,27 @@
+import AppWindow from '@lucide/svelte/icons/app-window';
+import Camera from '@lucide/svelte/icons/camera';
+import Clipboard from '@lucide/svelte/icons/clipboard-paste';
+import ImageUp from '@lucide/svelte/icons/image-up';
+import Monitor from '@lucide/svelte/icons/monitor';
+import ScreenShare from '@lucide/svelte/icons/screen-share';
+import { isDemo } from '#lib/demo.ts';
+import { m } from '#lib/i18n/page-messages.ts';
+import { canShareScreen, canUseCamera } from '#lib/studio/capture-picture.ts';
+
+/** Sources of images, apart from dropping a file. `name`: title of the new drawing. */
+export const PICTURE_SOURCES = [
+  { id: 'file', label: () => m.annotate_source_file(), icon: ImageUp, name: () => m.annotate_picture(), there: () => true },
+  { id: 'paste', label: () => m.annotate_source_paste(), icon: Clipboard, name: () => m.annotate_pasted_picture(), there: () => true },
+  { id: 'screen', label: () => m.annotate_source_screen(), icon: ScreenShare, name: () => m.annotate_screenshot(), there: canShareScreen },
+  { id: 'desktop', label: () => m.annotate_source_desktop(), icon: Monitor, name: () => m.annotate_desktop(), there: () => true },
+  {
+    id: 'browser',
+    label: () => m.annotate_source_browser(),
+    icon: AppWindow,
+    name: () => m.annotate_agents_browser(),
+    // The demo has a drawn desktop, and no browser for agents.
+    there: () => !isDemo,
+  },
+  { id: 'camera', label: () => m.annotate_source_camera(), icon: Camera, name: () => m.annotate_photograph(), there: canUseCamera },
+] as const;
+export type PictureSource = (typeof PICTURE_SOURCES)[number];

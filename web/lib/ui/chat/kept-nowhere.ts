@@ -1,8 +1,0 @@
-import { getContext, setContext } from 'svelte';
-
-const KEY = Symbol('kept nowhere');
-
-/** Within what calls this, nothing is offered that would keep what is shown. */
-export const keepNothing = (): void => void setContext(KEY, true);
-
-export const isKeptNowhere = (): boolean => getContext<true | undefined>(KEY) === true;

@@ -1,0 +1,26 @@
+import { fromBase64 } from '#shared/base64.ts';
+import type { Shape } from '#shared/canvas/shape-fields.ts';
+
+/** Decoded pictures by the data URL that they are of. */
+export type DecodedImages = ReadonlyMap<string, ImageBitmap>;
+
+/** The bytes of a data URL in base64, as a file of its type. */
+export function toBlob(dataUrl: string): Blob {
+  const [head = '', body = ''] = dataUrl.split(',', 2);
+  return new Blob([fromBase64(body)], { type: /^data:([^;]+)/.exec(head)?.[1] ?? '' });
+}
+
+/** Decodes a picture, with its EXIF orientation applied. Throws an Error if it is not a picture. */
+export async function decodeImage(blob: Blob): Promise<ImageBitmap> {
+  try {
+    return await createImageBitmap(blob, { imageOrientation: 'from-image' });
+  } catch {
+    throw new Error('The browser can’t read this image');
+  }
+}
+
+/** Decodes the pictures of shapes; each once. */
+export async function decodeImages(shapes: readonly Shape[]): Promise<DecodedImages> {
+  const sources = new Set(shapes.flatMap((shape) => (shape.kind === 'image' ? [shape.src] : [])));
+  return new Map(await Promise.all([...sources].map(async (src) => [src, await decodeImage(toBlob(src))] as const)));
+}
