@@ -86,7 +86,7 @@ export async function tabThroughPage(page: Page): Promise<{ reached: string[]; u
     const name = (element: HTMLElement): string =>
       `${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? (element.innerText || element.id)}`.trim();
     const before = new Map(list.map((element) => [element, readStyle(element)]));
-    Object.assign(window, { a11y: { list, before, look: readStyle, name, reached: new Set<Element>() } });
+    Object.assign(window, { a11y: { list, before, readStyle, name, reached: new Set<Element>() } });
   });
   interface Walk {
     a11y: {

@@ -17,7 +17,7 @@ const replaceChangeLog: Plugin = {
 /** The worker's program. `log`: false for a vault without its change log. */
 async function bundleWorker(log: boolean): Promise<string> {
   const build = await rolldown({
-    input: join(DIR, 'worker.ts'),
+    input: join(DIR, 'vault-worker.ts'),
     plugins: log ? [] : [replaceChangeLog],
     platform: 'browser',
     logLevel: 'warn',
@@ -27,7 +27,7 @@ async function bundleWorker(log: boolean): Promise<string> {
   return output[0].code;
 }
 
-/** A worker of a real browser, at the gateway's own origin, that does what `worker.ts` can. */
+/** A worker of a real browser, at the gateway's own origin, that does what `vault-worker.ts` can. */
 export interface BenchHost {
   call<N extends keyof BenchApi>(name: N, ...args: Parameters<BenchApi[N]>): Promise<Awaited<ReturnType<BenchApi[N]>>>;
 }
