@@ -19,6 +19,7 @@ const MAX_PASSAGES_PER_RESULT = 3;
 const DAILY_FILE = /^(?:memory\/(\d{4}-\d\d-\d\d)\.md|dialog\/(\d{4}-\d\d-\d\d)\.jsonl)$/;
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
+/** Dependencies of `runLightPhase`. */
 export interface LightPhaseDeps {
   workspace: Workspace;
   signals: SignalsStore;
@@ -54,36 +55,36 @@ export async function runLightPhase({
   const local = createLocalTime(timezone);
   const toDay = (at: number): string => local(at).date;
   const problems: Problem[] = [];
-  const found = new Map<string, SignalInput>();
+  const candidates = new Map<string, SignalInput>();
   const files = await listDailyFiles(workspace, now(), maxAgeDays, problems);
-  const seenAgain: { contentHash: string; at: number }[] = [];
-  let left = 0;
+  const repeated: { contentHash: string; at: number }[] = [];
+  let omittedCount = 0;
   for (const { path, at } of files) {
-    for (const noted of await collectSignals(workspace, path, { day: at, now: now(), problems, pace })) {
+    for (const input of await collectSignals(workspace, path, { day: at, now: now(), problems, pace })) {
       await pace();
-      const contentHash = await computeContentHash(noted.content);
+      const contentHash = await computeContentHash(input.content);
       const signal = known.get(contentHash);
-      if (signal && isAnotherDay(signal, noted, toDay)) {
-        seenAgain.push({ contentHash, at: noted.at ?? at });
-        signal.consolidationDays.push(toDay(noted.at ?? at));
+      if (signal && isAnotherDay(signal, input, toDay)) {
+        repeated.push({ contentHash, at: input.at ?? at });
+        signal.consolidationDays.push(toDay(input.at ?? at));
       }
-      const before = found.get(contentHash);
+      const previous = candidates.get(contentHash);
       // A trusted source of the same text is preferred.
-      if ((signal && (signal.untrusted === undefined || noted.untrusted !== undefined)) || (before && before.untrusted === undefined))
+      if ((signal && (signal.untrusted === undefined || input.untrusted !== undefined)) || (previous && previous.untrusted === undefined))
         continue;
-      if (!before && found.size >= MAX_COLLECTED) left++;
-      else found.set(contentHash, noted);
+      if (!previous && candidates.size >= MAX_COLLECTED) omittedCount++;
+      else candidates.set(contentHash, input);
     }
   }
-  if (left > 0) problems.push({ path: '', why: `${left} more are left for the next run` });
-  await signals.recordConsolidations(seenAgain);
-  const collected = await signals.note([...found.values()]);
+  if (omittedCount > 0) problems.push({ path: '', why: `${omittedCount} more are left for the next run` });
+  await signals.recordConsolidations(repeated);
+  const collected = await signals.note([...candidates.values()]);
   const all = await signals.getAllSignals();
   return {
     phase: 'LIGHT',
     sources: files.map(({ path }) => path),
     collected: collected.length,
-    seenAgain: seenAgain.length,
+    seenAgain: repeated.length,
     removed: removed.length,
     total: all.length,
     untrusted: all.filter(({ untrusted }) => untrusted !== undefined).length,
@@ -118,8 +119,8 @@ async function collectSignals(
   const text = (await workspace.read(path)) ?? '';
   if (!path.endsWith('.jsonl')) {
     // User statements in a summary also occur verbatim in the conversations.
-    const own = (await parsePassagesInSlices(text, pace)).filter(({ untrusted }) => untrusted !== SUMMARY_REASON);
-    return toAllSignals(own, () => day);
+    const notSummaries = (await parsePassagesInSlices(text, pace)).filter(({ untrusted }) => untrusted !== SUMMARY_REASON);
+    return toAllSignals(notSummaries, () => day);
   }
   const { passages, broken } = await parseDialogPassages(text, path, pace);
   problems.push(...broken);
@@ -131,13 +132,13 @@ async function collectSignals(
   });
   return toAllSignals(selected, ({ at }) => Math.min(at ?? day, now));
 
-  async function toAllSignals<Each extends Passage>(all: readonly Each[], timeOf: (passage: Each) => number): Promise<SignalInput[]> {
-    const found: SignalInput[] = [];
-    for (const passage of all) {
-      found.push(...toSignals(passage, path, timeOf(passage)));
+  async function toAllSignals<Each extends Passage>(items: readonly Each[], timeOf: (passage: Each) => number): Promise<SignalInput[]> {
+    const inputs: SignalInput[] = [];
+    for (const passage of items) {
+      inputs.push(...toSignals(passage, path, timeOf(passage)));
       await pace();
     }
-    return found;
+    return inputs;
   }
 }
 

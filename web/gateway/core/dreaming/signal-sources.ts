@@ -5,13 +5,14 @@ import { REPORTS_FOLDER, parseReportTime } from './report-files.ts';
 import { type Pace, noPace } from './pace.ts';
 import { normalizeText, type ShortTermSignal } from './signal.ts';
 
+/** File written by dreaming; never a source of signals. */
 export const DREAMS_FILE = 'DREAMS.md';
 
 /** Whether the source of a signal still contains it. */
 export type SourceState =
   { stands: true } | { stands: false; why: string; /** If true, the signal must never be promoted. */ untrusted: boolean };
 
-/** Reads a source that is not a file of the workspace; undefined if it is gone or unknown. */
+/** Reads a source that is not a file of the workspace; undefined if it is missing or unknown. */
 export type ReadSource = (sourceRef: string) => Promise<Passage[] | undefined>;
 
 /** A passage with its normalized text, because many are searched for in the same file. */
@@ -21,12 +22,12 @@ async function normalizePassages(
   pace: Pace,
 ): Promise<NormalizedPassage[] | undefined> {
   if (!passages) return undefined;
-  const read: NormalizedPassage[] = [];
+  const normalized: NormalizedPassage[] = [];
   for (const passage of passages) {
-    read.push({ ...passage, plain: normalizeText(passage.text) });
+    normalized.push({ ...passage, plain: normalizeText(passage.text) });
     await pace();
   }
-  return read;
+  return normalized;
 }
 
 /** Maximum size of tool results that are searched, in bytes; the newest are kept. */
@@ -52,6 +53,7 @@ export class SignalSources {
     this.#readSource = readSource;
   }
 
+  /** Checks whether the source of a signal still contains its text, and whether it may be trusted. */
   async check({ content, sourceRef, createdAt }: Pick<ShortTermSignal, 'content' | 'sourceRef' | 'createdAt'>): Promise<SourceState> {
     await this.#pace();
     if (/^https?:/i.test(sourceRef)) return createUntrusted('it comes from the web');
@@ -63,16 +65,16 @@ export class SignalSources {
     if (!passages) return { stands: false, why: `its source ${sourceRef || '(none)'} no longer exists`, untrusted: false };
     const pieces = parsePassages(content);
     if (pieces.length === 0) return { stands: false, why: 'it makes no sense on its own', untrusted: false };
-    const marked = pieces.find(({ untrusted }) => untrusted !== undefined)?.untrusted;
-    if (marked !== undefined) return createUntrusted(marked);
+    const untrustedReason = pieces.find(({ untrusted }) => untrusted !== undefined)?.untrusted;
+    if (untrustedReason !== undefined) return createUntrusted(untrustedReason);
     for (const { text } of pieces) {
       const normalizedText = normalizeText(text);
-      const found = passages.filter((passage) => passage.plain.includes(normalizedText));
-      const [first] = found;
+      const matches = passages.filter((passage) => passage.plain.includes(normalizedText));
+      const [first] = matches;
       if (!first) return { stands: false, why: `its source ${sourceRef} no longer contains it`, untrusted: false };
-      if (found.every(({ untrusted }) => untrusted !== undefined)) return createUntrusted(first.untrusted ?? '');
+      if (matches.every(({ untrusted }) => untrusted !== undefined)) return createUntrusted(first.untrusted ?? '');
       // A statement of a user stays trusted, even if others repeat it.
-      if (found.some(({ role, untrusted }) => role === 'user' && untrusted === undefined)) continue;
+      if (matches.some(({ role, untrusted }) => role === 'user' && untrusted === undefined)) continue;
       if ((await this.#toolResults()).some((result) => result.includes(normalizedText)))
         return createUntrusted('a tool result contains the same words');
       if ((await this.#ownReports()).some((report) => report.at < createdAt && report.text.includes(normalizedText)))
@@ -100,11 +102,11 @@ export class SignalSources {
   #toolResults(): Promise<string[]> {
     return (this.#results ??= (async () => {
       const texts: string[] = [];
-      let left = MAX_RESULT_BYTES;
+      let remainingBytes = MAX_RESULT_BYTES;
       const newest = async (under: string): Promise<string[]> =>
         (await this.#workspace.list(under))
           .sort((a, b) => b.modifiedAt - a.modifiedAt)
-          .flatMap(({ path, size }) => ((left -= size) >= 0 ? path : []));
+          .flatMap(({ path, size }) => ((remainingBytes -= size) >= 0 ? path : []));
       for (const path of await newest('tool_result')) texts.push(normalizeText((await this.#workspace.read(path)) ?? ''));
       for (const path of await newest('dialog')) {
         const { passages } = await parseDialogPassages((await this.#workspace.read(path)) ?? '', path, this.#pace);
@@ -124,7 +126,7 @@ export class SignalSources {
   }
 }
 
-const createUntrusted = (why: string): SourceState => ({ stands: false, why, untrusted: true });
+const createUntrusted = (reason: string): SourceState => ({ stands: false, why: reason, untrusted: true });
 
 /** Path of a source's file; undefined if it cannot be a file of the workspace. */
 function getFilePath(sourceRef: string): string | undefined {

@@ -11,8 +11,10 @@ import { toConflictName, isConflictCopy, isConflictCopyOf } from './conflict-nam
 import type { FileState } from './file-state.ts';
 import type { SyncAction } from './sync-action.ts';
 
+/** Files by the action that syncs them. */
 export type SyncWork = Record<SyncAction, FileState[]>;
 
+/** Dependencies of `FileExchange`. */
 export interface FileExchangeDeps {
   bridge: Bridge;
   vault: Pick<Vault, 'files'>;
@@ -21,7 +23,7 @@ export interface FileExchangeDeps {
   timeZone(): string;
   workspace: string;
   signal: AbortSignal;
-  /** Called before these files get the content that they have on disk. */
+  /** Called before these files receive their content from disk. */
   beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
   /** Reports that a file cannot be synced in its current state. */
   skip(row: FileState, why: string): void;
@@ -45,9 +47,10 @@ export class FileExchange {
     this.#rows = new Map(rows.map((row) => [row.path, row]));
   }
 
+  /** Carries out all actions. */
   async run(work: SyncWork): Promise<void> {
-    const kept = await this.#saveLosers(work.conflict);
-    await this.#importFromDisk([...work['to-vault'], ...kept]);
+    const replaceable = await this.#saveLosers(work.conflict);
+    await this.#importFromDisk([...work['to-vault'], ...replaceable]);
     await this.#apply(work.note.map(toNoteStep));
     await this.#removeFromVault(work['off-vault']);
     await this.#apply(work['off-disk'].map(({ path, disk }) => ({ do: 'remove', path, base: disk })));
@@ -67,50 +70,50 @@ export class FileExchange {
     const { vault, clock, timeZone, workspace } = this.#deps;
     const copies = [...this.#rows.values()].filter(({ path }) => isConflictCopy(path));
     const names = new Set([...this.#rows.keys()].map((path) => path.toLowerCase()));
-    const kept: FileState[] = [];
-    for (const some of toBatches(rows, (row) => row.record?.size ?? 0)) {
+    const replaceable: FileState[] = [];
+    for (const batch of toBatches(rows, (row) => row.record?.size ?? 0)) {
       const losers: FileState[] = [];
       const changes: FileChange[] = [];
-      for (const row of some) {
+      for (const row of batch) {
         const { path, vault: hash, record } = row;
         // Already saved: an earlier attempt failed after this step.
         if (copies.some((copy) => isConflictCopyOf(copy.path, path) && (copy.vault === hash || copy.disk === hash))) {
-          kept.push(row);
+          replaceable.push(row);
           continue;
         }
-        const loser = await vault.files.get(workspace, path);
-        if (!loser || loser.modifiedAt !== record?.modifiedAt) {
+        const losingFile = await vault.files.get(workspace, path);
+        if (!losingFile || losingFile.modifiedAt !== record?.modifiedAt) {
           this.hasProgress = true;
           continue;
         }
-        const called = { at: clock.now(), timeZone: timeZone(), count: 1 };
-        while (names.has(toConflictName(path, called).toLowerCase())) called.count++;
-        const copy = toConflictName(path, called);
+        const naming = { at: clock.now(), timeZone: timeZone(), count: 1 };
+        while (names.has(toConflictName(path, naming).toLowerCase())) naming.count++;
+        const copy = toConflictName(path, naming);
         names.add(copy.toLowerCase());
         losers.push(row);
-        changes.push({ path: copy, base: null, file: { ...loser, key: `${workspace}/${copy}`, path: copy } });
+        changes.push({ path: copy, base: null, file: { ...losingFile, key: `${workspace}/${copy}`, path: copy } });
       }
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       for (const [at, row] of losers.entries()) {
         const outcome = outcomes[at]?.outcome;
         if (outcome === 'full') this.#deps.skip(row, `it changed on both sides, and ${FULL}`);
         else this.hasProgress = true;
-        if (outcome === 'done') kept.push(row);
+        if (outcome === 'done') replaceable.push(row);
       }
     }
-    return kept;
+    return replaceable;
   }
 
   async #importFromDisk(rows: readonly FileState[]): Promise<void> {
     const { bridge, vault, workspace, signal } = this.#deps;
-    const left = new Map(rows.map((row) => [row.path, row]));
-    while (left.size > 0) {
-      const wanted = [...left.values()].slice(0, MAX_FOLDER_BATCH.files);
-      const asked = wanted.flatMap(({ path, disk }) => (disk === null ? [] : [{ path, hash: disk }]));
-      const { files } = await bridge.call(filesPort, 'files.read', { workspace, files: asked }, { signal });
+    const pending = new Map(rows.map((row) => [row.path, row]));
+    while (pending.size > 0) {
+      const batch = [...pending.values()].slice(0, MAX_FOLDER_BATCH.files);
+      const requests = batch.flatMap(({ path, disk }) => (disk === null ? [] : [{ path, hash: disk }]));
+      const { files } = await bridge.call(filesPort, 'files.read', { workspace, files: requests }, { signal });
       const changes: (FileChange & { row: FileState })[] = [];
       for (const file of files) {
-        const row = left.get(file.path);
+        const row = pending.get(file.path);
         if (row) changes.push({ row, path: row.path, base: row.record, file: await this.#createRecord(file) });
       }
       // Called before writing, so that an interruption leaves no file without its label.
@@ -125,40 +128,40 @@ export class FileExchange {
         if (outcome === 'full') this.#deps.skip(row, FULL);
         else this.hasProgress = true;
         if (outcome === 'done' && file) notes.push(toNoteStep({ ...row, record: file }));
-        left.delete(row.path);
+        pending.delete(row.path);
       }
       await this.#apply(notes);
       if (changes.length > 0) continue;
       // If none of them was unchanged, the next round looks at them again.
-      for (const { path } of wanted) left.delete(path);
+      for (const { path } of batch) pending.delete(path);
       this.hasProgress = true;
     }
   }
 
   async #createRecord({ path, content, encoding }: Pick<FileRecord, 'path' | 'content' | 'encoding'>): Promise<FileRecord> {
     const { workspace, clock } = this.#deps;
-    const read = normalizeContent(content, encoding);
-    const mimeType = await detectMediaType(path, toBytes(read));
-    return { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...read };
+    const normalized = normalizeContent(content, encoding);
+    const mimeType = await detectMediaType(path, toBytes(normalized));
+    return { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...normalized };
   }
 
   async #removeFromVault(rows: readonly FileState[]): Promise<void> {
     const { vault, workspace } = this.#deps;
-    for (const some of toBatches(rows, () => 0)) {
-      const changes = some.map(({ path, record }) => ({ path, base: record, file: null }));
+    for (const batch of toBatches(rows, () => 0)) {
+      const changes = batch.map(({ path, record }) => ({ path, base: record, file: null }));
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       this.hasProgress = true;
-      const gone = changes.filter((_, at) => outcomes[at]?.outcome === 'done');
-      await this.#apply(gone.map(({ path }) => ({ do: 'note', path, agreed: null })));
+      const removed = changes.filter((_, at) => outcomes[at]?.outcome === 'done');
+      await this.#apply(removed.map(({ path }) => ({ do: 'note', path, agreed: null })));
     }
   }
 
   async #writeToDisk(rows: readonly FileState[]): Promise<void> {
     const { files, skip } = this.#deps;
     // The size of a generated file is unknown until it is generated.
-    for (const some of toBatches(rows, ({ path, record }) => (files.isGenerated(path) ? MAX_FOLDER_BATCH.bytes : (record?.size ?? 0)))) {
+    for (const batch of toBatches(rows, ({ path, record }) => (files.isGenerated(path) ? MAX_FOLDER_BATCH.bytes : (record?.size ?? 0)))) {
       const steps: FolderStep[] = [];
-      for (const row of some) {
+      for (const row of batch) {
         const { path, disk } = row;
         const file = await files.get(path);
         if (!file) continue;
@@ -180,9 +183,9 @@ export class FileExchange {
     const { bridge, workspace, signal, skip } = this.#deps;
     if (steps.length === 0) return;
     const { outcomes } = await bridge.call(filesPort, 'files.apply', { workspace, steps }, { signal });
-    for (const [at, { outcome, why = 'it can’t be written' }] of outcomes.entries()) {
+    for (const [at, { outcome, why: reason = 'it can’t be written' }] of outcomes.entries()) {
       const row = this.#rows.get(steps[at]?.path ?? '');
-      if (outcome === 'refused' && row) skip(row, why);
+      if (outcome === 'refused' && row) skip(row, reason);
       else this.hasProgress = true;
     }
   }
@@ -196,16 +199,16 @@ const toNoteStep = ({ path, disk, record }: Pick<FileState, 'path' | 'disk' | 'r
 
 /** Splits items into batches that fit into one call. */
 function toBatches<T>(items: readonly T[], getBytes: (item: T) => number): T[][] {
-  const found: T[][] = [];
+  const batches: T[][] = [];
   let bytes = 0;
   for (const item of items) {
-    const last = found.at(-1);
+    const last = batches.at(-1);
     bytes += getBytes(item);
     if (last && last.length < MAX_FOLDER_BATCH.files && bytes <= MAX_FOLDER_BATCH.bytes) last.push(item);
     else {
-      found.push([item]);
+      batches.push([item]);
       bytes = getBytes(item);
     }
   }
-  return found;
+  return batches;
 }

@@ -13,6 +13,7 @@ const GENERATED_PROBLEM = 'it is generated from chats and was changed in the fol
 /** Maximum number of skipped files listed by name. */
 const MAX_SKIPPED_LISTED = 100;
 
+/** Dependencies of `WorkspaceMirror`. */
 export interface WorkspaceMirrorDeps
   extends Pick<FileExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'beforeImport'>, Pick<MirroredFilesDeps, 'dialogs'> {
   /** Reports a file that is skipped; called once per reason. */
@@ -64,6 +65,7 @@ export class WorkspaceMirror {
     this.#syncedState = null;
   }
 
+  /** Sets the state to failed; the next sync scans the folder. */
   setFailed(message: string): void {
     this.#syncedState = null;
     this.#state = { ...this.#state, state: 'failed', problem: message };
@@ -92,69 +94,69 @@ export class WorkspaceMirror {
       filesPort,
       'files.scan',
       { workspace, known: choice === undefined ? this.#syncedState : null, make: choice !== undefined },
-      { signal, on: { 'files.entries': (told) => void entries.push(...told.entries) } },
+      { signal, on: { 'files.entries': (batch) => void entries.push(...batch.entries) } },
     );
     if (state === 'same') return false;
     if (isFirst) this.#rejected.clear();
     const rows = await listFileStates(entries, await this.#files.list(), this.#hashes);
     // Generated files do not count as lost: they are removed with their conversations, and generated again if missing.
-    const own = rows.filter(({ path }) => parseDialogDate(path) === undefined);
-    const gone = detectMassDeletion(own, state === 'vanished', this.#removed);
-    if (gone && choice === undefined) {
-      this.#pause(folder, gone);
+    const notGenerated = rows.filter(({ path }) => parseDialogDate(path) === undefined);
+    const massDeletion = detectMassDeletion(notGenerated, state === 'vanished', this.#removed);
+    if (massDeletion && choice === undefined) {
+      this.#pause(folder, massDeletion);
       return false;
     }
     const skipped = new Map<string, string>();
-    const refuse = (row: FileState, why: string): void => {
-      this.#rejected.set(row.path, { as: toVersion(row), why });
-      skipped.set(row.path, why);
+    const skip = (row: FileState, reason: string): void => {
+      this.#rejected.set(row.path, { as: toVersion(row), why: reason });
+      skipped.set(row.path, reason);
     };
-    const exchange = new FileExchange({ ...this.#deps, files: this.#files, workspace, signal, skip: refuse }, rows);
-    if (gone && gone.paths.size > 0 && choice === 'restore') await exchange.clearBaseline(gone.paths);
+    const exchange = new FileExchange({ ...this.#deps, files: this.#files, workspace, signal, skip }, rows);
+    if (massDeletion && massDeletion.paths.size > 0 && choice === 'restore') await exchange.clearBaseline(massDeletion.paths);
     else await exchange.run(this.#groupByAction(rows, skipped));
     if (!exchange.hasProgress && !this.#changed) this.#syncedState = mark;
     this.#setSynced(folder, skipped);
     return exchange.hasProgress || this.#changed;
   }
 
-  /** Groups the files by action; skipped files are added to `onSkipped`. */
+  /** Groups the files by action; skipped files are added to `skipped`. */
   #groupByAction(rows: readonly FileState[], skipped: Map<string, string>): SyncWork {
     const work: SyncWork = { nothing: [], note: [], 'to-disk': [], 'to-vault': [], 'off-disk': [], 'off-vault': [], conflict: [] };
     for (const row of rows) {
       const { path, disk, agreed, record, vault, problem } = row;
-      const refused = this.#rejected.get(path);
+      const rejected = this.#rejected.get(path);
       if (problem !== undefined) skipped.set(path, problem);
-      else if (refused && refused.as === toVersion(row)) skipped.set(path, refused.why);
+      else if (rejected && rejected.as === toVersion(row)) skipped.set(path, rejected.why);
       // Written meanwhile: the next round compares it again.
       else if (record && vault === undefined && (disk !== null || agreed !== null)) this.#changed = true;
       else if (record && vault === undefined) work['to-disk'].push(row);
       else {
-        const verdict = computeSyncAction({ agreed: agreed?.hash ?? null, disk, vault: vault ?? null });
-        if (!this.#files.isGenerated(path)) work[verdict].push(row);
-        else if (verdict === 'off-vault') work['to-disk'].push(row);
-        else if (verdict === 'to-vault' || verdict === 'conflict') skipped.set(path, GENERATED_PROBLEM);
-        else work[verdict].push(row);
+        const action = computeSyncAction({ agreed: agreed?.hash ?? null, disk, vault: vault ?? null });
+        if (!this.#files.isGenerated(path)) work[action].push(row);
+        else if (action === 'off-vault') work['to-disk'].push(row);
+        else if (action === 'to-vault' || action === 'conflict') skipped.set(path, GENERATED_PROBLEM);
+        else work[action].push(row);
       }
     }
     return work;
   }
 
-  #pause(folder: string, gone: MassDeletion): void {
-    const count = gone.paths.size;
+  #pause(folder: string, massDeletion: MassDeletion): void {
+    const count = massDeletion.paths.size;
     const problem =
-      gone.from === 'folder'
+      massDeletion.from === 'folder'
         ? `${count === 0 ? 'All' : count} files disappeared from ${folder} at once. Syncing is paused and nothing was deleted here.`
         : `${count} files disappeared from the workspace at once. Syncing is paused and nothing was deleted in its folder.`;
     this.#syncedState = null;
-    this.#state = { ...this.#state, folder, state: 'stopped', problem, gone: { from: gone.from, count } };
+    this.#state = { ...this.#state, folder, state: 'stopped', problem, gone: { from: massDeletion.from, count } };
   }
 
   #setSynced(folder: string, skipped: ReadonlyMap<string, string>): void {
     const list = [...skipped].map(([path, why]) => ({ path, why }));
     for (const { path, why } of list) {
-      const said = `${path}\n${why}`;
-      if (!this.#reported.has(said)) this.#deps.onSkipped(this.#workspace, path, why);
-      this.#reported.add(said);
+      const report = `${path}\n${why}`;
+      if (!this.#reported.has(report)) this.#deps.onSkipped(this.#workspace, path, why);
+      this.#reported.add(report);
     }
     this.#state = {
       ...{ workspace: this.#workspace, folder, state: 'synced', problem: null, gone: null },

@@ -36,8 +36,8 @@ export function formatToolList(tools: readonly ListedTool[]): string {
   return tools.map((tool) => `- \`${toExampleCall(tool)}\`: ${tool.summary ?? tool.description}`).join('\n');
 }
 
-function parseToolCommand(rest: string, tools: readonly ListedTool[]): Command {
-  const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
+function parseToolCommand(input: string, tools: readonly ListedTool[]): Command {
+  const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
   if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${formatToolList(tools)}` };
   const tool = tools.find((each) => each.name === name);
   if (!tool) return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${formatToolList(tools)}` };

@@ -44,6 +44,7 @@ interface UncheckedSkill extends Omit<Skill, 'entry'> {
   head: SkillMetadata | { problem: string };
 }
 
+/** Dependencies of `SkillLibrary`. */
 export interface SkillLibraryDeps {
   vault: Pick<Vault, 'files'>;
   bridge: Bridge;
@@ -78,8 +79,8 @@ export class SkillLibrary {
   /** Skills of an agent by name. Those of its workspace take precedence over the bridge's, which may be cached for some seconds. */
   async listForAgent(agent: Agent, signal?: AbortSignal): Promise<Skill[]> {
     const found = [...(await this.#listWorkspaceSkills(getWorkspaceName(agent))), ...(await this.#listBridgeSkillsCached(signal))];
-    const first = found.filter(({ folder }, at) => found.findIndex((other) => other.folder === folder) === at);
-    return this.#checkRequirements(first, signal);
+    const preferred = found.filter(({ folder }, at) => found.findIndex((other) => other.folder === folder) === at);
+    return this.#checkRequirements(preferred, signal);
   }
 
   /**
@@ -110,12 +111,12 @@ export class SkillLibrary {
     const labelled = await labels.list('file', `${workspace}/${SKILLS_FOLDER}`);
     const folders = new Map<string, { files: string[]; stamp: string | undefined }>();
     for (const { path, size, modifiedAt } of await vault.files.list(workspace, SKILLS_FOLDER)) {
-      const [, folder = '', rest] = /^skills\/([^/]+)\/(.+)$/.exec(path) ?? [];
-      if (rest === undefined) continue;
-      const known = folders.get(folder) ?? { files: [], stamp: undefined };
-      if (rest === 'SKILL.md') known.stamp = `${size} ${modifiedAt}`;
-      else if (known.files.length < SKILL_LIMITS.files) known.files.push(rest);
-      if (folders.size < SKILL_LIMITS.skills || folders.has(folder)) folders.set(folder, known);
+      const [, folder = '', file] = /^skills\/([^/]+)\/(.+)$/.exec(path) ?? [];
+      if (file === undefined) continue;
+      const contents = folders.get(folder) ?? { files: [], stamp: undefined };
+      if (file === 'SKILL.md') contents.stamp = `${size} ${modifiedAt}`;
+      else if (contents.files.length < SKILL_LIMITS.files) contents.files.push(file);
+      if (folders.size < SKILL_LIMITS.skills || folders.has(folder)) folders.set(folder, contents);
     }
     const read = async (folder: string, file: string): Promise<string> => {
       const record = await vault.files.get(workspace, `${SKILLS_FOLDER}${folder}/${file}`);
@@ -173,8 +174,8 @@ export class SkillLibrary {
   }
 
   async #readHead(key: string, folder: string, stamp: string, text: () => Promise<string>): Promise<UncheckedSkill['head']> {
-    const known = this.#heads.get(key);
-    if (known?.stamp === stamp) return known.head;
+    const cached = this.#heads.get(key);
+    if (cached?.stamp === stamp) return cached.head;
     const head = await text().then(
       (read) => parseSkill(folder, read),
       (error: unknown) => ({ problem: error instanceof Error ? error.message : 'Couldn’t read SKILL.md' }),
@@ -184,13 +185,13 @@ export class SkillLibrary {
   }
 
   /** Checks the requirements of all skills at once. */
-  async #checkRequirements(found: readonly UncheckedSkill[], signal?: AbortSignal): Promise<Skill[]> {
-    const heads = found.flatMap(({ head }) => ('problem' in head ? [] : [head]));
+  async #checkRequirements(skills: readonly UncheckedSkill[], signal?: AbortSignal): Promise<Skill[]> {
+    const heads = skills.flatMap(({ head }) => ('problem' in head ? [] : [head]));
     const programs = [...new Set(heads.flatMap((head) => [...head.programs, ...head.anyOf.flat()]))];
     const variables = [...new Set(heads.flatMap((head) => head.variables))];
-    const onlySome = heads.some(({ systems }) => systems.length > 0);
-    const lacks = await this.#findMissing({ programs, variables, onlySome }, signal);
-    return found.map(({ head, folder, path, source, files, outside, read }) => {
+    const needsPlatform = heads.some(({ systems }) => systems.length > 0);
+    const unmet = await this.#findMissing({ programs, variables, needsPlatform }, signal);
+    return skills.map(({ head, folder, path, source, files, outside, read }) => {
       if ('problem' in head) {
         return {
           entry: { name: folder, description: '', source, path, state: 'invalid', missing: [], problem: head.problem },
@@ -199,16 +200,16 @@ export class SkillLibrary {
           read,
         };
       }
-      const without = (name: string): boolean => lacks.programs.has(name);
+      const isMissing = (name: string): boolean => unmet.programs.has(name);
       const missing = [
-        ...head.programs.filter(without),
-        ...head.anyOf.flatMap((names) => (names.every(without) ? [names.join(' or ')] : [])),
-        ...head.variables.filter((name) => lacks.variables.has(name)),
-        ...(head.systems.length === 0 || head.systems.includes(lacks.platform ?? '') ? [] : [head.systems.map(systemName).join(' or ')]),
+        ...head.programs.filter(isMissing),
+        ...head.anyOf.flatMap((names) => (names.every(isMissing) ? [names.join(' or ')] : [])),
+        ...head.variables.filter((name) => unmet.variables.has(name)),
+        ...(head.systems.length === 0 || head.systems.includes(unmet.platform ?? '') ? [] : [head.systems.map(systemName).join(' or ')]),
       ];
       const { name, description, license, compatibility } = head;
       const entry: SkillEntry = { name, description, source, path, state: missing.length > 0 ? 'missing' : 'ready', missing };
-      if (missing.length > 0 && lacks.problem !== undefined) entry.problem = lacks.problem;
+      if (missing.length > 0 && unmet.problem !== undefined) entry.problem = unmet.problem;
       if (!head.userInvocable) entry.userInvocable = false;
       if (license !== undefined) entry.license = license;
       if (compatibility !== undefined) entry.compatibility = compatibility;
@@ -218,21 +219,21 @@ export class SkillLibrary {
 
   /** `platform`: operating system of the bridge's machine, if known. */
   async #findMissing(
-    { programs, variables, onlySome }: { programs: string[]; variables: string[]; onlySome: boolean },
+    { programs, variables, needsPlatform }: { programs: string[]; variables: string[]; needsPlatform: boolean },
     signal?: AbortSignal,
   ): Promise<{ programs: Set<string>; variables: Set<string>; platform?: string; problem?: string }> {
     const { bridge } = this.#deps;
-    if (programs.length + variables.length === 0 && !onlySome) return { programs: new Set(), variables: new Set() };
+    if (programs.length + variables.length === 0 && !needsPlatform) return { programs: new Set(), variables: new Set() };
     const unknown = { programs: new Set(programs), variables: new Set(variables) };
     if (!bridge.provides(skillsPort)) return { ...unknown, problem: 'Checking its requirements needs the bridge' };
     try {
-      const asked = { programs: programs.slice(0, 500), variables: variables.slice(0, 500) };
-      const lacking = await bridge.call(skillsPort, 'missing', asked, signal ? { signal } : {});
-      const [more, others] = [programs.slice(500), variables.slice(500)];
+      const query = { programs: programs.slice(0, 500), variables: variables.slice(0, 500) };
+      const checked = await bridge.call(skillsPort, 'missing', query, signal ? { signal } : {});
+      const [uncheckedPrograms, uncheckedVariables] = [programs.slice(500), variables.slice(500)];
       return {
-        programs: new Set([...lacking.programs, ...more]),
-        variables: new Set([...lacking.variables, ...others]),
-        platform: lacking.platform,
+        programs: new Set([...checked.programs, ...uncheckedPrograms]),
+        variables: new Set([...checked.variables, ...uncheckedVariables]),
+        platform: checked.platform,
       };
     } catch (error) {
       return { ...unknown, problem: `Couldn’t check its requirements: ${error instanceof Error ? error.message : String(error)}` };

@@ -107,15 +107,15 @@ export class ClaimsManager {
 
   /** All claims that were not deleted, oldest first; only those of a page, if one is given. */
   async listClaims(page?: string): Promise<Claim[]> {
-    const wanted = page === undefined ? undefined : toPagePath(page);
-    return getCurrentClaims(await this.read()).filter(({ pagePath }) => wanted === undefined || pagePath === wanted);
+    const onlyPath = page === undefined ? undefined : toPagePath(page);
+    return getCurrentClaims(await this.read()).filter(({ pagePath }) => onlyPath === undefined || pagePath === onlyPath);
   }
 
   /** The history of a claim, oldest first, even if it was deleted. Throws NOT_FOUND. */
   async history(id: string): Promise<ClaimChange[]> {
-    const found = (await this.read()).histories.get(id);
-    if (!found) throw createNotFoundError(id);
-    return [...found];
+    const changes = (await this.read()).histories.get(id);
+    if (!changes) throw createNotFoundError(id);
+    return [...changes];
   }
 
   /** Lines of the claims' files that cannot be parsed. They are neither removed nor used. */
@@ -124,29 +124,29 @@ export class ClaimsManager {
   }
 
   /**
-   * Changes the confidence of a claim, its tags, or both: `updateClaim(id, 0.9, ['cats'])`, or `updateClaim(id, { tags: ['cats'] }, why)`.
+   * Changes the confidence of a claim, its tags, or both: `updateClaim(id, 0.9, ['cats'])`, or `updateClaim(id, { tags: ['cats'] }, reason)`.
    * Use `supersedeClaim` to change its text. Throws NOT_FOUND, INVALID_PARAMS.
    */
-  updateClaim(id: string, changes: ClaimChanges, why?: string): Promise<Claim>;
+  updateClaim(id: string, changes: ClaimChanges, reason?: string): Promise<Claim>;
   updateClaim(id: string, confidence?: number | null, tags?: readonly string[]): Promise<Claim>;
   async updateClaim(id: string, first?: ClaimChanges | number | null, second?: string | readonly string[]): Promise<Claim> {
     const byName = typeof first === 'object' && first !== null;
     const changes = byName ? first : { confidence: first ?? undefined, tags: second };
-    const why = byName && typeof second === 'string' ? second : undefined;
+    const reason = byName && typeof second === 'string' ? second : undefined;
     return this.#change(async () => {
       const history = await this.#historyOf(id);
       const set = Object.fromEntries(
         Object.entries(parseFields(claimChanges, changes, 'The change')).filter(([, value]) => value !== undefined),
       );
-      return await this.#next(history, ClaimEvent.UPDATED, set, why);
+      return await this.#next(history, ClaimEvent.UPDATED, set, reason);
     });
   }
 
   /** Active claims that contradict this one, each with the reason; most certain first. Throws NOT_FOUND for an unknown id. */
   async findContradictions(claim: Claim | string, signal: AbortSignal = NEVER_ABORTED): Promise<Contradiction[]> {
     const all = await this.read();
-    const one = typeof claim === 'string' ? getLatest(await this.#historyOf(claim, { all })).claim : claim;
-    return findContradictions(one, getCurrentClaims(all), signal);
+    const target = typeof claim === 'string' ? getLatest(await this.#historyOf(claim, { all })).claim : claim;
+    return findContradictions(target, getCurrentClaims(all), signal);
   }
 
   /**
@@ -156,12 +156,12 @@ export class ClaimsManager {
   async supersedeClaim(oldId: string, text: string, rationale: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
     return this.#change(async () => {
       const old = requireActive(getLatest(await this.#historyOf(oldId)).claim);
-      const why = requireSentence(rationale, 'The rationale');
+      const reason = requireSentence(rationale, 'The rationale');
       const at = this.#now();
       const { pagePath, tags, confidence } = old;
       const fields = { id: this.#newId(), pagePath, text, evidence: toEvidence(evidence), tags, confidence, createdAt: at, updatedAt: at };
       // The first line of the new claim also implies the change of the old one, so that one write is enough.
-      return await this.#write([], { event: ClaimEvent.ADDED, at, why, claim: new Claim({ ...fields, supersedes: old.id }) });
+      return await this.#write([], { event: ClaimEvent.ADDED, at, why: reason, claim: new Claim({ ...fields, supersedes: old.id }) });
     });
   }
 
@@ -170,15 +170,15 @@ export class ClaimsManager {
     return this.#change(async () => {
       const history = await this.#historyOf(id);
       requireActive(getLatest(history).claim);
-      const why = requireSentence(reason, 'The reason');
-      const against = evidence.map((each) => new Evidence(each));
-      return await this.#next(history, ClaimEvent.REFUTED, { status: ClaimStatus.REFUTED, reason: why }, why, against);
+      const sentence = requireSentence(reason, 'The reason');
+      const counterEvidence = evidence.map((each) => new Evidence(each));
+      return await this.#next(history, ClaimEvent.REFUTED, { status: ClaimStatus.REFUTED, reason: sentence }, sentence, counterEvidence);
     });
   }
 
   /** Deletes a claim; its history stays. Throws NOT_FOUND. */
-  async deleteClaim(id: string, why?: string): Promise<void> {
-    await this.#change(async () => this.#next(await this.#historyOf(id), ClaimEvent.DELETED, {}, why));
+  async deleteClaim(id: string, reason?: string): Promise<void> {
+    await this.#change(async () => this.#next(await this.#historyOf(id), ClaimEvent.DELETED, {}, reason));
   }
 
   /** Restores a deleted claim. Throws NOT_FOUND if it never existed; INVALID_PARAMS if it is not deleted. */
@@ -194,13 +194,13 @@ export class ClaimsManager {
    * Keeps a claim although another one seems to contradict it, with a reason; the pair is no longer reported as a contradiction. Throws
    * NOT_FOUND, INVALID_PARAMS.
    */
-  async keepBeside(id: string, other: string, why: string): Promise<Claim> {
+  async keepBeside(id: string, other: string, reason: string): Promise<Claim> {
     return this.#change(async () => {
       const { claim: beside } = getLatest(await this.#historyOf(other));
       const history = await this.#historyOf(id);
       if (beside.id === id) throw new RpcError('INVALID_PARAMS', 'A claim can’t contradict itself.');
-      const said = [...new Set([...(getLatest(history).claim.beside ?? []), beside.id])];
-      return await this.#next(history, ClaimEvent.KEPT, { beside: said }, requireSentence(why, 'The reason'));
+      const keptIds = [...new Set([...(getLatest(history).claim.beside ?? []), beside.id])];
+      return await this.#next(history, ClaimEvent.KEPT, { beside: keptIds }, requireSentence(reason, 'The reason'));
     });
   }
 
@@ -233,14 +233,14 @@ export class ClaimsManager {
     return { path: file, claims };
   }
 
-  /** The content of such a file. */
+  /** Lines of an export; see `exportToJsonl`. */
   async exportLines({ deleted = false }: { deleted?: boolean } = {}): Promise<{ text: string; claims: number }> {
     const all = [...(await this.read()).histories.values()].filter((history) => deleted || getLatest(history).event !== ClaimEvent.DELETED);
     return { text: all.map(formatExportLine).join(''), claims: all.length };
   }
 
   /**
-   * Imports such a file, or one of another program with the same members. Existing claims are never lost: a diverged history of the same
+   * Imports an exported file, or a file of another program with the same members. Existing claims are never lost: a diverged history of the same
    * claim is a conflict. Throws NOT_FOUND.
    */
   async importFromJsonl(path: string): Promise<ImportReport> {
@@ -256,16 +256,16 @@ export class ClaimsManager {
     return this.#change(async () => {
       const { histories, problems } = parseExport(file, text, this.#now(), this.#newId);
       const report: ImportReport = { added: [], updated: [], unchanged: 0, conflicts: [], problems };
-      const here = new Map((await this.read()).histories);
+      const localHistories = new Map((await this.read()).histories);
       for (const history of histories) {
         const { id } = getLatest(history).claim;
-        const ours = here.get(id) ?? [];
-        const outcome = compareHistories(ours, history);
+        const localHistory = localHistories.get(id) ?? [];
+        const outcome = compareHistories(localHistory, history);
         if (outcome === 'same') report.unchanged++;
         else if (outcome === 'conflict') report.conflicts.push(id);
         else {
-          await this.#write(ours, ...history.slice(ours.length));
-          here.set(id, history);
+          await this.#write(localHistory, ...history.slice(localHistory.length));
+          localHistories.set(id, history);
           (outcome === 'new' ? report.added : report.updated).push(id);
         }
       }
@@ -277,21 +277,27 @@ export class ClaimsManager {
     id: string,
     { all, deleted = false }: { all?: ClaimHistories; deleted?: boolean } = {},
   ): Promise<readonly ClaimChange[]> {
-    const found = (all ?? (await this.read())).histories.get(id);
-    if (!found || (!deleted && getLatest(found).event === ClaimEvent.DELETED)) throw createNotFoundError(id);
-    return found;
+    const history = (all ?? (await this.read())).histories.get(id);
+    if (!history || (!deleted && getLatest(history).event === ClaimEvent.DELETED)) throw createNotFoundError(id);
+    return history;
   }
 
   #next(
     history: readonly ClaimChange[],
     event: ClaimEvent,
     set: Record<string, unknown>,
-    why?: string,
-    against: readonly Evidence[] = [],
+    reason?: string,
+    counterEvidence: readonly Evidence[] = [],
   ): Promise<Claim> {
     const at = this.#now();
     const claim = new Claim({ ...getLatest(history).claim, ...set, updatedAt: at });
-    return this.#write(history, { event, at, ...(why !== undefined && { why }), ...(against.length > 0 && { against }), claim });
+    return this.#write(history, {
+      event,
+      at,
+      ...(reason !== undefined && { why: reason }),
+      ...(counterEvidence.length > 0 && { against: counterEvidence }),
+      claim,
+    });
   }
 
   /** Appends lines to a claim's file, keeping its content, valid or not. */
@@ -301,13 +307,13 @@ export class ClaimsManager {
     const lines = history.map(formatChange);
     await this.#workspace.update(path, (before = '') => {
       if (history.length === 0 && before !== '') throw new RpcError('ALREADY_EXISTS', `A claim with id "${claim.id}" already exists.`);
-      const there = parseClaimFile(path, claim.id, before).changes.map(formatChange);
-      if (there.some((line, at) => line !== lines[at])) {
+      const storedLines = parseClaimFile(path, claim.id, before).changes.map(formatChange);
+      if (storedLines.some((line, at) => line !== lines[at])) {
         this.#files.forget(path);
         throw new ClaimChangedError();
       }
-      const more = [...lines.slice(there.length), ...added.map(formatChange)].join('');
-      return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${more}`;
+      const newLines = [...lines.slice(storedLines.length), ...added.map(formatChange)].join('');
+      return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${newLines}`;
     });
     this.#files.forget(path);
     return claim;

@@ -125,18 +125,25 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       scope: null,
       params: z.strictObject({ id: id.optional(), limit: z.number().int().min(1).max(100).default(20) }),
       impact: 'reads',
-      async run({ id: of, limit }, context) {
+      async run({ id: claimId, limit }, context) {
         const { claims } = (await getOwnWiki(context)).vault;
         const all = await claims.listClaims();
-        const mine = of === undefined ? undefined : await claims.getClaim(of);
-        const pairs = mine
-          ? (await claims.findContradictions(mine, context.signal)).map(({ claim, ...why }) => ({ claims: [mine, claim], ...why }))
+        const ownClaim = claimId === undefined ? undefined : await claims.getClaim(claimId);
+        const pairs = ownClaim
+          ? (await claims.findContradictions(ownClaim, context.signal)).map(({ claim, ...conflict }) => ({
+              claims: [ownClaim, claim],
+              ...conflict,
+            }))
           : await findContradictingPairs(all, { most: limit, signal: context.signal });
         await addTaint(
           pairs.flatMap(({ claims: both }) => both.map((claim) => claim.pagePath)),
           context,
         );
-        return { pairs: pairs.slice(0, limit).map(({ claims: both, reason: why }) => ({ reason: why, claims: both.map(toClaimView) })) };
+        return {
+          pairs: pairs
+            .slice(0, limit)
+            .map(({ claims: both, reason: conflictReason }) => ({ reason: conflictReason, claims: both.map(toClaimView) })),
+        };
       },
     }),
   ];
@@ -182,15 +189,17 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
         confidence: z.number().min(0).max(1).default(0.8).describe('Confidence, from 0 to 1'),
       }),
       impact: 'adds',
-      async run({ path: page, text: said, evidence: rests, tags, confidence }, context) {
+      async run({ path: page, text: sentence, evidence: sources, tags, confidence }, context) {
         const { vault, change, prepare } = await getOwnWiki(context);
         await labelPage(page, context);
-        const claim = await change((claims) => claims.addClaim(page, said, rests, tags, confidence));
+        const claim = await change((claims) => claims.addClaim(page, sentence, sources, tags, confidence));
         await prepare();
         const against = await vault.claims.findContradictions(claim, context.signal);
         return {
           claim: toClaimView(claim),
-          contradictions: against.slice(0, 10).map(({ claim: other, reason: why }) => ({ reason: why, id: other.id, text: other.text })),
+          contradictions: against
+            .slice(0, 10)
+            .map(({ claim: other, reason: conflictReason }) => ({ reason: conflictReason, id: other.id, text: other.text })),
         };
       },
     }),
@@ -202,8 +211,8 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       source: 'memory',
       scope: 'memory',
       params: z.strictObject({ id, text, rationale: reason.describe('Why the old one is no longer true'), evidence: evidence.min(1) }),
-      run: async ({ id: old, text: said, rationale, evidence: rests }, context) =>
-        toClaimView(await (await getOwnWiki(context)).change((claims) => claims.supersedeClaim(old, said, rationale, rests))),
+      run: async ({ id: oldId, text: sentence, rationale, evidence: sources }, context) =>
+        toClaimView(await (await getOwnWiki(context)).change((claims) => claims.supersedeClaim(oldId, sentence, rationale, sources))),
     }),
     defineTool({
       name: 'wiki_refute',
@@ -213,8 +222,8 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       source: 'memory',
       scope: 'memory',
       params: z.strictObject({ id, reason: reason.describe('Why it is not true'), evidence: evidence.default([]) }),
-      run: async ({ id: of, reason: why, evidence: rests }, context) =>
-        toClaimView(await (await getOwnWiki(context)).change((claims) => claims.refuteClaim(of, why, rests))),
+      run: async ({ id: claimId, reason: refutation, evidence: sources }, context) =>
+        toClaimView(await (await getOwnWiki(context)).change((claims) => claims.refuteClaim(claimId, refutation, sources))),
     }),
   ];
   return [...reading, ...writing];

@@ -31,8 +31,8 @@ function parseLine(text: string): z.output<typeof timedLine> | undefined {
 
 function getLineTime(text: string): number {
   const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken } = parseLine(text) ?? {};
-  const told = [at, startedAt, finishedAt, createdAt, taken?.until, ...recalls.map((recall) => recall.at)];
-  return Math.max(-Infinity, ...told.filter((each) => typeof each === 'number'));
+  const times = [at, startedAt, finishedAt, createdAt, taken?.until, ...recalls.map((recall) => recall.at)];
+  return Math.max(-Infinity, ...times.filter((each) => typeof each === 'number'));
 }
 
 /** Of duplicate lines the last counts, as for readers of the file. */
@@ -51,14 +51,14 @@ function parseLines(file: string): TimedLine[] {
 
 const getTexts = (lines: readonly TimedLine[]): Set<string> => new Set(lines.map(({ text }) => text));
 const joinLines = (lines: Iterable<string>): string => [...lines].map((line) => `${line}\n`).join('');
-const isBefore = (one: TimedLine, other: TimedLine): boolean => one.at < other.at || (one.at === other.at && one.text < other.text);
+const isBefore = (a: TimedLine, b: TimedLine): boolean => a.at < b.at || (a.at === b.at && a.text < b.text);
 
 /**
  * Merges two diverged versions of a JSON Lines file, independent of their order: all lines of both, each in its own order and otherwise by
  * time. Lines common to both occur once, and a dreaming run keeps only its latest line.
  */
-export function mergeLines(one: string, other: string): string {
-  const [a, b] = [parseLines(one), parseLines(other)];
+export function mergeLines(file: string, otherFile: string): string {
+  const [a, b] = [parseLines(file), parseLines(otherFile)];
   const [inA, inB] = [getTexts(a), getTexts(b)];
   // If one version contains the other, it is the result.
   const [hasB, hasA] = [b.every(({ text }) => inA.has(text)), a.every(({ text }) => inB.has(text))];

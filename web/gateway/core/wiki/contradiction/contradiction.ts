@@ -6,6 +6,7 @@ import { areDifferentDates } from './dates.ts';
 import { type Statement, parseStatements } from './statement.ts';
 import { areOpposite, ONE_TIME_EVENTS, UNIQUE_ATTRIBUTES, UNIQUE_VERBS } from './contradiction-words.ts';
 
+/** Denial of a statement, or a different value. */
 export type ContradictionKind = 'negation' | 'value';
 
 /** Why two texts contradict each other. */
@@ -20,6 +21,7 @@ export interface Contradiction extends ContradictionReason {
   claim: Claim;
 }
 
+/** Two claims that contradict each other. */
 export interface ContradictingPair extends ContradictionReason {
   claims: [Claim, Claim];
 }
@@ -31,20 +33,20 @@ const statementCache = new Map<string, Statement[]>();
 const MAX_CACHED = 20_000;
 
 function readStatements(text: string): Statement[] {
-  let found = statementCache.get(text);
-  if (!found) {
+  let statements = statementCache.get(text);
+  if (!statements) {
     if (statementCache.size >= MAX_CACHED) statementCache.clear();
-    statementCache.set(text, (found = parseStatements(text)));
+    statementCache.set(text, (statements = parseStatements(text)));
   }
-  return found;
+  return statements;
 }
 
 /**
  * Finds a contradiction between two English texts: the same subject, with a negation or a different value. Symmetric. Prefers precision to
  * recall: uncertain cases are not reported.
  */
-export function findConflict(one: string, other: string): ContradictionReason | undefined {
-  const [first, second] = one < other ? [one, other] : [other, one];
+export function findConflict(text: string, otherText: string): ContradictionReason | undefined {
+  const [first, second] = text < otherText ? [text, otherText] : [otherText, text];
   for (const a of readStatements(first))
     for (const b of readStatements(second)) {
       const conflict = compareStatements(a, b);
@@ -80,12 +82,12 @@ export async function findContradictions(
   claims: readonly Claim[],
   signal: AbortSignal = NEVER_ABORTED,
 ): Promise<Contradiction[]> {
-  const breath = new TimeSlicer(signal);
+  const timeSlicer = new TimeSlicer(signal);
   const found: Contradiction[] = [];
   const subjects = getSubjectKeys(claim.text);
   for (const other of claims) {
     if (other.id === claim.id || other.status !== ClaimStatus.ACTIVE || isKeptPair(claim, other)) continue;
-    await breath.after(other.text.length * PARSE_COST);
+    await timeSlicer.after(other.text.length * PARSE_COST);
     if (![...getSubjectKeys(other.text)].some((subject) => subjects.has(subject))) continue;
     const conflict = findConflict(claim.text, other.text);
     if (conflict) found.push({ claim: other, ...conflict });
@@ -101,24 +103,24 @@ export async function findContradictingPairs(
   claims: readonly Claim[],
   { most = Infinity, signal = NEVER_ABORTED }: { most?: number; signal?: AbortSignal } = {},
 ): Promise<ContradictingPair[]> {
-  const breath = new TimeSlicer(signal);
-  const having = new Map<string, Claim[]>();
+  const timeSlicer = new TimeSlicer(signal);
+  const claimsBySubject = new Map<string, Claim[]>();
   const pairs: ContradictingPair[] = [];
   for (const claim of claims) {
     if (claim.status !== ClaimStatus.ACTIVE) continue;
     const subjects = getSubjectKeys(claim.text);
-    const earlier = new Set([...subjects].flatMap((subject) => having.get(subject) ?? []));
-    await breath.after(claim.text.length * PARSE_COST);
-    for (const before of earlier) {
-      await breath.after(COMPARE_COST);
-      const conflict = isKeptPair(before, claim) ? undefined : findConflict(before.text, claim.text);
-      if (conflict) pairs.push({ claims: [before, claim], ...conflict });
+    const earlier = new Set([...subjects].flatMap((subject) => claimsBySubject.get(subject) ?? []));
+    await timeSlicer.after(claim.text.length * PARSE_COST);
+    for (const earlierClaim of earlier) {
+      await timeSlicer.after(COMPARE_COST);
+      const conflict = isKeptPair(earlierClaim, claim) ? undefined : findConflict(earlierClaim.text, claim.text);
+      if (conflict) pairs.push({ claims: [earlierClaim, claim], ...conflict });
       if (pairs.length >= most) return pairs;
     }
     for (const subject of subjects) {
-      const all = having.get(subject);
+      const all = claimsBySubject.get(subject);
       if (all) all.push(claim);
-      else having.set(subject, [claim]);
+      else claimsBySubject.set(subject, [claim]);
     }
   }
   return pairs;
@@ -146,9 +148,9 @@ const describeWords = (words: Iterable<string>, { written }: Statement): string 
     .filter(Boolean)
     .slice(0, 6)
     .join(' ') || 'the same subject';
-const createValueConflict = (a: Statement, said: string, and: string): ContradictionReason => ({
+const createValueConflict = (a: Statement, value: string, otherValue: string): ContradictionReason => ({
   kind: 'value',
-  reason: `Conflicting values for ${describeWords(a.subject, a)}: ${quote(said)} and ${quote(and)}`,
+  reason: `Conflicting values for ${describeWords(a.subject, a)}: ${quote(value)} and ${quote(otherValue)}`,
 });
 const quote = (text: string): string => `“${text.length > 200 ? `${text.slice(0, 200)}…` : text}”`;
 
@@ -157,18 +159,20 @@ const areDatesCompatible = (a: Statement, b: Statement): boolean =>
   (a.dates.length === 0) === (b.dates.length === 0) && a.dates.every((date) => b.dates.some((other) => !areDifferentDates(date, other)));
 
 /** One statement denies the other, which may say more. */
-function findDenial(no: Statement, yes: Statement): ContradictionReason | undefined {
-  if (!isSameSet(no.subject, yes.subject) || no.past !== yes.past) return undefined;
+function findDenial(denial: Statement, assertion: Statement): ContradictionReason | undefined {
+  if (!isSameSet(denial.subject, assertion.subject) || denial.past !== assertion.past) return undefined;
   // "Not all" is compatible with "some", and positive and negative "some" are compatible.
-  if ((no.quantity === 'some' && yes.quantity !== 'all') || (yes.quantity === 'some' && no.quantity !== 'all')) return undefined;
-  if (subtract(no.words, yes.words).length > 0 || subtract(yes.words, no.words).length > MAX_EXTRA_WORDS) return undefined;
-  if (no.dates.length > 0 && !areDatesCompatible(no, yes)) return undefined;
-  if (no.dates.length === 0 && yes.dates.length > 0 && no.past) return undefined;
-  if (!no.amounts.every((amount) => yes.amounts.some((other) => other.unit === amount.unit && !areExclusive(amount, other))))
+  if ((denial.quantity === 'some' && assertion.quantity !== 'all') || (assertion.quantity === 'some' && denial.quantity !== 'all'))
+    return undefined;
+  if (subtract(denial.words, assertion.words).length > 0 || subtract(assertion.words, denial.words).length > MAX_EXTRA_WORDS)
+    return undefined;
+  if (denial.dates.length > 0 && !areDatesCompatible(denial, assertion)) return undefined;
+  if (denial.dates.length === 0 && assertion.dates.length > 0 && denial.past) return undefined;
+  if (!denial.amounts.every((amount) => assertion.amounts.some((other) => other.unit === amount.unit && !areExclusive(amount, other))))
     return undefined;
   return {
     kind: 'negation',
-    reason: `Contradiction about ${describeWords(no.subject, no)}: ${quote(yes.text)} and ${quote(no.text)}`,
+    reason: `Contradiction about ${describeWords(denial.subject, denial)}: ${quote(assertion.text)} and ${quote(denial.text)}`,
   };
 }
 
@@ -177,19 +181,21 @@ function compareDates(a: Statement, b: Statement): ContradictionReason | undefin
   if (![...a.words].some((word) => ONE_TIME_EVENTS.has(word) && b.words.has(word))) return undefined;
   if (subtract(a.words, b.words).length > 0 && subtract(b.words, a.words).length > 0) return undefined;
   if (a.dates.length !== 1 || b.dates.length !== 1) return undefined;
-  const [[one], [other]] = [a.dates, b.dates];
-  return one && other && areDifferentDates(one, other) ? createValueConflict(a, one.written, other.written) : undefined;
+  const [[date], [otherDate]] = [a.dates, b.dates];
+  return date && otherDate && areDifferentDates(date, otherDate) ? createValueConflict(a, date.written, otherDate.written) : undefined;
 }
 
 /** The same quantity has two different values. */
 function compareAmounts(a: Statement, b: Statement): ContradictionReason | undefined {
-  const [more, less] = [subtract(a.words, b.words), subtract(b.words, a.words)];
-  if ((more.length > 0 && less.length > 0) || more.length + less.length > MAX_EXTRA_WORDS || !areDatesCompatible(a, b)) return undefined;
+  const [onlyInA, onlyInB] = [subtract(a.words, b.words), subtract(b.words, a.words)];
+  if ((onlyInA.length > 0 && onlyInB.length > 0) || onlyInA.length + onlyInB.length > MAX_EXTRA_WORDS || !areDatesCompatible(a, b))
+    return undefined;
   for (const amount of a.amounts) {
-    const alike = b.amounts.filter(({ unit }) => unit === amount.unit);
-    const [other] = alike;
+    const sameUnit = b.amounts.filter(({ unit }) => unit === amount.unit);
+    const [other] = sameUnit;
     const alone = a.amounts.filter(({ unit }) => unit === amount.unit).length === 1;
-    if (other && alone && alike.length === 1 && areExclusive(amount, other)) return createValueConflict(a, amount.written, other.written);
+    if (other && alone && sameUnit.length === 1 && areExclusive(amount, other))
+      return createValueConflict(a, amount.written, other.written);
   }
   return undefined;
 }
@@ -200,63 +206,66 @@ const isCompatible = (a: Statement, b: Statement): boolean =>
 
 /** The statements contain opposites, such as open and closed. */
 function findOpposites(a: Statement, b: Statement): ContradictionReason | undefined {
-  const [more, less] = [subtract(a.words, b.words), subtract(b.words, a.words)];
+  const [onlyInA, onlyInB] = [subtract(a.words, b.words), subtract(b.words, a.words)];
   if (!isCompatible(a, b) || a.quantity === 'some' || b.quantity === 'some') return undefined;
-  for (const one of more) {
-    const other = less.find((each) => areOpposite(one, each, a.state && b.state));
-    if (other === undefined) continue;
-    const [rest, others] = [more.filter((each) => each !== one), less.filter((each) => each !== other && !areOpposite(one, each, a.state))];
-    if ((rest.length === 0 || others.length === 0) && rest.length + others.length <= MAX_EXTRA_WORDS / 2)
-      return createValueConflict(a, describeWords([one], a), describeWords([other], b));
+  for (const word of onlyInA) {
+    const opposite = onlyInB.find((each) => areOpposite(word, each, a.state && b.state));
+    if (opposite === undefined) continue;
+    const [remainingInA, remainingInB] = [
+      onlyInA.filter((each) => each !== word),
+      onlyInB.filter((each) => each !== opposite && !areOpposite(word, each, a.state)),
+    ];
+    if ((remainingInA.length === 0 || remainingInB.length === 0) && remainingInA.length + remainingInB.length <= MAX_EXTRA_WORDS / 2)
+      return createValueConflict(a, describeWords([word], a), describeWords([opposite], b));
   }
   return undefined;
 }
 
 /** A subject has two values where only one is possible, such as two places of residence. */
 function compareValues(a: Statement, b: Statement): ContradictionReason | undefined {
-  const [more, less] = [subtract(a.words, b.words), subtract(b.words, a.words)];
-  if (more.length === 0 || less.length === 0 || !isCompatible(a, b)) return undefined;
+  const [onlyInA, onlyInB] = [subtract(a.words, b.words), subtract(b.words, a.words)];
+  if (onlyInA.length === 0 || onlyInB.length === 0 || !isCompatible(a, b)) return undefined;
   const single = [...a.predicate].some((word) => UNIQUE_VERBS.has(word) && b.predicate.has(word));
   if (!single && !(a.placed && b.placed)) return undefined;
-  if (!more.every((word) => a.names.has(word)) || !less.every((word) => b.names.has(word))) return undefined;
-  return isComparable(more, less) ? createValueConflict(a, describeWords(more, a), describeWords(less, b)) : undefined;
+  if (!onlyInA.every((word) => a.names.has(word)) || !onlyInB.every((word) => b.names.has(word))) return undefined;
+  return isComparable(onlyInA, onlyInB) ? createValueConflict(a, describeWords(onlyInA, a), describeWords(onlyInB, b)) : undefined;
 }
 
 /** Only places of the same kind exclude each other: a city may lie in a country. */
-function isComparable(more: readonly string[], less: readonly string[]): boolean {
-  const [one, other] = [getPlaceKind(more), getPlaceKind(less)];
-  return one === other;
+function isComparable(words: readonly string[], otherWords: readonly string[]): boolean {
+  const [kind, otherKind] = [getPlaceKind(words), getPlaceKind(otherWords)];
+  return kind === otherKind;
 }
 
 interface Attribute {
   of: ReadonlySet<string>;
   is: ReadonlySet<string>;
   /** The value comes first: "Canberra is the capital of Australia". */
-  turned: boolean;
+  valueFirst: boolean;
 }
 
 function getAttributes({ state, subject, predicate, definite }: Statement): Attribute[] {
   if (!state) return [];
   const single = (words: ReadonlySet<string>): boolean => [...words].some((word) => UNIQUE_ATTRIBUTES.has(word));
   return [
-    ...(single(subject) ? [{ of: subject, is: predicate, turned: false }] : []),
-    ...(definite && predicate.size >= 2 && single(predicate) ? [{ of: predicate, is: subject, turned: true }] : []),
+    ...(single(subject) ? [{ of: subject, is: predicate, valueFirst: false }] : []),
+    ...(definite && predicate.size >= 2 && single(predicate) ? [{ of: predicate, is: subject, valueFirst: true }] : []),
   ];
 }
 
 /** A unique attribute has two values, in either word order: "The capital of Australia is …", "… is the capital of Australia". */
 function compareAttributes(a: Statement, b: Statement): ContradictionReason | undefined {
   if (a.past !== b.past || !isCompatible(a, b)) return undefined;
-  for (const one of getAttributes(a))
-    for (const other of getAttributes(b)) {
-      if (!isSameSet(one.of, other.of)) continue;
-      const [more, less] = [subtract(one.is, other.is), subtract(other.is, one.is)];
-      if (more.length === 0 || less.length === 0) continue;
+  for (const attribute of getAttributes(a))
+    for (const otherAttribute of getAttributes(b)) {
+      if (!isSameSet(attribute.of, otherAttribute.of)) continue;
+      const [onlyInA, onlyInB] = [subtract(attribute.is, otherAttribute.is), subtract(otherAttribute.is, attribute.is)];
+      if (onlyInA.length === 0 || onlyInB.length === 0) continue;
       const named = (words: readonly string[], { names }: Statement): boolean => words.some((word) => names.has(word));
-      if (named(more, a) !== named(less, b) || !isComparable(more, less)) continue;
+      if (named(onlyInA, a) !== named(onlyInB, b) || !isComparable(onlyInA, onlyInB)) continue;
       return {
         kind: 'value',
-        reason: `Conflicting values for ${describeWords(one.of, a)}: ${quote(describeWords(one.is, a))} and ${quote(describeWords(other.is, b))}`,
+        reason: `Conflicting values for ${describeWords(attribute.of, a)}: ${quote(describeWords(attribute.is, a))} and ${quote(describeWords(otherAttribute.is, b))}`,
       };
     }
   return undefined;
