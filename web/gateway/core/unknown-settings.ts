@@ -2,7 +2,7 @@ import { toCanonicalJson } from './canonical-json.ts';
 import { isObject, type Json } from './merge-patch.ts';
 import { type Settings, settingsSchema } from './settings-schema.ts';
 
-/** A setting that does not fit this build, with its path. It is kept unchanged for builds that it does fit. */
+/** A setting that does not fit this build, with its path. It is kept unchanged for other builds. */
 export interface UnknownSetting {
   path: readonly string[];
   value: unknown;
@@ -20,12 +20,12 @@ export function separateUnknown(stored: Json): { document: Json; misfits: Unknow
   const misfits: UnknownSetting[] = [];
   for (let parsed = settingsSchema.safeParse(document); !parsed.success; parsed = settingsSchema.safeParse(document)) {
     const before = document;
-    const places = parsed.error.issues.flatMap(({ path, ...issue }) =>
+    const issuePaths = parsed.error.issues.flatMap(({ path, ...issue }) =>
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path],
     );
-    const cuts = keepOutermost(places.map((place) => toRemovablePath(before, place.map(String))));
+    const removedPaths = keepOutermost(issuePaths.map((path) => toRemovablePath(before, path.map(String))));
     // An error without a path: all sections are misfits.
-    for (const path of cuts.length > 0 ? cuts : Object.keys(document).map((name) => [name])) {
+    for (const path of removedPaths.length > 0 ? removedPaths : Object.keys(document).map((name) => [name])) {
       misfits.push({ path, value: getValue(document, path) });
       document = removeValue(document, path);
     }
@@ -35,15 +35,15 @@ export function separateUnknown(stored: Json): { document: Json; misfits: Unknow
 
 /** Puts the misfits back into a document. */
 export function mergeUnknown(document: Json, misfits: readonly UnknownSetting[]): Json {
-  return misfits.reduceRight((whole, { path, value }) => setValue(whole, path, value), document);
+  return misfits.reduceRight((merged, { path, value }) => setValue(merged, path, value), document);
 }
 
 /** Removes the misfits that are unchanged from a document; the other misfits were edited or deleted. */
-export function extractUnknown(whole: Json, misfits: readonly UnknownSetting[]): { document: Json; misfits: UnknownSetting[] } {
-  const left = misfits.filter(
-    ({ path, value }) => hasValue(whole, path) && toCanonicalJson(getValue(whole, path)) === toCanonicalJson(value),
+export function extractUnknown(stored: Json, misfits: readonly UnknownSetting[]): { document: Json; misfits: UnknownSetting[] } {
+  const unchanged = misfits.filter(
+    ({ path, value }) => hasValue(stored, path) && toCanonicalJson(getValue(stored, path)) === toCanonicalJson(value),
   );
-  return { document: left.reduce((document, { path }) => removeValue(document, path), whole), misfits: left };
+  return { document: unchanged.reduce((document, { path }) => removeValue(document, path), stored), misfits: unchanged };
 }
 
 /** Disables the parts of memory whose settings cannot be read: they may have been off. */
@@ -53,33 +53,33 @@ function disableMemoryFeature(memory: Settings['memory'], name: string, unread: 
 }
 
 /** The effective settings: a limit that cannot be read is as strict as possible, not absent. */
-export function withSafeDefaults(given: Settings, misfits: readonly UnknownSetting[]): Settings {
-  const used = structuredClone(given);
+export function withSafeDefaults(settings: Settings, misfits: readonly UnknownSetting[]): Settings {
+  const safe = structuredClone(settings);
   for (const { path } of misfits) {
     const [section, name = '', part] = path;
-    const agent = section === 'agents' && part === 'tools' ? used.agents[name] : undefined;
+    const agent = section === 'agents' && part === 'tools' ? safe.agents[name] : undefined;
     if (agent) agent.tools = { allow: [] };
     // An unreadable setting may have said "no".
-    if (section === 'memory') disableMemoryFeature(used.memory, name, path.length < 3 || part === 'enabled');
+    if (section === 'memory') disableMemoryFeature(safe.memory, name, path.length < 3 || part === 'enabled');
     // With half of its settings, other memories would be promoted at other times.
-    if (section === 'dreaming') used.dreaming.enabled = false;
+    if (section === 'dreaming') safe.dreaming.enabled = false;
     if (section !== 'tools' || (name !== 'policies' && path.length > 1)) continue;
-    used.tools.policies = { ...used.tools.policies, [part ?? '*']: 'ask' };
+    safe.tools.policies = { ...safe.tools.policies, [part ?? '*']: 'ask' };
   }
-  return used;
+  return safe;
 }
 
 /** Unique paths, without those inside another one. */
 function keepOutermost(paths: readonly (readonly string[])[]): (readonly string[])[] {
-  const found = new Map(paths.filter((path) => path.length > 0).map((path) => [JSON.stringify(path), path]));
+  const byKey = new Map(paths.filter((path) => path.length > 0).map((path) => [JSON.stringify(path), path]));
   const isWithin = (path: readonly string[]): boolean =>
-    path.some((_, depth) => depth > 0 && found.has(JSON.stringify(path.slice(0, depth))));
-  return [...found.values()].filter((path) => !isWithin(path));
+    path.some((_, depth) => depth > 0 && byKey.has(JSON.stringify(path.slice(0, depth))));
+  return [...byKey.values()].filter((path) => !isWithin(path));
 }
 
 /** The path to remove: no deeper than the section's depth, not inside an array, and existing. */
-function toRemovablePath(document: Json, place: readonly string[]): readonly string[] {
-  let path = place.slice(0, DEPTH[place[0] ?? ''] ?? 2);
+function toRemovablePath(document: Json, issuePath: readonly string[]): readonly string[] {
+  let path = issuePath.slice(0, DEPTH[issuePath[0] ?? ''] ?? 2);
   while (path.length > 0 && !hasValue(document, path)) path = path.slice(0, -1);
   return path;
 }

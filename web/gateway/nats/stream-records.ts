@@ -24,6 +24,7 @@ export interface StreamReplica {
   markVerified(leader: string): Promise<void>;
 }
 
+/** Dependencies of `StreamRecords`. */
 export interface StreamRecordsDeps {
   places: VaultStreams;
   seal: VaultSeal;
@@ -69,9 +70,9 @@ export class StreamRecords {
   /** Parses messages that have arrived. */
   async read(messages: readonly StreamMessage[]): Promise<SequencedRecord[]> {
     const received = await this.#decode(messages);
-    for (const one of received) {
-      this.#writer.noteReceived(one);
-      if (one.foreign && one.known.seq > this.#examinedSeq) await this.#checkDamaged(one);
+    for (const message of received) {
+      this.#writer.noteReceived(message);
+      if (message.foreign && message.known.seq > this.#examinedSeq) await this.#checkDamaged(message);
     }
     return (await this.#compareWithLocal(received)).records;
   }
@@ -79,10 +80,10 @@ export class StreamRecords {
   /** Parses messages that were read before, or should have been, and returns records that are missing here. */
   async readAgain(messages: readonly StreamMessage[]): Promise<SequencedRecord[]> {
     const received: RecordMessage[] = [];
-    for (const one of await this.#decode(messages)) {
-      const { isChanged, now } = await this.#writer.recheck(one);
-      if (now?.foreign && isChanged) this.#deps.onDamaged(DAMAGED_MESSAGE);
-      if (now) received.push(now);
+    for (const message of await this.#decode(messages)) {
+      const { isChanged, now: current } = await this.#writer.recheck(message);
+      if (current?.foreign && isChanged) this.#deps.onDamaged(DAMAGED_MESSAGE);
+      if (current) received.push(current);
     }
     return (await this.#compareWithLocal(received)).missed;
   }
@@ -96,7 +97,7 @@ export class StreamRecords {
   async #decode(messages: readonly StreamMessage[]): Promise<RecordMessage[]> {
     const { places, seal, schema, onschema } = this.#deps;
     const received = await Promise.all(messages.map((message) => readMessage(places, seal, message)));
-    const newest = Math.max(0, ...received.map((one) => one.schema));
+    const newest = Math.max(0, ...received.map((message) => message.schema));
     if (newest <= schema) return received;
     onschema(newest);
     throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer version of Perch. Reload the app.');

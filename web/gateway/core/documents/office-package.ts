@@ -58,7 +58,7 @@ export class OfficePackage {
     if (entry.uncompressedSize > maxBytes) throw this.#createSizeError();
     const xml = new XmlReader(handlers);
     const slicer = new TimeSlicer(this.#signal);
-    let refusal: unknown;
+    let handlerError: unknown;
     let size = 0;
     const sink = new WritableStream<Uint8Array>({
       write: async (bytes) => {
@@ -69,7 +69,7 @@ export class OfficePackage {
           xml.write(bytes);
           await slicer.after(bytes.length);
         } catch (error) {
-          refusal = error;
+          handlerError = error;
           throw error;
         }
       },
@@ -78,7 +78,8 @@ export class OfficePackage {
       await entry.getData(sink, { checkSignature: true, signal: this.#signal });
       xml.end();
     } catch (error) {
-      if (refusal === undefined || !(refusal instanceof StopReading)) throw toReadError(this.#name, refusal ?? error, this.#signal);
+      if (handlerError === undefined || !(handlerError instanceof StopReading))
+        throw toReadError(this.#name, handlerError ?? error, this.#signal);
     }
   }
 
@@ -100,23 +101,23 @@ export class OfficePackage {
   /** Relationships of a part by id; internal targets as paths from the package's root, external ones unchanged. */
   async readRelations(path: string): Promise<Map<string, { type: string; target: string }>> {
     const slash = path.lastIndexOf('/') + 1;
-    const found = new Map<string, { type: string; target: string }>();
+    const relations = new Map<string, { type: string; target: string }>();
     await this.read(`${path.slice(0, slash)}_rels/${path.slice(slash)}.rels`, {
       open(name, attributes) {
         const { Id: id, Type: type = '', Target: target = '', TargetMode: mode } = attributes;
         if (name !== 'Relationship' || id === undefined) return;
         // The last segment of the type is the same in both editions of the standard.
         const kind = type.slice(type.lastIndexOf('/') + 1);
-        found.set(id, { type: kind, target: mode === 'External' ? target : resolvePath(path, target) });
+        relations.set(id, { type: kind, target: mode === 'External' ? target : resolvePath(path, target) });
       },
     });
-    return found;
+    return relations;
   }
 
   /** The main part: the document, workbook or presentation. `name`: name of its root element. */
   async readMain(defaultPath: string, name: string): Promise<{ path: string; root: XmlElement }> {
-    const found = [...(await this.readRelations('')).values()].find(({ type }) => type === 'officeDocument');
-    const path = found?.target ?? defaultPath;
+    const relation = [...(await this.readRelations('')).values()].find(({ type }) => type === 'officeDocument');
+    const path = relation?.target ?? defaultPath;
     const root = await this.readTree(path);
     if (root?.name !== name) throw createUnreadableError(this.#name, `is not a file of this type: it has no ${defaultPath}`);
     return { path, root };

@@ -14,6 +14,7 @@ const MAX_NARRATIVE_CHARS = 8000;
 /** A model's answer to a prompt. */
 export type Narrate = (prompt: string, signal: AbortSignal) => Promise<string>;
 
+/** Dependencies of `runRemPhase`. */
 export interface RemPhaseDeps {
   workspace: Workspace;
   signals: SignalsStore;
@@ -46,17 +47,17 @@ export async function runRemPhase({
   const trusted = all.filter(({ untrusted }) => untrusted === undefined);
   const themes = await findThemes(trusted, (time) => local(time).date, pace);
   const problems: Problem[] = [];
-  let words = '';
+  let summary = '';
   if (narrate && themes.length > 0) {
     try {
-      words = (await withTimeLimit(narrate, createPrompt(themes), narrateMs)).trim().slice(0, MAX_NARRATIVE_CHARS);
-      if (words === '') problems.push({ path: '', why: 'The model returned an empty summary' });
+      summary = (await withTimeLimit(narrate, createPrompt(themes), narrateMs)).trim().slice(0, MAX_NARRATIVE_CHARS);
+      if (summary === '') problems.push({ path: '', why: 'The model returned an empty summary' });
     } catch (error) {
       problems.push({ path: '', why: `The model could not write a summary: ${error instanceof Error ? error.message : String(error)}` });
     }
   }
-  const narrative = toMarkdown(at, trusted, all.length - trusted.length, themes, words);
-  return { phase: 'REM', themes, narrative, byModel: words !== '', path: await saveReport(workspace, at, narrative), problems };
+  const narrative = toMarkdown(at, trusted, all.length - trusted.length, themes, summary);
+  return { phase: 'REM', themes, narrative, byModel: summary !== '', path: await saveReport(workspace, at, narrative), problems };
 }
 
 async function withTimeLimit(narrate: Narrate, prompt: string, ms: number): Promise<string> {
@@ -66,30 +67,38 @@ async function withTimeLimit(narrate: Narrate, prompt: string, ms: number): Prom
   return Promise.race([narrate(prompt, signal), timeout.promise]);
 }
 
-function toMarkdown(at: number, trusted: readonly ShortTermSignal[], others: number, themes: readonly Theme[], words: string): string {
+function toMarkdown(
+  at: number,
+  trusted: readonly ShortTermSignal[],
+  excludedCount: number,
+  themes: readonly Theme[],
+  summary: string,
+): string {
   const recalled = trusted.filter(({ recallCount }) => recallCount > 0).length;
-  const left =
-    others === 0 ? '' : ` ${formatCount(others, 'more is', 'more are')} left out because the source is a tool result or a quotation.`;
+  const excluded =
+    excludedCount === 0
+      ? ''
+      : ` ${formatCount(excludedCount, 'more is', 'more are')} left out because the source is a tool result or a quotation.`;
   const body = themes.length === 0 ? ['No recurring themes.'] : themes.map(toParagraph);
-  const model = words === '' ? [] : ['## Summary by the model', words.replaceAll(/<!--|-->/g, '').replace(/^/gm, '> ')];
-  const head = `${formatCount(trusted.length, 'signal', 'signals')} collected, ${recalled} of them recalled by a question.${left}`;
+  const model = summary === '' ? [] : ['## Summary by the model', summary.replaceAll(/<!--|-->/g, '').replace(/^/gm, '> ')];
+  const head = `${formatCount(trusted.length, 'signal', 'signals')} collected, ${recalled} of them recalled by a question.${excluded}`;
   return [`# Dream report, ${new Date(at).toISOString()}`, OWN_BEGIN, head, ...body, ...model, OWN_END].join('\n\n') + '\n';
 }
 
 function toParagraph({ terms, signals, days, recalls, excerpts }: Theme): string {
   const [first, last] = excerpts.map(({ content, sourceRef }) => `“${escapeMarkdown(content)}” (${escapeMarkdown(sourceRef)})`);
   const story = last === undefined ? `Example: ${first ?? ''}.` : `First: ${first ?? ''}. Latest: ${last}.`;
-  const asked = recalls === 0 ? 'never recalled' : `recalled ${recalls === 1 ? 'once' : `${recalls} times`}`;
-  return `## ${terms.map(escapeMarkdown).join(' · ')}\n\n${formatCount(signals, 'signal', 'signals')} on ${formatCount(days, 'day', 'days')}, ${asked}. ${story}`;
+  const recallText = recalls === 0 ? 'never recalled' : `recalled ${recalls === 1 ? 'once' : `${recalls} times`}`;
+  return `## ${terms.map(escapeMarkdown).join(' · ')}\n\n${formatCount(signals, 'signal', 'signals')} on ${formatCount(days, 'day', 'days')}, ${recallText}. ${story}`;
 }
 
-const formatCount = (number: number, one: string, more: string): string => `${number} ${number === 1 ? one : more}`;
+const formatCount = (number: number, singular: string, plural: string): string => `${number} ${number === 1 ? singular : plural}`;
 
 /** One line of plain text without Markdown: no links, images or markup. */
 function escapeMarkdown(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  const short = line.length > MAX_EXCERPT_CHARS ? `${line.slice(0, MAX_EXCERPT_CHARS)}…` : line;
-  return short.replace(/[\\`*_[\]<>#!|~]/g, String.raw`\$&`);
+  const excerpt = line.length > MAX_EXCERPT_CHARS ? `${line.slice(0, MAX_EXCERPT_CHARS)}…` : line;
+  return excerpt.replace(/[\\`*_[\]<>#!|~]/g, String.raw`\$&`);
 }
 
 function createPrompt(themes: readonly Theme[]): string {

@@ -52,13 +52,13 @@ export class CompactionConfig {
   readonly minMessagesToCompact: number;
   readonly compactionThreshold: number;
 
-  constructor(given: z.input<typeof sections.compaction> | Record<string, unknown> = {}) {
-    const read = parseSettings(sections.compaction, given);
-    this.enabled = read.enabled;
-    this.maxTokens = read.maxTokens;
-    this.reserveRatio = read.reserveRatio;
-    this.minMessagesToCompact = read.minMessagesToCompact;
-    this.compactionThreshold = read.compactionThreshold;
+  constructor(settings: z.input<typeof sections.compaction> | Record<string, unknown> = {}) {
+    const parsed = parseSettings(sections.compaction, settings);
+    this.enabled = parsed.enabled;
+    this.maxTokens = parsed.maxTokens;
+    this.reserveRatio = parsed.reserveRatio;
+    this.minMessagesToCompact = parsed.minMessagesToCompact;
+    this.compactionThreshold = parsed.compactionThreshold;
   }
 }
 
@@ -69,12 +69,12 @@ export class SummaryConfig {
   readonly maxSummaryTokens: number;
   readonly asyncMode: boolean;
 
-  constructor(given: z.input<typeof sections.summary> | Record<string, unknown> = {}) {
-    const read = parseSettings(sections.summary, given);
-    this.enabled = read.enabled;
-    this.model = read.model;
-    this.maxSummaryTokens = read.maxSummaryTokens;
-    this.asyncMode = read.asyncMode;
+  constructor(settings: z.input<typeof sections.summary> | Record<string, unknown> = {}) {
+    const parsed = parseSettings(sections.summary, settings);
+    this.enabled = parsed.enabled;
+    this.model = parsed.model;
+    this.maxSummaryTokens = parsed.maxSummaryTokens;
+    this.asyncMode = parsed.asyncMode;
   }
 }
 
@@ -83,8 +83,8 @@ export class DialogConfig {
   readonly enabled: boolean;
   readonly retentionDays: number;
 
-  constructor(given: z.input<typeof sections.dialog> | Record<string, unknown> = {}) {
-    ({ enabled: this.enabled, retentionDays: this.retentionDays } = parseSettings(sections.dialog, given));
+  constructor(settings: z.input<typeof sections.dialog> | Record<string, unknown> = {}) {
+    ({ enabled: this.enabled, retentionDays: this.retentionDays } = parseSettings(sections.dialog, settings));
   }
 }
 
@@ -93,8 +93,8 @@ export class LongTermMemoryConfig {
   readonly enabled: boolean;
   readonly file: string;
 
-  constructor(given: z.input<typeof sections.longTerm> | Record<string, unknown> = {}) {
-    ({ enabled: this.enabled, file: this.file } = parseSettings(sections.longTerm, given));
+  constructor(settings: z.input<typeof sections.longTerm> | Record<string, unknown> = {}) {
+    ({ enabled: this.enabled, file: this.file } = parseSettings(sections.longTerm, settings));
   }
 }
 
@@ -104,10 +104,10 @@ export class ToolResultConfig {
   readonly maxLength: number;
   readonly retentionDays: number;
 
-  constructor(given: z.input<typeof sections.toolResult> | Record<string, unknown> = {}) {
-    const read = parseSettings(sections.toolResult, given);
-    this.enabled = read.enabled;
-    this.maxLength = read.maxLength;
-    this.retentionDays = read.retentionDays;
+  constructor(settings: z.input<typeof sections.toolResult> | Record<string, unknown> = {}) {
+    const parsed = parseSettings(sections.toolResult, settings);
+    this.enabled = parsed.enabled;
+    this.maxLength = parsed.maxLength;
+    this.retentionDays = parsed.retentionDays;
   }
 }

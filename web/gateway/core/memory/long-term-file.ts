@@ -35,20 +35,20 @@ export class LongTermFile {
    * Adds memories that do not exist yet, in one step. `added` is false for existing ones. Throws an Error for a text that is empty or too
    * long.
    */
-  async add(given: readonly MemoryLine[]): Promise<{ memory: Memory; added: boolean }[]> {
-    const lines = given.map((line): MemoryLine => ({ ...line, text: validateText(line.text), createdAt: toMinute(line.createdAt) }));
+  async add(memories: readonly MemoryLine[]): Promise<{ memory: Memory; added: boolean }[]> {
+    const lines = memories.map((line): MemoryLine => ({ ...line, text: validateText(line.text), createdAt: toMinute(line.createdAt) }));
     let results: { memory: Memory; added: boolean }[] = [];
     await this.#workspace.update(this.path, (before = '') => {
       let file = before;
-      const known = new Map(getMemoryBlocks(file).map((block) => [toMemoryId(block.memory.text), block.memory]));
+      const memoriesById = new Map(getMemoryBlocks(file).map((block) => [toMemoryId(block.memory.text), block.memory]));
       results = lines.map((line) => {
         const id = toMemoryId(line.text);
-        const same = known.get(id);
-        if (!same) {
+        const existing = memoriesById.get(id);
+        if (!existing) {
           file = appendLine(file, formatMemory(line));
-          known.set(id, line);
+          memoriesById.set(id, line);
         }
-        return { memory: { id, ...(same ?? line) }, added: !same };
+        return { memory: { id, ...(existing ?? line) }, added: !existing };
       });
       return file === before ? undefined : file;
     });
@@ -85,8 +85,8 @@ export class LongTermFile {
       replaced = earlier.length;
       removed = earlier.map(({ memory }) => toMemoryId(memory.text)).filter((id) => id !== toMemoryId(line.text));
       if (first?.memory.text === line.text && others.length === 0) return undefined;
-      const rest = others.reduceRight(removeBlock, file);
-      return first ? replaceBlock(rest, first, formatMemory(line)) : appendLine(file, formatMemory(line));
+      const remaining = others.reduceRight(removeBlock, file);
+      return first ? replaceBlock(remaining, first, formatMemory(line)) : appendLine(file, formatMemory(line));
     });
     return { memory: { id: toMemoryId(line.text), ...line }, replaced, removed };
   }
@@ -96,29 +96,29 @@ export class LongTermFile {
    * text that is empty or too long.
    */
   async replace(id: string, change: { text?: string | undefined; category?: MemoryCategory | undefined }): Promise<Memory | undefined> {
-    let found: Memory | undefined;
+    let replaced: Memory | undefined;
     await this.#workspace.update(this.path, (file = '') => {
       const all = getMemoryBlocks(file);
       const [first, ...others] = all.filter(({ memory }) => toMemoryId(memory.text) === id);
       if (!first) return undefined;
       const { memory } = first;
       const line: MemoryLine = { ...memory, text: validateText(change.text ?? memory.text), category: change.category ?? memory.category };
-      found = { id: toMemoryId(line.text), ...line };
-      if (found.id !== id && all.some(({ memory: { text } }) => toMemoryId(text) === found?.id))
+      replaced = { id: toMemoryId(line.text), ...line };
+      if (replaced.id !== id && all.some(({ memory: { text } }) => toMemoryId(text) === replaced?.id))
         throw new RpcError('ALREADY_EXISTS', 'Another memory already has this text.');
       return replaceBlock(others.reduceRight(removeBlock, file), first, formatMemory(line));
     });
-    return found;
+    return replaced;
   }
 
   /** Preferences by name, in file order; the later of two with the same name wins. */
   async preferences(): Promise<Map<string, string>> {
-    const found = new Map<string, string>();
+    const preferences = new Map<string, string>();
     for (const { key, value } of (await this.memories()).flatMap((memory) => parsePreference(memory) ?? [])) {
-      for (const same of found.keys()) if (same.toLowerCase() === key.toLowerCase()) found.delete(same);
-      found.set(key, value);
+      for (const name of preferences.keys()) if (name.toLowerCase() === key.toLowerCase()) preferences.delete(name);
+      preferences.set(key, value);
     }
-    return found;
+    return preferences;
   }
 
   /** Memories in file order. Returns the same array until the file changes. */

@@ -40,7 +40,7 @@ export interface LineProblem {
 const MAX_SHOWN_CHARS = 200;
 const toIso = (at: number): string => new Date(at).toISOString();
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const change = z.looseObject({
+const changeSchema = z.looseObject({
   event: z.enum(ClaimEvent),
   at: instant,
   why: z.string().optional(),
@@ -73,6 +73,7 @@ export const toFileClaim = (claim: Claim): Record<string, unknown> => ({
   beside: claim.beside,
 });
 
+/** Converts a change to snake_case, as it is stored in a claim's file. */
 export const toFileChange = ({ event, at, why, against, claim }: ClaimChange): Record<string, unknown> => ({
   event,
   at: toIso(at),
@@ -85,8 +86,8 @@ export const toFileChange = ({ event, at, why, against, claim }: ClaimChange): R
 export const formatChange = (change: ClaimChange): string => `${JSON.stringify(toFileChange(change))}\n`;
 
 /** Parses a change. Throws an Error that names the invalid member. */
-export function parseChange(given: unknown): ClaimChange {
-  const { event, at, why, against, claim } = parseFields(change, given, 'A change');
+export function parseChange(value: unknown): ClaimChange {
+  const { event, at, why, against, claim } = parseFields(changeSchema, value, 'A change');
   return {
     event,
     at,
@@ -97,26 +98,26 @@ export function parseChange(given: unknown): ClaimChange {
 }
 
 /** Converts the object's own member names to camelCase; nested objects are parsed elsewhere. */
-const toCamelCaseMembers = (given: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [toCamelCase(name), value]));
+const toCamelCaseMembers = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [toCamelCase(name), value]));
 
 /** Parses JSON Lines one by one. `read` throws an Error for an invalid object, which is reported and skipped. */
-export function forEachJsonLine(path: string, text: string, read: (given: Record<string, unknown>) => void): LineProblem[] {
+export function forEachJsonLine(path: string, text: string, read: (fields: Record<string, unknown>) => void): LineProblem[] {
   const problems: LineProblem[] = [];
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue;
     const report = (problem: string): void => void problems.push({ path, line: at + 1, problem, text: line.slice(0, MAX_SHOWN_CHARS) });
-    let given: unknown;
+    let value: unknown;
     try {
-      given = JSON.parse(line.replace(/^\uFEFF/, ''));
+      value = JSON.parse(line.replace(/^\uFEFF/, ''));
     } catch {
       report('Invalid JSON');
       continue;
     }
-    if (!isObject(given)) report('Not a JSON object');
+    if (!isObject(value)) report('Not a JSON object');
     else
       try {
-        read(toCamelCaseMembers(given));
+        read(toCamelCaseMembers(value));
       } catch (error) {
         report(error instanceof Error ? error.message : 'Invalid line');
       }
@@ -131,10 +132,11 @@ export interface ClaimFile {
   problems: LineProblem[];
 }
 
+/** Parses the file of claim `id`. Lines that belong to another claim are reported as problems. */
 export function parseClaimFile(path: string, id: string, text: string): ClaimFile {
   const changes: ClaimChange[] = [];
-  const problems = forEachJsonLine(path, text, (given) => {
-    const change = parseChange(given);
+  const problems = forEachJsonLine(path, text, (fields) => {
+    const change = parseChange(fields);
     if (change.claim.id !== id) throw new Error(`This line belongs to claim ${change.claim.id}, not to ${id}`);
     changes.push(change);
   });

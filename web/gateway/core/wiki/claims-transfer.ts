@@ -17,8 +17,8 @@ export interface ImportReport {
 }
 
 /** Validates the path of an export. Throws INVALID_PARAMS for an invalid path or another extension, so that no page is ever overwritten. */
-export function toJsonlPath(given: string): string {
-  const path = toFolderPath(given);
+export function toJsonlPath(exportPath: string): string {
+  const path = toFolderPath(exportPath);
   if (!path.endsWith('.jsonl')) throw new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} must end with .jsonl.`);
   return path;
 }
@@ -42,9 +42,9 @@ export function parseExport(
   newId: () => string,
 ): { histories: ClaimChange[][]; problems: LineProblem[] } {
   const histories: ClaimChange[][] = [];
-  const problems = forEachJsonLine(path, text, (given) => {
-    const { history } = given;
-    if (history === undefined) return void histories.push([toImportedChange(given, now, newId)]);
+  const problems = forEachJsonLine(path, text, (fields) => {
+    const { history } = fields;
+    if (history === undefined) return void histories.push([toImportedChange(fields, now, newId)]);
     if (!Array.isArray(history) || history.length === 0) throw new Error('`history` must be an array of changes');
     const changes = history.map((each: unknown) => parseChange(isObject(each) ? each : {}));
     const ids = new Set(changes.map(({ claim }) => claim.id));
@@ -54,26 +54,27 @@ export function parseExport(
   return { histories, problems };
 }
 
-function toImportedChange(given: Record<string, unknown>, now: number, newId: () => string): ClaimChange {
-  const { id = newId(), createdAt, updatedAt, ...rest } = given;
+function toImportedChange(fields: Record<string, unknown>, now: number, newId: () => string): ClaimChange {
+  const { id = newId(), createdAt, updatedAt, ...otherFields } = fields;
   const iso = new Date(now).toISOString();
-  const claim = { id, ...rest, createdAt: createdAt ?? iso, updatedAt: updatedAt ?? createdAt ?? iso };
+  const claim = { id, ...otherFields, createdAt: createdAt ?? iso, updatedAt: updatedAt ?? createdAt ?? iso };
   return parseChange({ event: ClaimEvent.IMPORTED, at: iso, claim });
 }
 
 /** Compares an imported history with the existing one: `longer` continues it. */
 export function compareHistories(
-  ours: readonly ClaimChange[] | undefined,
-  theirs: readonly ClaimChange[],
+  localHistory: readonly ClaimChange[] | undefined,
+  importedHistory: readonly ClaimChange[],
 ): 'new' | 'same' | 'longer' | 'conflict' {
-  if (!ours || ours.length === 0) return 'new';
-  const [here, there] = [ours.map(toLine), theirs.map(toLine)];
-  const shared = Math.min(here.length, there.length);
-  if (here.slice(0, shared).every((line, at) => line === there[at])) return there.length > here.length ? 'longer' : 'same';
+  if (!localHistory || localHistory.length === 0) return 'new';
+  const [localLines, importedLines] = [localHistory.map(toLine), importedHistory.map(toLine)];
+  const sharedCount = Math.min(localLines.length, importedLines.length);
+  if (localLines.slice(0, sharedCount).every((line, at) => line === importedLines[at]))
+    return importedLines.length > localLines.length ? 'longer' : 'same';
   // A line without a history only contains the current state.
-  const [alone, last] = [theirs[0], ours.at(-1)];
-  const bare = theirs.length === 1 && alone?.event === ClaimEvent.IMPORTED;
-  return bare && last && isSameClaim(alone.claim, last.claim) ? 'same' : 'conflict';
+  const [firstImported, lastLocal] = [importedHistory[0], localHistory.at(-1)];
+  const isStateOnly = importedHistory.length === 1 && firstImported?.event === ClaimEvent.IMPORTED;
+  return isStateOnly && lastLocal && isSameClaim(firstImported.claim, lastLocal.claim) ? 'same' : 'conflict';
 }
 
 const toLine = (change: ClaimChange): string => JSON.stringify(toFileChange(change));

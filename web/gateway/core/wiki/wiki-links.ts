@@ -35,12 +35,12 @@ export function findLinks(markdown: string, from: string): WikiLink[] {
     if (!line.includes('[[')) continue;
     for (const [, mark, target = '', heading, alias] of line.matchAll(LINK)) {
       // In a table, the bar before the alias is written `\|`.
-      const named = (heading === undefined ? target : `${target}#${heading}`).replace(/\\$/, '').split('#');
-      const [name = '', ...rest] = named;
-      if (name.trim() === '' && rest.length === 0) continue;
+      const segments = (heading === undefined ? target : `${target}#${heading}`).replace(/\\$/, '').split('#');
+      const [name = '', ...headings] = segments;
+      if (name.trim() === '' && headings.length === 0) continue;
       links.push({
         target: resolveRelative(name.trim(), from),
-        ...(rest.length > 0 && { heading: rest.join('#').trim() }),
+        ...(headings.length > 0 && { heading: headings.join('#').trim() }),
         ...(alias !== undefined && { alias: alias.trim() }),
         embedded: mark === '!',
         line: at + 1,
@@ -62,26 +62,26 @@ export class LinkTargets {
   readonly #titles = new Map<string, string[]>();
 
   constructor(pages: Iterable<NamedPage>) {
-    const put = (map: Map<string, string[]>, name: string, path: string): void => {
+    const addPath = (map: Map<string, string[]>, name: string, path: string): void => {
       const paths = map.get(toKey(name)) ?? [];
       if (!paths.includes(path)) map.set(toKey(name), [...paths, path]);
     };
     for (const { path, title, aliases } of pages) {
       const names = path.replace(/\.md$/i, '').split('/');
-      for (let from = 0; from < names.length; from++) put(this.#paths, names.slice(from).join('/'), path);
-      for (const name of [title, ...aliases]) put(this.#titles, name, path);
+      for (let from = 0; from < names.length; from++) addPath(this.#paths, names.slice(from).join('/'), path);
+      for (const name of [title, ...aliases]) addPath(this.#titles, name, path);
     }
   }
 
-  /** Path of the page; undefined if there is none yet. */
+  /** Path of the page; undefined if the page does not exist. */
   resolve(target: string, from: string): string | undefined {
     if (target === '') return from;
     const name = target.replace(/^\/+/, '').replace(/\.md$/i, '');
-    const found = this.#paths.get(toKey(name)) ?? this.#titles.get(toKey(name)) ?? this.#titles.get(toKey(target)) ?? [];
-    const exact = found.find((path) => toKey(path) === toKey(`${name}.md`));
+    const candidates = this.#paths.get(toKey(name)) ?? this.#titles.get(toKey(name)) ?? this.#titles.get(toKey(target)) ?? [];
+    const exact = candidates.find((path) => toKey(path) === toKey(`${name}.md`));
     if (exact !== undefined && name.includes('/')) return exact;
-    const near = (path: string): number => (getFolder(path) === getFolder(from) ? 0 : path.split('/').length);
-    return [...found].sort((a, b) => near(a) - near(b) || (a < b ? -1 : 1))[0];
+    const computeDistance = (path: string): number => (getFolder(path) === getFolder(from) ? 0 : path.split('/').length);
+    return [...candidates].sort((a, b) => computeDistance(a) - computeDistance(b) || (a < b ? -1 : 1))[0];
   }
 }
 
@@ -99,9 +99,9 @@ export function computeBacklinks(pages: readonly (NamedPage & { links: readonly 
   for (const { path, title, links } of pages) {
     // A long page may contain the same link many times.
     const resolved = new Map([...new Set(links.map(({ target }) => target))].map((target) => [target, targets.resolve(target, path)]));
-    for (const [to, found] of Map.groupBy(links, ({ target }) => resolved.get(target)))
-      if (to !== undefined && to !== path)
-        backlinks.set(to, [...(backlinks.get(to) ?? []), { path, title: title || getPageName(path), links: found }]);
+    for (const [linkedPath, incoming] of Map.groupBy(links, ({ target }) => resolved.get(target)))
+      if (linkedPath !== undefined && linkedPath !== path)
+        backlinks.set(linkedPath, [...(backlinks.get(linkedPath) ?? []), { path, title: title || getPageName(path), links: incoming }]);
   }
   return backlinks;
 }

@@ -45,62 +45,62 @@ export function rankPassages(
   { limit, candidates }: { limit: number; candidates: number },
 ): RankedPassage[] {
   const buffers = index.scratch.take(index.end);
-  const { scores: total, touched: seen } = buffers;
+  const { scores: totals, touched: scored } = buffers;
   let count = 0;
   for (const { touched, scores } of query.concepts) {
     for (const number of touched) {
-      if (total[number] === 0) seen[count++] = number;
-      total[number] = (total[number] ?? 0) + (scores[number] ?? 0);
+      if (totals[number] === 0) scored[count++] = number;
+      totals[number] = (totals[number] ?? 0) + (scores[number] ?? 0);
     }
   }
-  const candidate = selectBest(seen.subarray(0, count), total, candidates);
+  const best = selectBest(scored.subarray(0, count), totals, candidates);
   index.scratch.give(buffers, count);
   const threads = computeThreadScores(index, query.concepts);
-  const whole = query.concepts.reduce((sum, { concept, worth }) => sum + (concept.word === null ? 0 : worth), 0);
-  return withNeighbours(index, candidate)
-    .map((number) => scorePassage(index, number, query, w, { thread: threads[index.threadOf[number] ?? 0] ?? 0, whole }))
+  const totalWorth = query.concepts.reduce((sum, { concept, worth }) => sum + (concept.word === null ? 0 : worth), 0);
+  return withNeighbours(index, best)
+    .map((number) => scorePassage(index, number, query, w, { thread: threads[index.threadOf[number] ?? 0] ?? 0, totalWorth }))
     .sort((a, b) => b.score - a.score || a.number - b.number)
     .slice(0, limit);
 }
 
 const HISTOGRAM_STEPS = 1024;
 
-/** Approximately `most` numbers with the highest scores, unsorted. */
-function selectBest(numbers: Uint32Array, scores: Float32Array, most: number): number[] {
-  if (numbers.length <= most) return [...numbers];
+/** Up to `limit` numbers with the highest scores, unsorted. */
+function selectBest(numbers: Uint32Array, scores: Float32Array, limit: number): number[] {
+  if (numbers.length <= limit) return [...numbers];
   let top = 0;
   for (const number of numbers) top = Math.max(top, scores[number] ?? 0);
   const toStep = (number: number): number => Math.floor(((scores[number] ?? 0) / top) * (HISTOGRAM_STEPS - 1));
   const counts = new Uint32Array(HISTOGRAM_STEPS);
   for (const number of numbers) counts[toStep(number)] = (counts[toStep(number)] ?? 0) + 1;
-  let least = HISTOGRAM_STEPS;
-  for (let count = 0; least > 0 && count < most;) count += counts[--least] ?? 0;
+  let lowestStep = HISTOGRAM_STEPS;
+  for (let count = 0; lowestStep > 0 && count < limit;) count += counts[--lowestStep] ?? 0;
   // The last step may hold very many equal scores: only as many are taken as fit.
-  const found = [...numbers.filter((number) => toStep(number) > least)];
+  const selected = [...numbers.filter((number) => toStep(number) > lowestStep)];
   for (const number of numbers) {
-    if (found.length >= most) break;
-    if (toStep(number) === least) found.push(number);
+    if (selected.length >= limit) break;
+    if (toStep(number) === lowestStep) selected.push(number);
   }
-  return found;
+  return selected;
 }
 
 function withNeighbours({ previous, next }: MemoryIndex, numbers: readonly number[]): number[] {
-  const all = new Set<number>();
+  const found = new Set<number>();
   for (const number of numbers) {
-    all.add(number);
+    found.add(number);
     let [earlier, later] = [previous[number] ?? -1, next[number] ?? -1];
     for (let step = 1; step <= NEIGHBOUR_REACH; step++) {
-      if (earlier !== -1) all.add(earlier);
-      if (later !== -1) all.add(later);
+      if (earlier !== -1) found.add(earlier);
+      if (later !== -1) found.add(later);
       [earlier, later] = [previous[earlier] ?? -1, next[later] ?? -1];
     }
   }
-  return [...all];
+  return [...found];
 }
 
 /** Score of each conversation for the concepts, by thread number. */
 function computeThreadScores(index: MemoryIndex, concepts: readonly ConceptScores[]): Float32Array {
-  const all = new Float32Array(index.threadCount);
+  const threadScores = new Float32Array(index.threadCount);
   const { threadOf } = index;
   const sums = new Float32Array(index.threadCount);
   for (const { touched, scores, worth } of concepts) {
@@ -112,11 +112,11 @@ function computeThreadScores(index: MemoryIndex, concepts: readonly ConceptScore
     for (const number of touched) {
       const thread = threadOf[number] ?? 0;
       const sum = sums[thread] ?? 0;
-      if (sum > 0) all[thread] = (all[thread] ?? 0) + (worth * sum) / (sum + 2 * worth);
+      if (sum > 0) threadScores[thread] = (threadScores[thread] ?? 0) + (worth * sum) / (sum + 2 * worth);
       sums[thread] = 0;
     }
   }
-  return all;
+  return threadScores;
 }
 
 function scorePassage(
@@ -124,22 +124,22 @@ function scorePassage(
   number: number,
   { concepts, times, now }: RankQuery,
   w: Weights,
-  { thread, whole }: { thread: number; whole: number },
+  { thread, totalWorth }: { thread: number; totalWorth: number },
 ): RankedPassage {
   const [own, beside]: [string[], string[]] = [[], []];
   const neighbours = getNeighbours(index, number, w);
   let [sum, covered] = [0, 0];
   for (const { concept, worth, scores } of concepts) {
-    const here = scores[number] ?? 0;
-    let score = here;
-    for (const each of neighbours) score = Math.max(score, (scores[each.number] ?? 0) * each.weight);
+    const ownScore = scores[number] ?? 0;
+    let score = ownScore;
+    for (const neighbour of neighbours) score = Math.max(score, (scores[neighbour.number] ?? 0) * neighbour.weight);
     sum += score;
     if (concept.word === null || score === 0) continue;
-    (here > 0 ? own : beside).push(concept.word);
+    (ownScore > 0 ? own : beside).push(concept.word);
     covered += Math.min(worth, score);
   }
   const at = index.at(number);
-  const coverage = whole === 0 ? 0 : Math.min(1, covered / whole);
+  const coverage = totalWorth === 0 ? 0 : Math.min(1, covered / totalWorth);
   const timely = times.length === 0 ? 0 : computeTimeMatch(times, at, index.timesOf(number));
   let score = sum + w.thread * thread;
   score *= 1 - w.coverage + w.coverage * coverage;
@@ -153,27 +153,27 @@ function scorePassage(
 /** The passages around one, and the weight with which their scores count for it. */
 function getNeighbours(index: MemoryIndex, number: number, w: Weights): { number: number; weight: number }[] {
   const { previous, next } = index;
-  const found: { number: number; weight: number }[] = [];
+  const neighbours: { number: number; weight: number }[] = [];
   let share = 1;
   let [earlier, later] = [previous[number] ?? -1, next[number] ?? -1];
   for (let step = 1; step <= NEIGHBOUR_REACH; step++) {
-    if (earlier !== -1) found.push({ number: earlier, weight: share * (index.asks(earlier) ? w.answer : w.before) });
-    if (later !== -1) found.push({ number: later, weight: share * w.after });
+    if (earlier !== -1) neighbours.push({ number: earlier, weight: share * (index.asks(earlier) ? w.answer : w.before) });
+    if (later !== -1) neighbours.push({ number: later, weight: share * w.after });
     share *= w.far;
     [earlier, later] = [previous[earlier] ?? -1, next[later] ?? -1];
   }
-  return found;
+  return neighbours;
 }
 
-/** 1 if a passage was said at, or mentions, one of the times; decreases with the distance relative to the length of the range. */
-function computeTimeMatch(asked: readonly TimeRange[], at: number | null, named: readonly TimeRange[]): number {
-  let most = 0;
-  for (const { from, to } of asked) {
+/** 1 if a passage has, or mentions, one of the requested times; decreases with the distance relative to the length of the range. */
+function computeTimeMatch(requested: readonly TimeRange[], at: number | null, mentioned: readonly TimeRange[]): number {
+  let best = 0;
+  for (const { from, to } of requested) {
     const slack = Math.max(3 * DAY_MS, (to - from) / 2);
     const near = (begin: number, end: number): number =>
       end > from && begin < to ? 1 : Math.exp(-Math.max(from - end, begin - to) / slack);
-    if (at !== null) most = Math.max(most, 0.9 * near(at, at + 1));
-    for (const each of named) most = Math.max(most, near(each.from, each.to));
+    if (at !== null) best = Math.max(best, 0.9 * near(at, at + 1));
+    for (const each of mentioned) best = Math.max(best, near(each.from, each.to));
   }
-  return most;
+  return best;
 }
