@@ -5,12 +5,12 @@ import { getBaseline, FONT_FAMILY, isRightToLeft, LINE_HEIGHT, type Mark } from 
 import type { DecodedImages } from './decode-images.ts';
 import { type ShapeLook, getShapeLook } from './shape-look.ts';
 
-/** A canvas's context of a page or a worker. */
+/** 2D context of a canvas, in a page or a worker. */
 export type PaintContext = Omit<OffscreenCanvasRenderingContext2D, 'canvas'> & {
   readonly canvas: CanvasImageSource & { readonly width: number; readonly height: number };
 };
 
-/** Paints the sheet and what lies on it, from the context's origin on. */
+/** Paints the page and its shapes, with the top left corner of the page at the origin of the context. */
 export function paintPicture(context: PaintContext, picture: DrawingContent, images: DecodedImages): void {
   const { page } = picture;
   context.save();
@@ -23,13 +23,13 @@ export function paintPicture(context: PaintContext, picture: DrawingContent, ima
   context.restore();
 }
 
-/** The shapes that are neither hidden nor completely outside the sheet. A line without width is included. */
+/** The shapes that are neither hidden nor completely outside the page. A line without width is included. */
 export function getVisibleShapes({ page, shapes }: DrawingContent): Shape[] {
-  const sheet = getPageBox(page);
+  const pageBox = getPageBox(page);
   return shapes.filter((shape) => {
     if (shape.hidden) return false;
     const { bounds } = getShapeLook(shape);
-    return isOverlapping({ ...bounds, width: Math.max(bounds.width, 0.001), height: Math.max(bounds.height, 0.001) }, sheet);
+    return isOverlapping({ ...bounds, width: Math.max(bounds.width, 0.001), height: Math.max(bounds.height, 0.001) }, pageBox);
   });
 }
 
@@ -48,7 +48,7 @@ export function paintShape(context: PaintContext, shape: Shape, images: DecodedI
   context.restore();
 }
 
-/** Paints a shape with the middle of its frame at the context's origin, and not turned: the context is. */
+/** Paints a shape with the middle of its frame at the context's origin, without its rotation: the caller rotates the context. */
 export function paintCentered(context: PaintContext, shape: Shape, images: DecodedImages): void {
   const { x, y, width, height } = getShapeLook(shape).frame;
   context.save();
@@ -63,7 +63,7 @@ function paintUpright(context: PaintContext, shape: Shape, images: DecodedImages
   const { marks } = look;
   const opacity = 'opacity' in shape ? shape.opacity : 1;
   const crisp = 'antiAlias' in shape && !shape.antiAlias;
-  const paint = (on: PaintContext): void => marks.forEach((mark) => paintMark(on, mark, look, images));
+  const paint = (target: PaintContext): void => marks.forEach((mark) => paintMark(target, mark, look, images));
   if (crisp || (opacity < 1 && marks.length > 1)) {
     const upright = getRotation(shape) === 0 ? look : getShapeLook({ ...shape, rotation: 0 } as Shape);
     paintLayer(context, upright.bounds, { paint, opacity, crisp });
@@ -112,13 +112,13 @@ function paintText(context: PaintContext, mark: Extract<Mark, { type: 'text' }>)
   context.fillStyle = mark.color;
   context.textBaseline = 'alphabetic';
   context.textAlign = mark.centered ? 'center' : 'left';
-  mark.lines.forEach((line, nth) => {
+  mark.lines.forEach((line, index) => {
     context.direction = isRightToLeft(line) ? 'rtl' : 'ltr';
-    context.fillText(line, mark.x, getBaseline(mark.y + nth * mark.size * LINE_HEIGHT, mark.size));
+    context.fillText(line, mark.x, getBaseline(mark.y + index * mark.size * LINE_HEIGHT, mark.size));
   });
 }
 
-/** The pixels of the device that a box touches, as wholes. */
+/** The smallest box of whole device pixels that contains a box. */
 function toPixelBox(context: PaintContext, { x, y, width, height }: Box): Box {
   const transform = context.getTransform();
   const corners = [
@@ -135,7 +135,7 @@ function toPixelBox(context: PaintContext, { x, y, width, height }: Box): Box {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** Every pixel that it touches, wholly: nothing shines through at its edge. */
+/** Fills every pixel that the mark touches, so that nothing shines through at its edges. */
 function paintSolid(context: PaintContext, mark: Extract<Mark, { type: 'solid' }>): void {
   const { x, y, width, height } = toPixelBox(context, mark);
   context.setTransform(1, 0, 0, 1, 0, 0);
@@ -145,14 +145,14 @@ function paintSolid(context: PaintContext, mark: Extract<Mark, { type: 'solid' }
   context.fillRect(x, y, width, height);
 }
 
-/** A canvas for a moment, of whole pixels and at least one. */
+/** Creates a temporary canvas of at least one pixel. */
 function createScratchContext(width: number, height: number): OffscreenCanvasRenderingContext2D {
   const context = new OffscreenCanvas(Math.max(1, width), Math.max(1, height)).getContext('2d');
   if (!context) throw new Error('This browser doesn’t support OffscreenCanvas');
   return context;
 }
 
-/** Makes few large spots of what lies below: by scaling it down and up, which all browsers do alike. */
+/** Blurs the area below by scaling it down and up, which works the same in all browsers. */
 function paintBlur(context: PaintContext, mark: Extract<Mark, { type: 'blur' }>): void {
   const { x, y, width, height } = toPixelBox(context, mark);
   if (width <= 0 || height <= 0) return;
@@ -168,16 +168,16 @@ function paintBlur(context: PaintContext, mark: Extract<Mark, { type: 'blur' }>)
   context.drawImage(small.canvas, 0, 0, columns, rows, x, y, width, height);
 }
 
-/** Paints something apart first, so that its parts do not shine through each other, or that its edges are whole pixels. */
+/** Paints to a separate layer first, so that parts do not shine through each other, or edges are aligned to pixels. */
 function paintLayer(
   context: PaintContext,
   bounds: Box,
-  { paint, opacity, crisp }: { paint: (on: PaintContext) => void; opacity: number; crisp: boolean },
+  { paint, opacity, crisp }: { paint: (target: PaintContext) => void; opacity: number; crisp: boolean },
 ): void {
   const box = toPixelBox(context, bounds);
-  const { width: wide, height: high } = context.canvas;
+  const { width: canvasWidth, height: canvasHeight } = context.canvas;
   const [left, top] = [Math.max(0, box.x - 1), Math.max(0, box.y - 1)];
-  const [width, height] = [Math.min(wide, box.x + box.width + 1) - left, Math.min(high, box.y + box.height + 1) - top];
+  const [width, height] = [Math.min(canvasWidth, box.x + box.width + 1) - left, Math.min(canvasHeight, box.y + box.height + 1) - top];
   if (width <= 0 || height <= 0) return;
   const layer = createScratchContext(width, height);
   const { a, b, c, d, e, f } = context.getTransform();

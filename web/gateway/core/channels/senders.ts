@@ -27,6 +27,7 @@ export function getAccessMode({ allowedUsers = null }: ChannelAccess): 'ask' | '
   return allowedUsers.length === 0 ? 'everyone' : 'listed';
 }
 
+/** Whether the agent replies to a sender. */
 export function canWrite(settings: ChannelAccess | undefined, { user }: Pick<IncomingMessage, 'user'>): boolean {
   const { allowedUsers, pairedUsers = [] } = settings ?? {};
   switch (getAccessMode({ allowedUsers })) {
@@ -39,7 +40,7 @@ export function canWrite(settings: ChannelAccess | undefined, { user }: Pick<Inc
   }
 }
 
-/** The code that answers a stranger’s message; nothing of the message is stored. */
+/** The code sent in reply to an unknown sender. The sender's message is not stored. */
 export interface CodeReply {
   request: SenderRequest;
   code: string;
@@ -47,26 +48,29 @@ export interface CodeReply {
 
 /** Creates codes for the senders among `messages` that have none, up to the channel’s limit. */
 export async function createCodes(messages: readonly IncomingMessage[], state: ChannelState, now: number): Promise<Map<string, CodeReply>> {
-  const waiting = getPendingRequests(state, now);
+  const pending = getPendingRequests(state, now);
   const replies = new Map<string, CodeReply>();
-  const known = new Set(waiting.map(({ user }) => user.id));
+  const userIds = new Set(pending.map(({ user }) => user.id));
   for (const { id, user } of messages) {
-    if (known.has(user.id) || state.seen.includes(id) || known.size >= MAX_CODES) continue;
-    known.add(user.id);
+    if (userIds.has(user.id) || state.seen.includes(id) || userIds.size >= MAX_CODES) continue;
+    userIds.add(user.id);
     const code = createPairingCode();
     replies.set(id, { code, request: { codeHash: await hashCode(code), user, createdAt: now, expiresAt: now + CODE_TTL_MS } });
   }
   return replies;
 }
 
+/** Requests that have not expired. */
 export const getPendingRequests = ({ requests = [] }: Pick<ChannelState, 'requests'>, now: number): SenderRequest[] =>
   requests.filter(({ expiresAt }) => expiresAt > now);
 
+/** The reply to an unknown sender. */
 export const toCodeMessage = (code: string): string =>
   `I don’t know you yet. To chat with me, give this code to my owner: ${code}\nIt works for one hour. Then send your message again.`;
 
 const hashCode = (code: string): Promise<string> => sha256(normalizePairingCode(code));
 
+/** Dependencies of `Senders`. */
 export interface SendersDeps {
   vault: Pick<Vault, 'collection'>;
   config: Pick<Config, 'edit'>;
@@ -113,15 +117,15 @@ export class Senders {
         retryAfterMs: wait,
       });
     const hash = await hashCode(code);
-    let found: SenderRequest | undefined;
+    let request: SenderRequest | undefined;
     await vault.collection('channelStates').update(channel, (before) => {
-      found = before && getPendingRequests(before, clock.now()).find(({ codeHash }) => isEqualConstantTime(codeHash, hash));
-      return found && before
-        ? { ...before, requests: getPendingRequests(before, clock.now()).filter((each) => each !== found) }
+      request = before && getPendingRequests(before, clock.now()).find(({ codeHash }) => isEqualConstantTime(codeHash, hash));
+      return request && before
+        ? { ...before, requests: getPendingRequests(before, clock.now()).filter((each) => each !== request) }
         : undefined;
     });
-    if (!found) throw new RpcError('NOT_FOUND', 'The code is wrong, already used or expired. Ask the sender to write again.');
-    const { user } = found;
+    if (!request) throw new RpcError('NOT_FOUND', 'The code is wrong, already used or expired. Ask the sender to write again.');
+    const { user } = request;
     const paired = (this.#deps.settings().channels[channel]?.pairedUsers ?? []).filter(({ id }) => id !== user.id);
     const pairedUsers = [...paired, user].slice(-MAX_PAIRED);
     await config.edit((document) => mergePatch(document, createPatch(['channels', channel, 'pairedUsers'], pairedUsers)));
@@ -133,8 +137,8 @@ export class Senders {
     const channel = this.#requireChannel(channelId);
     const paired = this.#deps.settings().channels[channel]?.pairedUsers ?? [];
     if (!paired.some(({ id }) => id === userId)) throw new RpcError('NOT_FOUND', 'This sender was not let in.');
-    const left = paired.filter(({ id }) => id !== userId);
-    await this.#deps.config.edit((document) => mergePatch(document, createPatch(['channels', channel, 'pairedUsers'], left)));
+    const remaining = paired.filter(({ id }) => id !== userId);
+    await this.#deps.config.edit((document) => mergePatch(document, createPatch(['channels', channel, 'pairedUsers'], remaining)));
   }
 
   #requireChannel(channelId: string): StartableChannel {
@@ -144,9 +148,9 @@ export class Senders {
   }
 
   #getLimit(channel: string): RateLimit {
-    const known = this.#attempts.get(channel) ?? new RateLimit(this.#deps.clock, ATTEMPT_LIMIT);
-    this.#attempts.set(channel, known);
-    return known;
+    const limit = this.#attempts.get(channel) ?? new RateLimit(this.#deps.clock, ATTEMPT_LIMIT);
+    this.#attempts.set(channel, limit);
+    return limit;
   }
 
   async #getState(channelId: string): Promise<Pick<ChannelState, 'requests'>> {

@@ -30,7 +30,7 @@ export class Compactor {
     this.#summariser = new Summariser(deps);
   }
 
-  /** Aborts running summaries; nothing of them is stored. */
+  /** Aborts running summaries without storing them. */
   stop(): void {
     this.#closing.abort(new Error('The gateway was closed.'));
   }
@@ -42,8 +42,8 @@ export class Compactor {
   async prepare(run: PendingPrompt, signal: AbortSignal): Promise<PromptHistory> {
     const history = toPromptHistory(run.above.messages);
     try {
-      const { done: making } = await this.#startIfNeeded(run, history, signal);
-      const done = making && (await raceAbort(making, signal));
+      const { done: pending } = await this.#startIfNeeded(run, history, signal);
+      const done = pending && (await raceAbort(pending, signal));
       const at = done ? history.messages.findIndex(({ id }) => id === done.messageId) : -1;
       return done && at >= 0 ? { summary: done.compaction, messages: history.messages.slice(at + 1) } : history;
     } catch (error) {
@@ -79,15 +79,15 @@ export class Compactor {
     const { told: history, user, extraTexts, chosen } = run;
     const extended: PromptHistory = { ...history, messages: [...history.messages, user] };
     const sizes = await countConversation({ history: extended, extraTexts, model: chosen.key }, signal);
-    const believed = await this.#getLimit(chosen.key, true);
-    const limit = Math.min(believed, contextTokens ?? Infinity, Math.floor(TOO_LONG_SHARE * sizes.total));
+    const configuredLimit = await this.#getLimit(chosen.key, true);
+    const limit = Math.min(configuredLimit, contextTokens ?? Infinity, Math.floor(TOO_LONG_SHARE * sizes.total));
     const compact = planCompaction(extended, sizes, { ...this.#settings.compaction, limit }, 'urgent').messagesToCompact;
     if (compact.length === 0) throw new Error('There are no earlier messages to summarise.');
-    const whole = run.above.more && history.summary === undefined ? await readPromptHistory(vault, run.key, user.id) : history;
+    const fullHistory = run.above.more && history.summary === undefined ? await readPromptHistory(vault, run.key, user.id) : history;
     try {
       return await this.#summarise({
         caller: run,
-        history: whole,
+        history: fullHistory,
         counts: sizes,
         compact,
         limit,
@@ -106,9 +106,9 @@ export class Compactor {
    * with an `RpcError` that explains the failure; then nothing is changed.
    */
   async compact(caller: ModelCaller, signal: AbortSignal): Promise<StoredSummary | undefined> {
-    const making = this.#running.get(caller.key) ?? this.#start(caller.key, () => this.#compactNow(caller, signal));
+    const pending = this.#running.get(caller.key) ?? this.#start(caller.key, () => this.#compactNow(caller, signal));
     try {
-      return await raceAbort(making, signal);
+      return await raceAbort(pending, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof RpcError ? error : new RpcError('INTERNAL_ERROR', toReason(error), {}, { cause: error });
@@ -136,31 +136,31 @@ export class Compactor {
     const { compaction, summary } = this.#settings;
     if (!compaction.enabled || !summary.enabled) return {};
     // A page that reaches neither a summary nor the beginning would lose earlier messages.
-    const cut = run.above.more && history.summary === undefined;
+    const isTruncated = run.above.more && history.summary === undefined;
     const extended: PromptHistory = { ...history, messages: [...history.messages, run.user] };
     const conversation: Conversation = { history: extended, extraTexts: run.extraTexts, model: run.chosen.key };
-    const rough = await estimateConversation(conversation, signal);
-    const limit = await this.#getLimit(run.chosen.key, rough.total - rough.fixed > SMALL_CONVERSATION_TOKENS);
+    const estimate = await estimateConversation(conversation, signal);
+    const limit = await this.#getLimit(run.chosen.key, estimate.total - estimate.fixed > SMALL_CONVERSATION_TOKENS);
     const threshold = Math.floor(compaction.compaction_threshold * limit);
-    const sizes = await measureConversation(conversation, rough, threshold, signal);
-    const full = sizes.total >= limit;
-    if (sizes.total < threshold && !cut) return {};
-    const plan = planCompaction(extended, sizes, { ...compaction, limit }, full ? 'urgent' : cut ? 'asked' : 'usual');
+    const sizes = await measureConversation(conversation, estimate, threshold, signal);
+    const isFull = sizes.total >= limit;
+    if (sizes.total < threshold && !isTruncated) return {};
+    const plan = planCompaction(extended, sizes, { ...compaction, limit }, isFull ? 'urgent' : isTruncated ? 'asked' : 'usual');
     const freedTokens = plan.messagesToCompact.reduce((sum, message) => sum + (sizes.tokens.get(message) ?? 0), 0);
-    if (plan.messagesToCompact.length === 0 || (!cut && freedTokens < MIN_FREED_SHARE * limit)) return {};
-    const waits = full || !summary.async_mode;
+    if (plan.messagesToCompact.length === 0 || (!isTruncated && freedTokens < MIN_FREED_SHARE * limit)) return {};
+    const mustWait = isFull || !summary.async_mode;
     const running = this.#running.get(run.key);
-    if (running) return waits ? { done: running } : {};
+    if (running) return mustWait ? { done: running } : {};
     if (this.#isBackingOff(run.key)) return {};
     // A summary that nobody waits for continues after the turn.
-    const end = waits ? signal : this.#closing.signal;
-    const making = this.#start(run.key, () =>
+    const end = mustWait ? signal : this.#closing.signal;
+    const pending = this.#start(run.key, () =>
       this.#runLogged(run.key, end, async () => {
-        const whole = cut ? await readPromptHistory(this.#deps.vault, run.key, run.user.id) : history;
-        const trigger = full ? CompactionTrigger.OVERFLOW : CompactionTrigger.THRESHOLD;
+        const fullHistory = isTruncated ? await readPromptHistory(this.#deps.vault, run.key, run.user.id) : history;
+        const trigger = isFull ? CompactionTrigger.OVERFLOW : CompactionTrigger.THRESHOLD;
         return this.#summarise({
           caller: run,
-          history: whole,
+          history: fullHistory,
           counts: sizes,
           compact: plan.messagesToCompact,
           limit,
@@ -169,12 +169,12 @@ export class Compactor {
         });
       }),
     );
-    return waits ? { done: making } : {};
+    return mustWait ? { done: pending } : {};
   }
 
-  async #getLimit(key: string, ask: boolean): Promise<number> {
-    const known = ask ? await this.#deps.models.getContextTokens(key) : null;
-    return Math.min(this.#settings.compaction.max_tokens, known ?? Infinity);
+  async #getLimit(key: string, shouldLookUp: boolean): Promise<number> {
+    const contextTokens = shouldLookUp ? await this.#deps.models.getContextTokens(key) : null;
+    return Math.min(this.#settings.compaction.max_tokens, contextTokens ?? Infinity);
   }
 
   #isBackingOff(key: string): boolean {
@@ -208,11 +208,11 @@ export class Compactor {
     return done;
   }
 
-  /** Registered before the first await, so that only one runs at a time. */
+  /** Starts a summary and registers it before the first await, so that only one runs at a time. */
   #start(key: string, work: () => Promise<StoredSummary | undefined>): Promise<StoredSummary | undefined> {
-    const making = work().finally(() => this.#running.delete(key));
-    this.#running.set(key, making);
-    return making;
+    const pending = work().finally(() => this.#running.delete(key));
+    this.#running.set(key, pending);
+    return pending;
   }
 }
 

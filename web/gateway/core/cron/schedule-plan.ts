@@ -79,9 +79,9 @@ function computePause({ schedule, since }: CronJobDefinition, runs: readonly Cro
 /** The note about missed ticks. */
 export function formatMissed({ first, last, count, failures }: MissedTicks): string {
   const number = count >= MAX_MISSED ? `${MAX_MISSED} or more` : String(count);
-  const which = count === 1 ? `The run due at ${toIso(first)} was` : `${number} runs due from ${toIso(first)} to ${toIso(last)} were`;
-  if (failures > 0) return `${which} skipped during the pause after ${failures === 1 ? 'a failure' : `${failures} failures in a row`}`;
-  return `${which} missed because Perch was not running or the computer was asleep`;
+  const subject = count === 1 ? `The run due at ${toIso(first)} was` : `${number} runs due from ${toIso(first)} to ${toIso(last)} were`;
+  if (failures > 0) return `${subject} skipped during the pause after ${failures === 1 ? 'a failure' : `${failures} failures in a row`}`;
+  return `${subject} missed because Perch was not running or the computer was asleep`;
 }
 
 const toIso = (at: number): string => new Date(at).toISOString();

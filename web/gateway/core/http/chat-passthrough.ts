@@ -14,6 +14,7 @@ import { forwardEvents } from './forward-events.ts';
 
 const GLANCE_FORMAT = { schema: completionChunk, fault: readStreamFault };
 
+/** A chat completion that is forwarded from its provider. */
 export interface ChatPassthrough {
   /** The provider's display name, for errors. */
   provider: string;
@@ -25,17 +26,17 @@ export interface ChatPassthrough {
   record(usage: Usage | undefined, outputChars: number): Usage;
 }
 
-/** Converts a whole completion, sent although a stream was requested, to a single chunk. */
-function toChunk(whole: CompletionChunk): string {
-  const choices = (whole.choices ?? []).map(({ message, ...rest }, index) => {
+/** Converts a complete response, sent although a stream was requested, to a single chunk. */
+function toChunk(completion: CompletionChunk): string {
+  const choices = (completion.choices ?? []).map(({ message, ...choiceFields }, index) => {
     const delta = typeof message === 'object' && message !== null ? { ...message } : {};
     const calls =
       'tool_calls' in delta && Array.isArray(delta.tool_calls)
         ? { tool_calls: delta.tool_calls.map((call: object, at) => ({ index: at, ...call })) }
         : {};
-    return { index, ...rest, delta: { ...delta, ...calls } };
+    return { index, ...choiceFields, delta: { ...delta, ...calls } };
   });
-  return writeSse(JSON.stringify({ ...whole, object: 'chat.completion.chunk', choices }));
+  return writeSse(JSON.stringify({ ...completion, object: 'chat.completion.chunk', choices }));
 }
 
 /**
@@ -52,20 +53,20 @@ export function forwardChatStream(
   }: { choices: number; stripUsage: boolean; signal: AbortSignal; explain: (error: unknown) => HttpError },
 ): AsyncGenerator<string> {
   const { thinking } = forwarded;
-  const watch = new CompletionTracker(choices);
-  const marks = new ThinkTagSplitter<string>(choices, thinking?.first);
+  const tracker = new CompletionTracker(choices);
+  const splitter = new ThinkTagSplitter<string>(choices, thinking?.first);
   const write = (events: readonly PassthroughEvent<string>[]): string =>
     events.map((each) => writeSse('data' in each ? each.data : each.event)).join('');
-  const rest = (): string => write(marks.end());
+  const flush = (): string => write(splitter.end());
   return forwardEvents(
     { provider, forwarded, signal },
     {
-      isWhole: () => watch.isComplete,
+      isWhole: () => tracker.isComplete,
       read(item, isLast) {
         if (item.kind === 'whole') {
-          const whole = readChunk(provider, item.text, GLANCE_FORMAT);
-          watch.add(whole);
-          return { text: toChunk(separateReasoning(whole, forwarded)), isEnd: true };
+          const completion = readChunk(provider, item.text, GLANCE_FORMAT);
+          tracker.add(completion);
+          return { text: toChunk(separateReasoning(completion, forwarded)), isEnd: true };
         }
         if (isDone(item.data)) return { text: '', isEnd: true };
         if (isKeepAlive(item.data)) return { text: '', isEnd: false };
@@ -76,25 +77,25 @@ export function forwardChatStream(
           // An incomplete event at the very end means a truncated stream.
           throw isLast ? createInterruptedError(provider, error) : error;
         }
-        watch.add(chunk);
-        const events = stripUsage && isUsageOnly(chunk) ? [] : marks.add(chunk, item.data);
+        tracker.add(chunk);
+        const events = stripUsage && isUsageOnly(chunk) ? [] : splitter.add(chunk, item.data);
         return { text: events ? write(events) : writeSse(item.data), isEnd: false };
       },
-      close: () => rest() + DONE_EVENT,
-      fail: (fault) => `${rest()}${writeSse(JSON.stringify(explain(fault).body()))}${DONE_EVENT}`,
+      close: () => flush() + DONE_EVENT,
+      fail: (fault) => `${flush()}${writeSse(JSON.stringify(explain(fault).body()))}${DONE_EVENT}`,
       count() {
-        if (marks.isUnopened) thinking?.markFound();
-        record(watch.usage, watch.chars);
+        if (splitter.isUnopened) thinking?.markFound();
+        record(tracker.usage, tracker.chars);
       },
     },
   );
 }
 
 /** Moves thoughts in the text of a whole completion to their own field. */
-function separateReasoning(whole: CompletionChunk, { thinking }: ForwardedResponse): CompletionChunk {
-  const split = splitReasoning(whole);
+function separateReasoning(completion: CompletionChunk, { thinking }: ForwardedResponse): CompletionChunk {
+  const split = splitReasoning(completion);
   if (split?.isUnopened) thinking?.markFound();
-  return split?.completion ?? whole;
+  return split?.completion ?? completion;
 }
 
 /** The upstream's whole answer unchanged; assembled if it was streamed although not requested. Throws `ProviderError`. */
@@ -106,12 +107,12 @@ export async function forwardBufferedChat({ provider, forwarded, record }: ChatP
   for await (const { items, last } of forwarded.batches) {
     for (const item of items) {
       if (item.kind === 'whole') {
-        const watch = new CompletionTracker(1);
-        const whole = readChunk(provider, item.text, GLANCE_FORMAT);
-        watch.add(whole);
-        record(watch.usage, watch.chars);
-        const result = separateReasoning(whole, forwarded);
-        return result === whole ? item.text : JSON.stringify(result);
+        const tracker = new CompletionTracker(1);
+        const completion = readChunk(provider, item.text, GLANCE_FORMAT);
+        tracker.add(completion);
+        record(tracker.usage, tracker.chars);
+        const result = separateReasoning(completion, forwarded);
+        return result === completion ? item.text : JSON.stringify(result);
       }
       chars += item.data.length;
       if (chars > MAX_HIDDEN_CHARS) throw new ProviderError(`${provider} sent a response that is too large.`);

@@ -54,7 +54,7 @@ function limitData(value: unknown): unknown {
 
 const isBlock = (part: unknown): part is ContentBlock => !isIssue(specTypeSchemas.ContentBlock['~standard'].validate(part));
 
-const isIssue = (read: object): boolean => 'issues' in read && read.issues !== undefined;
+const isIssue = (result: object): boolean => 'issues' in result && result.issues !== undefined;
 
 /** The text of a part of unknown type, or else its type. */
 function toUnknownPart(part: unknown): string | ResultPart {

@@ -42,42 +42,42 @@ interface Conversion {
 const conversions = new WeakMap<object, Conversion>();
 
 /** Converts a message to memory's shape. An invalid one is returned as it is, for the later check to report. */
-export function toMemoryMessage(given: GivenMessage): MemoryMessage {
-  if (!isOpenAi(given)) return given;
-  const { content, tool_calls } = given;
-  const known = conversions.get(given);
-  if (known && known.from.content === content && known.from.tool_calls === tool_calls) return known.message;
-  const message = fromOpenAi(given);
-  conversions.set(given, { message, from: { content, tool_calls } });
+export function toMemoryMessage(input: GivenMessage): MemoryMessage {
+  if (!isOpenAi(input)) return input;
+  const { content, tool_calls } = input;
+  const cached = conversions.get(input);
+  if (cached && cached.from.content === content && cached.from.tool_calls === tool_calls) return cached.message;
+  const message = fromOpenAi(input);
+  conversions.set(input, { message, from: { content, tool_calls } });
   return message;
 }
 
 /** Returns a message with other content, in the shape of the original. */
-export function withContent<M extends GivenMessage>(given: M, content: MemoryMessage['content']): M {
-  if (!isOpenAi(given) || !Array.isArray(given.content)) return { ...given, content };
-  const parts: readonly OpenAiPart[] = given.content;
+export function withContent<M extends GivenMessage>(original: M, content: MemoryMessage['content']): M {
+  if (!isOpenAi(original) || !Array.isArray(original.content)) return { ...original, content };
+  const parts: readonly OpenAiPart[] = original.content;
   const texts = typeof content === 'string' ? [{ type: 'text', text: content }] : content.filter(({ type }) => type === 'text');
-  return { ...given, content: [...texts, ...parts.filter((part) => getPartText(part) === undefined)] };
+  return { ...original, content: [...texts, ...parts.filter((part) => getPartText(part) === undefined)] };
 }
 
 const OWN_PARTS = ['text', 'image', 'file'];
 
 /** Whether a message has a member that only OpenAI's shape has. */
-function isOpenAi(given: GivenMessage): given is OpenAiMessage {
-  if (typeof given !== 'object' || given === null) return false;
-  if (given.role === 'developer' || given.role === 'function' || 'tool_calls' in given || 'tool_call_id' in given) return true;
-  const { content } = given;
-  if (given.role === 'assistant' && (content === null || content === undefined)) return true;
+function isOpenAi(input: GivenMessage): input is OpenAiMessage {
+  if (typeof input !== 'object' || input === null) return false;
+  if (input.role === 'developer' || input.role === 'function' || 'tool_calls' in input || 'tool_call_id' in input) return true;
+  const { content } = input;
+  if (input.role === 'assistant' && (content === null || content === undefined)) return true;
   return (
     Array.isArray(content) &&
     content.some((part: unknown) => isObject(part) && (!OWN_PARTS.includes(String(part.type)) || isObject(part.file)))
   );
 }
 
-function fromOpenAi(given: OpenAiMessage & Partial<Pick<MemoryMessage, 'toolCalls' | 'toolCallId'>>): MemoryMessage {
-  const { role, content, refusal, name, id, timestamp } = given;
-  const toolCalls = given.tool_calls?.map(toToolCall) ?? given.toolCalls;
-  const toolCallId = given.tool_call_id ?? given.toolCallId;
+function fromOpenAi(input: OpenAiMessage & Partial<Pick<MemoryMessage, 'toolCalls' | 'toolCallId'>>): MemoryMessage {
+  const { role, content, refusal, name, id, timestamp } = input;
+  const toolCalls = input.tool_calls?.map(toToolCall) ?? input.toolCalls;
+  const toolCallId = input.tool_call_id ?? input.toolCallId;
   return {
     role: role === 'developer' ? 'system' : role === 'function' ? 'tool' : role,
     content: typeof content === 'string' ? content : (content?.map(toPart) ?? refusal ?? ''),
@@ -103,9 +103,9 @@ function toPart(part: OpenAiPart): MessagePart {
 /** The text of a part; undefined if it has none. */
 export const getPartText = ({ text, refusal }: OpenAiPart): string | undefined => text ?? refusal;
 
-function toToolCall({ id, function: called, custom }: OpenAiToolCall): ToolCall {
+function toToolCall({ id, function: call, custom }: OpenAiToolCall): ToolCall {
   if (custom) return { id, tool: custom.name, args: { input: custom.input } };
-  return { id, tool: called?.name ?? '', args: toArguments(called?.arguments ?? '') };
+  return { id, tool: call?.name ?? '', args: toArguments(call?.arguments ?? '') };
 }
 
 /** Parses tool arguments as an object; anything else is kept as text. */

@@ -17,23 +17,23 @@ export function removeClaims(body: string): string {
   const text = removeLastBlock(body);
   if (!text.includes('<!-- perch:claims:begin')) return text;
   const lines = text.split('\n');
-  const shown = maskCode(text).split('\n');
-  const kept: string[] = [];
-  let marked = false;
+  const masked = maskCode(text).split('\n');
+  const result: string[] = [];
+  let hasPlaceholder = false;
   for (let at = 0; at < lines.length; at++) {
     // A block that is never closed is not a block: the text after it is the user's.
-    const end = BEGIN_LINE.test(shown[at] ?? '')
-      ? shown.findIndex((line, i) => i > at && (END_LINE.test(line) || BEGIN_LINE.test(line)))
+    const end = BEGIN_LINE.test(masked[at] ?? '')
+      ? masked.findIndex((line, i) => i > at && (END_LINE.test(line) || BEGIN_LINE.test(line)))
       : -1;
-    if (end < 0 || !END_LINE.test(shown[end] ?? '')) {
-      kept.push(lines[at] ?? '');
+    if (end < 0 || !END_LINE.test(masked[end] ?? '')) {
+      result.push(lines[at] ?? '');
       continue;
     }
-    if (!marked) kept.push(CLAIMS_PLACEHOLDER);
-    marked = true;
+    if (!hasPlaceholder) result.push(CLAIMS_PLACEHOLDER);
+    hasPlaceholder = true;
     at = end;
   }
-  return kept.join('\n');
+  return result.join('\n');
 }
 
 /** Removes the block at the end, even after an unclosed code block, together with the empty line before it, which Perch wrote. */
@@ -42,8 +42,8 @@ function removeLastBlock(body: string): string {
   const begin = body.lastIndexOf('<!-- perch:claims:begin', end);
   if (end < 0 || begin < 0 || body.slice(end + END.length).trim() !== '') return body;
   const inside = body.slice(begin, end);
-  const own = (begin === 0 || body[begin - 1] === '\n') && inside.endsWith('\n') && !inside.includes(END);
-  return own ? body.slice(0, begin).replace(/(\r?\n){1,2}$/, '') : body;
+  const isOwnBlock = (begin === 0 || body[begin - 1] === '\n') && inside.endsWith('\n') && !inside.includes(END);
+  return isOwnBlock ? body.slice(0, begin).replace(/(\r?\n){1,2}$/, '') : body;
 }
 
 /** Inserts the claims at `<!-- perch:claims -->`, or else at the end of the page. Returns the page unchanged if there are none. */
@@ -52,13 +52,13 @@ export function insertClaims(content: string, claims: readonly Claim[]): string 
   if (claims.length === 0) return text;
   const block = [BEGIN, '## Claims', '', ...claims.map(formatClaim), END].join('\n');
   const lines = text.split('\n');
-  const here = text.includes(CLAIMS_PLACEHOLDER)
+  const placeholderLine = text.includes(CLAIMS_PLACEHOLDER)
     ? maskCode(text)
         .split('\n')
         .findIndex((line) => line.trim() === CLAIMS_PLACEHOLDER)
     : -1;
-  if (here < 0) return `${text}\n\n${block}\n`;
-  return [...lines.slice(0, here), block, ...lines.slice(here + 1)].join('\n');
+  if (placeholderLine < 0) return `${text}\n\n${block}\n`;
+  return [...lines.slice(0, placeholderLine), block, ...lines.slice(placeholderLine + 1)].join('\n');
 }
 
 /**
@@ -66,7 +66,7 @@ export function insertClaims(content: string, claims: readonly Claim[]): string 
  * not active.
  */
 function formatClaim({ id, text, status, confidence, evidence, tags, reason }: Claim): string {
-  const said = escapeLine(text);
+  const sentence = escapeLine(text);
   const notes = [
     `confidence ${Number(confidence.toFixed(2))}`,
     ...(status === ClaimStatus.ACTIVE ? [] : [`${status}${reason === undefined ? '' : `: ${escapeLine(reason)}`}`]),
@@ -75,7 +75,7 @@ function formatClaim({ id, text, status, confidence, evidence, tags, reason }: C
     ),
   ];
   const marks = tags.filter((tag) => /^[\p{L}\p{N}_/-]+$/u.test(tag)).map((tag) => ` #${tag}`);
-  return `- ${status === ClaimStatus.ACTIVE ? said : `~~${said}~~`} (${notes.join('; ')})${marks.join('')} ^claim-${id}`;
+  return `- ${status === ClaimStatus.ACTIVE ? sentence : `~~${sentence}~~`} (${notes.join('; ')})${marks.join('')} ^claim-${id}`;
 }
 
 /** Escapes a claim's text, so that it can neither end the block nor hide the text after it. */
