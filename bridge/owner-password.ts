@@ -76,8 +76,8 @@ export class OwnerPassword {
     const stored = await this.#read();
     if (!stored || password.length > PASSWORD_CHARS.max) return undefined;
     const hash = Buffer.from(stored.hash, 'base64url');
-    const given = await deriveHash(password, stored, hash.byteLength);
-    return timingSafeEqual(given, hash) ? (close) => this.#hold(close, stored.salt) : undefined;
+    const derived = await deriveHash(password, stored, hash.byteLength);
+    return timingSafeEqual(derived, hash) ? (close) => this.#hold(close, stored.salt) : undefined;
   }
 
   /** Returns undefined for a damaged file, which rejects every password. */

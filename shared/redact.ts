@@ -6,21 +6,21 @@ const MAX_EXAMINED_CHARS = 20_000;
 const MAX_TEXT_CHARS = 8_000;
 /** Maximum length of a secret (settings): the rest of a secret that was cut is removed too. */
 const MAX_SECRET_CHARS = 4_096;
-/** Shorter ones are no secrets, and would make holes in every text. */
+/** Minimum length of a secret. Shorter values would be replaced in ordinary text. */
 const MIN_SECRET_CHARS = 4;
-/** From here on it is no word of a text by chance, and is hidden also within one. */
+/** Minimum length of a secret that is replaced within words too. */
 const MIN_UNMISTAKABLE_CHARS = 8;
 const MAX_DEPTH = 6;
 const MAX_MEMBERS = 100;
 
 /** Known forms of secrets and their replacements. Each is linear in the text's length. */
-const SECRET_PATTERNS: readonly (readonly [form: RegExp, shown: string])[] = [
+const SECRET_PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, REDACTED],
   // A name and password in an address.
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@]{1,500}@/gi, `$1${REDACTED}@`],
   [/\b(bearer)[ \t]+[^\s"',;]+/gi, `$1 ${REDACTED}`],
   [/\b([Bb]asic)[ \t]+(?=[^\s]{0,500}[\dA-Z=+/])[\w+/=-]{8,}/g, `$1 ${REDACTED}`],
-  // Keys by the beginnings that services give them.
+  // API keys with a known prefix.
   [/\b(?:sk|rk|xox[abprs])-[\w-]{8,}/g, REDACTED],
   [/\b(?:gsk_|xai-|hf_|npm_|gh[posur]_|github_pat_|glpat-|AIza|AKIA)[\w-]{16,}/g, REDACTED],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
@@ -41,8 +41,9 @@ const SECRET_NAME_PATTERN =
 /** Whether a value of this name is usually a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME_PATTERN.test(name);
 
-/** The text without what has the form of a secret. */
-export const redactPatterns = (text: string): string => SECRET_PATTERNS.reduce((seen, [form, hidden]) => seen.replace(form, hidden), text);
+/** Removes everything that has the form of a secret. */
+export const redactPatterns = (text: string): string =>
+  SECRET_PATTERNS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), text);
 
 /** Whether the text from `start` to `end` has no adjacent letter, digit or underscore. A character may be two units long. */
 const isSeparateWord = (text: string, start: number, end: number): boolean =>
@@ -57,7 +58,7 @@ export function redactSecret(text: string, secret: string): string {
   if (secret.length < MIN_UNMISTAKABLE_CHARS)
     return text.replaceAll(secret, (found, at: number) => (isSeparateWord(text, at, at + found.length) ? REDACTED : found));
   let shown = text;
-  // The text around one may form another together with the stars in between.
+  // A replacement may join the text around it to another occurrence.
   while (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED);
   return shown;
 }
@@ -79,10 +80,10 @@ function getEncodings(secret: string): string[] {
 
 /** Removes secrets from text to be written down: the given ones, and everything that looks like one. */
 export class Redactor {
-  /** The longest first, for one may be a part of another. */
+  /** Longest first, since a secret may contain another. */
   #secrets: string[] = [];
 
-  /** Knows these from now on, also when they have been replaced since: a text of before may still come. */
+  /** Adds secrets. They stay after they have been replaced, since older text may still arrive. */
   addSecrets(secrets: Iterable<string>): void {
     const known = new Set(this.#secrets);
     for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) for (const written of getEncodings(secret)) known.add(written);
@@ -91,10 +92,10 @@ export class Redactor {
 
   /** The text without secrets, shortened if it is long. */
   text(text: string): string {
-    let seen = text.slice(0, MAX_EXAMINED_CHARS);
-    for (const secret of this.#secrets) seen = seen.replaceAll(secret, REDACTED);
-    seen = redactPatterns(seen);
-    if (text.length > MAX_EXAMINED_CHARS) seen = seen.slice(0, Math.max(0, seen.length - MAX_SECRET_CHARS));
+    let redacted = text.slice(0, MAX_EXAMINED_CHARS);
+    for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, REDACTED);
+    redacted = redactPatterns(redacted);
+    if (text.length > MAX_EXAMINED_CHARS) redacted = redacted.slice(0, Math.max(0, redacted.length - MAX_SECRET_CHARS));
     return seen.length > MAX_TEXT_CHARS || text.length > MAX_EXAMINED_CHARS ? `${seen.slice(0, MAX_TEXT_CHARS)}…` : seen;
   }
 
@@ -107,19 +108,19 @@ export class Redactor {
     if (depth >= MAX_DEPTH) return '…';
     if (value instanceof Error) {
       const { name, message, stack, cause } = value;
-      const told = { name, message, ...(stack === undefined ? {} : { stack }), ...(cause === undefined ? {} : { cause }) };
-      return this.value(told, depth);
+      const plain = { name, message, ...(stack === undefined ? {} : { stack }), ...(cause === undefined ? {} : { cause }) };
+      return this.value(plain, depth);
     }
     if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).map((each) => this.value(each, depth + 1));
     return this.fields(value, depth);
   }
 
-  /** The members of an object, likewise. */
+  /** The members of an object as plain JSON without secrets. */
   fields(fields: object, depth = 0): Record<string, unknown> {
     const shown: [string, unknown][] = [];
     for (const [name, value] of Object.entries(fields).slice(0, MAX_MEMBERS)) {
       if (value === undefined) continue;
-      // Counts of tokens are no tokens.
+      // Numbers are counts of tokens, not secrets.
       const hidden = isSecretName(name) && typeof value !== 'number' && typeof value !== 'boolean' && value !== null;
       shown.push([this.text(name), hidden ? REDACTED : this.value(value, depth + 1)]);
     }

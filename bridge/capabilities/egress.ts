@@ -67,10 +67,10 @@ function serveExchange(stream: Stream, opening: Opening, { via, forwarding }: { 
     upstreamBody?.destroy();
   };
   const unwatch = forwarding?.exchange.onClose(cancel);
-  const begun: UpstreamCall['onStarted'] = (given) => {
+  const onStarted: UpstreamCall['onStarted'] = (started) => {
     unwatch?.();
-    if ('pipe' in given && 'cancel' in given) validated = given;
-    else upstreamBody = given;
+    if ('pipe' in started && 'cancel' in started) validated = started;
+    else upstreamBody = started;
   };
   stream.receive({
     data(chunk) {
@@ -87,7 +87,7 @@ function serveExchange(stream: Stream, opening: Opening, { via, forwarding }: { 
       relayExchange(stream, {
         upstream: { url, reach, ...toUpstreamHead(opening.headers, via), body, signal: aborter.signal },
         forwarding,
-        onStarted: begun,
+        onStarted,
       })
         .catch((error: unknown) => stream.reset(CLOSE_CODES.internal, describeConnectionError(error, new URL(url).host)))
         .finally(unwatch);

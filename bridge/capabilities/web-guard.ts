@@ -44,8 +44,8 @@ const checkLoopbackName = (hostname: string): string | undefined =>
  */
 export function parseWebUrl(address: string | URL, allowed: HostAllowlist): URL {
   const url = URL.parse(String(address));
-  const refuse = (why: string, details?: Record<string, unknown>): never => {
-    throw new RpcError('INVALID_PARAMS', why, details ? { details } : {});
+  const refuse = (reason: string, details?: Record<string, unknown>): never => {
+    throw new RpcError('INVALID_PARAMS', reason, details ? { details } : {});
   };
   if (!url) return refuse('Not a web address. It must start with https:// or http://.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse(`Only http and https addresses are allowed, not ${url.protocol}`);

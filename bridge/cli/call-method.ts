@@ -14,11 +14,11 @@ export interface CallOptions extends ConnectionOptions {
 
 /** `perch gateway call METHOD`: prints the method's result. If the call is rejected, exits with 1 and prints code and message. */
 export async function callMethod(method: string, { params, json = false, raw = false, ...options }: CallOptions): Promise<void> {
-  const given = await parseParams(params ?? '{}');
+  const parsedParams = await parseParams(params ?? '{}');
   const end = performance.now() + options.timeout;
   const client = await connectGateway({ ...options, name: 'perch gateway call', timeoutMs: options.timeout });
   try {
-    const payload = await requestGateway(client, method, given, end - performance.now());
+    const payload = await requestGateway(client, method, parsedParams, end - performance.now());
     const indent = json ? undefined : 2;
     printLine(raw ? JSON.stringify(payload, null, indent) : toPrintableJson(payload, indent));
   } finally {
@@ -27,8 +27,8 @@ export async function callMethod(method: string, { params, json = false, raw = f
 }
 
 /** Parses `--params`: JSON, `@file`, or `-` for standard input. */
-async function parseParams(given: string): Promise<object> {
-  const read = given === '-' ? await text(process.stdin) : given.startsWith('@') ? await readParamsFile(given.slice(1)) : given;
+async function parseParams(params: string): Promise<object> {
+  const read = params === '-' ? await text(process.stdin) : params.startsWith('@') ? await readParamsFile(params.slice(1)) : params;
   let value: unknown;
   try {
     value = JSON.parse(read);

@@ -59,11 +59,11 @@ export function toConnectionError(target: GatewayTarget, error: unknown, reason:
     return new CommandError(`The gateway ${target.where} rejected the connection: ${toErrorLine(error)}`, 1, { cause: error });
   if (error instanceof ConnectionClosed && error.code === CLOSE_CODES.noGateway)
     return new CommandError(createNoHostError(target), 1, { cause: error });
-  const what = reason || toErrorLine(error);
-  if (/timed out|didn’t respond|before the connection was established/.test(what))
+  const message = reason || toErrorLine(error);
+  if (/timed out|didn’t respond|before the connection was established/.test(message))
     return new CommandError(`The gateway ${target.where} didn’t respond in time`, 1, { cause: error });
   const hint = target.where.startsWith('on port') ? `. Start it with \`${toStartCommand(target.port)}\`.` : '';
-  return new CommandError(`Couldn’t connect to the gateway ${target.where}${what ? ` (${what})` : ''}${hint}`, 1, { cause: error });
+  return new CommandError(`Couldn’t connect to the gateway ${target.where}${message ? ` (${message})` : ''}${hint}`, 1, { cause: error });
 }
 
 /** The bridge is running with its capabilities; the gateway itself runs in a browser. */

@@ -90,9 +90,9 @@ async function prepareChats(
   const reading: ImportReading = isList
     ? toMemoryReading(parseMemoryList(await only.blob.text()), 'memory list')
     : await rethrowWithName(readImport(files), name);
-  const wanted = as === 'memories' ? { ...reading, chats: [], skills: [] } : reading;
+  const selected = as === 'memories' ? { ...reading, chats: [], skills: [] } : reading;
   return async (call) => {
-    const result = await writeImport(wanted, call, { agentId });
+    const result = await writeImport(selected, call, { agentId });
     const { chats, messages, pictures, memories, skills, leftOut } = result;
     const counted = (label: string, { added, known }: { added: number; known: number }): string[] =>
       added + known > 0 ? [`${label}: ${added} new, ${known} already there`] : [];
@@ -123,8 +123,8 @@ async function prepareChats(
 
 async function prepareNotes(files: readonly SelectedFile[], agentId: string): Promise<(call: GatewayCall) => Promise<ImportReport>> {
   const notes: NotesReading = await rethrowWithName(readNotes(files), files[0]?.path ?? 'The folder');
-  return async (given) => {
-    const call = createRetryingCall(given);
+  return async (originalCall) => {
+    const call = createRetryingCall(originalCall);
     const problems = notes.rejected.map(
       ({ path, why }) =>
         `${path} wasn’t imported: ${why in NOTE_ERRORS ? NOTE_ERRORS[why as keyof typeof NOTE_ERRORS] : IMPORT_ERRORS[why as keyof typeof IMPORT_ERRORS]}`,

@@ -62,8 +62,8 @@ export const revokeKey = (which: string, options: WithGatewayOptions): Promise<v
   });
 
 /** Throws `CommandError` for an unknown scope. */
-function parseScopes(given: readonly string[]): KeyScope[] {
-  return given.map((text) => {
+function parseScopes(names: readonly string[]): KeyScope[] {
+  return names.map((text) => {
     const scope = KEY_SCOPES.find((each) => each === text);
     if (!scope) throw new CommandError(`Unknown scope "${text}". Scopes: ${KEY_SCOPES.join(', ')}.`, 2);
     return scope;

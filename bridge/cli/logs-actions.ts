@@ -21,16 +21,16 @@ const POLL_MS = 1_000;
  */
 export async function printLogs({ follow = false, lines, level, json = false, ...options }: LogsOptions): Promise<void> {
   const reader = new LogReader(options, !json);
-  const seen = (line: LogLine): boolean => level === undefined || isAtLeast(line.level, level);
+  const isShown = (line: LogLine): boolean => level === undefined || isAtLeast(line.level, level);
   const print = (found: readonly LogLine[]): void => found.forEach((line) => (json ? printJson(line) : printLine(formatLogLine(line))));
   // A signal that ends `follow` is not a failure.
   if (follow) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
   // Filtered lines have to be read first.
   const first = await reader.read(level === undefined ? lines : MAX_LOG_LINES);
-  print(first.filter(seen).slice(-lines));
+  print(first.filter(isShown).slice(-lines));
   while (follow) {
     await sleep(POLL_MS);
-    print((await reader.readOn()).filter(seen));
+    print((await reader.readOn()).filter(isShown));
   }
   reader.close();
 }

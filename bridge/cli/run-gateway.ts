@@ -62,7 +62,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
   if (options.advertise && isLoopbackBind(options.bind))
     throw new CommandError('--advertise has no effect on a loopback address. Add --bind and --expose.', 2);
   const tls = getTlsFiles(options);
-  const given = getGivenToken({ option: options.authToken, environment: takeTokenFromEnv() }, log);
+  const givenToken = getGivenToken({ option: options.authToken, environment: takeTokenFromEnv() }, log);
   if (!existsSync(join(getAppDir, 'index.html')))
     throw new CommandError('The app is not built. Run `npm run build`, or start with `npm start`.');
   const [{ startBridge }, { openVault }, home] = await Promise.all([
@@ -96,7 +96,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     port: options.port,
     bind: options.bind,
     home,
-    token: given ?? (await home.token()),
+    token: givenToken ?? (await home.token()),
     journal: first.journal,
     vaultKey: first.vaultKey,
     browserWay: first.browserWay,
@@ -121,8 +121,8 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
   });
 
   stack.defer(startIdleGc());
-  const kept = await storeToken(home, Number(new URL(bridge.url).port || 80), given);
-  stack.defer(() => kept.forget());
+  const storedToken = await storeToken(home, Number(new URL(bridge.url).port || 80), givenToken);
+  stack.defer(() => storedToken.forget());
 
   const limit = options.maxBrowsers ?? computeMaxBrowsers();
   const room = new BrowserSemaphore(limit);
@@ -175,7 +175,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     });
     if (advertised) stack.use(advertised);
   }
-  if (!stop.signal.aborted) process.stdout.write(`${toBannerLines(bridge, resolve(kept.file), others).join('\n')}\n`);
+  if (!stop.signal.aborted) process.stdout.write(`${toBannerLines(bridge, resolve(storedToken.file), others).join('\n')}\n`);
   await stopped;
   await Promise.all(members.map((member) => member.leave()));
   // Exit after a timeout: the browser ends as well, since its pipe closes.
@@ -193,10 +193,10 @@ const toManagedOptions = (
 
 type AdditionalVault = NamedVault & OpenVault;
 
-async function resolveVaultNames({ dir }: Home, wanted: string[] | undefined): Promise<string[]> {
-  if (wanted === undefined) return listVaultNames(dir);
-  for (const name of wanted) if (!(await hasVault(dir, name))) throw new CommandError(`No vault named ${JSON.stringify(name)}`, 2);
-  return [...new Set(wanted)].sort();
+async function resolveVaultNames({ dir }: Home, names: string[] | undefined): Promise<string[]> {
+  if (names === undefined) return listVaultNames(dir);
+  for (const name of names) if (!(await hasVault(dir, name))) throw new CommandError(`No vault named ${JSON.stringify(name)}`, 2);
+  return [...new Set(names)].sort();
 }
 
 /** Opens the additional vaults. One that can't be read is reported, and the others are served. */

@@ -14,8 +14,8 @@ import { printNote, printLine, printJson, escapeToOneLine } from './terminal-out
 const MAX_SECRET_CHARS = 4096;
 
 /** `perch secrets set NAME`: saves a secret, and makes a running gateway reload its secrets. */
-export async function setSecret(given: string, options: ConnectionOptions): Promise<void> {
-  const name = parseSecretName(given);
+export async function setSecret(rawName: string, options: ConnectionOptions): Promise<void> {
+  const name = parseSecretName(rawName);
   const value = process.stdin.isTTY ? await promptHidden(`Value of ${name}: `) : (await text(process.stdin)).replace(/\r?\n$/, '');
   if (value === '') throw new CommandError('The value is empty. Nothing was changed.', 2);
   if (value.length > MAX_SECRET_CHARS || /\p{Cc}/u.test(value))
@@ -42,8 +42,8 @@ export async function listSecrets({ json = false, vault }: { json?: boolean; vau
   const home = await Home.open({ warn: printNote });
   const { values, problem } = await readEnvFile(join(home.dir, SECRETS_FILE));
   if (problem !== null) printNote(`Warning: ${join(home.dir, SECRETS_FILE)} is ignored: ${problem}`);
-  const kept = vault === undefined ? await readKeyring(await readKeyringNames(home.dir)) : {};
-  const secrets = [...new Set([...values.keys(), ...Object.keys(kept)])].sort().map((name) => ({
+  const keyring = vault === undefined ? await readKeyring(await readKeyringNames(home.dir)) : {};
+  const secrets = [...new Set([...values.keys(), ...Object.keys(keyring)])].sort().map((name) => ({
     name,
     from: vault === undefined && process.env[name] ? 'environment' : values.has(name) ? SECRETS_FILE : 'keyring',
   }));
@@ -54,8 +54,8 @@ export async function listSecrets({ json = false, vault }: { json?: boolean; vau
 }
 
 /** `perch secrets remove NAME`. */
-export async function removeSecret(given: string, options: ConnectionOptions): Promise<void> {
-  const name = parseSecretName(given);
+export async function removeSecret(rawName: string, options: ConnectionOptions): Promise<void> {
+  const name = parseSecretName(rawName);
   const home = await Home.open({ warn: printNote });
   const wasInKeyring = options.vault === undefined && (await removeFromKeyring(name));
   const wasInFile = await updateStoredSecret(join(home.dir, SECRETS_FILE), name, null);

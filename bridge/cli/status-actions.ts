@@ -107,11 +107,14 @@ async function probeHttp(target: GatewayTarget, timeoutMs: number): Promise<obje
 /** Returns the first message that a gateway sends on every socket. */
 async function readChallenge(target: GatewayTarget, timeoutMs: number): Promise<object> {
   const { link, reason } = openSocket(target, timeoutMs);
-  const said = Promise.withResolvers<string>();
-  link.receive({ message: said.resolve, close: (code, why) => said.reject(new Error(why || `connection closed (${code})`)) });
-  const timer = setTimeout(() => said.reject(new Error('the gateway didn’t respond')), timeoutMs);
+  const firstMessage = Promise.withResolvers<string>();
+  link.receive({
+    message: firstMessage.resolve,
+    close: (code, reason) => firstMessage.reject(new Error(reason || `connection closed (${code})`)),
+  });
+  const timer = setTimeout(() => firstMessage.reject(new Error('the gateway didn’t respond')), timeoutMs);
   try {
-    const frame: unknown = JSON.parse(await said.promise);
+    const frame: unknown = JSON.parse(await firstMessage.promise);
     if (typeof frame === 'object' && frame && 'event' in frame && frame.event === 'connect.challenge') return { event: frame.event };
     throw new Error('the first message is not connect.challenge');
   } catch (error) {

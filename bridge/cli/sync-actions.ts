@@ -67,9 +67,9 @@ export async function printPermissions({
     import('../sync/record-seal.ts'),
   ]);
   const { vault } = new RecordSeal(await readKey(dir));
-  const wanted = { vault, ownAccount: !sharedAccount, forCluster };
-  if (json) return printJson({ vault, ...computePermissions(wanted) });
-  printLine(createNatsConfiguration({ ...wanted, user: user ?? `perch-${vault}`, storage }).trimEnd());
+  const request = { vault, ownAccount: !sharedAccount, forCluster };
+  if (json) return printJson({ vault, ...computePermissions(request) });
+  printLine(createNatsConfiguration({ ...request, user: user ?? `perch-${vault}`, storage }).trimEnd());
 }
 
 async function toNatsSettings(
@@ -79,7 +79,7 @@ async function toNatsSettings(
   const secret = user !== undefined || token ? await promptPhrase(user === undefined ? 'Token: ' : `Password for ${user}: `) : undefined;
   const absolute = (path: string | undefined): string | undefined => path && resolve(path);
   const tls = { ca: absolute(ca), cert: absolute(cert), key: absolute(key) };
-  const given = {
+  const settings = {
     servers,
     websocket,
     credentials: absolute(credentials),
@@ -89,7 +89,7 @@ async function toNatsSettings(
     tls: Object.values(tls).some((path) => path !== undefined) ? tls : undefined,
     replicas: replicas === undefined ? undefined : Number(replicas),
   };
-  const { data, error } = natsSettingsSchema.safeParse(given);
+  const { data, error } = natsSettingsSchema.safeParse(settings);
   if (data) return data;
   throw new CommandError(
     z

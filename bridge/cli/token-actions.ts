@@ -20,11 +20,11 @@ const printWarning = (line: string): void => void process.stderr.write(`${line}\
 export async function manageToken({ setPassword = false, clearPassword = false }: TokenOptions): Promise<void> {
   if (setPassword && clearPassword) throw new CommandError('--set-password and --clear-password can’t be used together', 2);
   // Ask first, so that nothing is created without an answer.
-  const given = setPassword ? await promptNewPassword() : undefined;
+  const newPassword = setPassword ? await promptNewPassword() : undefined;
   const home = await Home.open({ warn: printWarning });
   const password = new OwnerPassword(home.passwordFile, { warn: printWarning });
-  if (given !== undefined) {
-    await password.set(given);
+  if (newPassword !== undefined) {
+    await password.set(newPassword);
     return printResult('Password set. Anyone signed in with another password is signed out.');
   }
   if (clearPassword) {
@@ -45,12 +45,12 @@ export function getPassword(option: string | undefined, env: NodeJS.ProcessEnv =
 
 /** Reads a password from the terminal, twice and hidden, or one line from standard input. */
 async function promptNewPassword(): Promise<string> {
-  const asked = process.stdin.isTTY;
-  const password = asked ? await promptHidden('New password: ') : (await text(process.stdin)).replace(/\r?\n$/, '');
+  const isInteractive = process.stdin.isTTY;
+  const password = isInteractive ? await promptHidden('New password: ') : (await text(process.stdin)).replace(/\r?\n$/, '');
   const { min, max } = PASSWORD_CHARS;
   if (password.length < min || password.length > max) throw new CommandError(`The password must have ${min} to ${max} characters`, 2);
   if (/\p{Cc}/u.test(password)) throw new CommandError('The password must be a single line without control characters', 2);
-  if (asked && (await promptHidden('Confirm password: ')) !== password)
+  if (isInteractive && (await promptHidden('Confirm password: ')) !== password)
     throw new CommandError('The passwords don’t match. Nothing was changed.');
   return password;
 }

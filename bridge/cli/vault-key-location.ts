@@ -13,19 +13,19 @@ import { printNote, printLine } from './terminal-output.ts';
  * `perch secrets keyring [on|off]`: prints or changes where the vault's key is stored (docs/decisions/0041). The key is written, read back,
  * and only then removed from the old place.
  */
-export async function moveVaultKey(wanted: 'on' | 'off' | undefined): Promise<void> {
+export async function moveVaultKey(state: 'on' | 'off' | undefined): Promise<void> {
   const { dir } = await Home.open({ warn: printNote });
   const path = join(dir, KEY_FILE);
   const text = (await readFileIfExists(path))?.trim();
   if (text === undefined) throw new CommandError(`No vault key in ${dir} yet. Start Perch with \`${toStartCommand()}\` first.`);
   const account = parseKeyringMark(text);
   const isIn = account !== undefined;
-  if (wanted === undefined || (wanted === 'on') === isIn)
+  if (state === undefined || (state === 'on') === isIn)
     return printLine(isIn ? 'The vault key is in the system keyring' : `The vault key is in ${path}`);
   const key = await loadVaultKey(dir, printNote).catch((error: unknown) => {
     throw new CommandError(toErrorLine(error), 1, { cause: error });
   });
-  if (wanted === 'on') await moveToKeyring(path, key);
+  if (state === 'on') await moveToKeyring(path, key);
   else await moveToFile(path, key);
 }
 

@@ -134,7 +134,7 @@ export class ClusterRoutes {
     const onstream = (stream: Stream, { kind }: Opening, host: Host): void => {
       if (kind === accessPort.kind) {
         this.#admitting.set(host.mux, stream);
-        this.#receiveGrants(stream, (given) => void (hosts.holder === host && access.mirror(given)));
+        this.#receiveGrants(stream, (grants) => void (hosts.holder === host && access.mirror(grants)));
       } else stream.reset(CLOSE_CODES.policy, `unknown stream kind between bridges: "${kind}"`);
     };
     return attachHost(link, { kind: 'remote', side: 'dialer' }, { ...this.#deps, onstream, log });
@@ -171,11 +171,11 @@ export class ClusterRoutes {
   #sendGrants(mux: Mux): () => void {
     const link = textLink(mux.open({ kind: accessPort.kind }), () => 0);
     link.receive({ message: () => {}, close: () => {} });
-    return this.#deps.access.watch((given) => link.send(JSON.stringify(given)));
+    return this.#deps.access.watch((grants) => link.send(JSON.stringify(grants)));
   }
 
-  #receiveGrants(stream: Stream, onheard: (given: z.infer<typeof grantsSchema>) => void): void {
+  #receiveGrants(stream: Stream, onGrants: (grants: z.infer<typeof grantsSchema>) => void): void {
     const link = textLink(stream, () => MAX_GRANTS);
-    link.receive({ message: (text) => onheard(grantsSchema.parse(JSON.parse(text))), close: () => {} });
+    link.receive({ message: (text) => onGrants(grantsSchema.parse(JSON.parse(text))), close: () => {} });
   }
 }

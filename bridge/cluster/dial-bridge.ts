@@ -127,7 +127,7 @@ function acceptOn({ nc, seal, vaultKey, times }: DialContext, onproven: () => vo
   };
 }
 
-const serializeMessage = (given: DialMessage): Uint8Array => Buffer.from(JSON.stringify(given));
+const serializeMessage = (message: DialMessage): Uint8Array => Buffer.from(JSON.stringify(message));
 
 function parseMessage(seal: RecordSeal, data: Uint8Array, place: string): DialMessage | undefined {
   const opened = seal.open(data, place);

@@ -69,7 +69,7 @@ describe.runIf(hasNats)('bridges that share a vault', () => {
       up.resolve();
       await b.stop();
       await awaitAgreement([a], 'a');
-      await waitFor(() => a.cluster.serving.said?.ready === true, 'the lease of the host that came up');
+      await waitFor(() => a.cluster.serving.state?.ready === true, 'the lease of the host that came up');
     },
     MINUTE,
   );

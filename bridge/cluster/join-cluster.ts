@@ -74,7 +74,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Joi
     {
       name: 'perch_cluster_serving',
       help: '1 while the host of this bridge serves the vault.',
-      read: () => Number(serving.said?.bridge === name),
+      read: () => Number(serving.state?.bridge === name),
     },
     { name: 'perch_cluster_links', help: 'Connections to other bridges of the vault.', read: () => routes.counts.links },
     {

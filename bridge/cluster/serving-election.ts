@@ -1,6 +1,6 @@
 import { abortableDelay } from '#shared/sync/nats/presence.ts';
 import type { HostRegistry } from '../server/hosts.ts';
-import type { ServingRevision, ServingState as Said, ServingLease } from './serving-lease.ts';
+import type { ServingRevision, ServingState, ServingLease } from './serving-lease.ts';
 
 /** Timing in milliseconds. */
 export const SERVING_TIMES = {
@@ -59,14 +59,14 @@ export class ServingElection {
   #running: Promise<void> = Promise.resolve();
   #lastSeen: ServingRevision & { at: number } = { serving: null, revision: -1, at: -Infinity };
   /** Time when the lease was last read, and last renewed here. */
-  #viewedAt = performance.now();
+  #checkedAt = performance.now();
   #renewedAt = -Infinity;
   #connectedAt: number | null = null;
   /** Number of successive checks that found the holder gone. */
   #misses = 0;
   #unfitUntil = -Infinity;
   /** Time since which this bridge has held the lease without a ready host, and whether it has had one since it took the lease. */
-  #barrenSince: number | null = null;
+  #hostlessSince: number | null = null;
   #wasReady = false;
   #failedToStart = false;
   #unreachedSince: number | null = null;
@@ -80,7 +80,7 @@ export class ServingElection {
   }
 
   /** Last known value of the lease. */
-  get said(): Said | null {
+  get state(): ServingState | null {
     return this.#lastSeen.serving;
   }
 
@@ -95,19 +95,19 @@ export class ServingElection {
   async leave(): Promise<void> {
     const { bridge, hosts, others } = this.#deps;
     const { takeMs, leaveMs, moveMs, lookMs } = this.#times;
-    const isMine = this.said?.bridge === bridge;
+    const isMine = this.state?.bridge === bridge;
     this.#leaving = true;
     if (!isMine || others() === 0) return;
     const began = performance.now();
     const never = new AbortController().signal;
     while (performance.now() - began < leaveMs && !this.#stop.signal.aborted) {
-      const { said } = this;
-      if (said && said.bridge !== bridge && said.ready) {
+      const { state } = this;
+      if (state && state.bridge !== bridge && state.ready) {
         hosts.yields = true;
         // The others check at the same interval, so their clients find the next host too.
         return abortableDelay(moveMs + lookMs, never);
       }
-      if (said?.bridge === bridge && performance.now() - began > takeMs) return;
+      if (state?.bridge === bridge && performance.now() - began > takeMs) return;
       await abortableDelay(lookMs / 5, never);
     }
   }
@@ -125,16 +125,16 @@ export class ServingElection {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    let trouble = '';
+    let lastMessage = '';
     while (!signal.aborted) {
       try {
         await this.#check();
-        trouble = '';
+        lastMessage = '';
       } catch (error) {
-        const said = error instanceof Error ? error.message : String(error);
-        if (said !== trouble && !signal.aborted) this.#deps.log(`Couldn’t determine which bridge serves the vault: ${said}`);
-        trouble = said;
-        this.#isPartitioned();
+        const message = error instanceof Error ? error.message : String(error);
+        if (message !== lastMessage && !signal.aborted) this.#deps.log(`Couldn’t determine which bridge serves the vault: ${message}`);
+        lastMessage = message;
+        this.#handlePartition();
       }
       // After a failed check, the next one follows soon.
       await abortableDelay(this.#misses > 0 ? this.#times.lookMs / 4 : this.#times.lookMs, signal);
@@ -146,32 +146,32 @@ export class ServingElection {
     const lease = current();
     if (!lease) {
       this.#connectedAt = null;
-      return this.#isPartitioned();
+      return this.#handlePartition();
     }
-    const seen = await this.#withTimeout(lease.read());
-    if (!seen || this.#stop.signal.aborted) return;
+    const latest = await this.#withTimeout(lease.read());
+    if (!latest || this.#stop.signal.aborted) return;
     const now = performance.now();
     this.#connectedAt ??= now;
-    this.#viewedAt = now;
-    if (seen.revision !== this.#lastSeen.revision) {
-      this.#lastSeen = { ...seen, at: now };
+    this.#checkedAt = now;
+    if (latest.revision !== this.#lastSeen.revision) {
+      this.#lastSeen = { ...latest, at: now };
       this.#misses = 0;
     }
-    const { serving } = seen;
-    if (serving?.bridge === bridge) return this.#isHolder(lease, serving, seen.revision);
-    this.#barrenSince = null;
+    const { serving } = latest;
+    if (serving?.bridge === bridge) return this.#serveAsHolder(lease, serving, latest.revision);
+    this.#hostlessSince = null;
     this.#wasReady = false;
     const isFree = await this.#isFree(serving);
-    if (isFree && this.#canAcquire()) return this.#acquire(lease, seen);
+    if (isFree && this.#canAcquire()) return this.#acquire(lease, latest);
     return this.#followHolder(isFree && !serving?.leaving ? null : serving);
   }
 
   /** While the cluster is unreachable: once the lease has expired, this bridge continues alone, like the others. */
-  #isPartitioned(): void {
-    if (!this.#leaving && performance.now() - this.#viewedAt > this.#times.ttlMs) this.#startHost();
+  #handlePartition(): void {
+    if (!this.#leaving && performance.now() - this.#checkedAt > this.#times.ttlMs) this.#startHost();
   }
 
-  async #isFree(serving: Said | null): Promise<boolean> {
+  async #isFree(serving: ServingState | null): Promise<boolean> {
     if (serving === null || serving.bridge === null || serving.leaving) return true;
     const now = performance.now();
     const { ttlMs } = this.#times;
@@ -193,31 +193,31 @@ export class ServingElection {
     const { bridge, hosts, log } = this.#deps;
     // A leaving bridge continues to serve until it is gone.
     const before = serving?.leaving ? serving.bridge : null;
-    const said = { bridge, ready: hosts.own !== null, leaving: false, before };
-    const written = await this.#withTimeout(lease.write(revision, said, { isNew: true }));
+    const state = { bridge, ready: hosts.own !== null, leaving: false, before };
+    const written = await this.#withTimeout(lease.write(revision, state, { isNew: true }));
     if (!written) return;
     log('This bridge now serves the vault');
     this.#renewedAt = performance.now();
-    this.#lastSeen = { serving: said, revision: written, at: this.#renewedAt };
+    this.#lastSeen = { serving: state, revision: written, at: this.#renewedAt };
     this.#startHost();
     if (before !== null) void this.#useRoute(before);
   }
 
-  async #isHolder(lease: ServingLease, said: Said, revision: number): Promise<void> {
+  async #serveAsHolder(lease: ServingLease, state: ServingState, revision: number): Promise<void> {
     const { host, hosts, others, log } = this.#deps;
     const { backMs, startMs, unfitMs, renewMs } = this.#times;
     const now = performance.now();
     if (!this.#leaving) this.#startHost();
     const ready = hosts.own !== null;
     if (ready) {
-      this.#barrenSince = null;
+      this.#hostlessSince = null;
       this.#wasReady = true;
     } else {
-      this.#barrenSince ??= now;
+      this.#hostlessSince ??= now;
       hosts.expectHost(backMs);
       // Another vault's browser took the last place.
       const isFull = host !== null && !this.#isHosting && !host.hasPermit;
-      const waited = now - this.#barrenSince;
+      const waited = now - this.#hostlessSince;
       // Other bridges dial this one only once its host is ready, so they are unknown before.
       const isLate = waited > startMs || (waited > backMs && (this.#wasReady || this.#failedToStart) && others() > 0);
       if (isFull || isLate) {
@@ -227,15 +227,15 @@ export class ServingElection {
             : 'No host is ready here. Another bridge may serve the vault.',
         );
         this.#unfitUntil = now + unfitMs;
-        this.#barrenSince = null;
+        this.#hostlessSince = null;
         await this.#withTimeout(lease.write(revision, { bridge: null, ready: false, leaving: false, before: null }));
         return;
       }
     }
-    const before = ready ? null : said.before;
-    const isNews = said.ready !== ready || said.leaving !== this.#leaving || said.before !== before;
-    if (isNews || now - this.#renewedAt >= renewMs) {
-      const next = { ...said, ready, before, leaving: this.#leaving };
+    const before = ready ? null : state.before;
+    const hasChanged = state.ready !== ready || state.leaving !== this.#leaving || state.before !== before;
+    if (hasChanged || now - this.#renewedAt >= renewMs) {
+      const next = { ...state, ready, before, leaving: this.#leaving };
       const written = await this.#withTimeout(lease.write(revision, next));
       if (written) {
         this.#renewedAt = now;
@@ -246,7 +246,7 @@ export class ServingElection {
     void this.#useRoute(before);
   }
 
-  async #followHolder(serving: Said | null): Promise<void> {
+  async #followHolder(serving: ServingState | null): Promise<void> {
     const { bridge, hosts } = this.#deps;
     const now = performance.now();
     const { before = null, ready = false } = serving ?? {};

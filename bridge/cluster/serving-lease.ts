@@ -39,8 +39,8 @@ export class ServingLease {
     const key = await this.#key();
     const entry = await this.#places.leases.get(key);
     if (!entry) return { serving: null, revision: 0 };
-    const said = entry.operation === 'PUT' ? await openJson(this.#seal, entry.value, key) : undefined;
-    return { serving: servingSchema.safeParse(said).data ?? null, revision: entry.revision };
+    const value = entry.operation === 'PUT' ? await openJson(this.#seal, entry.value, key) : undefined;
+    return { serving: servingSchema.safeParse(value).data ?? null, revision: entry.revision };
   }
 
   /** Replaces revision `over`. Returns the new revision; null if it was changed in the meantime. */

@@ -108,9 +108,9 @@ export class OptionalPackage {
   /** Resolves to whether there was anything to remove. */
   async uninstall(): Promise<boolean> {
     await this.#sweep();
-    const there = existsSync(this.dir);
+    const existed = existsSync(this.dir);
     await rm(this.dir, { recursive: true, force: true });
-    return there;
+    return existed;
   }
 
   /** Removes folders of interrupted installations. Recent ones may still be in use. */
@@ -126,12 +126,12 @@ export class OptionalPackage {
   async #fetch(npm: [string, ...string[]], dir: string, say: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
     const { spec } = this;
     const [program, ...first] = npm;
-    const wanted = [`${spec.package}@${spec.version}`, ...spec.beside];
+    const packages = [`${spec.package}@${spec.version}`, ...spec.beside];
     const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier'];
     const args = [
       ...first,
       'install',
-      ...wanted,
+      ...packages,
       '--prefix',
       dir,
       ...flags,

@@ -67,9 +67,9 @@ function readMajor(folder: string): number | null {
   }
 }
 
-function findFreeName(wanted: string): string {
+function findFreeName(baseName: string): string {
   for (let n = 0; ; n++) {
-    const name = n === 0 ? wanted : `${wanted}-${n}`;
+    const name = n === 0 ? baseName : `${baseName}-${n}`;
     if (!existsSync(name)) return name;
   }
 }

@@ -159,8 +159,8 @@ export class JournalTables {
   drop(table: 'records' | 'blobs', which: SQLOutputValue, now: number): void {
     this.sql(table === 'records' ? 'DELETE FROM records WHERE seq = ?' : 'DELETE FROM blobs WHERE hash = ?').run(which);
     this.meta.id = randomUUID();
-    const what = table === 'records' ? 'A record' : 'An attachment';
-    this.note(`${what} in the journal was damaged or changed by another program. It was removed, and hosts restore it.`, now);
+    const label = table === 'records' ? 'A record' : 'An attachment';
+    this.note(`${label} in the journal was damaged or changed by another program. It was removed, and hosts restore it.`, now);
   }
 
   /** Stores a notice for the user; the same one at most once a day. */
@@ -191,9 +191,9 @@ export class JournalTables {
 
   #readMeta(): JournalMeta {
     const rows = this.sql('SELECT name, value FROM meta').all();
-    const said = new Map(rows.map(({ name, value }) => [name, value]));
+    const values = new Map(rows.map(({ name, value }) => [name, value]));
     const text = (name: keyof JournalMeta, form: RegExp): string => {
-      const value = said.get(name);
+      const value = values.get(name);
       if (typeof value !== 'string' || !form.test(value)) throw new DamagedJournalError('its metadata can’t be read');
       return value;
     };

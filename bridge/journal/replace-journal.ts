@@ -61,15 +61,15 @@ function adoptJournal({ path, seal, surroundings, live }: ReplaceOptions): Journ
   }
 }
 
-function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions, there: string | null): JournalTables {
+function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions, existing: string | null): JournalTables {
   const fresh = join(dirname(path), `journal.${randomBytes(6).toString('hex')}.tmp`);
-  const aside = there === null ? null : toAsidePath(path, surroundings.now());
+  const aside = existing === null ? null : toAsidePath(path, surroundings.now());
   const sources = [live.db];
   try {
     createPrivateFile(fresh);
     const target = surroundings.connect(fresh);
     try {
-      if (there !== null && there !== live.file) sources.push(surroundings.connect(path));
+      if (existing !== null && existing !== live.file) sources.push(surroundings.connect(path));
       prepareConnection(target, seal);
       const tables = new JournalTables(target, seal);
       tables.begin();
@@ -80,7 +80,7 @@ function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions
       // Closing checkpoints everything into the one file.
       closeConnection(target);
     }
-    moveIntoPlace(fresh, path, there, aside);
+    moveIntoPlace(fresh, path, existing, aside);
   } finally {
     for (const file of [fresh, ...SIDE_FILES(fresh)]) rmSync(file, { force: true });
     for (const source of sources.slice(1)) closeConnection(source);
@@ -94,8 +94,8 @@ function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions
  * Moves the existing file aside with its WAL, so that SQLite does not apply that to the new file. If the file system has hard links, there
  * is a file at the path at all times.
  */
-function moveIntoPlace(fresh: string, path: string, there: string | null, aside: string | null): void {
-  if (getFileIdentity(path) !== there) throw new JournalError('Another process replaced the journal at the same time');
+function moveIntoPlace(fresh: string, path: string, existing: string | null, aside: string | null): void {
+  if (getFileIdentity(path) !== existing) throw new JournalError('Another process replaced the journal at the same time');
   const [wal = '', shm = ''] = SIDE_FILES(path);
   if (aside) {
     linkOrRename(path, aside);

@@ -101,10 +101,10 @@ export class AccessGrants {
   #set(grants: readonly AccessGrant[]): void {
     const before = this.#entries;
     this.#entries = new Map(
-      grants.map((given) => {
-        const current = before.get(given.principal);
-        if (current && isSameGrant(current.grant, given)) return [given.principal, current];
-        return [given.principal, { grant: given, hash: Buffer.from(given.tokenHash, 'hex'), open: new Set(), expired: false }];
+      grants.map((grant) => {
+        const current = before.get(grant.principal);
+        if (current && isSameGrant(current.grant, grant)) return [grant.principal, current];
+        return [grant.principal, { grant, hash: Buffer.from(grant.tokenHash, 'hex'), open: new Set(), expired: false }];
       }),
     );
     for (const [principal, entry] of before) {

@@ -96,7 +96,7 @@ export function createApiListener(deps: ApiListenerDeps): RequestListener {
     if (response.destroyed || (wholeBody && !incoming.complete)) return;
     const decided = body && standing.addRoute(mux, verdict.principal, body, variant);
     const caller = { requestId: String(incoming.headers[REQUEST_ID_HEADER]), response };
-    const pending = decided && (await answerFromRoute(decided, caller, { mux, receipts, standing }));
+    const pending = decided && (await answerFromRoute(decided, caller, { mux, receipts, routes: standing }));
     if (pending === 'answered') return;
     if (response.destroyed) return pending?.cancel();
 

@@ -141,8 +141,8 @@ export class Authenticator {
       return !verdict.ok && found ? createAdmission(found) : verdict;
     }
     if (typeof pairingCode === 'string' && typeof token !== 'string') return this.#checkPairing(pairingCode, origin);
-    const given = isRecord(auth) && 'token' in auth ? token : bearer;
-    return this.checkBearer(typeof given === 'string' ? given : undefined, origin);
+    const credential = isRecord(auth) && 'token' in auth ? token : bearer;
+    return this.checkBearer(typeof credential === 'string' ? credential : undefined, origin);
   }
 
   /** Checks a token of the owner or of an access grant. */
@@ -196,12 +196,12 @@ export class Authenticator {
     find: (id: string) => Credential | undefined,
   ): Promise<{ ok: true; id: string; proof: string } | Denial> {
     const denied = (): Denial => this.deny(purpose === 'app' ? 'app' : 'host', origin, 'Invalid proof');
-    const given = appAuth.safeParse(auth);
-    const credential = given.success ? find(given.data.credentialId) : undefined;
-    if (!given.success || !credential) return denied();
+    const parsed = appAuth.safeParse(auth);
+    const credential = parsed.success ? find(parsed.data.credentialId) : undefined;
+    if (!parsed.success || !credential) return denied();
     const key = await importSecret(credential.secret);
-    if (!(await verifyProof(key, given.data.proof, 'client', purpose, nonce, given.data.nonce))) return denied();
-    return { ok: true, id: credential.id, proof: await createProof(key, 'server', purpose, nonce, given.data.nonce) };
+    if (!(await verifyProof(key, parsed.data.proof, 'client', purpose, nonce, parsed.data.nonce))) return denied();
+    return { ok: true, id: credential.id, proof: await createProof(key, 'server', purpose, nonce, parsed.data.nonce) };
   }
 
   #holder(id: string): GrantedAccess['hold'] {

@@ -22,7 +22,7 @@ interface FastPathDeps {
   /** Connection of the host that made the decision. */
   mux: Mux;
   receipts: ReceiptQueue;
-  standing: RouteCache;
+  routes: RouteCache;
 }
 
 /** Milliseconds after which the upstream request is handed to the host. */
@@ -33,38 +33,44 @@ const HANDOVER_MS = 500;
  * that for this caller; undefined if the request failed.
  */
 export async function answerFromRoute(
-  decided: RoutedRequest,
+  route: RoutedRequest,
   caller: FastPathCaller,
   deps: FastPathDeps,
 ): Promise<PendingResponse | 'answered' | undefined> {
-  const { events, upstream, wire } = decided;
+  const { events, upstream, wire } = route;
   const { response } = caller;
   const aborter = new AbortController();
   const cancel = (): void => aborter.abort();
   response.once('close', cancel);
-  const coming = sendUpstream({ ...upstream, signal: aborter.signal });
-  coming.catch(() => {});
+  const responsePromise = sendUpstream({ ...upstream, signal: aborter.signal });
+  responsePromise.catch(() => {});
   const timeout = Promise.withResolvers<'late'>();
   const timer = setTimeout(timeout.resolve, HANDOVER_MS, 'late');
-  const left = (asked: Promise<UpstreamResponse>): PendingResponse => ({ url: upstream.url, response: asked, cancel });
+  const toPendingResponse = (upstreamResponse: Promise<UpstreamResponse>): PendingResponse => ({
+    url: upstream.url,
+    response: upstreamResponse,
+    cancel,
+  });
   try {
-    const asked = await Promise.race([coming, timeout.promise]);
+    const upstreamResponse = await Promise.race([responsePromise, timeout.promise]);
     // The host decides on timeouts.
-    if (asked === 'late') return left(coming);
-    const answer =
-      isSuccess(asked.head) &&
-      (await (events ? StreamingPassthrough.validate(asked.body, events) : BufferedPassthrough.validate(asked.body, wire)));
-    if (answer && !Array.isArray(answer)) {
+    if (upstreamResponse === 'late') return toPendingResponse(responsePromise);
+    const validated =
+      isSuccess(upstreamResponse.head) &&
+      (await (events
+        ? StreamingPassthrough.validate(upstreamResponse.body, events)
+        : BufferedPassthrough.validate(upstreamResponse.body, wire)));
+    if (validated && !Array.isArray(validated)) {
       response.off('close', cancel);
-      if (response.destroyed) answer.cancel();
-      else sendResponse(answer, decided, caller, deps);
+      if (response.destroyed) validated.cancel();
+      else sendResponse(validated, route, caller, deps);
       return 'answered';
     }
-    deps.standing.invalidate(deps.mux);
-    return left(Promise.resolve({ ...asked, ...(answer ? { read: answer } : {}) }));
+    deps.routes.invalidate(deps.mux);
+    return toPendingResponse(Promise.resolve({ ...upstreamResponse, ...(validated ? { read: validated } : {}) }));
   } catch {
     // The host sends the request again and reports the error.
-    deps.standing.invalidate(deps.mux);
+    deps.routes.invalidate(deps.mux);
     return undefined;
   } finally {
     clearTimeout(timer);
@@ -73,9 +79,9 @@ export async function answerFromRoute(
 
 function sendResponse(
   answer: ValidatedResponse,
-  decided: RoutedRequest,
+  route: RoutedRequest,
   { requestId, response }: FastPathCaller,
-  { mux, receipts, standing }: FastPathDeps,
+  { mux, receipts, routes }: FastPathDeps,
 ): void {
   const cancel = (): void => answer.cancel();
   response.on('error', () => {});
@@ -83,16 +89,16 @@ function sendResponse(
   response.writeHead(200, answer.headers);
   answer.pipe(response, ({ how, text, usage, chars, unopened }) => {
     response.off('close', cancel);
-    const inputTokens = usage ? 0 : estimateForFamily(JSON.stringify(decided.messages), getTokenFamily(decided.call.model));
+    const inputTokens = usage ? 0 : estimateForFamily(JSON.stringify(route.messages), getTokenFamily(route.call.model));
     const call = { ...decided.call, id: randomUUID(), requestId, inputTokens };
     receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
     // Route the next request through the host, so that it notices.
-    if (unopened) standing.invalidate(mux);
+    if (unopened) routes.invalidate(mux);
     if (how === 'done') return void response.end();
     if (how === 'left') return;
-    standing.invalidate(mux);
-    requestFinalText(mux, { call, wire: decided.wire, end: { how, ...(text === undefined ? {} : { text }) } }).then(
-      (told) => response.end(told),
+    routes.invalidate(mux);
+    requestFinalText(mux, { call, wire: route.wire, end: { how, ...(text === undefined ? {} : { text }) } }).then(
+      (finalText) => response.end(finalText),
       // Destroy the connection, so that the response does not look complete.
       () => response.destroy(),
     );
@@ -103,8 +109,8 @@ function sendResponse(
 const FINAL_TEXT_MS = 5_000;
 
 /** Asks the host for the text to append to an event stream that ended badly. Rejects if the host is gone. */
-async function requestFinalText(mux: Mux, given: SpliceFailure): Promise<string> {
-  const request = { method: 'POST', body: JSON.stringify(given), headers: { 'content-type': 'application/json' } };
+async function requestFinalText(mux: Mux, failure: SpliceFailure): Promise<string> {
+  const request = { method: 'POST', body: JSON.stringify(failure), headers: { 'content-type': 'application/json' } };
   const answer = await fetchOverStream(mux, { kind: SPLICE_FAILURE_KIND }, { ...request, signal: AbortSignal.timeout(FINAL_TEXT_MS) });
   if (!answer.ok) throw new Error(`the host responded with ${answer.status}`);
   return answer.text();

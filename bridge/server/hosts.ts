@@ -107,9 +107,9 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
   }
 
   /** Whether other bridges' hosts are preferred to the managed Chromium. */
-  set yields(given: boolean) {
-    if (this.#yields === given) return;
-    this.#yields = given;
+  set yields(value: boolean) {
+    if (this.#yields === value) return;
+    this.#yields = value;
     this.#choose();
   }
 
@@ -244,11 +244,11 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
   #choose(code: number = HANDOVER_CLOSE, reason = 'a preferred host is ready'): void {
     const holder = this.#holder;
     const best = this.#best((host) => host !== holder);
-    const there = holder !== null && this.#byMux.has(holder.mux);
-    if (!there || holder.state === 'outdated') return this.#serve((!this.#closing && best) || null, there, code, reason);
+    const isConnected = holder !== null && this.#byMux.has(holder.mux);
+    if (!isConnected || holder.state === 'outdated') return this.#serve((!this.#closing && best) || null, isConnected, code, reason);
     if (!best) return;
     // A holder that reads a new journal stays if no other host is ready, so that its clients stay connected.
-    if (holder.state !== 'ready' || this.#rank(best) < this.#rank(holder)) return this.#serve(best, there, code, reason);
+    if (holder.state !== 'ready' || this.#rank(best) < this.#rank(holder)) return this.#serve(best, isConnected, code, reason);
     void this.#check(holder);
   }
 

@@ -144,8 +144,8 @@ export class JournalPort {
       },
       'journal.info': async () => ({ journal: await this.#ask(journal.info()), hosts: hosts.list() }),
       'journal.cluster': async () => ({ cluster: (await journal.examine?.()) ?? null }),
-      'lease.take': async (wanted) => {
-        const lease = { ...wanted, holder: origin(), present: presence.now() };
+      'lease.take': async (params) => {
+        const lease = { ...params, holder: origin(), present: presence.now() };
         return { fence: await this.#ask(journal.takeLease(lease)) };
       },
       'lease.release': async ({ name, fence }) => {
@@ -210,9 +210,9 @@ export class JournalPort {
     try {
       return await work;
     } catch (error) {
-      const told = describeError(error);
-      if (told) this.#note(told.message);
-      throw told ?? error;
+      const described = describeError(error);
+      if (described) this.#note(described.message);
+      throw described ?? error;
     }
   }
 

@@ -70,8 +70,8 @@ export function registerLinkRoutes(app: FastifyInstance, vaults: VaultRegistry, 
       return reply.code(status).headers(headers).send(createErrorBody(status, verdict.message));
     }
     const linkTo = (origin: string): string => createLinkUrl(origin, codes.issue(OPEN_TTL_MS));
-    const there = vault === vaults.first && elsewhere;
-    return { url: linkTo(admission.origin), ...(there && { elsewhere: linkTo(there) }), expiresInMs: OPEN_TTL_MS };
+    const otherOrigin = vault === vaults.first && elsewhere;
+    return { url: linkTo(admission.origin), ...(otherOrigin && { elsewhere: linkTo(otherOrigin) }), expiresInMs: OPEN_TTL_MS };
   });
 }
 

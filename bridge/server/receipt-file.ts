@@ -34,12 +34,12 @@ export class ReceiptFile {
   }
 
   /** Appends receipts durably. Resolves to false on failure. */
-  append(given: readonly UsageReceipt[]): Promise<boolean> {
-    this.#lines += given.length;
+  append(receipts: readonly UsageReceipt[]): Promise<boolean> {
+    this.#lines += receipts.length;
     return this.#do(async () => {
       const file = await open(this.#path, 'a', 0o600);
       try {
-        await file.writeFile(serializeReceipts(given));
+        await file.writeFile(serializeReceipts(receipts));
         await file.datasync();
       } finally {
         await file.close();
@@ -48,10 +48,10 @@ export class ReceiptFile {
   }
 
   /** Replaces the file's contents. */
-  replace(given: readonly UsageReceipt[]): Promise<boolean> {
-    this.#lines = given.length;
+  replace(receipts: readonly UsageReceipt[]): Promise<boolean> {
+    this.#lines = receipts.length;
     return this.#do(() =>
-      given.length === 0 ? rm(this.#path, { force: true }) : writeFileAtomically(this.#path, serializeReceipts(given), rename),
+      receipts.length === 0 ? rm(this.#path, { force: true }) : writeFileAtomically(this.#path, serializeReceipts(receipts), rename),
     );
   }
 
@@ -80,7 +80,8 @@ export class ReceiptFile {
 }
 
 // Starts with a line break, so that a line cut by a crash does not damage the next one.
-const serializeReceipts = (given: readonly UsageReceipt[]): string => given.map((each) => `\n${JSON.stringify(each)}`).join('') + '\n';
+const serializeReceipts = (receipts: readonly UsageReceipt[]): string =>
+  receipts.map((receipt) => `\n${JSON.stringify(receipt)}`).join('') + '\n';
 
 function parseReceipt(text: string): unknown {
   try {

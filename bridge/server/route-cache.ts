@@ -58,17 +58,17 @@ export class RouteCache {
   ): () => void {
     const url = headers[':url'];
     if (!standing || url === undefined) return () => {};
-    const kept = this.#routes.get(mux) ?? new Map<string, CachedRoute>();
-    this.#routes.set(mux, kept);
+    const routes = this.#routes.get(mux) ?? new Map<string, CachedRoute>();
+    this.#routes.set(mux, routes);
     const upstream = { url, ...toUpstreamHead(headers, this.#via) };
     return () => {
-      if (this.#routes.get(mux) !== kept) return;
-      if (kept.size >= MAX_ROUTES) kept.clear();
+      if (this.#routes.get(mux) !== routes) return;
+      if (routes.size >= MAX_ROUTES) routes.clear();
       const { provider, model, principal } = call;
       const { asked: request, variant, ms, addUsage } = standing;
       const limits = { idleMs, trailerMs, thinksFirst };
       const route = { upstream, model: standing.model, addUsage, call: { provider, model, principal }, wire, limits };
-      kept.set(toRouteKey(principal, variant, request), { ...route, expiresAt: performance.now() + ms });
+      routes.set(toRouteKey(principal, variant, request), { ...route, expiresAt: performance.now() + ms });
     };
   }
 
@@ -79,15 +79,15 @@ export class RouteCache {
 
   /** Returns how to answer a request; undefined if its host has to decide. `body`: the whole body; `variant`: see `toVariant`. */
   addRoute(mux: Mux, principal: string, body: Buffer, variant = ''): RoutedRequest | undefined {
-    const kept = this.#routes.get(mux);
-    if (!kept || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
+    const routes = this.#routes.get(mux);
+    if (!routes || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
     const text = body.toString();
     const request = readEnvelope(text);
     if (!request) return undefined;
     const key = toRouteKey(principal, variant, request.model);
-    const decision = kept.get(key);
+    const decision = routes.get(key);
     if (!decision) return undefined;
-    if (decision.expiresAt < performance.now()) return void kept.delete(key);
+    if (decision.expiresAt < performance.now()) return void routes.delete(key);
     const stripUsage = request.stream === true && decision.addUsage && request.stream_options?.include_usage !== true;
     const options = stripUsage ? { stream_options: { ...request.stream_options, include_usage: true } } : {};
     const edits = computeBodyEdits(text, request, { ...request, model: decision.model, ...options });

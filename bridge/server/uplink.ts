@@ -34,10 +34,10 @@ export async function serveUplink(socket: WebSocket, origin: string, deps: Uplin
   const nonce = randomBytes(32).toString('base64url');
   const answer = readFirstText(socket, timing.handshakeMs);
   socket.send(JSON.stringify({ nonce } satisfies z.infer<typeof uplinkChallenge>));
-  const given = await answer;
-  if (given === undefined) return closeSocket(socket, CLOSE_CODES.policy, 'no proof in time');
+  const message = await answer;
+  if (message === undefined) return closeSocket(socket, CLOSE_CODES.policy, 'no proof in time');
 
-  const verdict = await auth.checkUplink(given, nonce, origin);
+  const verdict = await auth.checkUplink(message, nonce, origin);
   if (!verdict.ok) return closeSocket(socket, CLOSE_CODES.policy, verdict.message);
   const release = verdict.hold?.(() => closeSocket(socket, CLOSE_CODES.policy, 'access was revoked'));
   if (release) socket.once('close', release);

@@ -79,17 +79,17 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
   if (state.marks.read < now.last_seq || state.subjects !== now.num_subjects) return null;
   const used = new Set<string>();
   const own = new Set<string>();
-  const seen = new Set<string>();
+  const currentNames = new Set<string>();
   for await (const record of journal.snapshot()) {
     if (signal.aborted) return null;
     for (const hash of record.blobs ?? []) own.add(hash);
     const name = await getSubjectName(seal, record);
-    if (state.getKnown(name)?.clock === record.clock) seen.add(name);
+    if (state.getKnown(name)?.clock === record.clock) currentNames.add(name);
   }
   for (const hash of own) used.add(await getBlobObjectName(seal, hash));
   for (const { name, object } of state.listKnown()) {
     if (object !== null) used.add(object);
-    if (seen.has(name)) continue;
+    if (currentNames.has(name)) continue;
     // The journal has a newer version, or no longer remembers the deletion.
     const message = await readCurrentMessage(cluster, seal, name);
     if (!message?.record || signal.aborted) return null;
@@ -97,9 +97,9 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
     for (const hash of message.record.blobs ?? []) used.add(await getBlobObjectName(seal, hash));
   }
   let count = 0;
-  const there = new Set<string>();
+  const existing = new Set<string>();
   for (const { name, mtime } of listed) {
-    there.add(name);
+    existing.add(name);
     if (used.has(name) || Date.now() - Date.parse(mtime) < ages.keep) continue;
     // Keep an object that was uploaded again in the meantime.
     if ((await objects.info(name))?.mtime !== mtime) continue;
@@ -108,7 +108,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
     count++;
   }
   for (const hash of own) {
-    if (there.has(await getBlobObjectName(seal, hash))) continue;
+    if (existing.has(await getBlobObjectName(seal, hash))) continue;
     const bytes = await journal.getBlob(hash);
     if (bytes) await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
   }

@@ -168,7 +168,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     const cluster = this.#cluster;
     if (!cluster) return null;
     try {
-      return await acquireSharedLease(cluster, this.#seal, { ...lease, present }, (wanted) => this.#journal.takeLease(wanted));
+      return await acquireSharedLease(cluster, this.#seal, { ...lease, present }, (request) => this.#journal.takeLease(request));
     } catch {
       return null;
     }

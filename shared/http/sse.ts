@@ -159,10 +159,10 @@ export class SseScanner {
     this.#pendingLength = length;
   }
 
-  #readLine(rest: Uint8Array): string {
-    let bytes = rest;
+  #readLine(input: Uint8Array): string {
+    let bytes = input;
     if (this.#pendingLength > 0) {
-      this.#append(rest);
+      this.#append(input);
       bytes = this.#pending.subarray(0, this.#pendingLength);
       this.#pendingLength = 0;
     }

@@ -48,21 +48,23 @@ export function rebaseRecord(record: SyncRecord, existing: { clock: string; incl
   if (!SYNC_STORES[record.store].conflicts) return record;
   const { ancestors: _, ...own } = record;
   if (!existing?.clock) return { ...own, base: null };
-  const seen = new Set([getClockOrigin(record.clock), getClockOrigin(existing.clock)]);
+  const seenOrigins = new Set([getClockOrigin(record.clock), getClockOrigin(existing.clock)]);
   const latest = [...existing.included, ...getAncestors(record)].toSorted().toReversed();
-  const ancestors = latest.filter((clock) => !seen.has(getClockOrigin(clock)) && seen.add(getClockOrigin(clock))).slice(0, MAX_ANCESTORS);
+  const ancestors = latest
+    .filter((clock) => !seenOrigins.has(getClockOrigin(clock)) && seenOrigins.add(getClockOrigin(clock)))
+    .slice(0, MAX_ANCESTORS);
   return { ...own, base: existing.clock, ...(ancestors.length > 0 && { ancestors }) };
 }
 
-/** Whether `one` was derived from a version or its successors, as far as its ancestors are known. */
-const isDerivedFrom = (one: SyncRecord, { clock }: SyncRecord): boolean =>
-  [one.clock, ...getAncestors(one)].some((known) => getClockOrigin(known) === getClockOrigin(clock) && known >= clock);
+/** Whether `record` was derived from a version or its successors, as far as its ancestors are known. */
+const isDerivedFrom = (record: SyncRecord, { clock }: SyncRecord): boolean =>
+  [record.clock, ...getAncestors(record)].some((known) => getClockOrigin(known) === getClockOrigin(clock) && known >= clock);
 
-/** Whether both end the active branch at the same message; the times that they note are nothing to choose between. */
-function isSameHead(one: SyncRecord, other: SyncRecord): boolean {
-  if (one.store !== 'heads') return false;
-  const id = readHeadId(one);
-  return id !== undefined && id === readHeadId(other);
+/** Whether both end the active branch at the same message. Their times are ignored. */
+function isSameHead(first: SyncRecord, second: SyncRecord): boolean {
+  if (first.store !== 'heads') return false;
+  const id = readHeadId(first);
+  return id !== undefined && id === readHeadId(second);
 }
 
 function readHeadId({ payload }: SyncRecord): unknown {

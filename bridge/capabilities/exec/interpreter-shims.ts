@@ -66,9 +66,9 @@ const source = fs.readFileSync(${JSON.stringify(copy)}, 'utf8');
 if (nodeModule.registerHooks) {
   let served = false;
   nodeModule.registerHooks({
-    load(asked, context, next) {
-      const loaded = next(asked, context);
-      if (served || asked !== url) return loaded;
+    load(specifier, context, next) {
+      const loaded = next(specifier, context);
+      if (served || specifier !== url) return loaded;
       served = true;
       return { ...loaded, source, shortCircuit: true };
     },

@@ -125,9 +125,9 @@ export async function findCommand(
   const dir = await resolveDirectory(workingDir, workspace);
   return { realPath: (await findProgram(command, dir, env)).realPath, workingDir: dir };
 }
-async function resolveDirectory(given: string | undefined, workspace: string): Promise<string> {
-  if (given === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
-  const requestedPath = given ?? workspace;
+async function resolveDirectory(path: string | undefined, workspace: string): Promise<string> {
+  if (path === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
+  const requestedPath = path ?? workspace;
   if (!isAbsolute(requestedPath)) throw createInvalidError('workingDir', 'must be an absolute path');
   try {
     const dir = await realpath(requestedPath);

@@ -21,8 +21,8 @@ const port = serveCalls<typeof runnerPort.calls, typeof runnerPort.events>(
   createProcessLink(process),
   runnerPort.calls,
   {
-    'run.load': async (wanted) => {
-      loaded = await LoadedModel.load((await import(entry)) as LlamaModule, wanted);
+    'run.load': async (options) => {
+      loaded = await LoadedModel.load((await import(entry)) as LlamaModule, options);
       return { contextSize: loaded.contextSize };
     },
     'run.generate': (request) => {

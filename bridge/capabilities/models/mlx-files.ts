@@ -36,7 +36,7 @@ export function findMlxFiles(names: readonly string[]): string[] {
 export function findMlxProblem(names: readonly string[]): string | null {
   if (names.some((name) => name.endsWith('.part'))) return 'the download is incomplete';
   const [first = ''] = names.filter(isMlxFile).sort();
-  const wanted = Number(SHARD_NAME.exec(basename(first))?.[3] ?? 1);
-  const there = names.filter(isMlxFile).length;
-  return there < wanted ? `${wanted - there} of ${wanted} files are missing` : null;
+  const expected = Number(SHARD_NAME.exec(basename(first))?.[3] ?? 1);
+  const present = names.filter(isMlxFile).length;
+  return present < expected ? `${expected - present} of ${expected} files are missing` : null;
 }

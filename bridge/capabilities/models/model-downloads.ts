@@ -79,8 +79,8 @@ export class ModelDownloads {
 
     'downloads.watch': async (_params, { signal, send }) => {
       const allFinished = Promise.withResolvers<void>();
-      const watcher = (one: ModelDownload): void => {
-        send('downloads.progress', one);
+      const watcher = (download: ModelDownload): void => {
+        send('downloads.progress', download);
         if (this.#running().length === 0) allFinished.resolve();
       };
       this.#watchers.add(watcher);
@@ -136,7 +136,7 @@ export class ModelDownloads {
       if (text === undefined) return;
       const parsed = downloadsFileSchema.safeParse(parseJsonSafely(text));
       if (!parsed.success) throw new Error('the file can’t be read');
-      for (const one of parsed.data.downloads) if (!this.#closed && !this.#byId.has(one.id)) this.#start(one);
+      for (const download of parsed.data.downloads) if (!this.#closed && !this.#byId.has(download.id)) this.#start(download);
     } catch (error) {
       this.#options.log(`${this.#file}: unfinished downloads won’t resume (${describeError(error)})`);
     }
@@ -158,13 +158,13 @@ export class ModelDownloads {
     await finished;
     this.#byId.delete(id);
     // Another download of the repository may resume from them.
-    const wanted = [...this.#byId.values()].some(({ download: each }) => each.repo === repo && each.state !== 'done');
-    if (!wanted) await this.#options.models.removeParts(repo);
+    const isNeeded = [...this.#byId.values()].some(({ download: each }) => each.repo === repo && each.state !== 'done');
+    if (!isNeeded) await this.#options.models.removeParts(repo);
   }
 
-  #start(one: ModelDownload): void {
-    const running: RunningDownload = { download: one, aborter: new AbortController(), notifiedAt: 0, finished: Promise.resolve() };
-    this.#byId.set(one.id, running);
+  #start(download: ModelDownload): void {
+    const running: RunningDownload = { download, aborter: new AbortController(), notifiedAt: 0, finished: Promise.resolve() };
+    this.#byId.set(download.id, running);
     this.#save();
     running.finished = this.#runDownload(running);
   }
@@ -215,10 +215,13 @@ export class ModelDownloads {
 }
 
 const isSameDownload = (
-  one: ModelDownload,
-  wish: Pick<ModelDownload, 'repo' | 'source' | 'backend'> & { filename?: string | undefined },
+  download: ModelDownload,
+  request: Pick<ModelDownload, 'repo' | 'source' | 'backend'> & { filename?: string | undefined },
 ): boolean =>
-  one.repo === wish.repo && one.source === wish.source && one.backend === wish.backend && one.filename === (wish.filename ?? null);
+  download.repo === request.repo &&
+  download.source === request.source &&
+  download.backend === request.backend &&
+  download.filename === (request.filename ?? null);
 
 function parseJsonSafely(text: string): unknown {
   try {

@@ -59,8 +59,8 @@ export class ModelHub {
 
   constructor(source: ModelSource, { env = process.env, silenceMs = SILENCE_MS }: HubOptions = {}) {
     const { base, variable } = HUB_ADDRESSES[source];
-    const given = env[variable] || base;
-    const address = URL.parse(/^https?:/.test(given) ? given : `https://${given}`);
+    const host = env[variable] || base;
+    const address = URL.parse(/^https?:/.test(host) ? host : `https://${host}`);
     if (!address) throw new HubError(`${variable} is not a valid address`);
     this.source = source;
     this.base = address.href.replace(/\/+$/, '');

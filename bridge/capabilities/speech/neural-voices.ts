@@ -150,7 +150,7 @@ function createQuery(): string {
   return new URLSearchParams({ TrustedClientToken: CLIENT_ID, 'Sec-MS-GEC': hash, 'Sec-MS-GEC-Version': VERSION }).toString();
 }
 
-const parseMessage = (what: string): NeuralVoiceError => new NeuralVoiceError(`online voices are unavailable: ${what}`);
+const parseMessage = (detail: string): NeuralVoiceError => new NeuralVoiceError(`online voices are unavailable: ${detail}`);
 
 /** Hides Node's connection errors (`getaddrinfo ENOTFOUND …`) from the user. */
 const createServiceError = (cause: unknown): NeuralVoiceError =>

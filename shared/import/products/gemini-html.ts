@@ -54,23 +54,23 @@ export function readActivityPage(html: string): { records: ActivityRecord[]; unr
   return { records, unrecognized };
 }
 
-function readBody(body: string, rest: string): UndatedRecord | undefined {
+function readBody(body: string, trailer: string): UndatedRecord | undefined {
   const lines = body.split(BREAK);
   let time: number | null | undefined;
   const dateAt = lines.findIndex((line, at) => at > 0 && (time = parseTakeoutDate(toPlain(line))) !== undefined);
   const [first = '', ...more] = lines.slice(0, dateAt);
   if (dateAt < 0 || time === undefined) return undefined;
-  const attached = [...more.flatMap((line) => toFile(line, 'href')), ...toFile(rest, 'src')];
+  const attached = [...more.flatMap((line) => toFile(line, 'href')), ...toFile(trailer, 'src')];
   const listAt = more.findIndex((line) => toFile(line, 'href').length > 0);
   // The line before the first file counts them.
   const text = listAt < 0 ? more : more.slice(0, Math.max(0, listAt - 1));
-  const [whole, verb = ''] = VERB.exec(first) ?? [''];
+  const [match, verb = ''] = VERB.exec(first) ?? [''];
   return {
     verb: verb.trim(),
-    prompt: [first.slice(whole.length), ...text].map(toPlain).join('\n').trim(),
+    prompt: [first.slice(match.length), ...text].map(toPlain).join('\n').trim(),
     answer: lines.slice(dateAt + 1).join('<br>'),
     time,
-    url: /https:\/\/gemini\.google\.com\/[\w/-]+/.exec(`${lines.slice(0, dateAt).join('\n')}\n${rest}`)?.[0] ?? '',
+    url: /https:\/\/gemini\.google\.com\/[\w/-]+/.exec(`${lines.slice(0, dateAt).join('\n')}\n${trailer}`)?.[0] ?? '',
     files: [...new Set(attached)],
   };
 }

@@ -30,7 +30,7 @@ export async function acquireSharedLease(
   streams: Pick<VaultStreams, 'leases' | 'info'>,
   seal: VaultSeal,
   request: LeaseRequest,
-  acquireLocal: (wanted: LeaseRequest) => Promise<number | null>,
+  acquireLocal: (request: LeaseRequest) => Promise<number | null>,
 ): Promise<number | null> {
   const { leases } = streams;
   const key = await seal.name('lease', request.name);
