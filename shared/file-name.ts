@@ -1,11 +1,11 @@
 import { hasVisibleText } from './display-name.ts';
 
-/** Controls, and what turns the direction of what follows: with it `gpj.exe` reads as `exe.jpg`. */
+/** Control characters and bidirectional overrides, which make `gpj.exe` read as `exe.jpg`. */
 const MISLEADING_CHARS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** UTF-16 units of a name. */
+/** Maximum length of a name, in UTF-16 units. */
 const MAX_CHARS = 255;
-/** Of which an ending such as `.tar.gz` has so many. */
+/** Maximum length of an extension such as `.tar.gz`. */
 const MAX_EXTENSION_CHARS = 20;
 
 /**

@@ -7,7 +7,7 @@ export interface PageTarget {
   heading?: string;
 }
 
-/** The page that the destination of a Markdown link means, such as `B%20page.md#Top`; null if it is no Markdown file of the wiki. */
+/** Converts the destination of a Markdown link, such as `B%20page.md#Top`, to a page; null if it is not a Markdown file of the wiki. */
 export function toPageTarget(destination: string, from: string): PageTarget | null {
   const address = destination.replace(/^<|>$/g, '').trim();
   if (NON_FILE_LINK_PATTERN.test(address)) return null;

@@ -2,7 +2,7 @@ import { HybridClock } from '../sync/hybrid-clock.ts';
 import { type Change, type FieldValues, PAGE_ID, type RegisterName } from './change.ts';
 import { getFieldNames, type Kind, KINDS, type Page, type Shape } from './shape-fields.ts';
 
-/** A value, and when it was written. */
+/** A value, and the time at which it was written. */
 interface Register {
   readonly at: string;
   readonly value: unknown;
@@ -13,7 +13,7 @@ export interface DrawingEvent {
   readonly ids: ReadonlySet<string>;
   /** The changes, to send to others that show the drawing. */
   readonly changes: readonly Change[];
-  /** Whether it was done here, rather than told by another. */
+  /** Whether the change was made here rather than received. */
   readonly own: boolean;
 }
 
@@ -48,7 +48,7 @@ export class Drawing {
     this.#page = this.#blank;
   }
 
-  /** The sheet. */
+  /** The page: its area and background. */
   get page(): Page {
     return this.#page;
   }
@@ -58,7 +58,7 @@ export class Drawing {
     return (this.#sorted ??= [...this.#shapes.values()].sort(compareOrder));
   }
 
-  /** Index of a shape from the bottom; -1 if it does not exist. */
+  /** Index of a shape from the bottom; -1 if the shape does not exist. */
   placeOf(id: string): number {
     const shape = this.#shapes.get(id);
     return shape ? findInsertionIndex(this.shapes, shape) : -1;
@@ -73,7 +73,7 @@ export class Drawing {
     return this.#records.get(id)?.get(field)?.value;
   }
 
-  /** Whether it was here that a field was written last. */
+  /** Whether this replica wrote the field last. */
   wroteLast(id: string, field: RegisterName): boolean {
     return this.#records.get(id)?.get(field)?.at.endsWith(`-${this.origin}`) ?? false;
   }
@@ -85,13 +85,13 @@ export class Drawing {
     return changes;
   }
 
-  /** Takes in changes made elsewhere (`parseChanges`). Late, repeated and unordered ones do no harm. */
+  /** Merges changes made elsewhere (`parseChanges`), in any order and any number of times. */
   merge(changes: readonly Change[]): void {
     for (const { at } of changes) this.#clock.receive(at);
     this.#take(changes, false);
   }
 
-  /** All that was ever written and still counts, for one who comes later. */
+  /** All current field values as changes, for a client that joins later. */
   history(): Change[] {
     return [...this.#records].flatMap(([id, registers]) => {
       const together = new Map<string, Record<string, unknown>>();
@@ -100,7 +100,7 @@ export class Drawing {
     });
   }
 
-  /** Calls with every change from now on, until the returned function is called. */
+  /** Calls `listener` with each change. Returns a function that unsubscribes. */
   onChange(listener: (event: DrawingEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -148,7 +148,7 @@ export class Drawing {
   }
 }
 
-/** How many changed shapes are found a place one by one. */
+/** Maximum number of changed shapes to insert into the sorted list one by one. */
 const MAX_SORTED_INSERTS = 8;
 
 /** Index of a shape in a sorted list, or its insertion index. */
@@ -163,7 +163,7 @@ function findInsertionIndex(list: readonly Shape[], shape: Shape): number {
   return from;
 }
 
-/** By their keys; equal ones, which two made at once, by their ids, so that all see the same. */
+/** Compares by order key, then by id: keys are equal if two clients created them at the same time. */
 function compareOrder(a: Shape, b: Shape): number {
   if (a.order !== b.order) return a.order < b.order ? -1 : 1;
   if (a.id === b.id) return 0;

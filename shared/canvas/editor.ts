@@ -67,7 +67,7 @@ export class Editor {
     this.#write([[id, parsePartialFields(shape.kind, fields)]], gesture);
   }
 
-  /** Changes fields of several shapes at once; throws as `set` does, and then changes none. */
+  /** Changes fields of several shapes. Throws like `set`, without changing any shape. */
   setAll(sets: Iterable<readonly [id: string, fields: FieldValues]>, gesture?: string): void {
     const writes = [...sets].map(([id, fields]) => {
       const shape = this.drawing.shape(id);
@@ -77,7 +77,7 @@ export class Editor {
     if (writes.length > 0) this.#write(writes, gesture);
   }
 
-  /** Moves or resizes the sheet, or gives it another background. */
+  /** Moves or resizes the page, or changes its background. */
   setPage(fields: Partial<Omit<Page, 'kind'>>): void {
     this.#write([[PAGE_ID, parsePartialFields('page', fields)]]);
   }
@@ -89,7 +89,7 @@ export class Editor {
     return existing.length;
   }
 
-  /** Moves shapes up or down the pile; among themselves they keep their order. */
+  /** Moves shapes up or down in the stacking order. Their relative order stays. */
   move(ids: Iterable<string>, direction: Move): void {
     const idSet = new Set(ids);
     const { shapes } = this.drawing;
@@ -105,13 +105,13 @@ export class Editor {
     }[direction];
     const at = Math.min(Math.max(target, 0), rest.length);
     const below = rest[at - 1]?.order ?? null;
-    // Two that have the same key, made at once in two places, leave no room between them.
+    // Shapes with equal keys, created concurrently, have no key between them.
     const over = rest.slice(at).find(({ order }) => below === null || order > below)?.order ?? null;
     const keys = generateNKeysBetween(below, over, moving.length);
     this.#write(moving.map(({ id }, nth) => [id, { order: keys[nth] }]));
   }
 
-  /** Makes all that is done within one step. */
+  /** Runs `run` and records all its changes as one step. */
   step(run: () => void): void {
     if (this.#open) return run();
     const step = (this.#open = { writes: new Map(), gesture: undefined });
@@ -140,7 +140,7 @@ export class Editor {
     const sets = new Map<string, Record<string, unknown>>();
     for (const write of step.writes.values()) {
       const { id, field, before } = write;
-      // A removed shape keeps the fields that it was made with.
+      // A removed shape keeps its initial fields.
       if (before === undefined || !this.drawing.wroteLast(id, field)) continue;
       sets.set(id, { ...sets.get(id), [field]: write[side] });
     }

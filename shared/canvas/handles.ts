@@ -9,28 +9,28 @@ export type Handle = 'nw' | 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'turn' 
 
 /** Geometry of a selection. */
 export interface SelectionFrame {
-  /** Before it is turned. */
+  /** Before rotation. */
   readonly box: Box;
   /** Degrees, clockwise, about the box's middle. */
   readonly rotation: number;
   readonly handles: readonly { readonly name: Handle; readonly at: Point }[];
 }
 
-/** The box that a shape spans as it is turned, without the width of its line. */
+/** Bounding box of the rotated shape, without its stroke width. */
 export function getSpan(shape: Shape, measure: MeasureText = estimateWidth): Box {
   const frame = getFrame(shape, measure);
   const degrees = getRotation(shape);
   return degrees === 0 ? frame : getBoundingBox(getCorners(frame).map((corner) => rotatePoint(corner, frame, degrees)));
 }
 
-/** The box around several. */
+/** Bounding box of several shapes. */
 export const getCombinedSpan = (shapes: readonly Shape[], measure: MeasureText = estimateWidth): Box =>
   getBoundingBox(shapes.flatMap((shape) => getCorners(getSpan(shape, measure))));
 
-/** Letters, numbers and stars have one size, not two. */
+/** Text, markers and stars have a single size instead of width and height. */
 const hasSingleSize = (shape: Shape): boolean => shape.kind === 'text' || shape.kind === 'marker' || shape.kind === 'star';
 
-/** Whether a corner keeps the proportions without being asked to. */
+/** Whether dragging a corner keeps the proportions by default. */
 export const shouldKeepRatio = (shapes: readonly Shape[]): boolean =>
   shapes.some((shape) => hasSingleSize(shape) || shape.kind === 'image' || (shapes.length > 1 && getRotation(shape) % 90 !== 0));
 
@@ -77,14 +77,14 @@ export function computeSelectionFrame(
   return { box, rotation, handles };
 }
 
-/** The handle that is no further than `reach` from a point; of several the nearest. */
+/** Finds the handle nearest to a point, within `reach`. */
 export function findHandleAt(frame: SelectionFrame, [x, y]: Point, reach: number): Handle | undefined {
   const computeDistance = ([hx, hy]: Point): number => Math.hypot(hx - x, hy - y);
   const candidates = frame.handles.filter(({ at }) => computeDistance(at) <= reach);
   return candidates.toSorted((a, b) => computeDistance(a.at) - computeDistance(b.at))[0]?.name;
 }
 
-/** Handles of a point: the ends of a line, the tip of a callout. */
+/** Handles that move a single point: the ends of a line, the tip of a callout. */
 export type EndHandle = Extract<Handle, 'start' | 'end' | 'tip'>;
 export const isEndHandle = (name: Handle): name is EndHandle => name === 'start' || name === 'end' || name === 'tip';
 
@@ -99,14 +99,14 @@ export function moveEnd({ box, rotation, handles }: SelectionFrame, end: EndHand
   return { x1, y1, x2, y2, ...(rotation === 0 ? {} : { rotation: 0 }) };
 }
 
-/** Whether a point is within the held box. */
+/** Whether a point is within the selection's box. */
 export function isInFrame(frame: SelectionFrame, at: Point): boolean {
   const [x, y] = rotatePoint(at, frame.box, -frame.rotation);
   const { box } = frame;
   return x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 }
 
-/** The least that something is made by dragging a side, in CSS pixels. */
+/** Minimum width and height after dragging a side, in CSS pixels. */
 const MIN_SIDE = 1;
 
 /** The box after dragging a corner or side to a point; `lockRatio` keeps its proportions. It is never mirrored. */

@@ -14,7 +14,7 @@ export const estimateWidth: MeasureText = (text, size) => {
 
 /** Font of all text. */
 export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-/** From one line of text to the next, of its height. */
+/** Distance between baselines, as a multiple of the font size. */
 export const LINE_HEIGHT = 1.25;
 const PADDING = 8;
 
@@ -31,17 +31,17 @@ export type Mark =
       readonly elements: readonly PathElement[];
       readonly color: string;
       readonly fill: boolean;
-      /** 0 if it is only filled. */
+      /** 0: fill only. */
       readonly strokeWidth: number;
-      /** Darkens what lies under it rather than covering it. */
+      /** Blends by multiplying, like a highlighter. */
       readonly multiply?: boolean;
     }
   | {
       readonly type: 'text';
       readonly lines: readonly string[];
-      /** Of the left edge of the lines, or of their middle. */
+      /** Left edge of the lines, or their centre. */
       readonly x: number;
-      /** Of the upper edge of the first line. */
+      /** Upper edge of the first line. */
       readonly y: number;
       readonly size: number;
       readonly color: string;
@@ -50,7 +50,7 @@ export type Mark =
   | {
       readonly type: 'image';
       readonly src: string;
-      /** Left is right. */
+      /** Flipped horizontally. */
       readonly mirrored: boolean;
       readonly x: number;
       readonly y: number;
@@ -126,7 +126,7 @@ export function getMarks(shape: Shape, measure: MeasureText = estimateWidth): Ma
   }
 }
 
-/** A colour without what makes it see-through. */
+/** The colour without its alpha channel. */
 function toOpaque(color: string): string {
   return color.length <= 5 ? color.slice(0, 4) : color.slice(0, 7);
 }
@@ -167,7 +167,7 @@ function getStarPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[]
   });
 }
 
-/** The edge of a line that is as wide as the pen was pressed: half its width at no pressure, half as much again at full. */
+/** Outline of a pen stroke whose width varies with pressure, from 0.5 to 1.5 times `strokeWidth`. */
 function createPenOutline({ trace, strokeWidth }: Shape<'pen'>): PathElement[] {
   const edge = getStroke(
     trace.map(([x, y, pressure]) => [x, y, pressure]),
@@ -211,7 +211,7 @@ function createCalloutMarks(shape: Shape<'callout'>, measure: MeasureText): Mark
   ];
 }
 
-/** A box with a tail from the side that its tip is beyond. */
+/** A box with a tail to its tip. */
 function createCalloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): PathElement[] {
   const [right, bottom] = [x + width, y + height];
   const [cx, cy] = [x + width / 2, y + height / 2];

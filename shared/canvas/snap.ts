@@ -3,7 +3,7 @@ import type { Axis } from './transform.ts';
 
 /** A line to show between the snapped box and its target. */
 export interface Guide {
-  /** `x`: an upright line at that x. */
+  /** `x`: a vertical line at that x. */
   readonly axis: Axis;
   readonly at: number;
   readonly from: number;
@@ -32,7 +32,7 @@ export function toSnapLines(boxes: readonly Box[]): SnapLines {
 export type SnapParts = Readonly<Record<Axis, readonly ('start' | 'middle' | 'end')[]>>;
 export const ALL_PARTS: SnapParts = { x: ['start', 'middle', 'end'], y: ['start', 'middle', 'end'] };
 
-/** How far to move a box, or its dragged sides, to the nearest lines that are no further than `reach`; and those lines. */
+/** Computes the offset that snaps a box, or its dragged sides, to the nearest lines within `reach`, and the guides to show. */
 export function computeSnap(
   box: Box,
   lines: SnapLines,
@@ -72,7 +72,7 @@ function findNearestOffset(
   return best;
 }
 
-/** One for each place that is met, as long as all that lies on it. */
+/** Creates a guide for each snapped position, spanning all boxes that lie on it. */
 function createGuides(
   axis: Axis,
   positions: readonly number[],

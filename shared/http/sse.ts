@@ -5,7 +5,7 @@ export interface SseEvent {
   id?: string;
 }
 
-/** Of an answer that is a stream of them. */
+/** Response headers of an event stream. */
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -15,27 +15,27 @@ export const SSE_HEADERS = {
 /** Whether the data is the last event of a chat completion. */
 export const isDone = (data: string): boolean => /^\s*\[done\]\s*$/i.test(data);
 
-/** Whether the data of an event says nothing, as servers send to keep a connection open. */
+/** Whether the data of an event has no content: servers send such events to keep a connection open. */
 export const isKeepAlive = (data: string): boolean => /^\s*(?:null|ping|\{\s*\})?\s*$/.test(data);
 
 const MB = 1024 * 1024;
 
-/** Most bytes that one event may have: a picture or a long call in one piece. */
+/** Maximum bytes of an event, such as an image or a long tool call. */
 export const MAX_SSE_EVENT_BYTES = 25 * MB;
 
-/** Events up to here are not counted for `MAX_LARGE_BYTES`. */
+/** Events up to this size are not counted for `MAX_LARGE_BYTES`. */
 const LARGE_EVENT_BYTES = MB;
 
-/** Most bytes of unfinished large events of all streams together. */
+/** Maximum bytes of unfinished large events of all streams together. */
 const MAX_LARGE_BYTES = 256 * MB;
 let largeBytes = 0;
 
-/** All streams together are holding too much; the scanner is of no use afterwards. */
+/** All streams together exceed `MAX_LARGE_BYTES`. The scanner can't be used afterwards. */
 export class SseOverload extends Error {
   override name = 'SseOverload';
 }
 
-/** An event grew past the limit; the scanner is of no use afterwards. */
+/** An event exceeds the limit. The scanner can't be used afterwards. */
 export class SseTooLarge extends Error {
   override name = 'SseTooLarge';
 }
@@ -59,7 +59,7 @@ export class SseScanner {
   #countedBytes = 0;
   #skipLf = false;
   #firstLine = true;
-  /** Of the event so far, and of the line taken last. */
+  /** Bytes of the event so far, and of the last line. */
   #eventBytes = 0;
   #lineBytes = 0;
   #event: string | undefined;
@@ -89,7 +89,7 @@ export class SseScanner {
     return this.#pendingLength === 0 && this.#data === undefined && this.#eventBytes === 0 && !this.#skipLf && !this.#firstLine;
   }
 
-  /** Gives up the event that is not whole yet; to be called if the stream is left before its end. */
+  /** Discards the unfinished event. Call it when a stream is abandoned before its end. */
   close(): void {
     this.#pending = new Uint8Array(0);
     this.#pendingLength = 0;
@@ -185,7 +185,7 @@ export class SseScanner {
       return;
     }
     const colon = line.indexOf(':');
-    // A comment: servers send them for as long as they like to keep a connection open, so they use up nothing.
+    // A comment, sent to keep a connection open: it does not count towards the limit.
     if (colon === 0) return;
     this.#eventBytes += this.#lineBytes;
     const field = colon === -1 ? line : line.slice(0, colon);
@@ -194,7 +194,7 @@ export class SseScanner {
       if (this.#splits && this.#data !== undefined && isCompleteData(this.#data)) this.#dispatch(out);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     } else if (field === 'error') {
-      // No field of the standard: llama.cpp reports errors in one.
+      // Not in the standard: llama.cpp reports errors in this field.
       this.#event = 'error';
       this.#data = value;
     } else if (field === 'event') this.#event = value;

@@ -2,7 +2,7 @@ import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { definePort } from './port.ts';
 
-/** Bytes of each of standard output and standard error that are kept of a command; what comes after is read and dropped. */
+/** Maximum bytes kept of standard output and of standard error each. The rest is read and dropped. */
 export const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Default timeout of a command: ten minutes. */
 export const DEFAULT_COMMAND_MS = 600_000;
@@ -19,7 +19,7 @@ export const commandDir = z.string().min(1).max(4096).refine(hasNoNul, 'must not
 
 /** A script that a command runs. */
 export const execScript = z.object({
-  /** Links resolved. */
+  /** Absolute, with links resolved. */
   path: z.string(),
   bytes: z.number().int(),
   /** Missing if it is longer than 256 KiB or not text. */
@@ -69,7 +69,7 @@ export const execPort = definePort({
       params: z.object({
         ...commandParams,
         workingDir: commandDir,
-        /** As `exec.resolve` gave it, and a person saw it. */
+        /** Hash from `exec.resolve`, as a person approved it. */
         hash: z.string(),
         timeoutMs: z.number().int().min(1).max(MAX_COMMAND_MS).default(DEFAULT_COMMAND_MS),
       }),
@@ -78,7 +78,7 @@ export const execPort = definePort({
         exitCode: z.number().int().nullable(),
         signal: z.string().nullable(),
         timedOut: z.boolean(),
-        /** There was more output than was sent. */
+        /** Whether output was dropped. */
         truncated: z.boolean(),
       }),
       docs: 'Runs the command if it still matches the hash. Its output is sent as events. Ends with all its processes when the program ends or the caller disconnects.',

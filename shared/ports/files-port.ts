@@ -12,9 +12,9 @@ export const fileBaseline = z.object({ hash, size: z.number().int().nonnegative(
 export type FileBaseline = z.infer<typeof fileBaseline>;
 
 const folderEntry = z.object({
-  /** As the vault names it. A file with an invalid name is reported by its name on disk. */
+  /** Name in the vault. A file with an invalid name is reported by its name on disk. */
   path: z.string(),
-  /** Null: there is no file. */
+  /** Null if the file does not exist. */
   hash: hash.nullable(),
   agreed: fileBaseline.nullable(),
   /** Why the file is skipped; `hash` then has no meaning. */
@@ -54,7 +54,7 @@ export const filesPort = definePort({
     'files.scan': defineMethod({
       params: z.strictObject({
         workspace: workspaceName,
-        /** The `mark` of the folder as it is known. */
+        /** The last known `mark` of the folder. */
         known: z.string().nullable(),
         /** Creates the folder again if it has vanished. */
         make: z.boolean().default(false),
@@ -80,7 +80,7 @@ export const filesPort = definePort({
     'files.apply': defineMethod({
       params: z.strictObject({ workspace: workspaceName, steps: z.array(folderStep).max(2 * WORKSPACE_LIMITS.files) }),
       result: z.object({
-        /** One for each step. `changed`: the file was not in the expected state and was not touched. */
+        /** One outcome per step. `changed`: the file was not in the expected state and was not touched. */
         outcomes: z.array(z.object({ outcome: z.enum(['done', 'changed', 'refused']), why: z.string().optional() })),
       }),
       docs: 'Writes and deletes files, each atomically, and records what is agreed on.',

@@ -15,7 +15,7 @@ export const systemPort = definePort({
       result: z.object({
         /** The bridge's clock, milliseconds since 1970. */
         now: z.number(),
-        /** Of the package, and of the app that it serves. */
+        /** Version of the package, and of the app that it serves. */
         version: z.string(),
         build: z.string(),
         node: z.string(),
@@ -29,11 +29,11 @@ export const systemPort = definePort({
     'system.faults': defineMethod({
       params: noParams,
       result: z.object({
-        /** Files and folders that others may read or change though they should not. */
+        /** Files and folders whose permissions are too open. */
         open: z.array(z.object({ path: z.string(), mode: z.string(), wanted: z.string() })),
         /** Location of the vault's own key; null if unknown. */
         vaultKey: z.enum(['file', 'keyring']).nullable(),
-        /** Why these modes cannot be told; null where they can. */
+        /** Why the file modes are unknown; null if they are known. */
         modesUnknown: z.string().nullable(),
         /** Whether the managed Chromium runs without a sandbox, because the bridge runs as root. */
         unsandboxed: z.boolean(),
@@ -41,9 +41,9 @@ export const systemPort = definePort({
         user: z.object({ name: z.string(), root: z.boolean() }),
         /** Allowed hosts of the gateway. */
         hostMode: z.enum(['auto', 'tab', 'headless']),
-        /** The program that can host it without a tab; null if there is none. */
+        /** The browser that can run the gateway without a tab; null if none was found. */
         browser: z.string().nullable(),
-        /** Why there is no such program. */
+        /** Why no browser was found. */
         noBrowser: z.string().nullable(),
       }),
       docs: 'Returns problems with the bridge’s files and programs.',
@@ -68,7 +68,7 @@ export const bridgeLogLine = z.object({
 });
 export type BridgeLogLine = z.infer<typeof bridgeLogLine>;
 
-/** The bridge's log since it started, as far as it is kept. */
+/** The bridge's log since it started, up to the size of its ring buffer. */
 export const logsPort = definePort({
   kind: 'logs',
   featureName: 'Reading the bridge log',

@@ -21,7 +21,7 @@ export const TRAITS = [
   'cyrillic',
   /** Letters of scripts that tokenizers have seen less of: Armenian, Georgian, Hebrew, and those of India and South-East Asia. */
   'rare',
-  /** Letters of others: Greek, Arabic. */
+  /** Letters of other scripts: Greek, Arabic. */
   'others',
   /** All else: typographic signs, symbols, emoji (two each). */
   'symbols',
@@ -43,7 +43,7 @@ const RARE = 11;
 const OTHER = 12;
 const SYMBOL = 13;
 
-/** By UTF-16 unit. */
+/** Kind of each UTF-16 unit. */
 const CHAR_KINDS = new Uint8Array(0x10000).fill(SYMBOL);
 const setKind = (kind: number, ...ranges: readonly (readonly [from: number, to: number])[]): void => {
   for (const [from, to] of ranges) CHAR_KINDS.fill(kind, from, to + 1);
@@ -64,7 +64,7 @@ setKind(HANGUL, [0x1100, 0x11ff], [0x3130, 0x318f], [0xac00, 0xd7af]);
 /** Letters of a word that are in its first token. */
 const MAX_FIRST_TOKEN_LETTERS = 5;
 
-/** Looks once at each character: a megabyte takes some milliseconds. */
+/** Computes a text's traits in one pass: a megabyte takes some milliseconds. */
 export function computeTextShape(text: string): TextShape {
   const shape: TextShape = {
     ...{ words: 0, long: 0, accented: 0, digits: 0, triples: 0, signs: 0, signRuns: 0 },

@@ -3,13 +3,13 @@ import { parseTakeoutDate } from './takeout-date.ts';
 
 const CELL = '<div class="outer-cell';
 const BREAK = /<br\s*\/?>/i;
-/** What comes before the prompt, such as "Prompted", in the language of the account. */
+/** The verb before the prompt, such as "Prompted", in the language of the account. */
 const VERB = /^\s*([^&<\u00a0]{2,40})(?:&nbsp;|\u00a0)/;
 /** Distance between records whose dates cannot be read, which are listed from the newest. */
 const STEP_MS = 1000;
 
 export interface ActivityRecord {
-  /** Empty if it is not apart from the prompt. */
+  /** Empty if it is not separate from the prompt. */
   verb: string;
   prompt: string;
   /** HTML. */
@@ -75,7 +75,7 @@ function readBody(body: string, trailer: string): UndatedRecord | undefined {
   };
 }
 
-/** Names of the export's files that links or pictures lead to. */
+/** Names of the export's files that links or images refer to. */
 const toFile = (html: string, attribute: 'href' | 'src'): string[] =>
   [...html.matchAll(new RegExp(`<(?:a|img)\\b[^<>]*\\b${attribute}="([^"<>]+)"`, 'g'))].flatMap(([, address = '']) =>
     /^(?:[a-z][a-z0-9+.-]*:|#|\/)/i.test(address) ? [] : [decodeName(decodeEntities(address))],

@@ -20,7 +20,7 @@ import { type ActivityRecord, readActivityPage } from './gemini-html.ts';
 /** Records without the address of a chat: after such a pause a new chat starts. */
 const MAX_PAUSE_MS = 30 * 60_000;
 const PROMPT = /^(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+/;
-/** Records of something else than a prompt. */
+/** Titles of records that are not prompts. */
 const NO_PROMPT = /^(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned|Renamed|Exported|Updated)\s/;
 const ATTACHED = /\s*Attached \d+ files?\.?\s*$/i;
 const MAX_TITLE_CHARS = 80;
@@ -79,7 +79,7 @@ function toExchange(record: Readonly<Record<string, unknown>>): ImportedChat | n
 
 const getStartTime = ({ messages }: ImportedChat): number => messages[0]?.timestamp ?? 0;
 
-/** One chat of the exchanges that have its address, or that are close in time. */
+/** Joins exchanges with the same chat address, or close in time, into one chat. */
 function joinExchanges(exchanges: readonly ImportedChat[]): ImportedChat[] {
   const sorted = exchanges.filter(({ messages }) => messages.length > 0).toSorted((a, b) => getStartTime(a) - getStartTime(b));
   const { addressed = [], loose = [] } = Object.groupBy(sorted, ({ id }) => (id === '' ? 'loose' : 'addressed'));

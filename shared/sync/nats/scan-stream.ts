@@ -3,11 +3,11 @@ import { fetchNext, type RawMessage } from './stream-messages.ts';
 import { isSingleReplica, type VaultStreams } from './vault-streams.ts';
 import { abortableDelay } from './presence.ts';
 
-/** Messages that are taken together. */
+/** Number of messages per batch. */
 const BATCH_MESSAGES = 200;
-/** So many are asked for at once. */
+/** Maximum number of concurrent reads. */
 const MAX_CONCURRENT_READS = 8;
-/** Servers that have found each other again have the same by then. */
+/** Time after which servers that were partitioned have the same messages again. */
 const CONVERGENCE_MS = 20_000;
 
 type ScannableStream = Pick<VaultStreams, 'jsm' | 'stream' | 'prefix'>;
