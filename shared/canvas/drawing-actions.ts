@@ -10,7 +10,7 @@ import { estimateWidth, type MeasureText } from './marks.ts';
 import { type Axis, getCenter, mirrorShape, moveShape, resizeShape, rotateShape } from './transform.ts';
 import type { Point } from './path.ts';
 
-/** The least side of a sheet, in CSS pixels. */
+/** Minimum width and height of a page, in CSS pixels. */
 const MIN_PAGE_SIDE = 1;
 
 /**
@@ -54,7 +54,7 @@ export class DrawingActions {
     return this.#setFields(free, (shape) => resizeShape(shape, from, to, this.#measure), gesture);
   }
 
-  /** Brings the edges or middles of several into one line; those of one to the sheet's. */
+  /** Aligns the edges or centres of several shapes, or of a single shape to the page. */
   align(ids: readonly string[], edge: Edge): number {
     const free = this.#findUnlocked(ids);
     const boxes = free.map((shape) => getSpan(shape, this.#measure));
@@ -74,7 +74,7 @@ export class DrawingActions {
     );
   }
 
-  /** Mirrors shapes on the middle of the box around them; without any, the whole sheet with all on it. */
+  /** Mirrors shapes about the centre of their bounding box; without ids, the whole page. */
   flip(ids: readonly string[], axis: Axis): number {
     const { page, shapes } = this.#editor.drawing;
     const targets = ids.length > 0 ? this.#findUnlocked(ids) : shapes;
@@ -90,7 +90,7 @@ export class DrawingActions {
     return this.#setFields(free, (shape) => rotateShape(shape, about, degrees, this.#measure), gesture);
   }
 
-  /** Rotates the sheet and its shapes clockwise by quarters; its left upper corner stays. */
+  /** Rotates the page and its shapes clockwise by quarter turns. The page's upper left corner stays. */
   rotatePage(quarters: number): void {
     const { page, shapes } = this.#editor.drawing;
     const times = ((quarters % 4) + 4) % 4;
@@ -107,7 +107,7 @@ export class DrawingActions {
     });
   }
 
-  /** Crops the sheet to the box, in whole pixels. Shapes outside are kept but hidden. Returns false if nothing changes. */
+  /** Crops the page to the box, in whole pixels. Shapes outside are kept but hidden. Returns false if nothing changes. */
   crop(box: Box): boolean {
     const { page } = this.#editor.drawing;
     const [x, y] = [Math.round(box.x), Math.round(box.y)];

@@ -6,13 +6,13 @@ import type { PathElement } from './path.ts';
 
 export interface SvgOptions {
   readonly measure?: MeasureText;
-  /** The sheet with all that must be pixels (`countRasterShapes`), as a PNG's data URL. */
+  /** The page with everything that must be rasterized (`countRasterShapes`), as a PNG's data URL. */
   readonly pixels?: string;
 }
 
 /**
- * Exports the drawing as a standalone SVG of the sheet's size. It contains nothing that a redaction or a blur hides: with `pixels` they are
- * part of those; without, shapes that they touch are omitted completely, and so are pictures that the sheet cuts off.
+ * Exports the drawing as a standalone SVG of the page's size. It contains nothing that a redaction or a blur hides: with `pixels` they are
+ * part of those; without, shapes that they touch are omitted completely, and so are pictures that the page cuts off.
  */
 export function drawingToSvg(picture: DrawingContent, { measure = estimateWidth, pixels }: SvgOptions = {}): string {
   const { x, y, width, height, background } = picture.page;
@@ -21,11 +21,11 @@ export function drawingToSvg(picture: DrawingContent, { measure = estimateWidth,
     pixels === undefined
       ? getUncoveredShapes(picture.page, visibleShapes)
       : visibleShapes.slice(countRasterShapes(picture.page, visibleShapes));
-  const sheet = `x="${x}" y="${y}" width="${width}" height="${height}"`;
+  const pageArea = `x="${x}" y="${y}" width="${width}" height="${height}"`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${x} ${y} ${width} ${height}">`,
-    ...(background === null || pixels !== undefined ? [] : [`<rect ${sheet}${renderPaint('fill', background)}/>`]),
-    ...(pixels === undefined ? [] : [`<image ${sheet} preserveAspectRatio="none" href="${escapeXml(pixels)}"/>`]),
+    ...(background === null || pixels !== undefined ? [] : [`<rect ${pageArea}${renderPaint('fill', background)}/>`]),
+    ...(pixels === undefined ? [] : [`<image ${pageArea} preserveAspectRatio="none" href="${escapeXml(pixels)}"/>`]),
     ...vectors.map((shape) => renderGroup(shape, measure)),
     '</svg>',
   ].join('\n');

@@ -119,7 +119,7 @@ export const isWithin = (inner: Box, outer: Box): boolean =>
   inner.x + inner.width <= outer.x + outer.width &&
   inner.y + inner.height <= outer.y + outer.height;
 
-/** The box of the sheet. */
+/** Box of the page. */
 export const getPageBox = ({ x, y, width, height }: Page): Box => ({ x, y, width, height });
 
 /** Whether a shape is painted at a point, or no further than `reach` CSS pixels from it. */

@@ -116,7 +116,7 @@ const FILL_FIELDS = { ...STROKE_FIELDS, fill };
 const defineKind = <const K extends string, S extends z.core.$ZodLooseShape>(name: K, fields: S) =>
   z.strictObject({ kind: z.literal(name), ...fields });
 
-/** Every kind of shape, and the sheet that they lie on. */
+/** All kinds of shapes, and the page that they lie on. */
 export const KINDS = {
   page: defineKind('page', { ...BOX_FIELDS, background: FIELDS.background }),
   rect: defineKind('rect', { ...FILL_FIELDS, ...BOX_FIELDS, radius: FIELDS.radius }),
@@ -156,7 +156,7 @@ export const KINDS = {
 export type Kind = Exclude<keyof typeof KINDS, 'page'>;
 type FieldTypes = { [F in keyof typeof FIELDS]: z.infer<(typeof FIELDS)[F]> };
 export type FieldName = keyof FieldTypes;
-/** The sheet: where in the drawing it begins and how large it is, in CSS pixels; null is see-through. */
+/** The page: its position and size in the drawing, in CSS pixels, and its background; null is transparent. */
 export type Page = Readonly<z.infer<(typeof KINDS)['page']>>;
 /** Fields of a kind of shape, besides its id. */
 export type ShapeFields<K extends Kind = Kind> = K extends Kind ? Readonly<z.infer<(typeof KINDS)[K]>> : never;

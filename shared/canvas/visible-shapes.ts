@@ -8,36 +8,36 @@ export interface DrawingContent {
   readonly shapes: readonly Shape[];
 }
 
-/** The visible shapes: neither hidden nor completely outside the sheet. */
+/** The visible shapes: neither hidden nor completely outside the page. */
 export function getVisibleShapes({ page, shapes }: DrawingContent, measure?: MeasureText): Shape[] {
-  const sheet = getPageBox(page);
-  return shapes.filter((shape) => !shape.hidden && touchesPage(getPaintedBounds(shape, measure), sheet));
+  const pageBox = getPageBox(page);
+  return shapes.filter((shape) => !shape.hidden && touchesPage(getPaintedBounds(shape, measure), pageBox));
 }
 
 /** A line without width touches too. */
-function touchesPage(box: ReturnType<typeof getPaintedBounds>, sheet: ReturnType<typeof getPageBox>): boolean {
-  return isOverlapping({ ...box, width: Math.max(box.width, 0.001), height: Math.max(box.height, 0.001) }, sheet);
+function touchesPage(box: ReturnType<typeof getPaintedBounds>, pageBox: ReturnType<typeof getPageBox>): boolean {
+  return isOverlapping({ ...box, width: Math.max(box.width, 0.001), height: Math.max(box.height, 0.001) }, pageBox);
 }
 
 /**
  * Number of the lowest shapes that must become pixels so that a vector file does not reveal hidden content: all up to the last redaction or
- * blur, and up to the last picture that the sheet cuts off.
+ * blur, and up to the last picture that the page cuts off.
  */
 export function countRasterShapes(page: Page, visibleShapes: readonly Shape[]): number {
-  const sheet = getPageBox(page);
+  const pageBox = getPageBox(page);
   return (
     visibleShapes.findLastIndex(
       (shape) =>
-        shape.kind === 'redaction' || shape.kind === 'blur' || (shape.kind === 'image' && !isWithin(getPaintedBounds(shape), sheet)),
+        shape.kind === 'redaction' || shape.kind === 'blur' || (shape.kind === 'image' && !isWithin(getPaintedBounds(shape), pageBox)),
     ) + 1
   );
 }
 
 /** Without the shapes that something above hides, wholly or in part. */
 export function getUncoveredShapes(page: Page, visibleShapes: readonly Shape[]): Shape[] {
-  const sheet = getPageBox(page);
+  const pageBox = getPageBox(page);
   return visibleShapes.filter((shape, at) => {
-    if (shape.kind === 'image' && !isWithin(getPaintedBounds(shape), sheet)) return false;
+    if (shape.kind === 'image' && !isWithin(getPaintedBounds(shape), pageBox)) return false;
     // Letters may be half as wide again as they are guessed to be.
     const box = getPaintedBounds(shape, (text, size) => [...text].length * size * 1.5);
     return !visibleShapes.slice(at + 1).some((above) => (above.kind === 'redaction' || above.kind === 'blur') && isOverlapping(box, above));

@@ -1,7 +1,7 @@
 /** Maximum number of characters of one value, such as one chat of a list. */
 const MAX_VALUE_CHARS = 256 * 1024 * 1024;
 
-/** A value is larger than can be parsed at once. */
+/** A value exceeds the maximum size. */
 export class ValueTooLarge extends Error {
   override readonly name = 'ValueTooLarge';
 }
@@ -92,7 +92,7 @@ class ElementSplitter {
           this.#isEscaped = false;
           continue;
         }
-        // Most of the text is in strings: their ends are searched, not walked to.
+        // Most of the text is in strings, so search for their ends instead of scanning each character.
         if (backslash < at) backslash = toEnd(text.indexOf('\\', at));
         const quote = toEnd(text.indexOf('"', at));
         if (backslash < quote) this.#isEscaped = true;

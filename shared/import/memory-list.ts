@@ -1,11 +1,11 @@
 import { parseJson } from '../parse-json.ts';
 import { isFields, toFields, toText } from './imported-chat.ts';
 
-/** A memory or preference that another product has kept. */
+/** A memory or preference from another product. */
 export interface ImportedMemory {
   text: string;
   category: 'fact' | 'preference' | 'task' | 'event';
-  /** Milliseconds since the Unix epoch, if the product says when. */
+  /** Milliseconds since the Unix epoch, if the product exports it. */
   createdAt?: number;
 }
 
@@ -14,7 +14,7 @@ const MAX_MEMORY_CHARS = 10_000;
 const BULLET = /^\s{0,3}(?:[-*•+–]|\d{1,3}[.)])\s+(?=\S)/;
 const HEADING = /^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?|__([^_]+)__:?|([^.!?]{1,80}):)\s*$/;
 const DATED = /^\[?(\d{4}-\d\d-\d\d)(?:T[\d:.]+Z?)?\]?\s*(?:[-–—:]\s*|\s)(?=\S)/;
-/** `[unknown] - …`, as the lists that Claude asks for have it if there is no date. */
+/** `[unknown] - …`: the form without a date in lists from Claude's export prompt. */
 const UNDATED = /^\[(?:unknown|no date|date unknown)[^\]]*\]\s*[-–—:]\s*/i;
 const CATEGORIES: readonly (readonly [RegExp, ImportedMemory['category']])[] = [
   [/prefer|instruction|style|tone|format|like to be|respond|how (?:would|should)/i, 'preference'],
@@ -33,7 +33,7 @@ export function parseMemoryList(text: string): ImportedMemory[] {
   const memories: ImportedMemory[] = [];
   const seenTexts = new Set<string>();
   let category: ImportedMemory['category'] = 'fact';
-  /** Lines of the memory that may go on. */
+  /** Lines of the memory that may continue. */
   let openLines: string[] | undefined;
   const close = (): void => {
     const memory = openLines && toMemory(openLines.join('\n'), category);
@@ -89,7 +89,7 @@ function toMemory(raw: string, category: ImportedMemory['category']): ImportedMe
   const trimmed = raw.trim().replace(UNDATED, '');
   const date = DATED.exec(trimmed);
   const text = (date ? trimmed.slice(date[0].length) : trimmed).trim();
-  // Rules, brackets and the like are no memories.
+  // Skip separators, brackets and similar lines.
   if (!/\p{L}/u.test(text) || text.length > MAX_MEMORY_CHARS) return undefined;
   const createdAt = date?.[1] === undefined ? Number.NaN : Date.parse(date[1]);
   return {

@@ -16,7 +16,7 @@ import { PictureIndex } from './picture-index.ts';
 import { CHAT_FORMATS } from './products/index.ts';
 import { type ImportErrorCode, ImportError } from './import-error.ts';
 
-/** A chat that can be imported: one of another product, or an export of Perch as it is. */
+/** An importable chat: of another product, or an unchanged export of Perch. */
 export type Importable =
   { kind: 'other'; product: string; chat: ImportedChat } | { kind: 'perch'; content: string; title: string; file: string };
 
@@ -33,7 +33,7 @@ export interface ImportReading {
   /** Daily notes, by date. */
   days: { date: string; text: string }[];
   skills: ImportedSkill[];
-  /** Elements of lists that are no chats, or chats without messages, by file. */
+  /** Number of list elements that are not chats with messages, by file. */
   unrecognized: { file: string; count: number }[];
   /** Files that could not be read, and why. */
   rejected: { file: string; why: ImportErrorCode }[];
@@ -42,7 +42,7 @@ export interface ImportReading {
   pictures: PictureIndex;
 }
 
-/** Nothing but these memories, such as those of a list that was pasted. */
+/** Creates a reading that has only these memories, such as those of a pasted list. */
 export const toMemoryReading = (memories: readonly ImportedMemory[], product: string): ImportReading => ({
   ...{ chats: [], days: [], skills: [], unrecognized: [], rejected: [], leftOut: [], pictures: new PictureIndex() },
   memories: memories.map((memory) => ({ product, memory })),
@@ -138,7 +138,7 @@ class ImportCollector {
 
   async #addJson(file: ImportFile): Promise<void> {
     const counts = { chats: 0, strange: 0 };
-    /** Nothing of a list is kept if its end is missing. */
+    /** Applied once the whole list has been read. A list without its end is discarded. */
     const additions: (() => void)[] = [];
     let text: string | null;
     try {

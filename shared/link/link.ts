@@ -3,17 +3,17 @@ import { CLOSE_CODES } from '../rpc/limits.ts';
 /** Events of one end of a link. Set once, before the first message can arrive. */
 export interface LinkEvents<M> {
   message(message: M): void;
-  /** The other end is gone, or has closed; nothing comes after it. */
+  /** The other end has closed or disappeared. No event follows. */
   close(code: number, reason: string): void;
-  /** `buffered` fell back to 0 after it had been above. */
+  /** `buffered` has returned to 0. */
   drain?(): void;
-  /** Of a `MovableLink`, after `leave`: everything that the other side had sent has been heard. */
+  /** Only for a `MovableLink`, after `leave`: everything that the other side sent has been delivered. */
   left?(): void;
 }
 
-/** An ordered, reliable channel of whole messages between two places: a WebSocket, a MessagePort, a multiplexed stream, memory. */
+/** An ordered, reliable message channel: a WebSocket, a MessagePort, a multiplexed stream, or in memory. */
 export interface Link<M> {
-  /** Queues a message; after close it does nothing. */
+  /** Queues a message. Does nothing after close. */
   send(message: M): void;
   /** Bytes accepted by `send` that the transport has not taken yet; 0 if unknown. */
   readonly buffered: number;
@@ -21,15 +21,15 @@ export interface Link<M> {
   receive(events: LinkEvents<M>): void;
 }
 
-/** A link whose client can be moved to another host unnoticed (docs/decisions/0010-hand-over.md). */
+/** A link whose client can be moved to another host without reconnecting (docs/decisions/0010-hand-over.md). */
 export interface MovableLink extends Link<string> {
-  /** Asks the other side to hold back what the client sends from here on; `left` tells when. */
+  /** Asks the other side to hold back further messages of the client. `left` is called when it does. */
   leave(): void;
-  /** Ends it, with what the next host must know of the client. */
+  /** Ends the link and passes the client's state to the next host. */
   move(state: string): void;
 }
 
-/** Two ends in one place. Messages arrive asynchronously and in order, as over a real transport. */
+/** Creates two connected links in memory. Messages arrive asynchronously and in order, as over a real transport. */
 export function memoryPair<M>(): [Link<M>, Link<M>] {
   const a = new MemoryEnd<M>();
   const b = new MemoryEnd<M>();
@@ -108,7 +108,7 @@ export function portLink<M>(port: MessagePort): Link<M> {
         if ('close' in data) end(data.close.code, data.close.reason);
         else listener.message(data.m);
       };
-      // A message that cannot be read here is lost; a link does not lose one in silence.
+      // An unreadable message is lost, and a link must not lose messages silently.
       port.onmessageerror = () => end(CLOSE_CODES.protocolError, 'a message could not be read');
     },
   };

@@ -27,13 +27,13 @@ export interface MuxOptions {
 }
 
 /**
- * Many streams over one link: `open`, `data`, `end`, `reset`, a byte-credit window per stream, one for bulk on the link, control first,
+ * Multiplexes streams over one link: `open`, `data`, `end`, `reset`, a byte-credit window per stream, one for bulk on the link, control first,
  * streams served in turn. A peer that breaks the rules closes the link with 1002.
  */
 export class Mux {
   /** Resolves with the other side's hello; rejects when the link closes before it. */
   readonly ready: Promise<Hello>;
-  /** Resolves when the link is gone; never rejects. */
+  /** Resolves when the link has closed. Never rejects. */
   readonly closed: Promise<{ code: number; reason: string }>;
 
   readonly #link: Link<Uint8Array>;
@@ -41,7 +41,7 @@ export class Mux {
   readonly #schedule: (flush: () => void, bulk: boolean) => void;
   readonly #streams = new Map<number, Stream>();
   readonly #writer = new FrameWriter();
-  /** In the order of their turns. */
+  /** Streams with queued data, in the order in which they are served. */
   readonly #sendable = new Set<Stream>();
   #nextId: number;
   #lastPeerId = 0;
@@ -91,7 +91,7 @@ export class Mux {
     return this.#streams.size;
   }
 
-  /** Opens a stream; data may be sent at once. One that cannot be opened is reset at once, with the reason. */
+  /** Opens a stream. Data may be sent immediately. If it can't be opened, it is reset with the reason. */
   open(input: Partial<Opening> & { kind: string }): Stream {
     if (this.#nextId > MAX_STREAM_ID) this.close(CLOSE_CODES.goingAway, 'out of stream ids');
     const stream = new Stream(this.#nextId, this.#host);
@@ -100,7 +100,7 @@ export class Mux {
       stream.onReset(CLOSE_CODES.goingAway, 'the link is closed');
       return stream;
     }
-    // A message that the other side would treat as a breach must not be sent: it would cost all streams their link.
+    // Do not send what the other side would treat as a violation: it would close the link with all its streams.
     const payload = encodeJson(input);
     if (payload.byteLength > CHUNK_BYTES || !opening.safeParse(input).success) {
       this.#nextId -= 2;
@@ -223,7 +223,7 @@ export class Mux {
     }
   }
 
-  /** The stream of that number; undefined if it is already closed, which the other side may not know yet. */
+  /** Returns a stream by number; undefined if it is already closed, which the other side may not know yet. */
   #findStream(id: number): Stream | undefined {
     const stream = this.#streams.get(id);
     if (stream) return stream;

@@ -12,14 +12,14 @@ export const splicedCall = z.object({
   provider: z.string().max(300),
   model: z.string().max(1000),
   principal: z.string().max(300),
-  /** An estimate of the request's tokens, for upstreams that give no figures; of no account with figures. */
+  /** An estimate of the request's tokens, for upstreams that report no usage; otherwise ignored. */
   inputTokens: z.number().int().nonnegative(),
   /** Id of the request in the host's log, if the host has not seen the request itself. */
   requestId: z.string().max(200).optional(),
 });
 export type SplicedCall = z.infer<typeof splicedCall>;
 
-/** A change of a request's body, in bytes of it. */
+/** An edit of a request's body, by byte offsets. */
 export const bodyEdit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
 export type BodyEdit = z.infer<typeof bodyEdit>;
 
@@ -40,50 +40,50 @@ export const forwardRequest = z.object({
   wire: z.enum(['chat', 'messages']).default('chat'),
   /** Differences between the body and the caller's own, in order; left out if the body is included. */
   edits: z.array(bodyEdit).max(10).optional(),
-  /** Whether events are wanted, or a whole answer: nothing else commits. */
+  /** Whether the caller expects an event stream or a complete response. Other responses go to the host. */
   stream: z.boolean(),
-  /** Completions that were asked for at once. */
+  /** Number of completions requested (`n`). */
   choices: z.number().int().min(1),
-  /** Milliseconds of silence after which the upstream is given up, and after which an answer that only lacks its trailer is taken for whole. */
+  /** Idle timeouts in milliseconds: of the upstream, and of a response that only lacks its trailer and then counts as complete. */
   idleMs: z.number().int().positive(),
   trailerMs: z.number().int().positive(),
-  /** The figures of usage were asked for by the gateway, not by the caller, who does not get to see them. */
+  /** The gateway requested the usage, not the caller, so it is removed from the response. */
   stripUsage: z.boolean(),
-  /** The model ends thoughts in its text without having begun them. */
+  /** The model's text may close a thinking block that it did not open. */
   thinksFirst: z.boolean().default(false),
   /** Validity of this decision, in milliseconds, for the caller's next requests of the same model, if this answer succeeds. */
   standing: z
     .object({
       ms: z.number().int().positive(),
-      /** The model as the caller names it, and as the upstream does. */
+      /** Model name of the caller, and of the upstream. */
       asked: z.string(),
       model: z.string(),
       /** All in the request line and headers that the decision depends on, as `toVariant` has it. */
       variant: z.string().max(10_000).default(''),
-      /** Streams that ask for no figures of usage ask for them, and the caller does not get to see them. */
+      /** Requests usage for streams whose caller did not, and removes it from the response. */
       addUsage: z.boolean().default(false),
     })
     .optional(),
 });
 export type ForwardRequest = z.infer<typeof forwardRequest>;
 
-/** A stream that a host opens and ends to withdraw all its standing routes. */
+/** A stream that a host opens and ends to invalidate all its cached routes. */
 export const WITHDRAW_KIND = 'withdraw';
 
 /** Bytes of a caller’s body that the bridge keeps, so that it need not come back from the host. */
 export const MAX_STORED_BODY_BYTES = 256 * 1024;
 
-/** `odd`: an event that is no piece of a completion, or tells of an error. `left`: the caller hung up. */
+/** `odd`: an event that is not part of a completion, or that reports an error. `left`: the caller disconnected. */
 export const spliceEnd = z.object({
   how: z.enum(['done', 'odd', 'cut', 'silent', 'large', 'left']),
   text: z.string().optional(),
-  /** Thoughts ended in the text that had not begun. */
+  /** The text closed a thinking block that it did not open. */
   unopened: z.boolean().optional(),
 });
-/** How a spliced answer ended, as the host that began it hears on the forward's stream; `text` is the odd event's data. */
+/** How a forwarded response ended, sent to its host on the forward's stream. `text`: data of the odd event. */
 export type SpliceEnd = z.infer<typeof spliceEnd>;
 
-/** Streams that the bridge opens to tell what spliced calls have used; answered when that is stored. */
+/** Streams in which the bridge reports the usage of forwarded calls; answered when it is stored. */
 export const USAGE_RECEIPTS_KIND = 'receipts';
 export const usageReceipt = z.object({
   call: splicedCall,
@@ -91,14 +91,14 @@ export const usageReceipt = z.object({
   endedAt: z.number(),
   how: spliceEnd.shape.how,
   usage: usage.optional(),
-  /** Characters of text that were generated. */
+  /** Number of generated characters. */
   chars: z.number().int().nonnegative(),
 });
 export type UsageReceipt = z.infer<typeof usageReceipt>;
-/** Reports sent together. Each is examined separately. */
+/** Reports sent together. Each is validated separately. */
 export const usageReceipts = z.array(z.unknown()).max(1000);
 
-/** Streams in which the bridge asks how to complete a response over a standing route that failed: an `SpliceFailure`, answered with events. */
+/** Streams in which the bridge asks how to complete a response over a cached route that failed: a `SpliceFailure`, answered with events. */
 export const SPLICE_FAILURE_KIND = 'ended';
 export const spliceFailure = z.object({ call: splicedCall, end: spliceEnd, wire: forwardRequest.shape.wire });
 export type SpliceFailure = z.infer<typeof spliceFailure>;
@@ -116,7 +116,7 @@ export function createBypassResponse(...inputs: ResponseInputs): Response {
 }
 export const isBypassResponse = (response: Response): boolean => bypassResponses.has(response);
 
-/** Response for a caller whose answer bypassed the host. */
+/** Response to a caller whose body bypassed the host. */
 export function createSplicedResponse(...inputs: ResponseInputs): Response {
   const response = new Response(...inputs);
   splicedResponses.add(response);

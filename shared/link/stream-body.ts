@@ -2,14 +2,14 @@ import { STREAM_WINDOW_BYTES, type Stream } from './stream.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A stream's incoming bytes as a body. Credit goes back as the reader takes them, so that at most 384 KB wait here. */
+/** A stream's incoming bytes as a body. Credit is returned as the reader consumes them, so at most 384 KB are buffered. */
 export class IncomingBody {
   readonly #stream: Stream;
   readonly #oncancel: () => void;
   #controller: ReadableStreamDefaultController<Bytes> | undefined;
   /** Chunks that arrived before they were requested. */
   #earlyChunks: Bytes[] = [];
-  /** Bytes that wait here and have not been released yet. */
+  /** Buffered bytes that have not been released yet. */
   #unreleasedBytes = 0;
   #open = true;
   #failure: { error: unknown } | undefined;
@@ -68,7 +68,7 @@ export class IncomingBody {
     this.#open = false;
   }
 
-  /** Nobody reads: what still comes is passed over. */
+  /** Discards all further data. */
   discard(): void {
     this.#open = false;
     this.#earlyChunks = [];
@@ -92,7 +92,7 @@ function concatBytes(parts: readonly Bytes[]): Bytes {
   return joined;
 }
 
-/** Lets a sender wait until its stream has passed on all chunks. */
+/** Lets a sender wait until its stream has drained. */
 export class DrainGate {
   #waiting: (() => void)[] = [];
 
@@ -100,7 +100,7 @@ export class DrainGate {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Arrow, to be passed as a listener. */
+  /** An arrow function, so that it can be passed as a listener. */
   readonly open = (): void => {
     const waiting = this.#waiting;
     this.#waiting = [];

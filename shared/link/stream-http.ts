@@ -8,14 +8,14 @@ import { FORWARD_HEADER, createBypassResponse, isSplicedResponse } from './splic
 import { STREAM_WINDOW_BYTES, type Stream } from './stream.ts';
 
 // One HTTP exchange on one stream: method and path travel in the opening's headers as `:method` and `:path` (`:url` for the way out),
-// the body as bulk data, then `end`. Back comes one text message with the head, then the body the same way.
+// the body as bulk data, then `end`. The response is one text message with the head, then the body in the same way.
 
 export const responseHead = z.object({
   status: z.number().int().min(200).max(599),
   headers: z.record(z.string(), z.string()),
-  /** From the bridge: the answer goes past the host (splice.ts). */
+  /** From the bridge: the response bypasses the host (splice.ts). */
   held: z.boolean().optional(),
-  /** From the host: what follows comes behind such an answer. */
+  /** From the host: data to append to such a response. */
   spliced: z.boolean().optional(),
 });
 export type ResponseHead = z.infer<typeof responseHead>;
@@ -72,7 +72,7 @@ export function serveHttp(stream: Stream, opening: Opening, base: string, handle
     const response = await callHandler();
     const head: ResponseHead = { status: response.status, headers: Object.fromEntries(response.headers) };
     if (isSplicedResponse(response)) head.spliced = true;
-    // Bulk, as what follows it: it need not go before its body does.
+    // Bulk like its body, which it need not precede in time.
     stream.send(JSON.stringify(head), { bulk: true });
     if (response.body) {
       if (method === 'HEAD' || NO_BODY_STATUSES.has(head.status)) void response.body.cancel().catch(() => {});
@@ -83,7 +83,7 @@ export function serveHttp(stream: Stream, opening: Opening, base: string, handle
   respond().catch((error: unknown) => stream.reset(CLOSE_CODES.internal, error instanceof Error ? error.message : 'the body failed'));
 }
 
-/** Joined as texts, for as a relative address `//elsewhere` would name another host. */
+/** Concatenates strings: resolved as a relative URL, `//elsewhere` would name another host. */
 function toRequestUrl(path: string, base: string): URL {
   if (!path.startsWith('/')) throw new TypeError('the path must start with a slash');
   return new URL(new URL(base).origin + path);
@@ -92,7 +92,7 @@ function toRequestUrl(path: string, base: string): URL {
 const toErrorResponse = (status: number, type: string, message: string): Response =>
   Response.json(formatErrorBody(type, message), { status });
 
-/** The other side, or the link, cut an exchange short; `code` is a close code. */
+/** The other side or the link ended an exchange early. `code`: a close code. */
 export class ExchangeReset extends TypeError {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -174,7 +174,7 @@ export async function fetchOverStream(
             failInvalidHead(error);
           }
         };
-        // Its body may have come in the same message.
+        // The body may have arrived in the same message.
         queueMicrotask(() => respond());
       } catch (error) {
         failInvalidHead(error);

@@ -2,14 +2,14 @@ import { CLOSE_CODES } from '../rpc/frames.ts';
 import type { Opening } from './hello.ts';
 import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, FRAME_TYPE, encodeUint32 } from './wire.ts';
 
-/** Bytes that a stream may have under way before the receiver has taken them. */
+/** Flow-control window of a stream: bytes in flight before the receiver has consumed them. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
-/** Bytes of bulk that a link may have under way, all streams together. */
+/** Bulk window of a link: bulk bytes in flight, all streams together. */
 export const LINK_WINDOW_BYTES = 1024 * 1024;
-/** Frames that may come before anyone listens: credit bounds their bytes, this bounds empty ones. */
+/** Maximum number of frames to buffer before a listener is set. Credit limits their bytes; this limits empty ones. */
 const MAX_EARLY_FRAMES = 4096;
 
-/** Characters of a reason that travel. */
+/** Maximum length of a reason that is sent. */
 const MAX_REASON_CHARS = 500;
 
 const encoder = new TextEncoder();
@@ -17,7 +17,7 @@ const encoder = new TextEncoder();
 /** The part of the multiplexer that a stream uses. */
 export interface StreamHost {
   open(opening: Partial<Opening> & { kind: string }): Stream;
-  /** `bulk`: a body's part was queued. */
+  /** `bulk`: part of a body was queued. */
   wake(stream: Stream, bulk: boolean): void;
   sendControl(type: number, stream: Stream, payload: Uint8Array): void;
   onClosed(stream: Stream): void;
@@ -25,13 +25,13 @@ export interface StreamHost {
 
 /** Listener of a stream. An event that throws resets this stream with 1011, and no other. */
 export interface StreamEvents {
-  /** A chunk; `fin` ends a message. The bytes are only valid during the call. Call `release` when they are dealt with. */
+  /** A chunk; `fin` ends a message. The bytes are only valid during the call. Call `release` when they are processed. */
   data(chunk: Uint8Array, fin: boolean, text: boolean): void;
-  /** The other side sends no more; all it had sent has been delivered. */
+  /** The other side has ended its direction, and everything it sent has been delivered. */
   end(code: number, reason: string): void;
   /** Aborted: pending data is lost. No event follows. */
   reset(code: number, reason: string): void;
-  /** All that was queued has been handed to the link. */
+  /** All queued data has been passed to the link. */
   drain?(): void;
 }
 
@@ -61,7 +61,7 @@ export class Stream {
   #last: QueuedMessage | undefined;
   #queuedBytes = 0;
   #sendCredit = STREAM_WINDOW_BYTES;
-  /** Bytes that the peer may still send, and bytes taken that were not credited to it yet. */
+  /** Bytes that the peer may still send, and consumed bytes that have not been credited to it yet. */
   #receiveCredit = STREAM_WINDOW_BYTES;
   #releasedBytes = 0;
   #ending: { code: number; reason: string } | undefined;
@@ -99,7 +99,7 @@ export class Stream {
     else this.#enqueue(data, (fin ? FLAG_FIN : 0) | (bulk ? FLAG_BULK : 0));
   }
 
-  /** As `send`, for bytes that are text already. */
+  /** Like `send`, for text that is already encoded. */
   sendText(bytes: Uint8Array, fin = true, bulk = false): void {
     this.#enqueue(bytes, (fin ? FLAG_FIN : 0) | FLAG_TEXT | (bulk ? FLAG_BULK : 0));
   }
@@ -111,7 +111,7 @@ export class Stream {
     this.#host.wake(this, false);
   }
 
-  /** Aborts both directions at once; queued data is dropped, and no event follows. */
+  /** Aborts both directions. Queued data is dropped, and no event follows. */
   reset(code: number = CLOSE_CODES.internal, reason = ''): void {
     if (this.#isClosed) return;
     this.#host.sendControl(FRAME_TYPE.reset, this, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON_CHARS) })));
@@ -119,10 +119,10 @@ export class Stream {
     this.#close();
   }
 
-  /** Credits the sender with `bytes` that were processed, so that it may send as many more. */
+  /** Credits the sender with `bytes` that were processed, so that it may send as many again. */
   release(bytes: number): void {
     if (this.#isClosed || this.#hasReceivedEnd) return;
-    // Never more than was received: the sender takes that for a breach.
+    // Never more than was received, which the sender treats as a violation.
     this.#releasedBytes = Math.min(this.#releasedBytes + bytes, STREAM_WINDOW_BYTES - this.#receiveCredit);
     if (this.#releasedBytes < STREAM_WINDOW_BYTES / 4) return;
     const credit = this.#releasedBytes;
@@ -133,7 +133,7 @@ export class Stream {
 
   // Methods for the multiplexer.
 
-  /** The next frame to send: `idle` with nothing to send or no credit, `blocked` where only the link's bulk window (`bulkLeft` bytes) is in the way. */
+  /** The next frame to send: `idle` if there is nothing to send or no credit, `blocked` if only the link's bulk window (`bulkLeft` bytes) is exhausted. */
   nextChunk(bulkLeft: number): OutgoingChunk | 'idle' | 'blocked' {
     if (this.#isClosed) return 'idle';
     const head = this.#first;
@@ -165,7 +165,7 @@ export class Stream {
     };
   }
 
-  /** The link has taken something of this stream; tells when that was all. */
+  /** Called when the link has sent data of this stream. Notifies the listener when all is sent. */
   onFlushed(): void {
     if (this.#isClosed || this.#first || !this.#events?.drain) return;
     this.#deliver((events) => events.drain?.(), this.#events);

@@ -37,7 +37,7 @@ const scaleWeights = (weights: Weights, factor: number): Weights => {
 const DIGIT_BY_DIGIT = { digits: 1, triples: 0 };
 
 /**
-* No table is available for the other families. Their token counts against those of OpenAI's tables are from the same table of accuracy: Gemini 1.08 × o200k (within 2 %), DeepSeek o200k (5 %), Qwen cl100k
+ * No table is available for the other families. Their token counts against those of OpenAI's tables are from the same table of accuracy: Gemini 1.08 × o200k (within 2 %), DeepSeek o200k (5 %), Qwen cl100k
  * (6 %), Mistral cl100k (8 %). Gemini, Mistral and Qwen take digits one by one (reports on Gemma, Mistral 7B and Qwen); a Chinese character is 0.6 tokens with DeepSeek and Qwen, as
  * their makers say. Unknown families count as o200k.
  */

@@ -5,7 +5,7 @@ import { markdown } from './markdown-notes.ts';
 import { type NoteFormat, type NotePicture, type Notes, type NoteSource } from './note-files.ts';
 import { notion } from './notion-notes.ts';
 
-/** Formats of notes, asked in this order. */
+/** Formats of notes, tried in this order. */
 export const NOTE_FORMATS: readonly NoteFormat[] = [logseq, notion, markdown];
 
 const PICTURE_EXTENSION = /\.(png|jpe?g|gif|webp|avif)$/i;
@@ -78,10 +78,10 @@ async function listFiles(selected: readonly SelectedFile[]): Promise<ImportFile[
   });
 }
 
-/** Folders of a program, which are not the folder of the notes as a whole. */
+/** Folders of a program, never the common folder of all notes. */
 const APP_FOLDERS = new Set(['pages', 'journals', 'assets', 'logseq', '.obsidian']);
 
-/** A zip usually has everything in one folder, which is no part of the paths. */
+/** Removes the single top folder that a zip usually has from the paths. */
 function stripTopFolder(files: readonly ImportFile[]): ImportFile[] {
   const [first] = files;
   const top = first?.path.split('/', 1)[0] ?? '';

@@ -10,10 +10,10 @@ import { MAX_PICTURE_BYTES } from './read-notes.ts';
 /** The folder of a workspace that contains its wiki. */
 const WIKI_FOLDER = 'wiki';
 
-/** How a note relates to the wiki: there is no page at its path, the page has the same text, or another one. */
+/** State of a note in the wiki: no page at its path, a page with the same text, or one with other text. */
 export interface PlannedPage extends NotePage {
   state: 'new' | 'same' | 'other';
-  /** The page as it is, if its text differs. */
+  /** The existing page, if its text differs. */
   page?: WikiPage;
 }
 
@@ -60,7 +60,7 @@ export class PictureWriter {
     [this.#call, this.#agentId] = [call, agentId];
   }
 
-  /** The file that was written; undefined if there is one at its path, or if it is no picture. */
+  /** Resolves to the written file; undefined if one exists at its path, or if it is not a picture. */
   async add({ path, file }: NotePicture): Promise<WikiFileName | undefined> {
     this.#knownFiles ??= this.#list();
     const { workspace, paths } = await this.#knownFiles;

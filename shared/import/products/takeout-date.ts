@@ -49,10 +49,10 @@ const ZONES: Readonly<Record<string, number>> = {
 };
 const CHINA_OFFSET_MINUTES = 480;
 const OFFSET = /(?:GMT|UTC)\s?([+\-−])(\d{1,2}):?(\d\d)?/;
-/** A line with more is no date. */
+/** Maximum length of a date. Longer lines are not parsed. */
 const MAX_DATE_CHARS = 80;
 const MAX_WORDS = 6;
-/** Years of the Buddhist calendar are ahead by so many. */
+/** Number of years that the Buddhist calendar is ahead. */
 const BUDDHIST_OFFSET_YEARS = 543;
 
 let months: ReadonlyMap<string, number> | undefined;
@@ -77,7 +77,7 @@ function getMonths(): ReadonlyMap<string, number> {
 
 /**
  * Milliseconds since 1970 of a date as Google Takeout writes it in HTML, in the language of the account: `Jul 25, 2026, 11:07:57 PM PDT`,
- * `10 de mai. de 2026, 03:46:09 BRT`. Null if it is a date that cannot be read, undefined if it is none. An unknown time zone counts as UTC.
+ * `10 de mai. de 2026, 03:46:09 BRT`. Null if the date cannot be read, undefined if the text is not a date. An unknown time zone counts as UTC.
  */
 export function parseTakeoutDate(line: string): number | null | undefined {
   const text = toPlainDigits(line.normalize('NFKC').replaceAll(/[\u200e\u200f\u061c]/g, '')).trim();
