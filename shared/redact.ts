@@ -96,7 +96,7 @@ export class Redactor {
     for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, REDACTED);
     redacted = redactPatterns(redacted);
     if (text.length > MAX_EXAMINED_CHARS) redacted = redacted.slice(0, Math.max(0, redacted.length - MAX_SECRET_CHARS));
-    return seen.length > MAX_TEXT_CHARS || text.length > MAX_EXAMINED_CHARS ? `${seen.slice(0, MAX_TEXT_CHARS)}…` : seen;
+    return redacted.length > MAX_TEXT_CHARS || text.length > MAX_EXAMINED_CHARS ? `${redacted.slice(0, MAX_TEXT_CHARS)}…` : redacted;
   }
 
   /** A value as plain JSON without secrets, which are found by value or by name. Errors include their stack. */

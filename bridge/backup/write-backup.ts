@@ -47,14 +47,14 @@ export async function writeBackup(file: FileHandle, { journal, app, secrets }: B
 
   const add = async (name: string, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, level?: number): Promise<void> => {
     const hash = createHash('sha256');
-    const counted = async function* (): AsyncGenerator<Uint8Array> {
+    const countBytes = async function* (): AsyncGenerator<Uint8Array> {
       for await (const bytes of content) {
         hash.update(bytes);
         unpacked += bytes.length;
         yield bytes;
       }
     };
-    await zip.add(name, toReadableStream(counted()), level === undefined ? {} : { level });
+    await zip.add(name, toReadableStream(countBytes()), level === undefined ? {} : { level });
     if (name !== MANIFEST_NAME) entries[name] = hash.digest('hex');
   };
 

@@ -22,7 +22,7 @@ export interface ForwardCallers {
   /** False once the host is gone: its requests continue without it. */
   isAttached(): boolean;
   /** Records the host's decision; the result activates it, if it may be reused. */
-  recordDecision(wish: ForwardRequest, headers: Record<string, string>): () => void;
+  recordDecision(request: ForwardRequest, headers: Record<string, string>): () => void;
 }
 
 /**
@@ -38,11 +38,11 @@ export function serveEgress(stream: Stream, opening: Opening, via: string): void
 
 /** Like egress, but a valid response goes to the caller named in `:forward`, and the host only receives the result. */
 export function serveForward(stream: Stream, opening: Opening, via: string, callers: ForwardCallers): void {
-  const wish = forwardRequest.parse(JSON.parse(opening.headers[FORWARD_HEADER] ?? 'null'));
-  const exchange = callers.find(wish.to);
+  const request = forwardRequest.parse(JSON.parse(opening.headers[FORWARD_HEADER] ?? 'null'));
+  const exchange = callers.find(request.to);
   if (!exchange?.isWaiting) return stream.reset(CLOSE_CODES.goingAway, 'the caller is no longer waiting');
-  const activate = callers.recordDecision(wish, opening.headers);
-  serveExchange(stream, opening, { via, forwarding: { request: wish, exchange, keep: activate, isAttached: callers.isAttached } });
+  const activate = callers.recordDecision(request, opening.headers);
+  serveExchange(stream, opening, { via, forwarding: { request, exchange, keep: activate, isAttached: callers.isAttached } });
 }
 
 interface ForwardContext extends Pick<ForwardCallers, 'isAttached'> {

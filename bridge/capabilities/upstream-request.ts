@@ -59,10 +59,10 @@ export interface UpstreamRequest {
 
 /** Returns the method and headers to send for a stream's opening. `via`: id of this gateway. */
 export function toUpstreamHead(
-  { ':method': method = 'GET', ...given }: Record<string, string>,
+  { ':method': method = 'GET', ...openingHeaders }: Record<string, string>,
   via: string,
 ): Pick<UpstreamRequest, 'method' | 'headers'> {
-  const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !UNSENT_HEADERS.has(name.toLowerCase()));
+  const sent = Object.entries(openingHeaders).filter(([name]) => !name.startsWith(':') && !UNSENT_HEADERS.has(name.toLowerCase()));
   const headers = { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA_HEADER]: via };
   return { method: method as Dispatcher.HttpMethod, headers };
 }

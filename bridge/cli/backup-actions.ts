@@ -44,8 +44,8 @@ export async function exportBackup({ output, force = false, secrets = false, pas
     app: getPackageVersion(),
     ...(passphrase !== undefined && { secrets: { seal: vault.seal, passphrase } }),
   };
-  const place = { replace: force, ...(output === undefined ? {} : { path: resolve(output) }) };
-  const { path, bytes, written } = await saveBackup(resolve(home.dir), input, place).catch((error: unknown) => {
+  const destination = { replace: force, ...(output === undefined ? {} : { path: resolve(output) }) };
+  const { path, bytes, written } = await saveBackup(resolve(home.dir), input, destination).catch((error: unknown) => {
     const reason =
       error instanceof FileExistsError
         ? `${error.message}. Use --force to overwrite it.`

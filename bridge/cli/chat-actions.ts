@@ -20,9 +20,9 @@ export async function chat(
   words: readonly string[],
   { session, agent, model, json = false, raw = false, ...options }: ChatOptions,
 ): Promise<void> {
-  const talk = { sessionId: session, agentId: agent, ...(model === undefined ? {} : { model }) };
+  const target = { sessionId: session, agentId: agent, ...(model === undefined ? {} : { model }) };
   const dial = (): ReturnType<typeof connectGateway> => connectGateway({ ...options, name: 'perch chat', timeoutMs: options.timeout });
-  const conversation = new Conversation(talk, dial);
+  const conversation = new Conversation(target, dial);
   try {
     if (words.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !json) {
       const { runConversation } = await import('./chat-terminal.ts');

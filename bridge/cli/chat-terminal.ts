@@ -82,15 +82,15 @@ function readMessage(history: readonly string[], remember: (entries: string[]) =
 
 /** Prints one reply. The first Ctrl+C ends the reply, a second one the conversation. Errors are printed and do not end the conversation. */
 async function printReply(conversation: Conversation, message: string, printing: { raw: boolean }): Promise<'leave' | 'stay'> {
-  const left = Promise.withResolvers<'leave'>();
+  const leaving = Promise.withResolvers<'leave'>();
   let interrupts = 0;
   const stop = (): void => {
-    if (++interrupts > 1) left.resolve('leave');
+    if (++interrupts > 1) leaving.resolve('leave');
     else conversation.abort().catch((error: Error) => printLine(colorize('red', escapeToOneLine(error.message))));
   };
   process.on('SIGINT', stop);
   const printer = new ReplyPrinter((piece) => void process.stdout.write(piece), printing);
-  const made = async (): Promise<'stay'> => {
+  const runTurn = async (): Promise<'stay'> => {
     try {
       await conversation.send(message, printReplyEvents(conversation, printer, stop));
       printer.end();
@@ -102,7 +102,7 @@ async function printReply(conversation: Conversation, message: string, printing:
     return 'stay';
   };
   try {
-    return await Promise.race([made(), left.promise]);
+    return await Promise.race([runTurn(), leaving.promise]);
   } finally {
     process.off('SIGINT', stop);
   }

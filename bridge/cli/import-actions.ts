@@ -94,17 +94,17 @@ async function prepareChats(
   return async (call) => {
     const result = await writeImport(selected, call, { agentId });
     const { chats, messages, pictures, memories, skills, leftOut } = result;
-    const counted = (label: string, { added, known }: { added: number; known: number }): string[] =>
+    const formatCounts = (label: string, { added, known }: { added: number; known: number }): string[] =>
       added + known > 0 ? [`${label}: ${added} new, ${known} already there`] : [];
     const isEmpty = chats.added + chats.known + memories.added + memories.known + skills.added + skills.known === 0;
     const lines = [
       ...(isEmpty ? ['Nothing imported'] : []),
-      ...counted('Chats', chats),
+      ...formatCounts('Chats', chats),
       ...(messages > 0 ? [`Messages: ${messages}`] : []),
       ...(pictures.added > 0 ? [`Pictures: ${pictures.added}`] : []),
       ...(pictures.missing > 0 ? [`Pictures missing from the export: ${pictures.missing}`] : []),
-      ...counted('Memories', memories),
-      ...counted('Skills', skills),
+      ...formatCounts('Memories', memories),
+      ...formatCounts('Skills', skills),
       ...formatSkipped(leftOut),
       ...(memories.added + skills.added > 0 ? ['New memories and skills wait for your review on the Approvals page.'] : []),
     ];

@@ -50,8 +50,8 @@ export async function printProbe({ json = false, ...options }: ProbeOptions): Pr
     ['websocket', target.ws, (ms: number) => readChallenge(target, ms)],
     ['rpc', target.ws, (ms: number, start: () => void) => requestHealth({ ...options, timeout: ms }, false, start)],
   ] as const) {
-    const left = Math.max(1, Math.round(end - performance.now()));
-    const probe = await measure((start) => ask(left, start));
+    const remainingMs = Math.max(1, Math.round(end - performance.now()));
+    const probe = await measure((start) => ask(remainingMs, start));
     probes.push({ name, url, ...probe });
     if (!json) printLine(`${name.padEnd(9)}  ${formatProbe(probe)}`);
   }
@@ -78,14 +78,14 @@ async function measure(ask: (start: () => void) => Promise<object>): Promise<Pro
 async function requestHealth(options: ProbeOptions, deep: boolean, start: () => void): Promise<object> {
   const end = performance.now() + options.timeout;
   const client = await connectGateway({ ...options, name: 'perch gateway', timeoutMs: options.timeout });
-  const left = (): number => end - performance.now();
+  const getRemainingMs = (): number => end - performance.now();
   try {
     start();
-    const health = await callGateway(client, 'health', {}, left());
+    const health = await callGateway(client, 'health', {}, getRemainingMs());
     if (!deep) return health;
     const [info, { entries }] = await Promise.all([
-      callGateway(client, 'system.info', {}, left()),
-      callGateway(client, 'system.presence', {}, left()),
+      callGateway(client, 'system.info', {}, getRemainingMs()),
+      callGateway(client, 'system.presence', {}, getRemainingMs()),
     ]);
     return { ...health, info, presence: entries };
   } finally {
@@ -110,7 +110,7 @@ async function readChallenge(target: GatewayTarget, timeoutMs: number): Promise<
   const firstMessage = Promise.withResolvers<string>();
   link.receive({
     message: firstMessage.resolve,
-    close: (code, reason) => firstMessage.reject(new Error(reason || `connection closed (${code})`)),
+    close: (code, closeReason) => firstMessage.reject(new Error(closeReason || `connection closed (${code})`)),
   });
   const timer = setTimeout(() => firstMessage.reject(new Error('the gateway didn’t respond')), timeoutMs);
   try {

@@ -33,15 +33,15 @@ export const toDialSubject = (seal: RecordSeal, bridge: string): string => `perc
 export async function dialBridge(dialling: DialContext, bridge: string): Promise<NatsLink> {
   const { nc, seal } = dialling;
   const door = toDialSubject(seal, bridge);
-  const begun = acceptOn(dialling);
+  const attempt = acceptOn(dialling);
   try {
-    const dialled = seal.seal(serializeMessage(begun.word), `dial ${door}`);
+    const dialled = seal.seal(serializeMessage(attempt.word), `dial ${door}`);
     const { data } = await nc.request(door, dialled, { timeout: RESPONSE_MS });
-    const theirs = parseMessage(seal, data, `accept ${begun.word.nonce}`);
+    const theirs = parseMessage(seal, data, `accept ${attempt.word.nonce}`);
     if (!theirs) throw new Error('the other bridge couldn’t prove that it has the vault key');
-    return begun.link('dialer', theirs);
+    return attempt.link('dialer', theirs);
   } catch (error) {
-    begun.from.unsubscribe();
+    attempt.from.unsubscribe();
     throw isNoResponders(error) ? new Error('not connected to the cluster', { cause: error }) : error;
   }
 }
@@ -57,16 +57,16 @@ export function acceptBridges(dialling: DialContext, bridge: string, onlink: (li
   const accept = (data: Uint8Array): Uint8Array | undefined => {
     const theirs = parseMessage(seal, data, `dial ${door}`);
     if (!theirs || unproven >= MAX_UNPROVEN) return undefined;
-    const begun = acceptOn(dialling, () => {
+    const attempt = acceptOn(dialling, () => {
       clearTimeout(timer);
       onlink(link);
     });
-    const link = begun.link('acceptor', theirs);
+    const link = attempt.link('acceptor', theirs);
     const timer = setTimeout(() => link.close(), PROOF_MS);
     unproven++;
-    void Promise.race([begun.proven, link.ended]).then(() => unproven--);
+    void Promise.race([attempt.proven, link.ended]).then(() => unproven--);
     void link.ended.then(() => clearTimeout(timer));
-    return seal.seal(serializeMessage(begun.word), `accept ${theirs.nonce}`);
+    return seal.seal(serializeMessage(attempt.word), `accept ${theirs.nonce}`);
   };
   const listening = nc.subscribe(door, {
     callback(error, message) {
@@ -101,7 +101,7 @@ interface PendingLink {
 }
 
 function acceptOn({ nc, seal, vaultKey, times }: DialContext, onproven: () => void = () => {}): PendingLink {
-  const own = randomBytes(NONCE_BYTES);
+  const ownNonce = randomBytes(NONCE_BYTES);
   const subject = `perch.${seal.vault}.l.${randomBytes(16).toString('hex')}`;
   const { promise: proven, resolve } = Promise.withResolvers<void>();
   let link: NatsLink | undefined;
@@ -115,12 +115,12 @@ function acceptOn({ nc, seal, vaultKey, times }: DialContext, onproven: () => vo
     },
   });
   return {
-    word: { subject, nonce: own.toString('base64url') },
+    word: { subject, nonce: ownNonce.toString('base64url') },
     from,
     proven,
     link(side, theirs) {
-      const other = Buffer.from(theirs.nonce, 'base64url');
-      const nonces = side === 'dialer' ? { dialer: own, acceptor: other } : { dialer: other, acceptor: own };
+      const otherNonce = Buffer.from(theirs.nonce, 'base64url');
+      const nonces = side === 'dialer' ? { dialer: ownNonce, acceptor: otherNonce } : { dialer: otherNonce, acceptor: ownNonce };
       link = new NatsLink({ nc, seal: new LinkSeal(vaultKey, nonces, side), to: theirs.subject, from, ...(times && { times }) });
       return link;
     },
@@ -129,7 +129,7 @@ function acceptOn({ nc, seal, vaultKey, times }: DialContext, onproven: () => vo
 
 const serializeMessage = (message: DialMessage): Uint8Array => Buffer.from(JSON.stringify(message));
 
-function parseMessage(seal: RecordSeal, data: Uint8Array, place: string): DialMessage | undefined {
-  const opened = seal.open(data, place);
+function parseMessage(seal: RecordSeal, data: Uint8Array, label: string): DialMessage | undefined {
+  const opened = seal.open(data, label);
   return opened && dialMessage.safeParse(JSON.parse(opened.toString())).data;
 }

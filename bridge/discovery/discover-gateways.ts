@@ -12,14 +12,14 @@ export interface DiscoverOptions {
 
 /** Finds gateways by all methods at once, without duplicate addresses. Never rejects. */
 export async function discoverGateways({ timeoutMs, network, warn }: DiscoverOptions): Promise<Beacon[]> {
-  const told = browseMdns({ timeoutMs }).catch((error: unknown) => {
+  const announced = browseMdns({ timeoutMs }).catch((error: unknown) => {
     warn(`Couldn’t use multicast DNS: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   });
   const nearby = network ? listNetworkAddresses() : [];
   if (network && nearby.length === 0) warn('This computer is not in a private network that can be scanned');
-  const own = listLoopbackAddresses().then((places) => scanAddresses(places, timeoutMs));
-  const all = (await Promise.all([told, own, scanAddresses(nearby, timeoutMs)])).flat();
+  const onThisMachine = listLoopbackAddresses().then((addresses) => scanAddresses(addresses, timeoutMs));
+  const all = (await Promise.all([announced, onThisMachine, scanAddresses(nearby, timeoutMs)])).flat();
   const found = new Map<string, Beacon>();
   for (const beacon of all) if (!found.has(beacon.wsUrl)) found.set(beacon.wsUrl, beacon);
   return [...found.values()].slice(0, MAX_BEACONS);

@@ -16,13 +16,13 @@ type GatewayAddress = Pick<Beacon, 'host' | 'port' | 'method'>;
 /** Requests each address's health and returns the gateways among them. Never rejects. */
 export async function scanAddresses(addresses: readonly GatewayAddress[], timeoutMs: number): Promise<Beacon[]> {
   const found: Beacon[] = [];
-  const left = [...addresses];
+  const remaining = [...addresses];
   const end = AbortSignal.timeout(timeoutMs);
   const askMs = Math.ceil(timeoutMs / Math.max(1, Math.ceil(addresses.length / MAX_CONCURRENT)));
   const work = async (): Promise<void> => {
-    for (let place = left.shift(); place && !end.aborted; place = left.shift()) {
-      const health = await fetchHealth({ ...place, signal: AbortSignal.any([end, AbortSignal.timeout(askMs)]) });
-      if (health) found.push(toBeacon({ ...place, name: `Perch ${health.version}` }));
+    for (let address = remaining.shift(); address && !end.aborted; address = remaining.shift()) {
+      const health = await fetchHealth({ ...address, signal: AbortSignal.any([end, AbortSignal.timeout(askMs)]) });
+      if (health) found.push(toBeacon({ ...address, name: `Perch ${health.version}` }));
     }
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
@@ -47,13 +47,13 @@ export function parseListeningPorts(table: string): number[] {
 
 /** Returns the other addresses of this machine's private /24 networks, each with the default port. */
 export function listNetworkAddresses(interfaces = networkInterfaces()): GatewayAddress[] {
-  const own = Object.values(interfaces)
+  const ownAddresses = Object.values(interfaces)
     .flatMap((all) => all ?? [])
     .filter(({ family, internal, address }) => family === 'IPv4' && !internal && ipaddr.parse(address).range() === 'private')
     .map(({ address }) => address);
-  const nets = new Set(own.map((address) => address.replace(/\.\d+$/, '')));
+  const nets = new Set(ownAddresses.map((address) => address.replace(/\.\d+$/, '')));
   return [...nets]
     .flatMap((net) => Array.from({ length: 254 }, (_, index) => `${net}.${index + 1}`))
-    .filter((host) => !own.includes(host))
+    .filter((host) => !ownAddresses.includes(host))
     .map((host) => ({ host, port: DEFAULT_PORT, method: 'scan' as const }));
 }

@@ -21,17 +21,17 @@ export function keepHostAttached(hosts: HostRegistry, managed: { restart(reason:
   const joined = ({ kind }: Host): void => {
     if (kind === 'headless') clearTimeout(timer);
   };
-  const left = ({ kind }: Host): void => {
+  const onLeave = ({ kind }: Host): void => {
     if (hosts.hasKind('headless')) return;
     if (kind === 'headless') expect();
     else if (!signal.aborted) hosts.expectHost(RECONNECT_MS);
   };
   hosts.on('join', joined);
-  hosts.on('leave', left);
+  hosts.on('leave', onLeave);
   signal.addEventListener('abort', () => {
     clearTimeout(timer);
     hosts.off('join', joined);
-    hosts.off('leave', left);
+    hosts.off('leave', onLeave);
   });
   if (!hosts.hasKind('headless')) expect();
 }

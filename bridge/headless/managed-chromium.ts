@@ -126,11 +126,11 @@ export class ManagedChromium {
       const since = performance.now();
       // A crashed page can't be reloaded, only replaced.
       const tab = await Promise.race([browser.tab(), onGone]);
-      const trouble = tab && (await Promise.race([this.#watch(tab), onGone]));
-      if (trouble === null || this.#closing.signal.aborted) return;
+      const problem = tab && (await Promise.race([this.#watch(tab), onGone]));
+      if (problem === null || this.#closing.signal.aborted) return;
       if (performance.now() - since > STEADY_MS) [attempts, wait] = [0, this.#backOff.first];
       attempts++;
-      this.#options.log(`The host page ${trouble}. Reloading it`);
+      this.#options.log(`The host page ${problem}. Reloading it`);
       await this.#pause(wait);
       wait = Math.min(wait * 2, this.#backOff.max);
     }
@@ -157,7 +157,7 @@ export class ManagedChromium {
       watched
         .then(() => tab.go(`${this.#options.origin}/host`))
         .then(
-          (trouble) => trouble !== undefined && resolve(`didn’t load: ${trouble}`),
+          (problem) => problem !== undefined && resolve(`didn’t load: ${problem}`),
           (error: unknown) => resolve(`didn’t load: ${describeError(error)}`),
         );
     });

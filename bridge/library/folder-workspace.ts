@@ -11,16 +11,16 @@ import { withFolderLock } from './folder-lock.ts';
  * such as `.dreams`.
  */
 export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: readonly string[] } = {}): Workspace {
-  const place = (path: string): string => join(folder, ...splitWorkspacePath(path, hidden));
-  const made = async (path: string): Promise<string> => {
-    const file = place(path);
+  const toFilePath = (path: string): string => join(folder, ...splitWorkspacePath(path, hidden));
+  const prepareFile = async (path: string): Promise<string> => {
+    const file = toFilePath(path);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     return file;
   };
   const alone = <T>(path: string, done: string, work: () => Promise<T>): Promise<T> =>
     withFolderLock(folder, () => withErrorContext(path, done, work));
   const put = async (path: string, text: string): Promise<void> => {
-    const file = await made(path);
+    const file = await prepareFile(path);
     await assertUtf8(file, text);
     await withErrorContext(path, 'written', async () => {
       await writeFileAtomically(file, text, rename);
@@ -28,13 +28,13 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
     });
   };
   return {
-    read: (path) => readFileIfExists(place(path)),
+    read: (path) => readFileIfExists(toFilePath(path)),
     async write(path, text) {
-      place(path);
+      toFilePath(path);
       await withFolderLock(folder, () => put(path, text));
     },
     async update(path, edit) {
-      const file = place(path);
+      const file = toFilePath(path);
       return withFolderLock(folder, async () => {
         // Programs that ignore the lock may save the file between the last check and the rename; Node has no way to prevent that.
         for (;;) {
@@ -50,7 +50,7 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
       });
     },
     async append(path, text) {
-      const file = await made(path);
+      const file = await prepareFile(path);
       await alone(path, 'written', async () => {
         const handle = await open(file, 'a', 0o600);
         try {
@@ -63,7 +63,7 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
       });
     },
     async remove(path) {
-      const file = place(path);
+      const file = toFilePath(path);
       return alone(path, 'removed', async () => {
         try {
           await rm(file);
@@ -75,9 +75,9 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
         return true;
       });
     },
-    stat: (path) => statFile(place(path), path),
+    stat: (path) => statFile(toFilePath(path), path),
     list: async (under) =>
-      (await listFiles(under === undefined ? folder : place(under), under, hidden)).sort((a, b) => (a.path < b.path ? -1 : 1)),
+      (await listFiles(under === undefined ? folder : toFilePath(under), under, hidden)).sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
 }
 

@@ -90,7 +90,7 @@ function sendResponse(
   answer.pipe(response, ({ how, text, usage, chars, unopened }) => {
     response.off('close', cancel);
     const inputTokens = usage ? 0 : estimateForFamily(JSON.stringify(route.messages), getTokenFamily(route.call.model));
-    const call = { ...decided.call, id: randomUUID(), requestId, inputTokens };
+    const call = { ...route.call, id: randomUUID(), requestId, inputTokens };
     receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
     // Route the next request through the host, so that it notices.
     if (unopened) routes.invalidate(mux);

@@ -90,8 +90,8 @@ export class RecordExchange {
     await look();
     const end = new AbortController();
     const ended = AbortSignal.any([signal, end.signal]);
-    const { last_seq: lastSequence } = cluster.info.state;
-    const messages = await readMessages(cluster, state.marks.read + 1, { ahead: MAX_PREFETCH, lastSequence, onunsure, signal: ended });
+    const { last_seq: there } = cluster.info.state;
+    const messages = await readMessages(cluster, state.marks.read + 1, { ahead: MAX_PREFETCH, there, onunsure, signal: ended });
     if (signal.aborted) return;
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});

@@ -28,13 +28,13 @@ export function createBrowserHandlers(profiles: BrowserProfiles): PortHandlers<t
 
     'browser.status': async ({ profile }) => {
       const running = await profiles.getRunning(profile)?.catch(() => undefined);
-      const place = (await running?.getCurrentPage()) ?? null;
+      const page = (await running?.getCurrentPage()) ?? null;
       return {
         started: running !== undefined,
         profile,
         tabCount: running?.tabCount ?? 0,
-        url: place?.url ?? null,
-        title: place?.title ?? null,
+        url: page?.url ?? null,
+        title: page?.title ?? null,
         remote: profiles.isRemote,
       };
     },
@@ -78,12 +78,12 @@ export function createBrowserHandlers(profiles: BrowserProfiles): PortHandlers<t
       try {
         const html = await withTimeout(page.content(), { signal });
         const accessibility = mode === 'accessibility' ? await browser.elements.snapshot(page) : undefined;
-        const place = await browser.getCurrentPage();
+        const currentPage = await browser.getCurrentPage();
         return await withNews(profile, {
           htmlLength: html.length,
           htmlPreview: html.slice(0, PREVIEW_CHARS),
-          url: place?.url ?? '',
-          title: place?.title ?? '',
+          url: currentPage?.url ?? '',
+          title: currentPage?.title ?? '',
           ...(accessibility === undefined ? {} : { accessibility }),
         });
       } catch (error) {

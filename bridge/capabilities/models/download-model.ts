@@ -57,12 +57,16 @@ export async function downloadFiles(options: ModelDownloadOptions): Promise<{ id
   const id = `${repo}/${basename(files[0]?.path ?? '')}`;
   if (!isModelId(id)) throw new HubError(`The file name "${basename(files[0]?.path ?? '')}" is not supported`);
   const dir = await models.getFolder(repo);
-  const places = files.map((file) => ({ file, path: join(dir, basename(file.path)) }));
-  const here = await Promise.all(
-    places.map(async (place) => ({ ...place, there: await getSize(place.path), part: await getSize(`${place.path}.part`) })),
+  const targets = files.map((file) => ({ file, path: join(dir, basename(file.path)) }));
+  const states = await Promise.all(
+    targets.map(async (target) => ({
+      ...target,
+      downloadedSize: await getSize(target.path),
+      partSize: await getSize(`${target.path}.part`),
+    })),
   );
-  const missing = here.filter(({ file, there }) => there !== file.size);
-  const needed = missing.reduce((sum, { file, part }) => sum + Math.max(0, file.size - part), 0);
+  const missing = states.filter(({ file, downloadedSize }) => downloadedSize !== file.size);
+  const needed = missing.reduce((sum, { file, partSize }) => sum + Math.max(0, file.size - partSize), 0);
   const free = await freeBytes(dir);
   if (needed + SPARE_BYTES > free)
     throw new HubError(`Not enough disk space: ${formatGigabytes(needed)} needed, ${formatGigabytes(free)} free`);

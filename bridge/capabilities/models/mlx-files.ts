@@ -13,11 +13,11 @@ export const isMlxFile = (name: string): boolean => /\.safetensors$/i.test(name)
 /** Selects the files of a repository that MLX needs: all weights, first one first, and the files that describe them. Throws HubError. */
 export function chooseMlx(files: readonly HubFile[], filename: string | undefined): FileSelection {
   if (filename !== undefined) throw new HubError('MLX models are downloaded as a whole. Remove the file name.');
-  const own = files.filter(({ path }) => !path.includes('/'));
-  const weights = own.filter(({ path }) => isMlxFile(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
-  if (weights.length === 0 || !own.some(({ path }) => path === 'config.json'))
+  const topLevelFiles = files.filter(({ path }) => !path.includes('/'));
+  const weights = topLevelFiles.filter(({ path }) => isMlxFile(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  if (weights.length === 0 || !topLevelFiles.some(({ path }) => path === 'config.json'))
     throw new HubError('No MLX weights in this repository. Try one from mlx-community.');
-  const chosen = [...weights, ...own.filter(({ path }) => METADATA_NAME.test(path))];
+  const chosen = [...weights, ...topLevelFiles.filter(({ path }) => METADATA_NAME.test(path))];
   return { files: chosen, size: chosen.reduce((sum, { size }) => sum + size, 0) };
 }
 
@@ -26,10 +26,10 @@ export function findMlxFiles(names: readonly string[]): string[] {
   const weights = names.filter(isMlxFile).sort();
   if (weights.length === 0 || !names.includes('config.json')) return [];
   // Skips the metadata of downloads, `<file>.json`, which tells the source of each file.
-  const beside = names.filter(
+  const metadataNames = names.filter(
     (name) => METADATA_NAME.test(name) && !(name.endsWith('.json') && names.includes(name.slice(0, -'.json'.length))),
   );
-  return [...weights, ...beside];
+  return [...weights, ...metadataNames];
 }
 
 /** Why an MLX model in a folder is incomplete; null if its file names show nothing missing. */

@@ -16,9 +16,9 @@ export async function findExposedFiles({
   dir,
   ...home
 }: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>): Promise<ExposedFile[]> {
-  const own = [home.tokenFile, home.credentialsFile, home.accessFile, home.passwordFile];
-  const beside = [KEY_FILE, JOURNAL_FILE, SECRETS_FILE, SYNC_FILE].map((name) => join(dir, name));
-  const files = [...own, ...beside].map((path) => ({ path, wanted: 0o600 }));
+  const homeFiles = [home.tokenFile, home.credentialsFile, home.accessFile, home.passwordFile];
+  const vaultFiles = [KEY_FILE, JOURNAL_FILE, SECRETS_FILE, SYNC_FILE].map((name) => join(dir, name));
+  const files = [...homeFiles, ...vaultFiles].map((path) => ({ path, wanted: 0o600 }));
   const found = await Promise.all(
     [{ path: dir, wanted: 0o700 }, ...files].map(async ({ path, wanted }) => {
       const mode = await stat(path).then(

@@ -20,7 +20,7 @@ export interface ReadOptions {
   /** So many may wait to be taken. */
   ahead: number;
   /** The newest number that the stream had given when reading began. */
-  lastSequence: number;
+  there: number;
   /** More may have been passed over than was looked into. */
   onunsure(): void;
   signal: AbortSignal;
@@ -93,11 +93,11 @@ async function* followStream(
 }
 
 /** Whether the numbers left out before one are asked for. */
-function createGapPolicy(source: RecordStream, { lastSequence, onunsure }: ReadOptions): (end: number) => boolean {
+function createGapPolicy(source: RecordStream, { there, onunsure }: ReadOptions): (end: number) => boolean {
   if (isSingleReplica(source)) return () => false;
   let gaps = 0;
   return (end) => {
-    if (end > lastSequence || ++gaps <= MAX_GAPS) return true;
+    if (end > there || ++gaps <= MAX_GAPS) return true;
     if (gaps === MAX_GAPS + 1) onunsure();
     return false;
   };
