@@ -14,7 +14,7 @@ export type Challenge = EventPayload<'connect.challenge'>;
 export interface ConnectOptions {
   /** Params of `connect` in addition to the protocol range; may depend on the challenge (its nonce, milliseconds). */
   params: ConnectParams | ((challenge: Challenge) => ConnectParams | Promise<ConnectParams>);
-  /** Looks at the answer before the connection counts as made; throwing refuses it (the mutual proof). */
+  /** Verifies the response before the connection is established; throws to reject it (mutual proof). */
   verify?: (result: ConnectResult, challenge: Challenge) => void | Promise<void>;
   /** Milliseconds until `connect` gives up; 15,000 by default. */
   timeoutMs?: number;
@@ -26,7 +26,7 @@ interface PendingCall {
 }
 
 type Listener = (payload: never, event: EventFrame) => void;
-/** Sees a frame as it goes over the link. */
+/** Called with each frame sent or received. */
 export type FrameWatcher = (direction: 'sent' | 'received', text: string) => void;
 
 /**
@@ -43,7 +43,7 @@ export class GatewayClient {
   #idlers: (() => void)[] = [];
   #end: ConnectionClosed | undefined;
   #settleClosed!: (end: ConnectionClosed) => void;
-  /** Resolves when the connection is gone; never rejects. */
+  /** Resolves when the connection has closed. Never rejects. */
   readonly closed: Promise<ConnectionClosed>;
   /** Result of `connect`. */
   hello!: ConnectResult;
@@ -85,7 +85,7 @@ export class GatewayClient {
     return this.#waiting.size;
   }
 
-  /** Resolves when no call waits for its answer, or the connection is gone; never rejects. By then another call may have been made. */
+  /** Resolves when no call is pending or the connection has closed. Never rejects. New calls may have been made by then. */
   idle(): Promise<void> {
     return this.#waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve));
   }
@@ -122,7 +122,7 @@ export class GatewayClient {
     });
   }
 
-  /** Listens to one kind of event; the result stops it. */
+  /** Listens to an event. Returns a function that unsubscribes. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>, frame: EventFrame) => void): () => void {
     let set = this.#listeners.get(event);
     if (!set) this.#listeners.set(event, (set = new Set()));
@@ -192,7 +192,7 @@ export class GatewayClient {
   }
 }
 
-/** The connection is gone. `code` is a WebSocket close code. */
+/** The connection has closed. `code` is a WebSocket close code. */
 export class ConnectionClosed extends Error {
   override name = 'ConnectionClosed';
   readonly code: number;

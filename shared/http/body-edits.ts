@@ -1,6 +1,6 @@
 import type { BodyEdit } from '../link/splice.ts';
 
-/** Letters of a key may be written as `\u006d`; those of other scripts are no letters of our keys. */
+/** Letters of a key may be written as `\u006d`; the known keys have only ASCII letters. */
 const MAY_HIDE_KEYS = /\\u00[46]/i;
 
 /**
@@ -31,7 +31,7 @@ function findValueRange(text: string, key: string, value: unknown): { at: number
   return literal !== undefined && JSON.parse(literal) === value ? { at, drop: literal.length } : undefined;
 }
 
-/** Characters of a value that is looked for. */
+/** Maximum length of a value to search for. */
 const MAX_VALUE_CHARS = 1000;
 
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@ import type { CompletionChunk } from './completion-tracker.ts';
 type Json = Record<string, unknown>;
 type Choice = NonNullable<CompletionChunk['choices']>[number];
 
-/** The answer and the thoughts of a piece. */
+/** Answer text and reasoning of a chunk. */
 interface ReasoningSplit {
   content: string;
   reasoning: string;
@@ -12,10 +12,10 @@ interface ReasoningSplit {
 
 type ScanMode = 'all' | 'marks' | 'none';
 
-/** An event as it came, or the data of a changed one. */
+/** An unchanged event, or the data of a changed one. */
 export type PassthroughEvent<T> = { event: T } | { data: string };
 
-/** An event that waits until it is known whether its text begins a mark. */
+/** An event held until it is known whether its text begins a mark. */
 interface QueuedEvent<T> {
   event: T;
   chunk: CompletionChunk;
@@ -26,7 +26,7 @@ interface QueuedEvent<T> {
 }
 
 /**
- * Tells thoughts within the text of a passing stream of chat completions from the answer: the text between the marks goes into `reasoning_content`.
+ * Separates reasoning from the answer in a stream of chat completions: the text between the marks is moved to `reasoning_content`.
  * Events without marks stay as they are; only an event that ends with the beginning of a mark waits for the next one. The rules are those of `ReasoningParser`.
  */
 export class ThinkTagSplitter<T> {
@@ -76,7 +76,7 @@ export class ThinkTagSplitter<T> {
     return [...this.#choices.values()].some(({ pending }) => pending !== '') ? [] : this.#flush();
   }
 
-  /** The stream has ended: the events that waited. */
+  /** Ends the stream. Returns the held events. */
   end(): PassthroughEvent<T>[] {
     return this.#flush();
   }
@@ -119,11 +119,11 @@ function resolveHeldText(event: QueuedEvent<unknown>, index: number, isRemoved: 
   }
 }
 
-/** Text of one choice as it comes. */
+/** Streaming state of one choice's text. */
 class ChoiceText {
   /** `start`: no text so far. `answer`: an unopened closing mark may follow. `thinking`: a mark has come, and no answer after it. `plain`: no mark counts any more. */
   state: 'start' | 'answer' | 'thinking' | 'plain';
-  /** The beginning of a mark, perhaps. */
+  /** Text that may be the beginning of a mark. */
   pending = '';
   isUnopened = false;
   #lastChar = '';
@@ -139,7 +139,7 @@ class ChoiceText {
   add(delta: Json, isLast: boolean): ReasoningSplit | undefined {
     const { content } = delta;
     const piece = typeof content === 'string' ? content : '';
-    // A server that gives thoughts apart has taken them out of the text.
+    // A server that sends reasoning separately has removed it from the text.
     const isApart = Boolean(delta['reasoning_content']) || Boolean(delta['reasoning']) || Array.isArray(content);
     if (this.state === 'plain' || (isApart && this.state !== 'thinking')) return this.#setState('plain');
     if (this.state === 'thinking') return this.#readThinking(piece, isLast);

@@ -1,4 +1,4 @@
-/** `{{name}}`; Open WebUI's kinds after a bar (`{{name | select:…}}`) are read over. */
+/** `{{name}}`; Open WebUI's kinds after a bar (`{{name | select:…}}`) are ignored. */
 const VARIABLE_PATTERN = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}\p{M}_ -]{0,63}?)\s*(?:\|[^{}]*)?\}\}/gu;
 
 /** Variables that the app fills in; the second names are Open WebUI's. */
@@ -12,7 +12,7 @@ export type AppVariable = keyof typeof APP_VARIABLES;
 const findAppVariable = (name: string): AppVariable | undefined =>
   (Object.keys(APP_VARIABLES) as AppVariable[]).find((own) => APP_VARIABLES[own].some((word) => word === name.toLowerCase()));
 
-/** The names of the variables of a prompt's text, each once, in their order. */
+/** Returns the unique names of a prompt's variables, in order of appearance. */
 export const findVariables = (text: string): string[] => [...new Set([...text.matchAll(VARIABLE_PATTERN)].map(([, name = '']) => name))];
 
 /** Variables that the person fills in. */
@@ -26,8 +26,8 @@ export const hasAppVariable = (text: string, own: AppVariable): boolean =>
   findVariables(text).some((name) => findAppVariable(name) === own);
 
 /**
- * Puts values into a prompt's text, each for the name that it is asked by; what the app fills in goes by `date`, `time` and `clipboard`. A variable
- * without a value stays as it is, and values are not looked through for variables.
+ * Replaces variables in a prompt's text by values. Values of the app's own variables are named `date`, `time` and `clipboard`. A variable
+ * without a value stays unchanged, and variables within values are not replaced.
  */
 export const fillPrompt = (text: string, values: ReadonlyMap<string, string>): string =>
   text.replaceAll(VARIABLE_PATTERN, (whole, name: string) => values.get(findAppVariable(name) ?? name) ?? whole);

@@ -7,7 +7,7 @@ export { getClockOrigin, type Version, getClockTime, wins } from './version.ts';
 
 const SYNC_STORE_NAMES = Object.keys(SYNC_STORES) as [SyncStore, ...SyncStore[]];
 
-/** A reading of the hybrid clock: `<wall ms, 15 digits>-<counter, 4 in base 36>-<origin>`. It sorts as it should. */
+/** A reading of the hybrid clock: `<wall ms, 15 digits>-<counter, 4 in base 36>-<origin>`. Sorts chronologically as text. */
 export const clockReading = z.string().regex(/^\d{15}-[0-9a-z]{4}-[A-Za-z0-9_-]{1,100}$/);
 
 /** SHA-256 of an attachment's bytes, in hex. */
@@ -26,10 +26,10 @@ export const syncRecord = z.object({
   deleted: z.literal(true).optional(),
   /** Seal of the payload. Only `none` so far. */
   seal: z.literal('none').default('none'),
-  /** The record as JSON; null where it is deleted. */
+  /** The record as JSON; null if it was deleted. */
   payload: z.string().nullable(),
-  /** Attachments that it refers to. */
+  /** Hashes of the attachments that it refers to. */
   blobs: z.array(blobHash).max(1000).optional(),
 });
-/** The last change of one record, as it travels between replicas and lies in the journal. */
+/** The last change of a record, as sent between replicas and stored in the journal. */
 export type SyncRecord = z.infer<typeof syncRecord>;

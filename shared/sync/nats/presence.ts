@@ -6,7 +6,7 @@ const ANNOUNCE_INTERVAL_MS = 3000;
 const hostsSchema = z.array(z.string());
 
 /**
- * Hosts of the vault's other members: of a bridge those attached to it, of a browser without a bridge its own. Each member reports every
+ * Hosts of the vault's other members: a bridge reports the hosts attached to it, a browser without a bridge its own. Each member reports every
  * few seconds; a member silent for `PRESENCE_TTL_MS`, by the listener's clock, is gone with its hosts.
  */
 export class Presence {
@@ -64,7 +64,7 @@ export class Presence {
   }
 }
 
-/** Resolves early where `signal` is aborted. */
+/** Waits for `ms`. Resolves early if `signal` aborts. */
 export function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,11 +1,11 @@
 /**
- * How the vault looks from outside: names that say nothing, and bytes that only the vault's key opens (docs/decisions/0063). Names are HMACs, so that
- * everybody of the vault finds the same ones; bytes are sealed with AES-256-GCM under a random nonce, and bound to their place, so that an operator who
- * exchanges two of them is found out. Bridges do it with Node's own cryptography, browsers with keys that no script can read out: each opens what the other
+ * The vault as its servers see it: opaque names, and bytes that only the vault's key decrypts (docs/decisions/0063). Names are HMACs, so that
+ * all members derive the same ones; bytes are sealed with AES-256-GCM under a random nonce, and bound to their place, so that an operator who
+ * swaps two of them is detected. Bridges do it with Node's own cryptography, browsers with keys that no script can read out: each opens what the other
  * has sealed.
  */
 export interface VaultSeal {
-  /** Tells vaults apart, in 16 hex digits. */
+  /** Identifies the vault: 16 hex digits. */
   readonly vault: string;
   /** A name of 22 letters, digits, `-` and `_`: the same for the same parts. */
   name(...parts: readonly string[]): string | Promise<string>;
