@@ -94,7 +94,7 @@ export function createApiListener(deps: ApiListenerDeps): RequestListener {
     const wholeBody = variant !== undefined;
     const body = wholeBody ? await readBody(incoming) : undefined;
     if (response.destroyed || (wholeBody && !incoming.complete)) return;
-    const decided = body && standing.addRoute(mux, verdict.principal, body, variant);
+    const decided = body && standing.findRoute(mux, verdict.principal, body, variant);
     const caller = { requestId: String(incoming.headers[REQUEST_ID_HEADER]), response };
     const pending = decided && (await answerFromRoute(decided, caller, { mux, receipts, routes: standing }));
     if (pending === 'answered') return;

@@ -22,20 +22,20 @@ verifies('http.chat/standing', 'a decision holds for its time and no longer, for
     stripUsage: false,
     thinksFirst: false,
   };
-  const keep = standing.getRoute(
+  const keep = standing.prepareRoute(
     host,
     { ...wish, standing: { ms: 500, asked: 'up/m', model: 'm', variant: '', addUsage: true } },
     { ':url': 'http://up/v1', 'x-own': 'yes' },
   );
-  expect(standing.addRoute(host, 'owner', body)).toBeUndefined();
+  expect(standing.findRoute(host, 'owner', body)).toBeUndefined();
   keep();
-  const decided = standing.addRoute(host, 'owner', body);
+  const decided = standing.findRoute(host, 'owner', body);
   expect(decided?.upstream).toMatchObject({ url: 'http://up/v1', headers: { 'x-own': 'yes', 'x-perch-via': 'here' } });
   expect(JSON.parse(String(decided?.upstream.body))).toMatchObject({ model: 'm' });
-  expect(standing.addRoute(host, 'device:a', body)).toBeUndefined();
-  expect(standing.addRoute({} as Mux, 'owner', body)).toBeUndefined();
+  expect(standing.findRoute(host, 'device:a', body)).toBeUndefined();
+  expect(standing.findRoute({} as Mux, 'owner', body)).toBeUndefined();
   vi.advanceTimersByTime(499);
-  expect(standing.addRoute(host, 'owner', body)).toBeDefined();
+  expect(standing.findRoute(host, 'owner', body)).toBeDefined();
   vi.advanceTimersByTime(2);
-  expect(standing.addRoute(host, 'owner', body)).toBeUndefined();
+  expect(standing.findRoute(host, 'owner', body)).toBeUndefined();
 });

@@ -51,7 +51,7 @@ export class RouteCache {
   }
 
   /** Records a host's decision. The result activates it, unless decisions were withdrawn in the meantime. */
-  getRoute(
+  prepareRoute(
     mux: Mux,
     { standing, call, wire, idleMs, trailerMs, thinksFirst }: ForwardRequest,
     headers: Record<string, string>,
@@ -78,7 +78,7 @@ export class RouteCache {
   }
 
   /** Returns how to answer a request; undefined if its host has to decide. `body`: the whole body; `variant`: see `toVariant`. */
-  addRoute(mux: Mux, principal: string, body: Buffer, variant = ''): RoutedRequest | undefined {
+  findRoute(mux: Mux, principal: string, body: Buffer, variant = ''): RoutedRequest | undefined {
     const routes = this.#routes.get(mux);
     if (!routes || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
     const text = body.toString();

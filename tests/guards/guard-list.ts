@@ -365,14 +365,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Secrets in logs: by form',
     file: 'shared/redact.ts',
-    find: 'SECRET_PATTERNS.reduce((seen, [form, hidden]) => seen.replace(form, hidden), text);',
+    find: 'SECRET_PATTERNS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), text);',
     replace: 'text;',
     test: 'shared/redact.test.ts',
   },
   {
     name: 'Secrets in logs: known ones',
     file: 'shared/redact.ts',
-    find: 'for (const secret of this.#secrets) seen = seen.replaceAll(secret, REDACTED);',
+    find: 'for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, REDACTED);',
     replace: '',
     test: 'shared/redact.test.ts',
   },

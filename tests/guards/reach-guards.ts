@@ -103,7 +103,7 @@ export const REACH_GUARDS: readonly Guard[] = [
     only: 'few wrong tries',
   },
   { name: 'Pairing codes: tries', ...SENDERS, find: 'if (wait > 0)', replace: 'if (false)', only: 'few wrong tries' },
-  { name: 'Pairing codes: twenty at a time', ...SENDERS, find: ' || known.size >= MAX_CODES', replace: '', only: 'twenty at a time' },
+  { name: 'Pairing codes: twenty at a time', ...SENDERS, find: ' || userIds.size >= MAX_CODES', replace: '', only: 'twenty at a time' },
 
   // Grants
   {
