@@ -320,7 +320,7 @@ describe('chats in order', () => {
     await rows(page).first().waitFor();
     await page.getByLabel('Folder').waitFor();
     await getSelectBox(page, 'Beta').check();
-    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
+    expect(await tabThroughPage(page)).toMatchObject({ unfocused: [], withoutFocusRing: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);

@@ -102,7 +102,7 @@ describe('the protocol console', () => {
 
     expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await filter.fill('keys.list');
-    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
+    expect(await tabThroughPage(page)).toMatchObject({ unfocused: [], withoutFocusRing: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);

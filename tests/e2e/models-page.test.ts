@@ -132,7 +132,7 @@ describe('models in the app', () => {
       await order.waitFor({ state: 'detached' });
       await waitFor(async () => !(await set()).includes('fallbacks'), 'none to be set');
 
-      expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
+      expect(await tabThroughPage(page)).toMatchObject({ unfocused: [], withoutFocusRing: [] });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);

@@ -23,7 +23,7 @@ describe('the first steps', () => {
     // One writes at once all the same.
     expect(await describeFocus(page)).toBe('Message');
     await takeScreenshots(page, 'doors');
-    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
+    expect(await tabThroughPage(page)).toMatchObject({ unfocused: [], withoutFocusRing: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);

@@ -38,7 +38,7 @@ describe('tools in the app', () => {
     expect(JSON.parse(await result.innerText())).toEqual(toolResult.result);
     await takeScreenshots(page, 'tried');
     expect((await listControls(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    expect(await tabThroughPage(page)).toMatchObject({ missed: [], unseen: [] });
+    expect(await tabThroughPage(page)).toMatchObject({ unfocused: [], withoutFocusRing: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await waitForNoProblems(() => findLowContrast(page), colorScheme)).toEqual([]);

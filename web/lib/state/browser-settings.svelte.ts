@@ -14,7 +14,11 @@ class BrowserSettings {
   async load(): Promise<void> {
     try {
       const [places, endpoint] = await Promise.all([readPrivateAddresses(), readSetting('browser.cdpEndpoint')]);
-      Object.assign(this, { places, elsewhere: typeof endpoint === 'string' && endpoint !== '', problem: null });
+      Object.assign(this, {
+        privateAddresses: places,
+        isRemote: typeof endpoint === 'string' && endpoint !== '',
+        problem: null,
+      } satisfies Partial<BrowserSettings>);
     } catch (error) {
       if (!isConnectionLost(error)) this.problem = toProblem(error, m.settings_doing_read_browser());
     }

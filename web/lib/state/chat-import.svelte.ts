@@ -59,7 +59,14 @@ export class ChatImport {
   /** `read` reads the files, if that was not done before. */
   async run(files: readonly SelectedFile[], read: (files: readonly SelectedFile[]) => Promise<ImportReading> = readImport): Promise<void> {
     if (this.working || files.length === 0) return;
-    Object.assign(this, { working: true, all: 0, done: 0, result: createEmptyResult(), problems: [], ended: false });
+    Object.assign(this, {
+      working: true,
+      totalCount: 0,
+      doneCount: 0,
+      result: createEmptyResult(),
+      problems: [],
+      hasEnded: false,
+    } satisfies Partial<ChatImport>);
     const { signal } = (this.#abort = new AbortController());
     try {
       const reading = await read(files);

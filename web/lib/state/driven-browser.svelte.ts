@@ -53,7 +53,7 @@ class DrivenBrowser {
         gateway.call('browser.status', { profile }),
       ]);
       if (loadId !== this.#loadCount) return;
-      Object.assign(this, { profiles, tabs, remote, missing: false });
+      Object.assign(this, { profiles, tabs, isRemote: remote, isUnavailable: false } satisfies Partial<DrivenBrowser>);
     } catch (error) {
       if (loadId !== this.#loadCount || isConnectionLost(error)) return;
       this.isUnavailable = isBridgeMissing(error);
@@ -143,7 +143,7 @@ class DrivenBrowser {
   }
 
   #clearTabs(): void {
-    Object.assign(this, { tabs: [], answer: null, downloads: [], dialogs: [], problem: null });
+    Object.assign(this, { tabs: [], dialogAction: null, downloads: [], dialogs: [], problem: null } satisfies Partial<DrivenBrowser>);
   }
 }
 

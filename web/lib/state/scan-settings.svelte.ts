@@ -15,7 +15,12 @@ class ScanSettings {
     try {
       const [enabled, languages] = await Promise.all([readSetting('documents.ocr.enabled'), readSetting('documents.ocr.languages')]);
       const names = Array.isArray(languages) ? languages.filter((each) => typeof each === 'string') : null;
-      Object.assign(this, { loaded: true, enabled: enabled !== false, languages: names, problem: null });
+      Object.assign(this, {
+        isLoaded: true,
+        isEnabled: enabled !== false,
+        languages: names,
+        problem: null,
+      } satisfies Partial<ScanSettings>);
     } catch (error) {
       if (!isConnectionLost(error)) this.problem = toProblem(error, m.settings_doing_read_scans());
     }

@@ -48,7 +48,17 @@ export class StudioView {
 
   #read(): void {
     const { tool, color, strokeWidth, fill, fontSize, isStraight, isSnapping, zoom, selection, editor } = this.studio;
-    Object.assign(this, { tool, color, strokeWidth, fill, fontSize, straight: isStraight, snaps: isSnapping, zoom, selection });
+    Object.assign(this, {
+      tool,
+      color,
+      strokeWidth,
+      fill,
+      fontSize,
+      isStraight,
+      hasSnapping: isSnapping,
+      zoom,
+      selection,
+    } satisfies Partial<StudioView>);
     this.canUndo = editor.canUndo;
     this.canRedo = editor.canRedo;
   }
