@@ -100,11 +100,11 @@ verifies('canvas.studio/touch', 'one finger draws, a second one turns that into 
   await expect.poll(() => runInPage(page, 'return shown.zoom')).toBeCloseTo(2, 5);
   // The point between the fingers stays in place.
   await expect
-    .poll(() => runInPage(page, 'return shown.view.at({ x: 270, y: 200 })'))
+    .poll(() => runInPage(page, 'return shown.view.toDrawingPoint({ x: 270, y: 200 })'))
     .toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });
   await createTouch(cdp, 'touchMove', { x: 170, y: 250, id: 1 }, { x: 370, y: 250, id: 2 });
   await expect
-    .poll(() => runInPage(page, 'return shown.view.at({ x: 270, y: 250 })'))
+    .poll(() => runInPage(page, 'return shown.view.toDrawingPoint({ x: 270, y: 250 })'))
     .toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });
   await createTouch(cdp, 'touchEnd', { x: 170, y: 250, id: 1 });
   await createTouch(cdp, 'touchMove', { x: 100, y: 100, id: 1 });
@@ -137,12 +137,12 @@ verifies('canvas.studio/touch', 'the wheel pans, with Mod it zooms about the poi
   const page = await openStudioPage();
   await page.mouse.move(200, 100);
   await page.mouse.wheel(30, 40);
-  await expect.poll(() => runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: -30, y: -40 });
+  await expect.poll(() => runInPage(page, 'return shown.view.toElementPoint({ x: 0, y: 0 })')).toEqual({ x: -30, y: -40 });
   await page.keyboard.down('Control');
   await page.mouse.wheel(0, -50);
   await page.keyboard.up('Control');
   await expect.poll(() => runInPage(page, 'return shown.zoom')).toBeCloseTo(Math.exp(0.5), 5);
-  expect(await runInPage(page, 'return shown.view.at({ x: 200, y: 100 })')).toEqual({
+  expect(await runInPage(page, 'return shown.view.toDrawingPoint({ x: 200, y: 100 })')).toEqual({
     x: expect.closeTo(230, 6),
     y: expect.closeTo(140, 6),
   });

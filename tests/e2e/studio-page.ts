@@ -30,7 +30,7 @@ export async function openStudioPage(setup = ''): Promise<Page> {
     show(new ui.Studio(drawing));
     await sized;
     shown.view.zoomTo(1, { x: 0, y: 0 });
-    shown.view.pan(...Object.values(shown.view.at({ x: 0, y: 0 })));
+    shown.view.pan(...Object.values(shown.view.toDrawingPoint({ x: 0, y: 0 })));
     globalThis.said = [];
     new MutationObserver(() => said.push(shown.element.querySelector('[role=status]').textContent)).observe(shown.element.querySelector('[role=status]'), { childList: true });
     shown.focus();`,

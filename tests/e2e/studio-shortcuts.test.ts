@@ -13,10 +13,10 @@ verifies('canvas.studio/touch', 'the middle button pans, whatever tool is in han
   expect(await runInPage(page, 'return shown.surface.style.cursor')).toBe('grabbing');
   await page.mouse.move(340, 170, { steps: 4 });
   await page.mouse.up({ button: 'middle' });
-  expect(await runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 40, y: -30 });
+  expect(await runInPage(page, 'return shown.view.toElementPoint({ x: 0, y: 0 })')).toEqual({ x: 40, y: -30 });
   expect(await runInPage(page, 'return shown.surface.style.cursor')).toBe('crosshair');
   await page.mouse.move(400, 300);
-  expect(await runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 40, y: -30 });
+  expect(await runInPage(page, 'return shown.view.toElementPoint({ x: 0, y: 0 })')).toEqual({ x: 40, y: -30 });
   expect(await getShapes(page)).toHaveLength(3);
 });
 
@@ -186,7 +186,7 @@ verifies(
 
 verifies('canvas.studio/touch', 'without keys squares are drawn, several are chosen and nothing snaps, once that is set', async () => {
   const page = await openStudioPage(ADD_THREE_SHAPES);
-  await runInPage(page, 'shown.straight = true');
+  await runInPage(page, 'shown.isStraight = true');
   await page.keyboard.press('r');
   await dragThrough(page, [300, 50], [360, 90]);
   expect(await getLastShape(page)).toMatchObject({ kind: 'rect', width: 60, height: 60 });
@@ -200,11 +200,11 @@ verifies('canvas.studio/touch', 'without keys squares are drawn, several are cho
   }
   expect(await runInPage(page, 'return [...shown.selection]')).toEqual(['a', 'b']);
   // By 100 the left sides would be 3 apart, and so one.
-  await runInPage(page, 'shown.straight = false; shown.select([])');
+  await runInPage(page, 'shown.isStraight = false; shown.select([])');
   await dragThrough(page, [100, 115], [200, 115]);
   expect((await getShapes(page))[0]).toMatchObject({ x: 203 });
   await page.keyboard.press('Control+z');
-  await runInPage(page, 'shown.snaps = false; shown.select([])');
+  await runInPage(page, 'shown.isSnapping = false; shown.select([])');
   await dragThrough(page, [100, 115], [200, 115]);
   expect((await getShapes(page))[0]).toMatchObject({ x: 200 });
 });

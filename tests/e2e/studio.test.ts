@@ -78,12 +78,12 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
   // The hand moves what is seen, and nothing else; so does the space bar while it is held.
   await page.keyboard.press('h');
   await dragThrough(page, [300, 300], [310, 320]);
-  expect(await runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 10, y: 20 });
+  expect(await runInPage(page, 'return shown.view.toElementPoint({ x: 0, y: 0 })')).toEqual({ x: 10, y: 20 });
   await page.keyboard.press('r');
   await page.keyboard.down(' ');
   await dragThrough(page, [310, 320], [300, 300]);
   await page.keyboard.up(' ');
-  expect(await runInPage(page, 'return shown.view.on({ x: 0, y: 0 })')).toEqual({ x: 0, y: 0 });
+  expect(await runInPage(page, 'return shown.view.toElementPoint({ x: 0, y: 0 })')).toEqual({ x: 0, y: 0 });
   expect(await getShapes(page)).toHaveLength(list.length);
   for (let step = 0; step < list.length; step++) await page.keyboard.press('Control+z');
   expect(await getShapes(page)).toEqual([]);
