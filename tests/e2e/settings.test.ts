@@ -173,6 +173,8 @@ describe('settings', () => {
     const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
     await ask('yes');
     await waiting.waitFor();
+    // The keys allow once the whole command was in sight, as the button does.
+    await waiting.getByRole('button', { name: 'Allow once' }).click({ trial: true });
     await page.keyboard.press('Control+Alt+Enter');
     await waiting.waitFor({ state: 'detached' });
     await ask('no');
