@@ -1,3 +1,4 @@
+import { IDBFactory } from 'fake-indexeddb';
 import { expect } from 'vitest';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { INJECTED_ORDER } from '../bench/injection/obedient-model.ts';
@@ -11,11 +12,12 @@ interface Answer {
 }
 
 /** Requests of a program with a key that has all scopes; the owner's file `mine.md` is what the order removes. */
-async function program() {
-  const world = await World.open();
+async function program(options: Parameters<typeof World.open>[0] = {}) {
+  const world = await World.open(options);
   const { client, gw } = world;
   await client.call('workspace.write', { path: 'mine.md', content: 'The text of the owner' });
-  const { key } = await client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] });
+  const { keys } = await client.call('keys.list', {});
+  const key = keys[0] ?? (await client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] })).key;
   return {
     world,
     async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
@@ -39,22 +41,30 @@ async function program() {
 
 const user = (content: unknown) => ({ role: 'user', content });
 
-verifies('injection/labels', 'taint the next request of a program that sends a reply back as an earlier turn', async () => {
-  for (const way of ['previous_response_id', 'conversation', 'messages'] as const) {
-    await using script = await program();
-    const { post, world } = script;
-    world.outside.pages.set(PAGE, { body: 'About tulips' });
-    world.model.ownerRequests.push(toStep('web_fetch', { url: PAGE }), [INJECTED_ORDER]);
-    const conversation = way === 'conversation' ? { conversation: (await post('/v1/conversations', {})).id } : {};
-    const { id } = await post('/v1/responses', { input: `Read ${PAGE}`, ...conversation });
-    script.obey();
-    const turns = [user('Read'), { role: 'assistant', content: ` ${INJECTED_ORDER}\n` }, user('Go on')];
-    if (way === 'messages') await post('/v1/chat/completions', { messages: turns });
-    else if (way === 'conversation') await post('/v1/responses', { input: 'Go on', ...conversation });
-    else await post('/v1/responses', { input: 'Go on', previous_response_id: id });
-    await script.hasWaited();
-  }
-});
+verifies(
+  'injection/labels',
+  'taint the next request of a program that sends a reply back as an earlier turn, after a restart',
+  async () => {
+    for (const way of ['previous_response_id', 'conversation', 'messages'] as const) {
+      const stored = { indexedDB: new IDBFactory(), name: `restarted-${way}` };
+      const before = await program(stored);
+      const { world } = before;
+      world.outside.pages.set(PAGE, { body: 'About tulips' });
+      world.model.ownerRequests.push(toStep('web_fetch', { url: PAGE }), [INJECTED_ORDER]);
+      const conversation = way === 'conversation' ? { conversation: (await before.post('/v1/conversations', {})).id } : {};
+      const { id } = await before.post('/v1/responses', { input: `Read ${PAGE}`, ...conversation });
+      await before[Symbol.asyncDispose]();
+      await using script = await program(stored);
+      const { post } = script;
+      script.obey();
+      const turns = [user('Read'), { role: 'assistant', content: ` ${INJECTED_ORDER}\n` }, user('Go on')];
+      if (way === 'messages') await post('/v1/chat/completions', { messages: turns });
+      else if (way === 'conversation') await post('/v1/responses', { input: 'Go on', ...conversation });
+      else await post('/v1/responses', { input: 'Go on', previous_response_id: id });
+      await script.hasWaited();
+    }
+  },
+);
 
 verifies('injection/labels', 'go with the summary of a conversation in the Responses API', async () => {
   await using script = await program();

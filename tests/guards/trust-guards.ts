@@ -9,7 +9,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   {
     name: 'Replies of tainted runs that a program sends back',
     file: 'web/gateway/core/trust/tainted-replies.ts',
-    find: 'this.#sources.set(key, sources);',
+    find: "await this.#labels.add('reply', hash, sources);",
     replace: '',
     test: 'tests/core/http-taint.test.ts',
     only: 'as an earlier turn',

@@ -12,16 +12,21 @@ import { createSystemText, toSystemMessages } from './prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getAttachmentSources, toSource } from '../trust/content-sources.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
+import { lazy } from '../lazy.ts';
 import type { Runs } from './runs.ts';
+
+type HttpAgentsDeps = RunsDeps & { agents: { list(): Agent[] }; runs: Runs; labels: ContentLabels };
 
 /** Runs agents for `/v1`: stateless with the whole `messages`, or in a persistent session. */
 export class HttpAgents {
-  readonly #replies = new TaintedReplies();
-  readonly #deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs };
+  readonly #replies: TaintedReplies;
+  readonly #deps: HttpAgentsDeps;
 
-  constructor(deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs }) {
+  constructor(deps: HttpAgentsDeps) {
+    this.#replies = new TaintedReplies(deps.labels);
     this.#deps = deps;
   }
 
@@ -40,11 +45,13 @@ export class HttpAgents {
     const chosen = await models.resolve(agent.model);
     const offered = await getOfferedTools(request.principal, tools, agent, chosen);
     const taint = new RunTaint(request.messages.flatMap(getRequestSources));
+    const replies: string[] = [];
     for (const { role, content } of request.messages) {
       const text = toPlainText(getTextParts(content));
-      if (role === 'assistant') taint.add(await this.#replies.getSources(text));
+      if (role === 'assistant') replies.push(text);
       else taint.addText(text);
     }
+    taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
     const notes = await this.#deps.lifecycleHooks.getNotes(
       agent,
       null,
@@ -82,7 +89,7 @@ export class HttpAgents {
       },
       shares,
     });
-    const remember = (): Promise<void> => this.#replies.add([texts.join(''), ...texts], taint.sources);
+    const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
     try {
       for await (const event of events) {
         if (event.type === 'text' || event.type === 'refusal') texts.push(`${texts.pop() ?? ''}${event.text}`);

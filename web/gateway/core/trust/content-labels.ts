@@ -4,11 +4,17 @@ import type { Vault } from '../vault-interface.ts';
 import { mergeSources } from './content-sources.ts';
 
 /** Kinds of content whose label is a record of its own. */
-export type LabelledKind = 'file' | 'memory' | 'plan' | 'drawing';
+export type LabelledKind = ReviewedKind | 'reply';
+
+/** Kinds of labelled content that a person reviews. */
+export type ReviewedKind = 'file' | 'memory' | 'plan' | 'drawing';
 
 /** Marks content written by a run that had read from outside, until a person has reviewed it. */
 export interface ContentLabel {
-  /** `file:<workspace>/<path>`, `memory:<workspace>/<memory id>`, `plan:<id>` or `drawing:<id>`. */
+  /**
+   * `file:<workspace>/<path>`, `memory:<workspace>/<memory id>`, `plan:<id>` or `drawing:<id>`; `reply:<SHA-256>` for the text of a reply
+   * to a program.
+   */
   id: string;
   /** Such as `web:example.com`. */
   sources: string[];
@@ -23,6 +29,8 @@ export interface LinkOrigins {
   outside?: string[];
   quotedUrls?: string[];
 }
+
+export const REVIEWED_KINDS: readonly ReviewedKind[] = ['file', 'memory', 'plan', 'drawing'];
 
 /** Maximum number of addresses in a label. */
 const MAX_QUOTED = 200;
@@ -59,8 +67,19 @@ export class ContentLabels {
     return new Map(labels.map(({ id, sources }) => [id.slice(kind.length + 1), sources]));
   }
 
-  async listAll(): Promise<ContentLabel[]> {
-    return this.#store.list();
+  /** Labels of content that a person reviews. */
+  async listReviewed(): Promise<ContentLabel[]> {
+    return (await Promise.all(REVIEWED_KINDS.map((kind) => this.#store.list(`${kind}:`)))).flat();
+  }
+
+  async count(kind: LabelledKind): Promise<number> {
+    return (await this.#store.keys(`${kind}:`)).length;
+  }
+
+  /** Removes the oldest labels of a kind until `maxCount` are left. */
+  async removeOldest(kind: LabelledKind, maxCount: number): Promise<void> {
+    const labels = (await this.#store.list(`${kind}:`)).sort((a, b) => b.at - a.at);
+    for (const { id } of labels.slice(maxCount)) await this.#store.remove(id);
   }
 
   /** Adds sources to the label. Call it before writing the content, so that a crash in between never leaves content without its label. */
@@ -72,7 +91,7 @@ export class ContentLabels {
       const urls = [...new Set([...quotedUrls, ...(before?.quotedUrls ?? [])])].slice(0, MAX_QUOTED);
       return { id, sources: mergeSources(before?.sources, sources), at, ...(urls.length > 0 ? { quotedUrls: urls } : {}) };
     });
-    this.#deps.changed?.();
+    if (kind !== 'reply') this.#deps.changed?.();
   }
 
   /** Removes a label. False if there was none. */

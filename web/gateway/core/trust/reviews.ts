@@ -6,7 +6,7 @@ import type { LogWriter } from '../log/log.ts';
 import type { LazyMemories } from '../memory/lazy-memories.ts';
 import { toSessionKey, type Vault } from '../vault-interface.ts';
 import type { AgentToolkit } from '../agent-toolkit.ts';
-import type { ContentLabel, ContentLabels, LabelledKind } from './content-labels.ts';
+import { type ContentLabel, type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
 import { getMessageSources } from './content-sources.ts';
 
 const MAX_TEXT_CHARS = 4000;
@@ -23,7 +23,7 @@ export interface ReviewsDeps {
 }
 
 interface ContentName {
-  kind: LabelledKind;
+  kind: ReviewedKind;
   /** Workspace of a file or memory. */
   workspace: string;
   /** Path of the file, or id of the memory, plan or drawing. */
@@ -40,14 +40,14 @@ export class Reviews {
 
   /** Items to review, newest first. A label without content is skipped but kept: it is written before its content and syncs separately. */
   async list(): Promise<ReviewItem[]> {
-    const labels = await this.#deps.labels.listAll();
+    const labels = await this.#deps.labels.listReviewed();
     const items = await Promise.all(labels.map((label) => this.#toItem(label)));
     return items.flatMap((item) => item ?? []).sort((a, b) => b.at - a.at);
   }
 
   /** Throws `NOT_FOUND`, and `ALREADY_EXISTS` if the content has changed since the person saw it. */
   async approve(id: string, at?: number): Promise<void> {
-    const label = at === undefined ? undefined : (await this.#deps.labels.listAll()).find((each) => each.id === id);
+    const label = at === undefined ? undefined : (await this.#deps.labels.listReviewed()).find((each) => each.id === id);
     if (label && label.at !== at)
       throw new RpcError('ALREADY_EXISTS', 'This has changed since you saw it. Read it again, then approve it.');
     await this.#removeLabel(id);
@@ -101,7 +101,7 @@ export class Reviews {
     );
   }
 
-  async #readContent(kind: LabelledKind, workspace: string, name: string): Promise<{ title: string; text: string | null } | undefined> {
+  async #readContent(kind: ReviewedKind, workspace: string, name: string): Promise<{ title: string; text: string | null } | undefined> {
     const { vault, agentToolkit, memories, drawings, agents } = this.#deps;
     if (kind === 'file') {
       const file = await vault.files.get(workspace, name);
@@ -132,10 +132,8 @@ export class Reviews {
   }
 }
 
-const KINDS: readonly LabelledKind[] = ['file', 'memory', 'plan', 'drawing'];
-
 function parseLabelId(id: string): ContentName {
-  const kind = KINDS.find((each) => id.startsWith(`${each}:`));
+  const kind = REVIEWED_KINDS.find((each) => id.startsWith(`${each}:`));
   if (!kind) throw createNotFoundError(id);
   const rest = id.slice(kind.length + 1);
   if (kind === 'plan' || kind === 'drawing') return { kind, workspace: '', name: rest };

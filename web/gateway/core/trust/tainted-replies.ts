@@ -1,34 +1,40 @@
 import { sha256 } from '#shared/sha256.ts';
+import type { ContentLabels } from './content-labels.ts';
 
 /** Maximum number of replies that are remembered. */
 const MAX_REPLIES = 10_000;
+/** Number of the oldest replies that are forgotten at once, so that the maximum is reached rarely. */
+const FORGOTTEN = 1000;
 
 /**
- * Replies of tainted runs that no session stores. A caller sends them back as earlier turns, which have to taint the next run too. Kept in
- * this host's memory, so a restart forgets them.
+ * Labels of replies of tainted runs that no session stores. A caller sends them back as earlier turns, which have to taint the next run too,
+ * also after a restart and on another host. Only hashes of the texts are stored.
  */
 export class TaintedReplies {
-  /** Sources by the hash of the text, oldest first. */
-  readonly #sources = new Map<string, readonly string[]>();
+  readonly #labels: Pick<ContentLabels, 'getSources' | 'count' | 'add' | 'removeOldest'>;
+  readonly #maxReplies: number;
+  /** Stored replies; undefined before they were counted. */
+  #count: number | undefined;
+
+  constructor(labels: Pick<ContentLabels, 'getSources' | 'count' | 'add' | 'removeOldest'>, maxReplies = MAX_REPLIES) {
+    this.#labels = labels;
+    this.#maxReplies = maxReplies;
+  }
 
   /** Remembers texts of a run with these sources. */
   async add(texts: readonly string[], sources: readonly string[]): Promise<void> {
     if (sources.length === 0) return;
-    for (const text of texts) {
-      if (normalize(text) === '') continue;
-      const key = await sha256(normalize(text));
-      this.#sources.delete(key);
-      this.#sources.set(key, sources);
-    }
-    for (const key of this.#sources.keys()) {
-      if (this.#sources.size <= MAX_REPLIES) break;
-      this.#sources.delete(key);
-    }
+    const hashes = await Promise.all([...new Set(texts.map(normalize))].filter(Boolean).map((text) => sha256(text)));
+    for (const hash of hashes) await this.#labels.add('reply', hash, sources);
+    this.#count = this.#count === undefined ? await this.#labels.count('reply') : this.#count + hashes.length;
+    if (this.#count <= this.#maxReplies) return;
+    await this.#labels.removeOldest('reply', this.#maxReplies - Math.min(FORGOTTEN, this.#maxReplies / 2));
+    this.#count = undefined;
   }
 
   /** Sources of the run that wrote this text; empty if it is unknown. */
   async getSources(text: string): Promise<readonly string[]> {
-    return this.#sources.size === 0 ? [] : (this.#sources.get(await sha256(normalize(text))) ?? []);
+    return this.#labels.getSources('reply', await sha256(normalize(text)));
   }
 }
 
