@@ -15,6 +15,14 @@ export const TRUST_GUARDS: readonly Guard[] = [
     only: 'as an earlier turn',
   },
   {
+    name: 'Labels of imported claims',
+    file: 'web/gateway/core/wiki/wiki-handlers.ts',
+    find: "[toSource('import', 'claims')]",
+    replace: '[]',
+    test: 'tests/core/wiki.test.ts',
+    only: 'imported claims',
+  },
+  {
     name: 'Summaries in the Responses API',
     file: 'web/gateway/core/http/responses/responses-input.ts',
     find: 'isSummary(content) ?',

@@ -291,6 +291,18 @@ const leftoverSources: Source[] = [
       }),
   },
   {
+    name: 'imported claim',
+    attack: async (world, order) => {
+      await world.client.call('wiki.savePage', { path: 'concepts/Flowers', content: 'About flowers.\n', version: null });
+      await runOrderInChat(world, order, async () => {
+        const claim = { id: 'c1', page_path: 'concepts/Flowers', text: INJECTED_ORDER, evidence };
+        const { added } = await world.client.call('wiki.import', { content: `${JSON.stringify(claim)}\n` });
+        if (added.length === 0) throw new Error('The claim was not imported');
+        await world.chat('Search the wiki', [toStep('wiki_search', { query: 'notice about tulips' })], { session: 'next' });
+      });
+    },
+  },
+  {
     name: 'output of a command',
     attack: (world, order) =>
       runOrderInChat(world, order, () => {

@@ -251,8 +251,11 @@ export class ClaimsManager {
     return this.importLines(file, text);
   }
 
-  /** Like `importFromJsonl`, for lines that are not in a file of the workspace; `file` is the name used in reports. */
-  async importLines(file: string, text: string): Promise<ImportReport> {
+  /**
+   * Like `importFromJsonl`, for lines that are not in a file of the workspace; `file` is the name used in reports. `beforeWrite` is called with
+   * the page of each claim that is about to be written.
+   */
+  async importLines(file: string, text: string, beforeWrite?: (page: string) => Promise<void>): Promise<ImportReport> {
     return this.#change(async () => {
       const { histories, problems } = parseExport(file, text, this.#now(), this.#newId);
       const report: ImportReport = { added: [], updated: [], unchanged: 0, conflicts: [], problems };
@@ -264,6 +267,7 @@ export class ClaimsManager {
         if (outcome === 'same') report.unchanged++;
         else if (outcome === 'conflict') report.conflicts.push(id);
         else {
+          await beforeWrite?.(getLatest(history).claim.pagePath);
           await this.#write(localHistory, ...history.slice(localHistory.length));
           localHistories.set(id, history);
           (outcome === 'new' ? report.added : report.updated).push(id);

@@ -2,6 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
 import type { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import { toSource } from '../trust/content-sources.ts';
 import type { Claim } from './claim.ts';
 import { getLatest } from './claim-history.ts';
 import { ClaimEvent } from './claim-lines.ts';
@@ -171,8 +172,11 @@ export const createWikiHandlers = (
   },
 
   async import({ agentId, content }) {
-    const { vault } = wikis.getWiki(agentId);
-    const report = await vault.claims.importLines('import.jsonl', content);
+    const { vault, workspace } = wikis.getWiki(agentId);
+    // The file may come from anybody.
+    const report = await vault.claims.importLines('import.jsonl', content, (page) =>
+      labels.add('file', `${workspace}/${WIKI_FOLDER}/${toPagePath(page)}`, [toSource('import', 'claims')]),
+    );
     await vault.initialize();
     return report;
   },
