@@ -174,8 +174,11 @@ const channels: RemoteSource[] = [
   channelMessage('message that the owner forwards, by an old server', (order) => [order, { more: { forward_date: 1 } }], OWNER),
 ];
 
-/** A request of a program with a key to the agent. */
-const requestAsProgram = (name: string, path: string, body: object): RemoteSource => ({
+/** Posts to the gateway as a program with a key; resolves with the text of the answer. */
+type Post = (path: string, init: RequestInit) => Promise<string>;
+
+/** A request of a program with a key to the agent. `upload`: what it uploads before; its result is part of the body. */
+const requestAsProgram = (name: string, path: string, body: object, upload?: (post: Post) => Promise<object>): RemoteSource => ({
   name,
   async open() {
     const world = await World.open();
@@ -184,14 +187,16 @@ const requestAsProgram = (name: string, path: string, body: object): RemoteSourc
       attack: (_world, order) =>
         runOrderInChat(world, order, async () => {
           const { key } = await world.client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] });
-          const request = new Request(`http://gateway.test${path}`, {
-            method: 'POST',
+          const post: Post = async (to, init) => {
+            const request = new Request(`http://gateway.test${to}`, { method: 'POST', ...init });
+            const response = await world.gw.gateway.fetch(request, { id: `key:${key.id}`, scopes: [...SCOPES] });
+            if (!response.ok) throw new Error(await response.text());
+            return response.text();
+          };
+          await post(path, {
             headers: { 'content-type': 'application/json' },
-            body: JSON.stringify({ model: 'perch/main', ...body }),
+            body: JSON.stringify({ model: 'perch/main', ...body, ...(await upload?.(post)) }),
           });
-          const response = await world.gw.gateway.fetch(request, { id: `key:${key.id}`, scopes: [...SCOPES] });
-          if (!response.ok) throw new Error(await response.text());
-          await response.text();
         }),
     };
   },
@@ -275,6 +280,13 @@ export const PROGRAM_SOURCES: readonly RemoteSource[] = [
   items('file in the Responses API', {
     role: 'user',
     content: [{ type: 'input_file', filename: 'letter.txt', file_data: `data:text/plain;base64,${encoded}` }],
+  }),
+  requestAsProgram('uploaded file in the Responses API', RESPONSES, {}, async (post) => {
+    const form = new FormData();
+    form.set('purpose', 'user_data');
+    form.set('file', new Blob([INJECTED_ORDER], { type: 'text/plain' }), 'letter.txt');
+    const { id } = JSON.parse(await post('/v1/files', { body: form })) as { id: string };
+    return { input: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }] };
   }),
   requestAsProgram('tool message of Ollama', '/api/chat', {
     stream: false,
