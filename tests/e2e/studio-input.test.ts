@@ -245,11 +245,11 @@ verifies('canvas.studio/draft', 'a stroke is told while it is drawn, at most onc
     );
   expect(await ink()).toBe(false);
   await other.evaluate(
-    ([shape]) => (Reflect.get(globalThis, 'shown') as { showDraft(who: string, shape: unknown): void }).showDraft('ana', shape),
+    ([shape]) => (Reflect.get(globalThis, 'shown') as { setRemoteDraft(who: string, shape: unknown): void }).setRemoteDraft('ana', shape),
     [draft],
   );
   await expect.poll(ink).toBe(true);
-  await runInPage(other, "shown.showDraft('ana', undefined)");
+  await runInPage(other, "shown.setRemoteDraft('ana', undefined)");
   await expect.poll(ink).toBe(false);
   await runInPage(other, 'await shown.dispose()');
   expect([await other.locator('canvas').count(), site.browser.complaints]).toEqual([0, []]);

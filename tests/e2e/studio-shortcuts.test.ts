@@ -81,7 +81,7 @@ verifies('canvas.studio/keyboard', 'another colour, width, filling and size of w
 
 verifies('canvas.studio/arrange', 'a crop is drawn on the whole sheet, and then moved', async () => {
   const page = await openStudioPage();
-  const frame = (): Promise<unknown> => runInPage(page, 'const { x, y, width, height } = shown.cropping; return [x, y, width, height]');
+  const frame = (): Promise<unknown> => runInPage(page, 'const { x, y, width, height } = shown.cropFrame; return [x, y, width, height]');
   await page.keyboard.press('c');
   await dragThrough(page, [100, 100], [300, 250]);
   expect(await frame()).toEqual([100, 100, 200, 150]);
@@ -129,7 +129,7 @@ verifies(
   async () => {
     const page = await openStudioPage(ADD_THREE_SHAPES);
     await page.keyboard.press('Control+a');
-    await runInPage(page, 'for (const opacity of [0.9, 0.6, 0.3]) shown.fade(opacity)');
+    await runInPage(page, 'for (const opacity of [0.9, 0.6, 0.3]) shown.setOpacity(opacity)');
     expect((await getShapes(page)).map(({ opacity }) => opacity)).toEqual([0.3, 0.3, 0.3]);
     await page.keyboard.press('Control+z');
     expect((await getShapes(page)).map(({ opacity }) => opacity)).toEqual([1, 1, 1]);
