@@ -143,20 +143,20 @@ for (const ends of ['is closed', 'is killed'] as const)
 verifies('vault.hand-over/headless', 'with --host headless the tab stands by, and answers when the bridge is stopped', async () => {
   await using perch = await startPerch({ host: 'headless' });
   await using member = await ChaosMember.link('tab', perch);
-  const { via } = await member.waitForSync();
-  expect(via).toBe('bridge');
+  const { transport } = await member.waitForSync();
+  expect(transport).toBe('bridge');
   await member.call('chat.send', { sessionId: 'there', message: 'Kept on both', model: GUIDE });
   await waitForActiveHost(perch, 'headless');
   expect((await member.waitForSync()).host?.sync.role).toBe('replica');
   await member.isIntact();
   await perch.kill('SIGKILL');
-  await waitFor(async () => (await member.getConnectionState())?.via === 'browser', 'the page to go to its own worker');
+  await waitFor(async () => (await member.getConnectionState())?.transport === 'browser', 'the page to go to its own worker');
   const { messages } = await member.call('chat.history', { sessionId: 'there' });
   expect(messages.map(({ role, content }) => (role === 'user' ? content : role))).toEqual(['Kept on both', 'assistant']);
   await member.call('chat.send', { sessionId: 'there', message: 'Without the bridge', model: GUIDE });
   await perch.restart();
   await waitForHosts(perch, 2);
-  await waitFor(async () => (await member.getConnectionState())?.via === 'bridge', 'the page to go back to the bridge');
+  await waitFor(async () => (await member.getConnectionState())?.transport === 'bridge', 'the page to go back to the bridge');
   using outside = await connectOutside(perch);
   expect((await outside.client.call('chat.history', { sessionId: 'there' })).messages).toHaveLength(4);
 });

@@ -53,7 +53,7 @@ const getQuestions = async (member: ChaosMember | Perch, sessionId: string): Pro
 const runAlone = (member: ChaosMember): Promise<void> =>
   waitFor(async () => {
     const connectionState = await member.getConnectionState();
-    return connectionState?.state === 'online' && connectionState.via === 'browser' && connectionState.host?.uplink !== 'attached';
+    return connectionState?.state === 'online' && connectionState.transport === 'browser' && connectionState.host?.uplink !== 'attached';
   }, `${member.name} to go on alone`);
 
 verifies(

@@ -116,7 +116,7 @@ export class ChaosMember implements AsyncDisposable {
     this.page = await this.browser.context.newPage();
     await this.page.goto(await this.perch.open());
     await before.close();
-    await waitFor(async () => (await this.getConnectionState())?.linked === true, `${this.name} to be linked`, 20_000);
+    await waitFor(async () => (await this.getConnectionState())?.isLinked === true, `${this.name} to be linked`, 20_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,10 +5,10 @@ import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/me
 /** Connection state of a page. */
 export interface PageConnectionState {
   state: 'connecting' | 'online' | 'waiting';
-  via: 'bridge' | 'browser' | null;
+  transport: 'bridge' | 'browser' | null;
   bridge: 'unknown' | 'reachable' | 'stopped';
   problem: string | null;
-  linked: boolean;
+  isLinked: boolean;
   host: HostStatus | null;
 }
 
@@ -35,7 +35,7 @@ export async function callFromPage<M extends MethodName>(page: Page, method: M, 
 export async function getConnectionState(page: Page): Promise<PageConnectionState> {
   await page.evaluate(FIND_GATEWAY);
   const connectionState = await page.evaluate(
-    `(({ state, via, bridge, problem, host }) => ({ state, via, bridge: bridge.state, linked: bridge.linked, problem, host }))(perchTest)`,
+    `(({ state, transport, bridge, problem, host }) => ({ state, transport, bridge: bridge.state, isLinked: bridge.isLinked, problem, host }))(perchTest)`,
   );
   return connectionState as PageConnectionState;
 }
