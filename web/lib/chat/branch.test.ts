@@ -6,14 +6,14 @@ const at = (id: string, role: HistoryMessage['role'] = 'user'): HistoryMessage =
 const ids = (messages: readonly HistoryMessage[] | null): string | undefined => messages?.map(({ id }) => id).join('');
 
 test('a page that was read again joins on to what was shown above it', () => {
-  const { messages, kept } = mergePage([at('a'), at('b'), at('c')], [at('b'), at('d')]);
+  const { messages, isContinued } = mergePage([at('a'), at('b'), at('c')], [at('b'), at('d')]);
   expect(ids(messages)).toBe('abd');
-  expect(kept).toBe(true);
+  expect(isContinued).toBe(true);
 });
 
-test('a page that does not join replaces what was shown, and says so', () => {
-  expect(mergePage([at('a'), at('b')], [at('x')])).toMatchObject({ messages: [{ id: 'x' }], kept: false });
-  expect(mergePage([], [at('x')])).toMatchObject({ kept: false });
+test('a page that does not join replaces what was shown, and reports it', () => {
+  expect(mergePage([at('a'), at('b')], [at('x')])).toMatchObject({ messages: [{ id: 'x' }], isContinued: false });
+  expect(mergePage([], [at('x')])).toMatchObject({ isContinued: false });
   expect(ids(mergePage([at('a')], []).messages)).toBe('');
 });
 

@@ -9,7 +9,7 @@ import { toasts } from './toasts.svelte.ts';
 
 export type AgentEntry = MethodResult<'agents.list'>['agents'][number];
 
-/** The agent that is always there. */
+/** Id of the main agent, which always exists. */
 export const MAIN_AGENT = 'main';
 
 /** The list of agents, each with its model, instructions and tools. */
@@ -21,32 +21,32 @@ class Agents {
   problem = $state<Problem | null>(null);
   #loadCount = 0;
 
-  /** Reads them, now and whenever the configuration changes; the result stops it. */
+  /** Loads the agents, now and whenever the configuration changes. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     return gateway.on('config.changed', () => void this.load());
   }
 
   async load(): Promise<void> {
-    const nth = ++this.#loadCount;
+    const loadId = ++this.#loadCount;
     try {
       const { agents, defaultInstructions } = await gateway.call('agents.list', {});
-      if (nth !== this.#loadCount) return;
+      if (loadId !== this.#loadCount) return;
       this.list = agents;
       this.defaultInstructions = defaultInstructions;
       this.problem = null;
     } catch (error) {
-      if (nth === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.state_doing_read_agents());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.state_doing_read_agents());
     }
   }
 
-  /** How an agent is called on screen. */
+  /** The name of an agent on screen. */
   getName(id: string): string {
     const name = this.list?.find((agent) => agent.id === id)?.config.name;
     return name !== undefined && name !== id ? name : id === MAIN_AGENT ? m.state_agent_main() : id;
   }
 
-  /** Makes an agent; its id comes of its name. These reject where the gateway refuses. */
+  /** Adds an agent, with an id derived from its name. `add`, `change` and `remove` reject if the gateway refuses. */
   async add(fields: AgentFields): Promise<void> {
     const id = createFreeId(fields.name ?? '', new Set(this.list?.map((agent) => agent.id)), 'agent');
     const config = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -58,7 +58,7 @@ class Agents {
   async change(id: string, fields: AgentFields): Promise<void> {
     const { tools } = fields;
     const patch = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, value ?? null]));
-    // Of an object, what a patch leaves out would stay.
+    // A patch is merged: keys that it leaves out would stay.
     const toolFields = tools ? { tools: { allow: tools.allow ?? null, deny: tools.deny ?? null } } : {};
     await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...toolFields } } } });
     announcer.announce(m.state_agent_changed());

@@ -18,26 +18,26 @@ class ApiKeys {
       this.list = (await gateway.call('keys.list', {})).keys;
       this.problem = null;
     } catch (error) {
-      // A host of an older build knows no keys.
+      // A host of an older build has no API keys.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
       if (!unknown && !isConnectionLost(error)) this.problem = toProblem(error, m.settings_doing_read_keys());
     }
   }
 
-  /** The secret, which is told this once. Rejects where the gateway refuses. */
+  /** Creates a key and returns its secret, which the gateway reports only once. Rejects if the gateway refuses. */
   async create(params: MethodParams<'keys.create'>): Promise<string> {
     const { secret } = await gateway.call('keys.create', params);
     void this.load();
     return secret;
   }
 
-  /** Rejects where the gateway refuses. */
+  /** Rejects if the gateway refuses. */
   async change(params: MethodParams<'keys.update'>): Promise<void> {
     await gateway.call('keys.update', params);
     await this.load();
   }
 
-  /** Rejects where the gateway refuses. */
+  /** Rejects if the gateway refuses. */
   async revoke({ id, name }: ApiKey): Promise<void> {
     await gateway.call('keys.revoke', { id });
     this.list = (this.list ?? []).filter((key) => key.id !== id);

@@ -1,25 +1,25 @@
 import { BASE_PATH, toScopedName } from '#lib/demo.ts';
 import { appUpdate } from './app-update.svelte.ts';
 
-/** How long a new version may take to come when it is asked for. */
+/** Maximum time to wait for a requested new version, in milliseconds. */
 const FETCH_TIMEOUT_MS = 20_000;
 /**
- * Asked again until the page reloads: where the service worker in use is just being stopped, Chromium 156 starts it once more and lets the new one
- * in only when that has been idle for half a minute, or never while it has work.
+ * Interval in milliseconds at which the request is repeated until the page reloads: if the active service worker is being stopped, Chromium
+ * 156 starts it again and activates the new one only after half a minute without events, or never while events arrive.
  */
 const RETRY_MS = 1_000;
 
-/** Held by each tab that has what a reload would lose. */
+/** Lock held by each tab with unsaved data that a reload would lose. */
 const UNSAVED_LOCK = toScopedName('perch-unkept');
 
-/** No tab lets a new version in before this is undone: this one has what the reload would lose. */
+/** Keeps all tabs from activating a new version, as this tab has unsaved data. Returns a function that ends this. */
 export function holdUpdates(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   void navigator.locks.request(UNSAVED_LOCK, { mode: 'shared' }, () => promise);
   return resolve;
 }
 
-/** Lets a new version in. */
+/** Activates a new version once no tab has unsaved data. */
 class AppUpdateGate {
   /** The new version was accepted and is about to reload all tabs. */
   isAccepted = $state(false);
@@ -38,17 +38,17 @@ class AppUpdateGate {
     setInterval(tryLock, RETRY_MS);
   }
 
-  /** Looks for a new version and reloads into it; reloads in any case, for the page itself may be the old part. */
+  /** Fetches a new version if there is one, and reloads in any case, as the page itself may be outdated. */
   async reload(): Promise<void> {
     if (!appUpdate.isReady)
       await Promise.race([fetchUpdate().catch(() => {}), new Promise((resolve) => setTimeout(resolve, FETCH_TIMEOUT_MS))]);
-    // Once it is let in, all tabs reload.
+    // All tabs reload once the new version is active.
     if (appUpdate.isReady) this.accept();
     else location.reload();
   }
 }
 
-/** Resolves when a new version is ready, or there is none. */
+/** Resolves when a new version is ready, or if there is none. */
 async function fetchUpdate(): Promise<void> {
   const registration = (appUpdate.registration ??= await navigator.serviceWorker?.getRegistration(BASE_PATH));
   await registration?.update();

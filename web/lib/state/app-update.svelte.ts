@@ -4,7 +4,7 @@ import { locale } from '#lib/i18n/locale.ts';
 import { runWhenIdle } from '#lib/when-idle.ts';
 import { toTrustedScriptUrl } from '#lib/trusted-script-url.ts';
 
-/** By then what is wanted later is loaded. */
+/** Time after which modules for later use are loaded, in milliseconds. */
 const PRELOAD_DELAY_MS = 5_000;
 const CHECK_MS = 30 * 60_000;
 
@@ -15,13 +15,13 @@ const loadMissingChunks = async (): Promise<void> => {
 
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class AppUpdate {
-  /** A new version waits to be let in. */
+  /** A new version is waiting to be activated. */
   isReady = $state(false);
   registration: ServiceWorkerRegistration | undefined;
 
   start(): void {
     if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
-    // Whichever tab accepted: all of them go on with the new version.
+    // All tabs reload, whichever of them accepted the new version.
     let controlled = navigator.serviceWorker.controller !== null;
     navigator.serviceWorker.addEventListener('controllerchange', () => {
       if (controlled) location.reload();
@@ -30,9 +30,9 @@ class AppUpdate {
     void this.#register();
   }
 
-  /** Parts of the app that do not come because it was replaced are told from now on. May be called again. */
+  /** Reports chunks that fail to load because the app was replaced on the server. May be called more than once. */
   watchMissing(): void {
-    // Before it can be missed itself; where it is, parts say of themselves that they are not there.
+    // Loaded early, since it can be missing too; in that case each component reports its own failure.
     runWhenIdle(() => void loadMissingChunks().catch(() => {}), PRELOAD_DELAY_MS);
   }
 
@@ -42,21 +42,21 @@ class AppUpdate {
         scope: BASE_PATH,
       });
       this.registration = registration;
-      const follow = (): void => registration.installing?.addEventListener('statechange', () => this.check());
-      registration.addEventListener('updatefound', follow);
-      follow();
+      const watchInstall = (): void => registration.installing?.addEventListener('statechange', () => this.check());
+      registration.addEventListener('updatefound', watchInstall);
+      watchInstall();
       this.check();
       void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ type: 'SPEAK', locale }));
-      const lookAgain = (): void => void registration.update().catch(() => {});
-      setInterval(lookAgain, CHECK_MS);
+      const checkForUpdate = (): void => void registration.update().catch(() => {});
+      setInterval(checkForUpdate, CHECK_MS);
       // A person who returns may have started another version in a terminal.
-      document.addEventListener('visibilitychange', () => document.hidden || lookAgain());
+      document.addEventListener('visibilitychange', () => document.hidden || checkForUpdate());
     } catch {
       // No service worker in this browser or window: the app works, but not offline.
     }
   }
 
-  /** The very first one passes through "waiting" too, with none before it: it is not an update. */
+  /** The first service worker also passes through "waiting", but with none active: it is not an update. */
   check(): void {
     const { waiting, active } = this.registration ?? {};
     this.isReady = waiting != null && active != null;

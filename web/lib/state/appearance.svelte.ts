@@ -6,11 +6,11 @@ export type Theme = (typeof THEMES)[number];
 export const CONTRASTS = ['system', 'more'] as const;
 export type Contrast = (typeof CONTRASTS)[number];
 
-/** How the app looks: as the system has it, or as chosen here. `public/theme.js` applies what is kept before the first paint. */
+/** Theme and contrast: those of the system, or chosen here. `public/theme.js` applies the stored choice before the first paint. */
 class Appearance {
   theme = $state<Theme>(parseChoice(THEMES, safeLocalStorage.read('theme')));
   contrast = $state<Contrast>(parseChoice(CONTRASTS, safeLocalStorage.read('contrast')));
-  /** Whether it is high, whoever wants it so. */
+  /** Whether contrast is high, by the choice here or by the system. */
   isHighContrast = $state(document.documentElement.dataset.contrast === 'more');
   readonly #contrastQuery = matchMedia('(prefers-contrast: more)');
 

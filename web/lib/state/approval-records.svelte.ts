@@ -21,7 +21,7 @@ class ApprovalRecords {
   #requests = $state.raw<ReadonlyMap<string, ExecRequest>>(new Map());
   #loadCount = 0;
 
-  /** Reads all of it, now and at each change; the result stops it. */
+  /** Loads all records, now and at each change. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     const stops = (['approval.resolved', 'exec.resolved', 'config.changed'] as const).map((event) =>
@@ -61,7 +61,7 @@ class ApprovalRecords {
     return requestId === undefined ? undefined : this.#requests.get(requestId);
   }
 
-  /** The same with its output so far. All of these reject where the gateway refuses. */
+  /** The request of a command with its output so far. This and the following methods reject if the gateway refuses. */
   async fetchOutput(requestId: string): Promise<ExecRequest> {
     return (await gateway.call('exec.get', { requestId })).request;
   }
@@ -71,7 +71,7 @@ class ApprovalRecords {
     announcer.announce(m.approvals_command_ended());
   }
 
-  /** From now on it is asked for again. */
+  /** Revokes a permission: the action needs approval again. */
   async revoke(allowed: AllowedAction): Promise<void> {
     if (allowed.kind === 'command') await gateway.call('exec.forget', { hash: allowed.policy.hash });
     else {

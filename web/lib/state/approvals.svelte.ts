@@ -28,7 +28,7 @@ class Approvals {
     try {
       this.pending = (await gateway.call('approvals.list', {})).approvals.toReversed();
     } catch (error) {
-      // A host of an older build asks nobody.
+      // A host of an older build has no approvals.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
       if (!unknown && !isConnectionLost(error)) throw error;
       this.pending = [];
@@ -40,7 +40,7 @@ class Approvals {
     return (await gateway.call('exec.get', { requestId })).request;
   }
 
-  /** Rejects where the gateway refuses. */
+  /** Rejects if the gateway refuses. */
   async resolve({ id }: Approval, decision: 'approve' | 'deny', always = false): Promise<void> {
     await gateway.call('approvals.resolve', { id, decision, always });
     this.pending = this.pending.filter((approval) => approval.id !== id);

@@ -10,12 +10,12 @@ export interface ArtifactRequest {
   from: HTMLElement;
 }
 
-/** The artifact of a chat that is open beside it, and which of its versions. */
+/** The artifact open next to a chat, and its selected version. */
 export class ArtifactView {
   readonly #reader = new ArtifactReader();
   readonly #chat: Chat;
   readonly #request: () => ArtifactRequest;
-  /** Null: the newest, also when another comes. */
+  /** Null: always the newest. */
   #selectedVersion = $state<number | null>(null);
 
   readonly #artifacts = $derived.by(() => {
@@ -40,7 +40,7 @@ export class ArtifactView {
     this.#request = getRequest;
   }
 
-  /** Comes to the version that was asked for. */
+  /** Selects the requested version. */
   selectRequested(): void {
     this.selectVersion(this.artifact.versions.lastIndexOf(this.#request().code));
   }

@@ -15,7 +15,7 @@ class Backups {
   /** The newest first; null before the first answer. */
   list = $state.raw<BackupEntry[] | null>(null);
   problem = $state<Problem | null>(null);
-  /** The bridge is away, and the backups with it. */
+  /** The bridge, which stores the backups, is not available. */
   isBridgeMissing = $state(false);
 
   async load(): Promise<void> {
@@ -30,7 +30,7 @@ class Backups {
     }
   }
 
-  /** Makes one; with a passphrase the providers' keys are in it. Rejects where the gateway refuses, as the others do. */
+  /** Creates a backup; with a passphrase it includes the providers' keys. Rejects if the gateway refuses, as do `preview` and `restore`. */
   async create(passphrase?: string): Promise<void> {
     const { missing } = await gateway.call('backup.export', passphrase === undefined ? {} : { passphrase });
     const message = m.backups_made();

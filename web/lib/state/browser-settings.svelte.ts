@@ -5,17 +5,17 @@ import { readSetting } from './read-setting.ts';
 
 /** Settings of the driven browser: which browser it is, and which private addresses it may open. */
 class BrowserSettings {
-  /** Private places that it may go to; null before the first answer. */
+  /** Private addresses that it may open; null before the first answer. */
   privateAddresses = $state.raw<readonly string[] | null>(null);
-  /** Whether one elsewhere is driven; its address is a secret. */
+  /** Whether a remote browser is driven; its address is a secret. */
   isRemote = $state<boolean | null>(null);
   problem = $state.raw<Problem | null>(null);
 
   async load(): Promise<void> {
     try {
-      const [places, endpoint] = await Promise.all([readPrivateAddresses(), readSetting('browser.cdpEndpoint')]);
+      const [privateAddresses, endpoint] = await Promise.all([readPrivateAddresses(), readSetting('browser.cdpEndpoint')]);
       Object.assign(this, {
-        privateAddresses: places,
+        privateAddresses,
         isRemote: typeof endpoint === 'string' && endpoint !== '',
         problem: null,
       } satisfies Partial<BrowserSettings>);
@@ -24,7 +24,7 @@ class BrowserSettings {
     }
   }
 
-  /** Rejects where the gateway refuses, as all below. */
+  /** Rejects if the gateway refuses, as do the methods below. */
   async add(address: string): Promise<void> {
     const addresses = await readPrivateAddresses();
     if (!addresses.includes(address)) await this.#setPrivateAddresses([...addresses, address]);
@@ -34,12 +34,12 @@ class BrowserSettings {
     await this.#setPrivateAddresses((await readPrivateAddresses()).filter((each) => each !== address));
   }
 
-  /** None, as by default. */
+  /** Removes all addresses, which is the default. */
   async removeAll(): Promise<void> {
     await this.#setPrivateAddresses([]);
   }
 
-  /** Null goes back to one on the bridge's machine. */
+  /** Null: the browser on the bridge's machine. */
   async setEndpoint(endpoint: string | null): Promise<void> {
     await gateway.call('config.patch', { patch: { browser: { cdpEndpoint: endpoint } } });
     this.isRemote = endpoint !== null;
@@ -53,7 +53,7 @@ class BrowserSettings {
 
 async function readPrivateAddresses(): Promise<string[]> {
   const value = await readSetting('browser.allow');
-  return Array.isArray(value) ? value.filter((place) => typeof place === 'string') : [];
+  return Array.isArray(value) ? value.filter((address) => typeof address === 'string') : [];
 }
 
 export const browserSettings = new BrowserSettings();

@@ -2,7 +2,7 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { getReportedQuota } from '#shared/reported-quota.ts';
 import { pageVisibility } from './page-visibility.svelte.ts';
 
-/** Each tells that there is something of the person's that was not there before. */
+/** Events that report newly created data of the person. */
 const CREATED_EVENTS = [
   'sessions.changed',
   'drawings.changed',
@@ -18,11 +18,11 @@ class BrowserStorage {
   isPersisted = $state<boolean | null>(null);
   /** Bytes. */
   usage = $state<number | null>(null);
-  /** Bytes; null where the browser does not say. */
+  /** Bytes; null if the browser does not report it. */
   quota = $state<number | null>(null);
   #hasRequested = false;
 
-  /** Asks to keep the data at the first that is made, in whatever part of the app. */
+  /** Requests persistent storage when the first data is created, in any part of the app. */
   start(): void {
     for (const event of CREATED_EVENTS) gateway.on(event, () => void (pageVisibility.isVisible && this.requestOnce()));
   }
@@ -34,14 +34,14 @@ class BrowserStorage {
     this.quota = usage === undefined || quota === undefined ? null : getReportedQuota({ usage, quota });
   }
 
-  /** Asks the browser, once a visit, not to evict the data. */
+  /** Requests persistent storage, at most once per visit. */
   async requestOnce(): Promise<void> {
     if (this.#hasRequested) return;
     this.#hasRequested = true;
     await this.requestPersistence();
   }
 
-  /** Asks again, because the person wants it. */
+  /** Requests persistent storage, also if it was requested before. */
   async requestPersistence(): Promise<void> {
     if (await navigator.storage?.persist?.().catch(() => false)) this.isPersisted = true;
     await this.read();

@@ -1,23 +1,23 @@
 import { type Availability, findBestOptions, getLanguageModel } from '#lib/built-in/language-model.ts';
 import { locale } from '#lib/i18n/locale.ts';
 
-/** The model that the browser itself brings, seen from this page. */
+/** The browser's built-in model and its download. */
 class BuiltInModel {
-  /** Null before it was looked for. */
+  /** Null before the first check. */
   availability = $state<Availability | null>(null);
   /** Share of the download that is complete, 0 to 1; null if this page downloads nothing. */
   progress = $state<number | null>(null);
   readonly #listeners = new Set<() => Promise<unknown>>();
   #download: AbortController | undefined;
 
-  /** Calls back when it can be asked, at once where that is so; the result stops it. */
+  /** Calls the listener when the model is available, immediately if it is already. Returns a function that removes the listener. */
   onready(listener: () => Promise<unknown>): () => void {
     this.#listeners.add(listener);
     if (this.availability === 'available') void listener();
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when those who wait for it have done what they do then. */
+  /** Checks the availability. Resolves when the listeners have settled. */
   async refresh(): Promise<void> {
     const model = getLanguageModel();
     const { availability } = model ? await findBestOptions(model, locale) : { availability: 'unavailable' as const };
@@ -26,18 +26,18 @@ class BuiltInModel {
     if (availability === 'available') await Promise.all([...this.#listeners].map((listener) => listener()));
   }
 
-  /** Has the browser fetch it: at a person's click alone. Rejects with a DOMException; resolves too where it was cancelled. */
+  /** Downloads the model, which requires a user gesture. Rejects with a DOMException; resolves if the download was cancelled. */
   async download(): Promise<void> {
     const model = getLanguageModel();
     if (!model || this.#download) return;
-    const fetching = new AbortController();
-    this.#download = fetching;
+    const abort = new AbortController();
+    this.#download = abort;
     this.progress = 0;
     try {
       const { wished } = await findBestOptions(model, locale);
       const conversation = await model.create({
         ...wished,
-        signal: fetching.signal,
+        signal: abort.signal,
         monitor: (monitor) =>
           monitor.addEventListener('downloadprogress', (event) => {
             this.progress = (event as ProgressEvent).loaded;
@@ -45,7 +45,7 @@ class BuiltInModel {
       });
       conversation.destroy();
     } catch (error) {
-      if (!fetching.signal.aborted) throw error;
+      if (!abort.signal.aborted) throw error;
     } finally {
       this.#download = undefined;
       this.progress = null;

@@ -7,13 +7,13 @@ import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { readSetting } from './read-setting.ts';
 
-/** No event tells of messages that come and go, nor that a channel is connected: they are asked for. */
+/** Interval of polling: no event reports messages, or that a channel has connected. */
 const REFRESH_MS = 5_000;
 const CONNECTING_REFRESH_MS = 1_000;
 
 type Sender = MethodResult<'channels.confirmSender'>['sender'];
 
-/** A host of an older build knows no senders. */
+/** Empty lists for hosts of older builds, which have no senders. */
 function withoutSenders(error: unknown): MethodResult<'channels.senders'> {
   if (error instanceof RpcError && error.code === 'METHOD_NOT_FOUND') return { waiting: [], paired: [] };
   throw error;
@@ -23,16 +23,16 @@ function withoutSenders(error: unknown): MethodResult<'channels.senders'> {
 class Channels {
   /** Null before the first answer. */
   list = $state.raw<ChannelEntry[] | null>(null);
-  /** All that there could be. */
+  /** All supported channels. */
   kinds = $state.raw<ChannelKind[]>([]);
-  /** People on channels that wait for the owner, and those that were let in. */
+  /** People on channels who wait to be let in by the owner, and those who were. */
   senders = $state.raw<MethodResult<'channels.senders'>>({ waiting: [], paired: [] });
   problem = $state<Problem | null>(null);
   #loadCount = 0;
   #requestedAt = 0;
   #changedAt = -Infinity;
 
-  /** Reads them, now, when the configuration changes and every few seconds while the page is seen; the result stops it. */
+  /** Loads the channels now, when the configuration changes, and every few seconds while the page is visible. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     const stop = gateway.on('config.changed', () => {
@@ -42,8 +42,9 @@ class Channels {
     const timer = setInterval(() => {
       const now = performance.now();
       // A channel that restarts reports its old status for a moment.
-      const soon = now - this.#changedAt < REFRESH_MS || this.list?.some((each) => this.isConnecting(each) && each.problem === undefined);
-      if (!document.hidden && now - this.#requestedAt >= (soon ? 0 : REFRESH_MS)) void this.load();
+      const pollSoon =
+        now - this.#changedAt < REFRESH_MS || this.list?.some((each) => this.isConnecting(each) && each.problem === undefined);
+      if (!document.hidden && now - this.#requestedAt >= (pollSoon ? 0 : REFRESH_MS)) void this.load();
     }, CONNECTING_REFRESH_MS);
     return () => {
       stop();
@@ -63,7 +64,7 @@ class Channels {
       if (loadId !== this.#loadCount) return;
       this.kinds = kinds;
       this.senders = senders;
-      // In one order, whatever runs: no row jumps when it is connected.
+      // A fixed order: no row moves when its channel connects.
       const getKindIndex = ({ id }: ChannelEntry): number => kinds.findIndex((kind) => kind.id === id);
       this.list = channels.toSorted((a, b) => getKindIndex(a) - getKindIndex(b));
       this.problem = null;
@@ -87,7 +88,7 @@ class Channels {
     return typeof value === 'object' && value !== null ? { ...value } : {};
   }
 
-  /** Null takes a setting out. */
+  /** Saves settings of a channel; null removes one. */
   async save(id: string, settings: Record<string, unknown>): Promise<void> {
     await gateway.call('config.patch', { patch: { channels: { [id]: settings } } });
     announcer.announce(m.channels_was_set_up());
@@ -105,7 +106,7 @@ class Channels {
     return (await gateway.call('channels.authorize', { channelId: id })).url;
   }
 
-  /** Lets in the sender that got the code. */
+  /** Lets in the sender who received the code. */
   async confirmSender(channelId: string, code: string, nameFor: (sender: Sender) => string): Promise<void> {
     const { sender } = await gateway.call('channels.confirmSender', { channelId, code });
     announcer.announce(m.channels_was_let_in({ name: nameFor(sender) }));

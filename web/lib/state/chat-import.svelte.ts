@@ -11,14 +11,14 @@ import { m } from '#lib/i18n/page-messages.ts';
 import { getRefusalText } from '#lib/chat/refusal-text.ts';
 import { sessions } from './session-list.svelte.ts';
 
-/** Characters of a name in a problem. */
+/** Maximum characters of a name in a problem. */
 const MAX_NAME_CHARS = 120;
-/** Names of files in a result. */
+/** Maximum number of listed names of skipped files. */
 const MAX_SKIPPED_NAMES = 8;
 
-/** Imports chats, memories and skills from files: first all files are read, then item by item is written, so that it can be watched and stopped. */
+/** Imports chats, memories and skills from files: reads all files first, then writes item by item, with progress, until it is stopped. */
 export class ChatImport {
-  /** Under way; `doneCount` of `totalCount`. */
+  /** Whether an import is running; `doneCount` of `totalCount` items are written. */
   working = $state(false);
   totalCount = $state(0);
   doneCount = $state(0);
@@ -26,7 +26,7 @@ export class ChatImport {
   /** Items that could not be imported, with the reasons. */
   problems = $state<string[]>([]);
   hasEnded = $state(false);
-  /** Chats that were added, and those that an earlier import added. */
+  /** Chats that were added, and chats that an earlier import had added. */
   readonly addedCount = $derived(this.result.chats.added);
   readonly knownCount = $derived(this.result.chats.known);
   /** Summary of the import for the user. */
@@ -38,7 +38,7 @@ export class ChatImport {
         : m.sessions_import_added({ count: addedCount });
     return knownCount > 0 ? m.sessions_import_known({ count: knownCount }) : m.sessions_import_nothing();
   });
-  /** Everything else that came, and what was left out, each as a sentence. */
+  /** Other imported items, and skipped ones, each as a sentence. */
   readonly details = $derived.by(() => {
     const { messages, pictures, memories, skills, leftOut } = this.result;
     return [
@@ -56,7 +56,7 @@ export class ChatImport {
   });
   #abort = new AbortController();
 
-  /** `read` reads the files, if that was not done before. */
+  /** Imports files. `read` may return files that were read before. */
   async run(files: readonly SelectedFile[], read: (files: readonly SelectedFile[]) => Promise<ImportReading> = readImport): Promise<void> {
     if (this.working || files.length === 0) return;
     Object.assign(this, {
@@ -70,7 +70,7 @@ export class ChatImport {
     const { signal } = (this.#abort = new AbortController());
     try {
       const reading = await read(files);
-      for (const { file, why } of reading.rejected) this.#addProblem(file, why);
+      for (const { file, why: code } of reading.rejected) this.#addProblem(file, code);
       for (const { file, count } of reading.unrecognized) this.problems.push(m.sessions_import_strange({ file: toPrintable(file), count }));
       await this.#write(reading, signal);
     } catch (error) {
@@ -93,11 +93,11 @@ export class ChatImport {
     const result = await writeImport(reading, (method, params) => gateway.call(method, params), {
       agentId: 'main',
       signal,
-      onProgress: (soFar, done) => {
-        this.doneCount = done;
-        this.result = { ...soFar };
+      onProgress: (partialResult, doneCount) => {
+        this.doneCount = doneCount;
+        this.result = { ...partialResult };
       },
-      onSession: (session) => sessions.addEntry(session),
+      onSession: (session) => sessions.markAsRead(session),
     });
     this.result = { ...result };
     for (const { name, error } of result.problems) {
@@ -111,16 +111,18 @@ export class ChatImport {
     }
   }
 
-  #addProblem(file: string, why: ImportErrorCode): void {
-    this.problems.push(m.sessions_import_not({ file: toPrintable(file), why: getRefusalText(why) }));
+  #addProblem(file: string, code: ImportErrorCode): void {
+    this.problems.push(m.sessions_import_not({ file: toPrintable(file), why: getRefusalText(code) }));
   }
 }
 
-/** The first names of files, and how many more there are. */
+/** The first names, and the number of further ones. */
 function toNames(names: readonly string[]): string {
   const unique = [...new Set(names)].map(toPrintable);
-  const more = unique.length - MAX_SKIPPED_NAMES;
-  return formatList([...unique.slice(0, MAX_SKIPPED_NAMES), ...(more > 0 ? [`+${formatNumber(more)}`] : [])], { style: 'narrow' });
+  const moreCount = unique.length - MAX_SKIPPED_NAMES;
+  return formatList([...unique.slice(0, MAX_SKIPPED_NAMES), ...(moreCount > 0 ? [`+${formatNumber(moreCount)}`] : [])], {
+    style: 'narrow',
+  });
 }
 
 /** The line of a file that the gateway could not read. */

@@ -18,43 +18,44 @@ import type { PickedFile } from './page-db.ts';
 import { browserStorage } from './browser-storage.svelte.ts';
 
 const PAGE_SIZE = 200;
-/** The address may name what can be no chat at all. */
+/** Error codes of a missing chat; the address may contain an invalid id. */
 const MISSING_CODES: readonly string[] = ['NOT_FOUND', 'INVALID_PARAMS'];
-const TAIL_CHARS = 40;
-/** A chat that has changed is read anew at most this often, milliseconds. */
+/** Messages that are loaded to catch up. */
+const TAIL_SIZE = 40;
+/** Minimum time between two reloads of a changed chat, in milliseconds. */
 const REFRESH_MS = 300;
 
-/** One chat as it is seen: its messages, the reply being written, and what waits to be sent. */
+/** One chat on screen: its messages, the reply in progress, and messages that wait to be sent. */
 export class Chat {
   readonly agentId: string;
   readonly sessionId: string;
 
   messages = $state.raw<HistoryMessage[]>([]);
-  /** By message id, where others stand in the same place: the ids of all of them. */
+  /** Ids of all versions of a message that has more than one, by message id. */
   versions = $state.raw<Readonly<Record<string, readonly string[]>>>({});
   /** Cursor of the page before the first loaded message; null if there is none. */
   cursor = $state<string | null>(null);
   live = $state.raw<LiveRun | null>(null);
   phase = $state<'loading' | 'ready' | 'missing' | 'deleted'>('loading');
-  /** The last thing that failed here, apart from what failed replies say themselves. */
+  /** The last problem of this chat; failed replies show their own. */
   problem = $state<(Problem & { retry: (() => void) | null }) | null>(null);
-  /** By message id: what is being written in its place. */
+  /** Texts of messages that are being edited, by message id. */
   readonly edits: Record<string, string | undefined> = $state({});
   loadingOlder = $state(false);
-  /** A resend or an edit has been asked for and has not begun. */
+  /** A resend or an edit was requested, and its run has not begun. */
   asking = $state(false);
   /** The messages were read through the bridge and are not yet stored in this browser, whose own gateway is now active. */
   elsewhere = $state(false);
 
-  /** No gateway knows of it yet: only its first message makes it. */
+  /** The chat does not exist at the gateway yet: its first message creates it. */
   #isNew: boolean;
   readonly #keys = new Map<string, string>();
   readonly #omittedTexts = new OmittedTexts(async (messageId) => (await gateway.call('chat.text', { ...this.#ids, messageId })).text);
   readonly #unsubscribers: (() => void)[];
-  #loads = 0;
+  #loadCount = 0;
   #loading: Promise<void> = Promise.resolve();
   #refreshTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts messages and ends that events told of. */
+  /** Counts messages and ends of runs that events reported. */
   #changeCount = 0;
   #catchingUp = false;
   /** The run that was stopped last. */
@@ -69,12 +70,12 @@ export class Chat {
     return this.busy ? waiting : gateway.state === 'online' ? waiting.slice(1) : [];
   });
 
-  /** `fresh`: a new chat, of which no gateway knows yet. */
-  constructor(agentId: string, sessionId: string, fresh: boolean) {
+  /** `isNew`: the chat does not exist at the gateway yet. */
+  constructor(agentId: string, sessionId: string, isNew: boolean) {
     this.agentId = agentId;
     this.sessionId = sessionId;
-    this.#isNew = fresh;
-    if (fresh) this.phase = 'ready';
+    this.#isNew = isNew;
+    if (isNew) this.phase = 'ready';
     this.#unsubscribers = [
       gateway.on('chat.message', (event) => this.#isOwnEvent(event) && this.#onMessage(event)),
       gateway.on('chat.recalled', (event) => this.#isOwnEvent(event) && (this.#getRun(event.runId).recalled = event.memories)),
@@ -103,22 +104,22 @@ export class Chat {
 
   dispose(): void {
     clearTimeout(this.#refreshTimer);
-    for (const off of this.#unsubscribers) off();
+    for (const unsubscribe of this.#unsubscribers) unsubscribe();
   }
 
-  /** Reads the newest page, and joins the reply under way. What is shown stays where reading fails. One that a later one overtakes ends with that. */
+  /** Loads the newest page and joins the running reply. If loading fails, the shown messages stay. A load that a later one overtakes ends with the later one. */
   load(limit = PAGE_SIZE): Promise<void> {
     return (this.#loading = this.#load(limit));
   }
 
   async #load(limit: number): Promise<void> {
-    const load = ++this.#loads;
+    const loadId = ++this.#loadCount;
     const changes = this.#changeCount;
     try {
       const { messages, versions, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
       await this.#omittedTexts.fetchNewest(messages);
-      if (load !== this.#loads) return await this.#loading;
-      // The page may be older than what has been told meanwhile.
+      if (loadId !== this.#loadCount) return await this.#loading;
+      // The page may be older than events that arrived in the meantime.
       if (changes !== this.#changeCount) return await this.load(limit);
       this.elsewhere = false;
       if (this.problem?.retry === this.#reload) this.problem = null;
@@ -126,14 +127,14 @@ export class Chat {
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
       this.#isNew = false;
-      // This tab may not have been told that the chat has begun.
-      outbox.records.loadChat(this.agentId, this.sessionId).catch(() => {});
+      // This tab may have missed the event that the chat was created.
+      outbox.records.markChatExists(this.agentId, this.sessionId).catch(() => {});
     } catch (error) {
-      if (load !== this.#loads) return await this.#loading;
+      if (loadId !== this.#loadCount) return await this.#loading;
       if (error instanceof RpcError && MISSING_CODES.includes(error.code)) {
         // Messages in the outbox show that the chat existed.
         await outbox.records.read();
-        if (load !== this.#loads) return await this.#loading;
+        if (loadId !== this.#loadCount) return await this.#loading;
         if (changes !== this.#changeCount) return await this.load(limit);
         this.#markMissing();
       } else if (!isConnectionLost(error) || this.messages.length === 0)
@@ -141,7 +142,7 @@ export class Chat {
     }
   }
 
-  /** Reads the page above. */
+  /** Loads the page before the first message. */
   async loadOlder(): Promise<void> {
     if (this.cursor === null || this.loadingOlder || this.elsewhere) return;
     this.loadingOlder = true;
@@ -159,7 +160,7 @@ export class Chat {
     }
   }
 
-  /** `steer`: the reply under way takes it in. */
+  /** Sends a message. `steer`: into the running reply. */
   async send(message: string, files: PickedFile[], model: string | null, steer = false): Promise<void> {
     this.problem = null;
     void browserStorage.requestOnce();
@@ -168,17 +169,17 @@ export class Chat {
     await outbox.add({ ...this.#ids, message: message.replaceAll('\0', ''), files, model, steer, begins });
   }
 
-  /** The bytes (base64) of a file that is shown without. */
+  /** Fetches the bytes of a stored file, as base64. */
   async fetchFile({ stored }: MessageFile): Promise<string> {
     return stored ? (await gateway.call('chat.attachment', { ...this.#ids, ...stored })).content : '';
   }
 
-  /** The text of a message that its history leaves out. */
+  /** Fetches the text of a message that the history omits. */
   fetchText(messageId: string): Promise<void> {
     return this.#omittedTexts.fetch(messageId);
   }
 
-  /** Stops the reply under way and what is in line behind it. */
+  /** Stops the running reply and holds back queued messages. */
   async stop(): Promise<void> {
     void outbox.holdAll(this.agentId, this.sessionId);
     await this.#stop(this.live);
@@ -199,21 +200,21 @@ export class Chat {
     }
   }
 
-  /** Answers a message of the person again; without `messageId` the last one. */
+  /** Requests a new reply to a message of the person; without `messageId` to the last one. */
   resend(model: string | null, messageId?: string): Promise<void> {
-    const wishes = { ...(model === null ? {} : { model }), ...(messageId === undefined ? {} : { messageId }) };
-    return this.#startRun(m.chat_doing_answer_again(), () => gateway.call('chat.resend', { ...this.#ids, ...wishes }));
+    const options = { ...(model === null ? {} : { model }), ...(messageId === undefined ? {} : { messageId }) };
+    return this.#startRun(m.chat_doing_answer_again(), () => gateway.call('chat.resend', { ...this.#ids, ...options }));
   }
 
-  /** Puts another text in the place of a message of the person, and has it answered. */
+  /** Replaces the text of a message of the person and requests a new reply. */
   edit(messageId: string, message: string, model: string | null): Promise<void> {
-    // The last one is so without being named, for hosts of older builds.
+    // Without `messageId` the last message is edited; hosts of older builds only support that.
     const isLast = this.messages.findLast(({ role }) => role === 'user')?.id === messageId;
-    const wishes = { ...(isLast ? {} : { messageId }), ...(model === null ? {} : { model }) };
-    return this.#startRun(m.chat_doing_send_edited(), () => gateway.call('chat.edit', { ...this.#ids, message, ...wishes }));
+    const options = { ...(isLast ? {} : { messageId }), ...(model === null ? {} : { model }) };
+    return this.#startRun(m.chat_doing_send_edited(), () => gateway.call('chat.edit', { ...this.#ids, message, ...options }));
   }
 
-  /** Goes over to the branch through a message, one of `versions`. */
+  /** Shows the branch through a message, one of `versions`. */
   async choose(messageId: string): Promise<void> {
     this.problem = null;
     try {
@@ -224,7 +225,7 @@ export class Chat {
     }
   }
 
-  /** Goes over to the branch with a message, where the one shown has it not; whether there is one to go to. */
+  /** Shows the branch that contains a message. Resolves to whether there is one. */
   async find(messageId: string): Promise<boolean> {
     try {
       await gateway.call('chat.branch', { ...this.#ids, messageId });
@@ -244,7 +245,7 @@ export class Chat {
       await call();
     } catch (error) {
       const aborted = error instanceof RpcError && error.code === 'ABORTED';
-      // Once the run has begun, its own events tell how it ends.
+      // Once the run has begun, its own events report how it ends.
       if (!aborted && this.asking && !isConnectionLost(error))
         this.problem = { ...toProblem(error, doing), retry: () => void this.#startRun(doing, call) };
     } finally {
@@ -266,19 +267,19 @@ export class Chat {
   }
 
   #show(page: HistoryMessage[], cursor: string | null, runs: readonly RunningRun[]): void {
-    const { messages, kept } = mergePage(this.messages, page);
-    if (!kept) this.cursor = cursor;
-    const [under] = runs;
-    if (!under) {
+    const { messages, isContinued } = mergePage(this.messages, page);
+    if (!isContinued) this.cursor = cursor;
+    const [running] = runs;
+    if (!running) {
       this.live?.settle();
       this.live = null;
       this.messages = messages;
       return;
     }
-    // While an answer is made again the branch still ends with the earlier one.
+    // While a reply is regenerated, the branch still ends with the earlier one.
     this.messages = trimToLastUserMessage(messages);
-    if (this.live?.runId !== under.runId) this.live = this.#ensureRun(under.runId);
-    this.live.catchUp(under);
+    if (this.live?.runId !== running.runId) this.live = this.#ensureRun(running.runId);
+    this.live.catchUp(running);
   }
 
   #markMissing(): void {
@@ -296,14 +297,14 @@ export class Chat {
   /** Phase of a chat that the gateway does not know. */
   #getMissingPhase(behind: boolean): Chat['phase'] {
     this.#isNew ||= this.outgoing.some(({ begins }) => begins);
-    const onTheWay = this.outgoing.some(({ state }) => state !== 'failed');
-    if (this.phase === 'ready' || this.#isNew || onTheWay) return 'ready';
+    const hasUnsent = this.outgoing.some(({ state }) => state !== 'failed');
+    if (this.phase === 'ready' || this.#isNew || hasUnsent) return 'ready';
     return this.outgoing.length > 0 && !behind ? 'deleted' : 'missing';
   }
 
   #getRun(runId: string): LiveRun {
     if (this.live?.runId === runId) return this.live;
-    // Nothing announced this run with a message: an answer is made again, of the last message or of an earlier one.
+    // No message announced this run: it regenerates the reply to the last message or an earlier one.
     if (this.messages.at(-1)?.role !== 'user') this.messages = trimToLastUserMessage(this.messages);
     void this.#catchUp();
     this.asking = false;
@@ -312,7 +313,7 @@ export class Chat {
 
   #ensureRun(runId: string): LiveRun {
     const live = new LiveRun(runId);
-    // A host that had not read of it yet had said that it was over.
+    // A host that had not loaded the run yet may have reported that it had ended.
     if (runId === this.#stoppedRunId) queueMicrotask(() => void this.#stop(live));
     return live;
   }
@@ -325,18 +326,18 @@ export class Chat {
     const messages = insertMessage(this.messages, { id: messageId, role: 'user', content, timestamp, parentId }, parentId);
     this.live = new LiveRun(runId);
     if (messages) this.messages = messages;
-    else void this.load(TAIL_CHARS);
+    else void this.load(TAIL_SIZE);
   }
 
   #onDelta({ runId, delta, offset }: EventPayload<'chat.delta'>): void {
     if (!this.#getRun(runId).addText(delta, offset)) void this.#catchUp();
   }
 
-  /** Reads what has come before, and what it is of. Once: of a stream that is faster than an answer each piece would ask anew, and none of the answers ever be taken. */
+  /** Loads the beginning of the run, and its message. One load at a time: in a fast stream each delta would start another and outdate the previous one. */
   async #catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
-    await this.load(TAIL_CHARS);
+    await this.load(TAIL_SIZE);
     this.#catchingUp = false;
   }
 
@@ -357,20 +358,20 @@ export class Chat {
       this.#keys.set(messageId, `run:${runId}`);
       this.messages = [...this.messages, ...live.toMessages({ id: messageId, ...end })];
       this.live = null;
-      // A failure says so itself, where it stands.
+      // A failed reply announces its own error.
       if (end.aborted) announcer.announce(m.chat_reply_stopped());
       else if (!end.error) void announcer.announceReply(live.text);
     }
-    // The stored form has what events do not carry: model, tool results as kept, files.
-    if (stored) void this.load(TAIL_CHARS);
+    // The stored messages contain more than the events: the model, stored tool results, files.
+    if (stored) void this.load(TAIL_SIZE);
   }
 
-  /** Also what another host has written comes so. */
+  /** Also called for changes by other hosts. */
   #onChanged(deleted: boolean): void {
     if (deleted) return this.elsewhere ? undefined : this.#onDeleted();
     this.#refreshTimer ??= setTimeout(() => {
       this.#refreshTimer = undefined;
-      if (!this.live && this.phase !== 'loading') void this.load(TAIL_CHARS);
+      if (!this.live && this.phase !== 'loading') void this.load(TAIL_SIZE);
     }, REFRESH_MS);
   }
 
@@ -384,7 +385,7 @@ export class Chat {
   }
 
   #onDeleted(): void {
-    // A history that is being read was requested before.
+    // A history that is being loaded was requested before.
     this.#changeCount++;
     this.phase = 'deleted';
     this.live = null;
@@ -394,7 +395,7 @@ export class Chat {
 
   #attachFiles(entry: OutboxEntry, messageId: string): void {
     if (!this.#isOwnEvent(entry) || entry.files.length === 0) return;
-    // The event's own listener may come before or after: wait until it has placed the message.
+    // The listener of `chat.message` may run before or after this one: wait until it has added the message.
     queueMicrotask(() => this.#replace(messageId, (message) => withPickedFiles(message, entry.files)));
   }
 }

@@ -1,11 +1,12 @@
 import { Chat } from './chat.svelte.ts';
 
-/** Chats that stay ready: going back to one is instant, and what it showed is not lost when the gateway changes. */
+/** Maximum number of cached chats: returning to one is instant, and it keeps its content when the gateway changes. */
 const MAX_CACHED = 6;
 
 /** Key for the draft and the chosen model of an agent's chat that does not exist yet. */
 export const toNewChatKey = (agentId: string): string => (agentId === 'main' ? 'new' : `new ${agentId}`);
 
+/** The chats opened last, by agent and session id. */
 class ChatCache {
   readonly #openChats = new Map<string, Chat>();
   readonly #newIds = new Set<string>();
@@ -22,11 +23,11 @@ class ChatCache {
     const chat = this.#openChats.get(key) ?? new Chat(agentId, sessionId, this.#newIds.delete(sessionId));
     this.#openChats.delete(key);
     this.#openChats.set(key, chat);
-    for (const [old, idle] of this.#openChats) {
+    for (const [cachedKey, cached] of this.#openChats) {
       if (this.#openChats.size <= MAX_CACHED) break;
-      if (idle.busy || old === key) continue;
-      idle.dispose();
-      this.#openChats.delete(old);
+      if (cached.busy || cachedKey === key) continue;
+      cached.dispose();
+      this.#openChats.delete(cachedKey);
     }
     return chat;
   }

@@ -3,7 +3,7 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 
 type OutputChunk = EventPayload<'exec.output'>;
 
-/** The newest that is shown of what a command writes, UTF-16 units: all of it is in the answer. */
+/** Maximum length of the shown output, in UTF-16 units; the result has all of it. */
 const MAX_CHARS = 8_000;
 
 /** Output of a tool call's running command, in order. */
@@ -12,11 +12,11 @@ export class CommandOutput {
   readonly #runId: string;
   readonly #toolCallId: string;
   #id: string | undefined;
-  /** Requests that are not this one's. */
+  /** Requests of other tool calls. */
   readonly #otherIds = new Set<string>();
-  /** Read so far of each kind. */
-  #readLengths = { stdout: 0, stderr: 0 };
-  /** Pieces that arrive while the output is read from the start. */
+  /** Length of the output received so far. */
+  #receivedLengths = { stdout: 0, stderr: 0 };
+  /** Chunks that arrive while the output is loaded from the start. */
   #chunks: OutputChunk[] | undefined;
 
   constructor(runId: string, toolCallId: string) {
@@ -24,29 +24,29 @@ export class CommandOutput {
     this.#toolCallId = toolCallId;
   }
 
-  /** Follows it until the result is called. */
+  /** Follows the output. Returns a function that stops it. */
   watch(): () => void {
     void this.#readAll();
-    return gateway.on('exec.output', (piece) => this.#onOutput(piece));
+    return gateway.on('exec.output', (chunk) => this.#onOutput(chunk));
   }
 
-  #onOutput(piece: OutputChunk): void {
-    const { requestId, stream, text, offset } = piece;
+  #onOutput(chunk: OutputChunk): void {
+    const { requestId, stream, text, offset } = chunk;
     if (this.#otherIds.has(requestId)) return;
-    if (this.#chunks) return void this.#chunks.push(piece);
-    const read = this.#readLengths[stream];
-    if (requestId !== this.#id || offset > read) return void this.#readAll();
-    if (offset + text.length <= read) return;
-    this.#readLengths[stream] = offset + text.length;
-    this.text = (this.text + text.slice(read - offset)).slice(-MAX_CHARS);
+    if (this.#chunks) return void this.#chunks.push(chunk);
+    const receivedLength = this.#receivedLengths[stream];
+    if (requestId !== this.#id || offset > receivedLength) return void this.#readAll();
+    if (offset + text.length <= receivedLength) return;
+    this.#receivedLengths[stream] = offset + text.length;
+    this.text = (this.text + text.slice(receivedLength - offset)).slice(-MAX_CHARS);
   }
 
   async #readAll(): Promise<void> {
-    const pieces: OutputChunk[] = (this.#chunks = []);
-    // Without it the answer still comes, at the end.
+    const chunks: OutputChunk[] = (this.#chunks = []);
+    // Best effort: the result at the end has all output.
     await this.#load().catch(() => {});
     this.#chunks = undefined;
-    if (this.#id !== undefined) for (const piece of pieces) if (piece.requestId === this.#id) this.#onOutput(piece);
+    if (this.#id !== undefined) for (const chunk of chunks) if (chunk.requestId === this.#id) this.#onOutput(chunk);
   }
 
   async #load(): Promise<void> {
@@ -57,7 +57,7 @@ export class CommandOutput {
       if (this.#id === undefined) return;
     }
     const { stdout = '', stderr = '' } = (await gateway.call('exec.get', { requestId: this.#id })).request;
-    this.#readLengths = { stdout: stdout.length, stderr: stderr.length };
+    this.#receivedLengths = { stdout: stdout.length, stderr: stderr.length };
     this.text = (stdout + stderr).slice(-MAX_CHARS);
   }
 }

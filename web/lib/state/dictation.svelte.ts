@@ -2,7 +2,7 @@ import { safeLocalStorage } from './safe-local-storage.ts';
 
 const STORAGE_KEY = 'dictation';
 
-/** Whether the person agreed that this browser sends what the microphone hears to its maker. */
+/** Consent that this browser sends speech from the microphone to its vendor. */
 class Dictation {
   hasConsent = $state(safeLocalStorage.read(STORAGE_KEY) !== null);
 

@@ -9,7 +9,7 @@ import { announcer } from './announcer.svelte.ts';
 class Doctor {
   /** The gravest first; null before the first answer. */
   checks = $state.raw<readonly DoctorCheck[] | null>(null);
-  /** When they were made, milliseconds since 1970. */
+  /** Time of the checks, milliseconds since 1970. */
   checkedAt = $state(0);
   problem = $state<Problem | null>(null);
   #abort = $state.raw<AbortController | null>(null);
@@ -21,19 +21,19 @@ class Doctor {
   /** Runs all checks anew. */
   async run(): Promise<void> {
     this.#abort?.abort();
-    const running = new AbortController();
-    this.#abort = running;
+    const abort = new AbortController();
+    this.#abort = abort;
     try {
-      const { checks } = await gateway.call('doctor.run', {}, { signal: running.signal });
-      if (running.signal.aborted) return;
+      const { checks } = await gateway.call('doctor.run', {}, { signal: abort.signal });
+      if (abort.signal.aborted) return;
       this.checks = sortBySeverity(checks);
       this.checkedAt = Date.now();
       this.problem = null;
       announcer.announce(summarizeChecks(checks));
     } catch (error) {
-      if (!running.signal.aborted && !isConnectionLost(error)) this.problem = toProblem(error, m.doctor_doing_run());
+      if (!abort.signal.aborted && !isConnectionLost(error)) this.problem = toProblem(error, m.doctor_doing_run());
     } finally {
-      if (this.#abort === running) this.#abort = null;
+      if (this.#abort === abort) this.#abort = null;
     }
   }
 

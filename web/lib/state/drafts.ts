@@ -1,11 +1,11 @@
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { pageDb, type PickedFile } from './page-db.ts';
 
-/** Unsent text by chat, kept across reloads. `key` is `<agentId>/<sessionId>`, or `new`. */
+/** Unsent text and files by chat, kept across reloads. `key` is `<agentId>/<sessionId>`, or `new`. */
 export const drafts = {
   text: (key: string): string => safeLocalStorage.read(`draft.${key}`) ?? '',
 
-  /** Whether it could be kept. */
+  /** Stores the text of a draft. Returns false if the browser refuses. */
   storeText: (key: string, text: string): boolean => safeLocalStorage.write(`draft.${key}`, text === '' ? null : text),
 
   async files(key: string): Promise<PickedFile[]> {

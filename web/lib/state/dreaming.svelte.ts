@@ -8,10 +8,10 @@ import { announcer } from './announcer.svelte.ts';
 import { readSetting } from './read-setting.ts';
 import { toasts } from './toasts.svelte.ts';
 
-/** Signals that a page of the list has. */
+/** Signals per page of the list. */
 const PAGE_SIZE = 25;
 
-/** Dreaming of one agent: what waits for a word, what came up, what was dreamt, and when it dreams. */
+/** Dreaming of one agent: proposals for review, signals, past runs, and settings. */
 class Dreaming {
   agentId = $state('main');
   agents = $state.raw<{ id: string; name: string }[]>([]);
@@ -22,14 +22,14 @@ class Dreaming {
   total = $state(0);
   runs = $state.raw<DreamRun[] | null>(null);
   problem = $state<Problem | null>(null);
-  /** The settings that somebody has set, by name: all others are as by default. */
+  /** Settings that were set, by name; all others have their defaults. */
   configured = $state.raw<Readonly<Record<string, unknown>>>({});
   query = $state('');
   state = $state<SignalState>('all');
   #visibleCount = PAGE_SIZE;
   #loadCount = 0;
 
-  /** Reads all of it, now and at each change; the result stops it. */
+  /** Loads everything, now and at each change. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     const stops = [
@@ -51,7 +51,7 @@ class Dreaming {
     const { agentId } = this;
     const loadId = ++this.#loadCount;
     try {
-      const [status, review, signals, history, agents, given] = await Promise.all([
+      const [status, review, signals, history, agents, configured] = await Promise.all([
         gateway.call('dreaming.status', { agentId }),
         gateway.call('dreaming.review', { agentId }),
         gateway.call('dreaming.signals', { agentId, query: this.query, state: this.state, limit: this.#visibleCount }),
@@ -59,7 +59,7 @@ class Dreaming {
         gateway.call('agents.list', {}),
         readSetting('dreaming'),
       ]);
-      // A later question is answered by its own answer.
+      // A later load has begun.
       if (loadId !== this.#loadCount) return;
       this.status = status;
       this.proposals = review.proposals;
@@ -67,14 +67,14 @@ class Dreaming {
       this.total = signals.total;
       this.runs = history.runs;
       this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? m.dreaming_main_agent() : id) }));
-      this.configured = typeof given === 'object' ? { ...given } : {};
+      this.configured = typeof configured === 'object' ? { ...configured } : {};
       this.problem = null;
     } catch (error) {
       if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.dreaming_doing_read());
     }
   }
 
-  /** Shows another agent's. */
+  /** Shows the dreaming of another agent. */
   choose(agentId: string): void {
     this.agentId = agentId;
     this.status = null;
@@ -94,7 +94,7 @@ class Dreaming {
     void this.load();
   }
 
-  /** All of these reject where the gateway refuses. */
+  /** Starts a run. This and the following methods reject if the gateway refuses. */
   async run(phase?: DreamRun['phases'][number]): Promise<void> {
     await gateway.call('dreaming.run', { agentId: this.agentId, ...(phase ? { phase } : {}) });
     announcer.announce(m.dreaming_has_begun());
@@ -135,7 +135,7 @@ class Dreaming {
     await this.load();
   }
 
-  /** Has a setting as it is by default; it can be taken back for a little while. */
+  /** Resets a setting to its default and offers Undo for a short time. */
   async reset(name: string, label: string): Promise<void> {
     const before = this.configured[name];
     await this.save({ [name]: null });

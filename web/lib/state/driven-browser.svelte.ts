@@ -15,7 +15,7 @@ export type DialogRequest = BrowserPageEvents['dialogs'][number];
 
 /** Maximum number of page notices kept. */
 const MAX_NOTICES = 20;
-/** Browsers keep a page's history to themselves: only the page can go through it. */
+/** Scripts for history navigation, which only the page itself can do. */
 const HISTORY_SCRIPTS = { back: 'history.back()', forward: 'history.forward()', reload: 'location.reload()' } as const;
 export type HistoryStep = keyof typeof HISTORY_SCRIPTS;
 
@@ -30,7 +30,7 @@ class DrivenBrowser {
   /** No bridge can drive a browser. */
   isUnavailable = $state(false);
   problem = $state.raw<Problem | null>(null);
-  /** How pages’ questions are answered, as far as it was said here. */
+  /** How dialogs of pages are answered, as chosen here; null if nothing was chosen. */
   dialogAction = $state<'accept' | 'dismiss' | null>(null);
   downloads = $state.raw<Download[]>([]);
   dialogs = $state.raw<DialogRequest[]>([]);
@@ -67,7 +67,7 @@ class DrivenBrowser {
     void this.load();
   }
 
-  /** Rejects where the gateway refuses, as all below. */
+  /** Rejects if the gateway refuses, as do the methods below. */
   async start(): Promise<void> {
     await gateway.call('browser.start', { profile: this.profile });
     announcer.announce(m.browser_started());
@@ -93,7 +93,7 @@ class DrivenBrowser {
     this.choose('default');
   }
 
-  /** In the current tab; a new one where there is none, or where one is asked for. */
+  /** Opens an address in the current tab, or in a new one if there is none or one is requested. */
   async navigate(url: string, inNewTab = false): Promise<void> {
     const { profile } = this;
     this.#recordEvents(
@@ -104,7 +104,7 @@ class DrivenBrowser {
   }
 
   async goInHistory(step: HistoryStep): Promise<void> {
-    // A page that is left while it answers could not.
+    // Deferred, so that the page can answer before it is left.
     this.#recordEvents(
       await gateway.call('browser.evaluate', { fn: `void setTimeout(() => ${HISTORY_SCRIPTS[step]})`, profile: this.profile }),
     );

@@ -1,20 +1,20 @@
 import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 
-/** The gateway's clock, by the second: it may run on another machine, whose clock is not this one's. */
+/** The gateway's clock, by the second. The gateway may run on another machine, whose clock differs. */
 class GatewayClock {
-  /** Milliseconds since 1970, as the gateway has it. Goes on while somebody looks. */
+  /** Milliseconds since 1970 by the gateway's clock; updated while it is watched. */
   now = $state(Date.now());
   /** How far its clock is ahead of this one, in milliseconds. */
   #offsetMs = 0;
   #watchers = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Listens to what says how late it is there. */
+  /** Synchronizes the clock at each tick of the gateway. */
   start(): void {
     gateway.on('tick', ({ ts }) => this.#synchronize(ts));
   }
 
-  /** Has it go on; the result stops it. */
+  /** Updates `now` each second. Returns a function that stops it. */
   watch(): () => void {
     this.#tick();
     if (this.#watchers++ === 0) this.#timer = setInterval(() => this.#tick(), 1000);

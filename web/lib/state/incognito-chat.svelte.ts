@@ -16,10 +16,10 @@ import type { ListedChat } from './listed-chat.ts';
 import { LiveRun } from './live-run.svelte.ts';
 import type { PickedFile } from './page-db.ts';
 
-/** For the rest of a frame, around what is said. */
+/** Bytes reserved for the rest of a frame, around the messages. */
 const FRAME_OVERHEAD_BYTES = 4096;
 
-/** A chat that this object alone has: the gateway is handed the whole of it with each message, and keeps nothing. */
+/** A chat that only this page holds: each request sends the gateway all messages, and the gateway stores nothing. */
 export class IncognitoChat implements ListedChat {
   readonly agentId = MAIN_AGENT;
   readonly sessionId = null;
@@ -46,7 +46,7 @@ export class IncognitoChat implements ListedChat {
     gateway.on('incognito.reasoning', ({ runId, delta, offset }) => runId === this.live?.runId && this.live.addReasoning(delta, offset)),
   ];
 
-  /** Says something, and has it answered. One at a time. `model` null: the default one. */
+  /** Sends a message and requests a reply, one at a time. `model` null: the default model. */
   async send(text: string, files: readonly PickedFile[], model: string | null): Promise<void> {
     if (this.busy) return;
     const message: HistoryMessage = { id: crypto.randomUUID(), role: 'user', content: text, timestamp: Date.now() };
@@ -55,7 +55,7 @@ export class IncognitoChat implements ListedChat {
     await this.#requestReply(model);
   }
 
-  /** Answers a message of the person again, without `messageId` the last one; the earlier reply, and what followed it, is gone. */
+  /** Requests a new reply to a message of the person, without `messageId` to the last one. Removes the earlier reply and all later messages. */
   async resend(model: string | null, messageId?: string): Promise<void> {
     if (this.busy) return;
     const at = messageId === undefined ? this.#lastUserIndex : this.messages.findIndex(({ id }) => id === messageId);
@@ -63,7 +63,7 @@ export class IncognitoChat implements ListedChat {
     await this.#requestReply(model);
   }
 
-  /** Puts another text in the place of a message of the person, and has it answered; what followed is gone. */
+  /** Replaces the text of a message of the person and requests a new reply. Removes all later messages. */
   async edit(messageId: string, text: string, model: string | null): Promise<void> {
     if (this.busy) return;
     const at = this.messages.findIndex(({ id }) => id === messageId);
@@ -88,7 +88,7 @@ export class IncognitoChat implements ListedChat {
     }
   }
 
-  /** Nothing of it is left; what is being written ends. */
+  /** Removes all messages and ends the running reply. */
   forget(): void {
     const { live } = this;
     this.live = null;
@@ -101,10 +101,10 @@ export class IncognitoChat implements ListedChat {
     void gateway.call('incognito.abort', { runId: live.runId }).catch(() => {});
   }
 
-  /** Forgets it for good. */
+  /** Removes all messages and event listeners. */
   dispose(): void {
     this.forget();
-    for (const off of this.#unsubscribers) off();
+    for (const unsubscribe of this.#unsubscribers) unsubscribe();
   }
 
   loadOlder(): Promise<void> {
@@ -119,12 +119,12 @@ export class IncognitoChat implements ListedChat {
     return Promise.resolve(false);
   }
 
-  /** All files are here. */
+  /** Never needed: all files are in this page. */
   fetchFile(): Promise<string> {
     return Promise.resolve('');
   }
 
-  /** All texts, too. */
+  /** Never needed: all texts are in this page. */
   fetchText(): Promise<void> {
     return Promise.resolve();
   }
@@ -136,11 +136,11 @@ export class IncognitoChat implements ListedChat {
   async #requestReply(model: string | null): Promise<void> {
     this.problem = null;
     const live = (this.live = new LiveRun(crypto.randomUUID()));
-    const began = performance.now();
-    const ended = (end: Partial<HistoryMessage>): void => {
+    const startedAt = performance.now();
+    const finish = (end: Partial<HistoryMessage>): void => {
       // The chat may have been discarded in the meantime.
       if (this.live !== live) return;
-      this.#endRun(live, { ...end, elapsedMs: performance.now() - began });
+      this.#endRun(live, { ...end, elapsedMs: performance.now() - startedAt });
       if (end.aborted) announcer.announce(m.chat_reply_stopped());
       else if (!end.error && !end.interrupted) void announcer.announceReply(live.text);
     };
@@ -148,19 +148,19 @@ export class IncognitoChat implements ListedChat {
       const params = { runId: live.runId, messages: toHistory(this.messages), ...(model === null ? {} : { model }) };
       const size = new Blob([JSON.stringify(params)]).size + FRAME_OVERHEAD_BYTES;
       if (size > PROTOCOL_LIMITS.maxPayload)
-        return ended({
+        return finish({
           error: {
             code: 'INVALID_PARAMS',
             message: m.incognito_too_large({ size: formatBytes(size), most: formatBytes(PROTOCOL_LIMITS.maxPayload) }),
           },
         });
-      const answered = await gateway.call('incognito.send', params);
-      ended({ model: answered.model, usage: answered.usage });
+      const reply = await gateway.call('incognito.send', params);
+      finish({ model: reply.model, usage: reply.usage });
     } catch (error) {
-      if (isConnectionLost(error)) ended({ interrupted: true });
-      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true });
-      else if (error instanceof RpcError) ended({ error: { code: error.code, message: error.message } });
-      else ended({ error: { code: 'INTERNAL_ERROR', message: error instanceof Error ? error.message : String(error) } });
+      if (isConnectionLost(error)) finish({ interrupted: true });
+      else if (error instanceof RpcError && error.code === 'ABORTED') finish({ aborted: true });
+      else if (error instanceof RpcError) finish({ error: { code: error.code, message: error.message } });
+      else finish({ error: { code: 'INTERNAL_ERROR', message: error instanceof Error ? error.message : String(error) } });
     }
   }
 
@@ -179,7 +179,7 @@ export class IncognitoChat implements ListedChat {
 const withText = (content: HistoryMessage['content'], text: string): HistoryMessage['content'] =>
   typeof content === 'string' ? text : [{ type: 'text', text }, ...content.filter(({ type }) => type !== 'text')];
 
-/** The conversation as the gateway takes it; replies that have no words are left out. */
+/** The conversation in the form that the gateway takes; replies without text are left out. */
 function toHistory(messages: readonly HistoryMessage[]): IncognitoMessage[] {
   return messages.flatMap(({ role, content }): IncognitoMessage[] => {
     const text = getContentText(content);

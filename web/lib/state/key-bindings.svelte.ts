@@ -9,12 +9,12 @@ class KeyBindings {
     safeLocalStorage.watch('keys', (value) => (this.overrides = parseBindings(value)));
   }
 
-  /** The keys that do it; null where it is switched off. */
+  /** Keys of a shortcut; null if it is switched off. */
   getKeys(name: ShortcutName): string | null {
     return getBoundKeys(name, this.overrides);
   }
 
-  /** Null switches it off. */
+  /** Sets the keys of a shortcut; null switches it off. */
   set(name: ShortcutName, keys: string | null): void {
     const { [name]: _, ...others } = this.overrides;
     this.overrides = keys === DEFAULT_SHORTCUTS[name].keys ? others : { ...others, [name]: keys };

@@ -3,7 +3,7 @@ import { type ShortcutName, findShortcut } from '#lib/shortcuts.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { keyBindings } from './key-bindings.svelte.ts';
 
-/** Under this width the sidebar is a drawer over the page. */
+/** Media query of narrow screens, on which the sidebar is a drawer. */
 const NARROW_QUERY = '(max-width: 767px)';
 
 type ShortcutAction = () => unknown;
@@ -12,15 +12,15 @@ type ShortcutAction = () => unknown;
 class Layout {
   readonly isApple = /Mac|iPhone|iPad/.test(navigator.platform);
   isNarrow = $state(false);
-  /** The sidebar beside the page, on wide screens. */
+  /** Whether the sidebar is open, on wide screens. */
   isDocked = $state(safeLocalStorage.read('sidebar') !== 'hidden');
-  /** Chats in folders stand by those in the sidebar, and not by date. */
+  /** Whether the sidebar groups chats in folders by folder instead of by date. */
   isGroupedByFolder = $state(safeLocalStorage.read('chats') === 'folders');
-  /** The drawer over the page, on narrow ones. */
+  /** Whether the drawer with the sidebar is open, on narrow screens. */
   isDrawerOpen = $state(false);
   isModelsOpen = $state(false);
   isHelpOpen = $state(false);
-  /** The search field is to have the keyboard, once it is there. */
+  /** Whether the search field gets the focus when it appears. */
   isSearchRequested = $state(false);
   readonly #actions = new Map<ShortcutName, ShortcutAction>();
 
@@ -53,7 +53,7 @@ class Layout {
     this.isSearchRequested = true;
   }
 
-  /** Answers to a shortcut until the returned function is called. An action that returns false leaves the key to the browser. */
+  /** Registers the action of a shortcut. If the action returns false, the browser handles the key. Returns a function that removes it. */
   onShortcut(name: ShortcutName, action: ShortcutAction): () => void {
     this.#actions.set(name, action);
     return () => {
@@ -61,7 +61,7 @@ class Layout {
     };
   }
 
-  /** Does what the keys would do. */
+  /** Runs the action of a shortcut. */
   runAction(name: ShortcutName): void {
     this.#actions.get(name)?.();
   }
@@ -71,7 +71,7 @@ class Layout {
     const name = findShortcut(event, this.isApple, keyBindings.overrides);
     const action = name && this.#actions.get(name);
     if (!action) return;
-    // Dialogs over the page and menus have Esc first.
+    // Open dialogs and menus handle Esc first.
     if (event.key === 'Escape' && document.querySelector('dialog:modal, [popover]:popover-open')) return;
     if (action() !== false) event.preventDefault();
   }

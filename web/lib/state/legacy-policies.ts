@@ -7,21 +7,21 @@ import { safeLocalStorage } from './safe-local-storage.ts';
 import { toasts } from './toasts.svelte.ts';
 
 const STORAGE_KEY = 'earlier-policies';
-/** Its value has names of servers, which contain no spaces. */
+/** The value is a list of server names, separated by spaces. */
 const SERVERS_STORAGE_KEY = 'earlier-mcp-approvals';
 
-/** Says once in each browser, for each MCP server, that an approval of an older build now covers the program that was found. */
+/** Shows a notice, once per browser and MCP server, that an approval of an older build now covers the program that was found. */
 export function notifyLegacyServers(servers: readonly Pick<McpServerState, 'name' | 'isApprovalBound'>[]): void {
   const notifiedServers = (safeLocalStorage.read(SERVERS_STORAGE_KEY) ?? '').split(' ');
-  const fresh = servers
+  const newServers = servers
     .filter(({ name, isApprovalBound }) => isApprovalBound === true && !notifiedServers.includes(name))
     .map(({ name }) => name);
-  if (fresh.length === 0) return;
-  safeLocalStorage.write(SERVERS_STORAGE_KEY, [...notifiedServers, ...fresh].join(' '));
-  toasts.show(m.approval_earlier_servers({ servers: formatList(fresh.map(toPrintable)) }), { sticky: true });
+  if (newServers.length === 0) return;
+  safeLocalStorage.write(SERVERS_STORAGE_KEY, [...notifiedServers, ...newServers].join(' '));
+  toasts.show(m.approval_earlier_servers({ servers: formatList(newServers.map(toPrintable)) }), { sticky: true });
 }
 
-/** Says once in each browser that commands which an older build always allowed mean less now. Best effort: without an answer the next card asks again. */
+/** Shows a notice, once per browser, that commands allowed by an older build cover less now. Best effort: if it fails, it is tried again with the next approval. */
 export async function notifyLegacyPolicies(): Promise<void> {
   if (safeLocalStorage.read(STORAGE_KEY) !== null) return;
   try {

@@ -1,6 +1,6 @@
-/** A link whose address the model composed, and that waits for a person to look at it. */
+/** A link with an address written by the model, which the person is asked to confirm. */
 class LinkConfirmation {
-  /** `sources`: what was read before it was written; empty if its reply is being written. */
+  /** `sources`: content from outside that was read before it; empty while its reply is being written. */
   pending = $state.raw<{ url: string; sources: readonly string[] } | null>(null);
 }
 

@@ -24,6 +24,6 @@ export type ListedChat = Pick<
   | 'fetchFile'
   | 'fetchText'
 > & {
-  /** Null: it is kept nowhere, so that nothing can be linked to or made of it. */
+  /** Null: the chat is not stored, so it cannot be linked to. */
   readonly sessionId: string | null;
 };

@@ -4,26 +4,26 @@ import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import type { ReplySegment, ToolUse } from '#lib/chat/chat-items.ts';
 import { getReplyText, toToolState } from '#lib/chat/chat-items.ts';
 
-/** Text is shown at most this often, milliseconds: fast enough to read along, and half the frames are left to scrolling. */
+/** Minimum time between two renders, in milliseconds: fast enough to read along, and half of the frames stay free for scrolling. */
 const RENDER_INTERVAL_MS = 30;
 
-/** A reply that is being written, shown at a steady pace however fast it comes. */
+/** A reply in progress, rendered at a steady pace however fast it arrives. */
 export class LiveRun {
   readonly runId: string;
   readonly startedAt = Date.now();
   segments = $state.raw<ReplySegment[]>([]);
   /** Memories that were recalled for the model. */
   recalled = $state.raw<readonly RecalledMemory[]>([]);
-  /** Stop was asked for. */
+  /** Stop was requested. */
   isStopping = $state(false);
 
   /** Received segments; `segments` follows with the next frame. */
   #received: ReplySegment[] = [];
-  /** Tools of the calls that the model is writing: they stand below what has come. */
+  /** Tools of calls that the model is writing, shown below the received segments. */
   #pendingTools: readonly string[] = [];
-  /** Text received in all, in UTF-16 units, over all steps. */
+  /** Length of the received text over all steps, in UTF-16 units. */
   #textLength = 0;
-  /** Thoughts received in all, likewise. */
+  /** Length of the received reasoning, likewise. */
   #reasoningLength = 0;
   #reasoningSince = 0;
   #frame: number | undefined;
@@ -34,7 +34,7 @@ export class LiveRun {
     this.#render();
   }
 
-  /** Takes over what has come so far; what is here already stays. */
+  /** Applies the state of a running run; segments received before stay. */
   catchUp({ text, reasoning, calls, pending }: RunningRun): void {
     this.addReasoning(reasoning, 0);
     for (const { id: toolCallId, tool, args, at, result } of calls) {
@@ -46,7 +46,7 @@ export class LiveRun {
     this.setPendingTools(pending);
   }
 
-  /** Adds a piece that begins at `offset` of the run's text. False when a piece before it is missing. */
+  /** Adds text that begins at `offset` of the run's text. Returns false if text before it is missing. */
   addText(delta: string, offset: number): boolean {
     if (offset > this.#textLength) return false;
     const fresh = delta.slice(this.#textLength - offset);
@@ -54,7 +54,7 @@ export class LiveRun {
     return true;
   }
 
-  /** Adds a piece of what the model thinks. One that is missing before it is read with what is stored. */
+  /** Adds reasoning. If a part before it is missing, it is loaded with the stored message. */
   addReasoning(delta: string, offset: number): void {
     const fresh = delta.slice(Math.max(0, this.#reasoningLength - offset));
     if (fresh === '') return;
@@ -85,7 +85,7 @@ export class LiveRun {
   setToolResult({ toolCallId, result }: Pick<EventPayload<'chat.tool_result'>, 'toolCallId' | 'result'>): void {
     const use = this.#findToolUse(toolCallId);
     if (use?.result !== null) return;
-    const at = this.#received.findIndex((part) => part.kind === 'tool' && part.use === use);
+    const at = this.#received.findIndex((segment) => segment.kind === 'tool' && segment.use === use);
     const resultText = typeof result === 'string' ? result : JSON.stringify(result);
     this.#received[at] = { kind: 'tool', use: { ...use, result: resultText, state: toToolState(resultText) } };
     this.#render();
@@ -96,25 +96,25 @@ export class LiveRun {
     return getReplyText(this.#received);
   }
 
-  /** The run as the messages that the gateway has stored, until they are read from there. */
+  /** The run as messages, shown until the stored ones are loaded. */
   toMessages(end: Pick<HistoryMessage, 'aborted' | 'error' | 'interrupted' | 'usage'> & { id: string }): HistoryMessage[] {
     const timestamp = Date.now();
     const messages: HistoryMessage[] = [];
     let content = '';
-    let thought: { reasoning?: Reasoning } = {};
-    for (const [index, part] of this.#received.entries()) {
-      if (part.kind === 'reasoning') {
-        thought = { reasoning: { text: part.text, ms: part.ms ?? 0 } };
+    let reasoning: { reasoning?: Reasoning } = {};
+    for (const [index, segment] of this.#received.entries()) {
+      if (segment.kind === 'reasoning') {
+        reasoning = { reasoning: { text: segment.text, ms: segment.ms ?? 0 } };
         continue;
       }
-      if (part.kind === 'text') {
-        content += part.text;
+      if (segment.kind === 'text') {
+        content += segment.text;
         continue;
       }
-      // A reply's files are read with what is stored.
-      if (part.kind === 'files' || part.kind === 'left-out') continue;
-      const { id, tool, args, result } = part.use;
-      messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, ...thought, toolCalls: [{ id, tool, args }] });
+      // Files of a reply are loaded with the stored message.
+      if (segment.kind === 'files' || segment.kind === 'left-out') continue;
+      const { id, tool, args, result } = segment.use;
+      messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, ...reasoning, toolCalls: [{ id, tool, args }] });
       messages.push({
         id: `${this.runId}:${index}r`,
         role: 'tool',
@@ -124,13 +124,13 @@ export class LiveRun {
         name: tool,
       });
       content = '';
-      thought = {};
+      reasoning = {};
     }
     const recalled = this.recalled.length > 0 ? { recalled: [...this.recalled] } : {};
-    return [...messages, { role: 'assistant', content, timestamp, ...thought, ...recalled, ...end }];
+    return [...messages, { role: 'assistant', content, timestamp, ...reasoning, ...recalled, ...end }];
   }
 
-  /** Shows at once what has come; nothing is shown later. */
+  /** Shows all received segments immediately and stops rendering. */
   settle(): void {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
@@ -145,7 +145,7 @@ export class LiveRun {
   }
 
   #findToolUse(id: string): ToolUse | undefined {
-    for (const part of this.#received) if (part.kind === 'tool' && part.use.id === id) return part.use;
+    for (const segment of this.#received) if (segment.kind === 'tool' && segment.use.id === id) return segment.use;
     return undefined;
   }
 
@@ -153,7 +153,7 @@ export class LiveRun {
     this.#textLength += text.length;
     this.#endReasoning();
     const last = this.#received.at(-1);
-    // A new object each time: what is shown compares by identity.
+    // A new object each time, since components compare segments by identity.
     if (last?.kind === 'text') this.#received[this.#received.length - 1] = { kind: 'text', text: last.text + text };
     else this.#received.push({ kind: 'text', text });
     this.#render();

@@ -8,13 +8,13 @@ import { models } from './models.svelte.ts';
 export interface ModelDownloadRequest {
   /** `<owner>/<name>`. */
   repo: string;
-  /** Empty for what suits the machine best. */
+  /** Empty: the file that suits the machine best. */
   filename: string;
   source: ModelSource;
   backend: ModelBackend;
 }
 
-/** Models that are kept on this machine, and those on their way to it. */
+/** Models stored on this machine, and their downloads. */
 class LocalModels {
   /** Null before the first answer. */
   list = $state.raw<LocalModel[] | null>(null);
@@ -25,13 +25,13 @@ class LocalModels {
   /** Downloads that run, can be resumed, or failed. */
   readonly openDownloads = $derived(this.downloads.filter(({ state }) => state !== 'done'));
 
-  /** Reads them, and follows downloads until the returned function is called. */
+  /** Loads both lists and follows downloads. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     return gateway.on('models.progress', (download) => {
       const isListed = this.downloads.some(({ id }) => id === download.id);
       this.downloads = isListed ? this.downloads.map((each) => (each.id === download.id ? download : each)) : [download, ...this.downloads];
-      // A new one takes the place of what had become of the same.
+      // A new download replaces an earlier one of the same file.
       if (!isListed || download.state !== 'running') void this.load();
       if (download.state === 'done') void models.load();
     });
@@ -39,7 +39,7 @@ class LocalModels {
 
   async load(): Promise<void> {
     try {
-      // Each is taken as it comes: what is told of a download in between is newer than the list.
+      // Each list is applied when it arrives, so that later progress events are not overwritten.
       await Promise.all([
         gateway.call('models.local', {}).then(({ models: list }) => (this.list = list)),
         gateway.call('models.downloads', {}).then(({ downloads }) => (this.downloads = downloads)),
@@ -50,7 +50,7 @@ class LocalModels {
     }
   }
 
-  /** Begins a download, or goes on with what is here of it; its id. */
+  /** Begins or resumes a download and returns its id. */
   async download({ repo, filename, source, backend }: ModelDownloadRequest): Promise<string> {
     const { id } = await gateway.call('models.download', {
       ...{ repo: repo.trim(), source, backend },
@@ -65,7 +65,7 @@ class LocalModels {
     await this.load();
   }
 
-  /** Ends it where it is under way, and deletes what is here of it. */
+  /** Cancels a download if it is running, and deletes its partial file. */
   async discard(id: string): Promise<void> {
     await gateway.call('models.cancelDownload', { id, forget: true });
     await this.load();

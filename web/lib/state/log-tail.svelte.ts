@@ -4,24 +4,24 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import { type LogRow, toLogRow } from '#lib/logs/log-lines.ts';
 
-/** Lines that are held at the most while one follows: more than the gateway and the bridge keep. What is given up can be read again. */
+/** Maximum number of loaded lines while the log is followed: more than gateway and bridge store. Dropped lines can be loaded again. */
 const MAX_LINES = 20_000;
 const POLL_MS = 1_000;
 
-/** Lines that came in one answer, and the place in front of them. */
+/** Lines of one response, and the cursor before them. */
 interface LogChunk {
   before: string;
   lines: readonly LogRow[];
 }
 
-/** The log as it is written, and back as far as it is asked for. */
+/** The log as it is written, and older lines on request. */
 class LogTail {
   #chunks = $state.raw<readonly LogChunk[] | null>(null);
   /** Oldest first; null before the first answer. */
   readonly lines = $derived<readonly LogRow[] | null>(this.#chunks?.flatMap(({ lines }) => lines) ?? null);
   components = $state.raw<readonly string[]>([]);
   paused = $state(false);
-  /** Whether there may be lines in front of these. */
+  /** Whether there may be older lines. */
   hasOlder = $state(false);
   isLoadingOlder = $state(false);
   problem = $state<Problem | null>(null);
@@ -31,9 +31,9 @@ class LogTail {
   #isLoading = false;
   #watcherCount = 0;
 
-  /** Reads the newest lines, and then each as it comes; the result stops it. */
+  /** Loads the newest lines and follows the log. Returns a function that stops it. */
   watch(): () => void {
-    // Another connection may be to another host, whose log is another.
+    // A new connection may be to another host with its own log.
     this.#watcherCount++;
     this.#cursor = undefined;
     void this.load();
@@ -73,7 +73,7 @@ class LogTail {
     if (watcherCount !== this.#watcherCount) void this.load();
   }
 
-  /** Reads back: all that there is, or until `enough`. Resolves to whether that came about; why not is the `problem`, or that the connection was lost. */
+  /** Loads older lines, all or until `enough`. Resolves to false if that failed, with the reason in `problem` unless the connection was lost. */
   async loadOlder(enough: () => boolean = () => false): Promise<boolean> {
     if (this.isLoadingOlder) return false;
     this.isLoadingOlder = true;
@@ -85,7 +85,7 @@ class LogTail {
         const result = await gateway.call('logs.tail', { json: true, limit: MAX_LOG_LINES, before });
         if (watcherCount !== this.#watcherCount) return false;
         const entries = result.lines.filter((line) => typeof line === 'object');
-        const lines = entries.map((line, at) => toLogRow(line, this.#oldest - entries.length + at));
+        const lines = entries.map((line, index) => toLogRow(line, this.#oldest - entries.length + index));
         this.#oldest -= entries.length;
         this.#chunks = [{ before: result.before, lines }, ...(this.#chunks ?? [])];
         this.hasOlder = entries.length === MAX_LOG_LINES;
@@ -106,19 +106,19 @@ class LogTail {
     if (!this.paused) void this.load();
   }
 
-  #addChunk(piece: LogChunk): void {
-    const pieces = [...(this.#chunks ?? []), piece];
-    let lineCount = pieces.reduce((sum, { lines }) => sum + lines.length, 0);
-    for (let first = pieces[0]; first && lineCount - first.lines.length >= MAX_LINES; first = pieces[0]) {
-      pieces.shift();
+  #addChunk(chunk: LogChunk): void {
+    const chunks = [...(this.#chunks ?? []), chunk];
+    let lineCount = chunks.reduce((sum, { lines }) => sum + lines.length, 0);
+    for (let first = chunks[0]; first && lineCount - first.lines.length >= MAX_LINES; first = chunks[0]) {
+      chunks.shift();
       lineCount -= first.lines.length;
       this.#oldest = (first.lines.at(-1)?.id ?? this.#oldest) + 1;
       this.hasOlder = true;
     }
-    this.#chunks = pieces;
+    this.#chunks = chunks;
   }
 
-  /** Remembers which parts there are. */
+  /** Adds the components of these lines to the list. */
   #addComponents(lines: readonly LogRow[]): void {
     const names = new Set([...this.components, ...lines.map(({ component }) => component)]);
     if (names.size > this.components.length) this.components = [...names].sort();

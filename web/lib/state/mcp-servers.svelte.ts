@@ -8,7 +8,7 @@ import { announcer } from './announcer.svelte.ts';
 
 export type McpServerEntry = McpServerState & { id: string };
 
-/** A tool server to be added: a program with its arguments, or an address. */
+/** An MCP server to add: a program with its arguments, or an address. */
 export type NewMcpServer = { command: string; args: string[] } | { url: string };
 
 async function notifyLegacyApprovals(servers: readonly McpServerState[]): Promise<void> {
@@ -16,11 +16,11 @@ async function notifyLegacyApprovals(servers: readonly McpServerState[]): Promis
   notifyLegacyServers(servers);
 }
 
-/** Tool servers (MCP): how it stands with each, and what they ask of the person. */
+/** MCP servers with their state, and their requests to the person. */
 class McpServers {
   /** Null before the first answer. */
   list = $state.raw<McpServerEntry[] | null>(null);
-  /** Forms that servers want filled in, the one that has waited longest first. */
+  /** Forms that servers ask the person to fill in, the oldest first. */
   elicitations = $state.raw<McpElicitation[]>([]);
   problem = $state<Problem | null>(null);
   #started = false;
@@ -28,8 +28,8 @@ class McpServers {
   start(): void {
     if (this.#started) return;
     this.#started = true;
-    gateway.on('mcp.asked', ({ ask }) => {
-      announcer.announce(m.state_tool_server_asks({ server: ask.server }));
+    gateway.on('mcp.asked', ({ ask: elicitation }) => {
+      announcer.announce(m.state_tool_server_asks({ server: elicitation.server }));
       void this.load();
     });
     gateway.on('mcp.changed', () => void this.load());
@@ -37,19 +37,19 @@ class McpServers {
 
   async load(): Promise<void> {
     try {
-      const { servers, asks } = await gateway.call('mcp.list', {});
+      const { servers, asks: elicitations } = await gateway.call('mcp.list', {});
       this.list = servers.map((server) => ({ ...server, id: server.name }));
-      this.elicitations = asks;
+      this.elicitations = elicitations;
       this.problem = null;
       if (servers.some(({ isApprovalBound }) => isApprovalBound)) void notifyLegacyApprovals(servers);
     } catch (error) {
-      // A host of an older build has none.
+      // A host of an older build has no MCP servers.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
       if (!unknown && !isConnectionLost(error)) this.problem = toProblem(error, m.state_doing_read_tool_servers());
     }
   }
 
-  /** All of these reject where the gateway refuses. */
+  /** Approves the program of a server. This and the following methods reject if the gateway refuses. */
   async approve(name: string, hash: string): Promise<void> {
     await gateway.call('mcp.approve', { name, hash });
     announcer.announce(m.state_tool_server_approved());
@@ -61,7 +61,7 @@ class McpServers {
     await this.load();
   }
 
-  /** The address of the page where permission is given. */
+  /** Returns the address of the page where the person authorizes a server. */
   async authorize(name: string): Promise<string> {
     return (await gateway.call('mcp.authorize', { name })).url;
   }
@@ -90,7 +90,7 @@ class McpServers {
 
   async respond({ id }: McpElicitation, answer: McpElicitationResult): Promise<void> {
     await gateway.call('mcp.answer', { id, ...answer });
-    this.elicitations = this.elicitations.filter((ask) => ask.id !== id);
+    this.elicitations = this.elicitations.filter((elicitation) => elicitation.id !== id);
   }
 }
 

@@ -6,7 +6,7 @@ import type { MemoryDay } from '#lib/memory/types.ts';
 
 export type DayNotes = MethodResult<'memory.day'>;
 
-/** The days of which an agent's memory has something. */
+/** The days for which an agent's memory has notes or messages. */
 export class MemoryDays {
   readonly agentId: string;
   /** The newest first; null before the first answer. */
@@ -31,7 +31,7 @@ export class MemoryDays {
     return gateway.call('memory.day', { agentId: this.agentId, date });
   }
 
-  /** Writes what was said on a day into its notes. Null: nothing was said. Rejects where the gateway refuses, or the signal fires. */
+  /** Summarises the messages of a day into its notes; null if there were none. Rejects if the gateway refuses or the signal aborts. */
   async summarise(date: string, signal: AbortSignal): Promise<string | null> {
     return (await gateway.call('memory.summariseDay', { agentId: this.agentId, date }, { signal })).notes;
   }

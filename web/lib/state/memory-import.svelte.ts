@@ -19,9 +19,9 @@ export class MemoryImport {
   /** Memories of a zip file, instead of the text. */
   #zipMemories = $state.raw<readonly ImportedMemory[] | null>(null);
   readonly parsed = $derived(this.#zipMemories ?? parseMemoryList(this.text));
-  /** Texts that are left out by the person. */
+  /** Texts that the person deselected. */
   omitted = $state.raw<ReadonlySet<string>>(new Set());
-  /** The person has read them: they need no review. */
+  /** The person has read the memories: they need no review. */
   isReviewed = $state(false);
   working = $state(false);
   result = $state.raw<ImportResult | null>(null);

@@ -8,9 +8,9 @@ import type { MemoryCategory, MemoryEntry } from '#lib/memory/types.ts';
 import { mergeRemoved } from '#lib/memory/merge-removed.ts';
 import { announcer } from './announcer.svelte.ts';
 
-/** Changes often come together: what is shown is read anew this long after the first, milliseconds. */
+/** Delay of a reload after a change, in milliseconds, as changes often come together. */
 const REFRESH_MS = 150;
-/** Memories that are loaded at first, and more by as many. */
+/** Memories per page. */
 const PAGE_SIZE = 100;
 
 export interface MemoryAgent {
@@ -20,7 +20,7 @@ export interface MemoryAgent {
   workspace: string;
 }
 
-/** An agent's long-term memories, with those just forgotten, which can be restored. */
+/** An agent's long-term memories, including recently forgotten ones, which can be restored. */
 class Memory {
   agents = $state.raw<MemoryAgent[]>([]);
   /** Agent whose memory is shown. */
@@ -29,44 +29,44 @@ class Memory {
   entries = $state.raw<MemoryEntry[] | null>(null);
   /** Category listed; null for all. */
   category = $state<MemoryCategory | null>(null);
-  /** How many there are of each. */
+  /** Number of memories by category. */
   counts = $state.raw<Partial<Record<MemoryCategory, number>>>({});
   problem = $state<Problem | null>(null);
-  /** The folder that the workspace is mirrored in; null for none. */
+  /** The folder to which the workspace is mirrored; null if none. */
   folder = $state<string | null>(null);
-  /** Up by one whenever the memory that is looked at has changed. */
+  /** Incremented at each change of the shown memory. */
   version = $state(0);
-  /** By agent and id. `entry` is null where another was quicker, so that there is nothing to put back. */
-  /** Memories with a pending request to forget them. */
+  /** Keys of memories with a pending request to forget them. */
   readonly #forgetting = new Set<string>();
+  /** Forgotten memories by agent and id. `entry` is null if another device had already forgotten it: it cannot be restored. */
   readonly #forgottenEntries = new SvelteMap<string, { entry: MemoryEntry | null; outside?: string[] | undefined; visit: number }>();
-  /** Counts how often somebody came to look. */
-  #visits = $state(0);
-  #loads = 0;
+  /** Counts how often the page was opened. */
+  #visitCount = $state(0);
+  #loadCount = 0;
   #cursor = $state<string | null>(null);
   #loadingMore = false;
 
-  /** There are more than have been loaded. */
+  /** Whether there are more memories to load. */
   readonly hasMore = $derived(this.#cursor !== null);
 
   readonly workspace = $derived(this.agents.find(({ id }) => id === this.agentId)?.workspace ?? this.agentId);
-  /** The newest first; those that were forgotten while one looks keep their places. */
+  /** The newest first; memories forgotten during this visit keep their places. */
   readonly visibleEntries = $derived.by(() => {
     if (this.entries === null) return null;
     const ids = new Set(this.entries.map(({ id }) => id));
-    const gone = [...this.#forgottenEntries].flatMap(([key, { entry, visit }]) =>
-      entry && visit === this.#visits && key === toKey(this.agentId, entry.id) && !ids.has(entry.id) && this.#isListed(entry)
+    const forgotten = [...this.#forgottenEntries].flatMap(([key, { entry, visit }]) =>
+      entry && visit === this.#visitCount && key === toKey(this.agentId, entry.id) && !ids.has(entry.id) && this.#isListed(entry)
         ? [entry]
         : [],
     );
-    return [...this.entries, ...gone].sort((a, b) => b.createdAt - a.createdAt);
+    return [...this.entries, ...forgotten].sort((a, b) => b.createdAt - a.createdAt);
   });
 
-  /** Follows what changes while somebody looks; the result ends it. */
+  /** Follows changes while the page is open. Returns a function that stops it. */
   watch(): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    untrack(() => this.#visits++);
-    const off = gateway.on('memory.changed', ({ workspace }) => {
+    untrack(() => this.#visitCount++);
+    const unsubscribe = gateway.on('memory.changed', ({ workspace }) => {
       if (workspace !== this.workspace) return;
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -74,7 +74,7 @@ class Memory {
       }, REFRESH_MS);
     });
     return () => {
-      off();
+      unsubscribe();
       clearTimeout(timer);
     };
   }
@@ -89,7 +89,7 @@ class Memory {
     this.folder = null;
   }
 
-  /** Reads which agents there are, and where the memory of the one that is looked at lies. */
+  /** Loads the list of agents, and the folder to which the shown memory is mirrored. */
   async loadAgents(): Promise<void> {
     try {
       const [{ agents }, { mirrors }] = await Promise.all([gateway.call('agents.list', {}), gateway.call('workspace.mirrors', {})]);
@@ -101,30 +101,30 @@ class Memory {
   }
 
   async load(): Promise<void> {
-    const load = ++this.#loads;
+    const loadId = ++this.#loadCount;
     const { agentId, category } = this;
-    // As far as the list goes already; an effect that asks for it must not be run by what it gets.
+    // As many as are loaded; untracked, so that an effect that calls this is not rerun by its result.
     const count = untrack(() => this.entries?.length ?? 0);
     const limit = Math.min(10_000, Math.max(PAGE_SIZE, count));
     try {
       const { memories, byCategory, cursor } = await gateway.call('memory.list', { agentId, limit, ...(category && { category }) });
-      if (load !== this.#loads || agentId !== this.agentId) return;
-      // The last of it was forgotten.
+      if (loadId !== this.#loadCount || agentId !== this.agentId) return;
+      // The last memory of the category was forgotten.
       if (category && byCategory[category] === undefined) return void this.filterByCategory(null);
       this.entries = mergeRemoved(this.entries ?? [], memories, ({ id }) => this.#forgetting.has(toKey(agentId, id)));
       this.counts = byCategory;
       this.#cursor = cursor;
       this.problem = null;
-      // Somebody else remembered it again.
+      // Restored on another device, or remembered again.
       for (const { id } of memories) this.#forgottenEntries.delete(toKey(agentId, id));
     } catch (error) {
-      if (load === this.#loads && !isConnectionLost(error)) this.problem = toProblem(error, m.memory_words_doing_read());
+      if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.memory_words_doing_read());
     }
   }
 
   async loadMore(): Promise<void> {
     if (this.#cursor === null || this.#loadingMore) return;
-    const load = this.#loads;
+    const loadId = this.#loadCount;
     const { agentId, category } = this;
     this.#loadingMore = true;
     try {
@@ -132,8 +132,8 @@ class Memory {
         ...{ agentId, limit: PAGE_SIZE, cursor: this.#cursor },
         ...(category && { category }),
       });
-      // Meanwhile the list was read anew, or another.
-      if (load !== this.#loads || !this.entries) return;
+      // The list was reloaded or replaced in the meantime.
+      if (loadId !== this.#loadCount || !this.entries) return;
       const ids = new Set(this.entries.map(({ id }) => id));
       this.entries = [...this.entries, ...memories.filter(({ id }) => !ids.has(id))];
       this.#cursor = cursor;
@@ -161,7 +161,7 @@ class Memory {
     return this.category === null || this.category === category;
   }
 
-  /** False: it is remembered already. All of these reject where the gateway refuses. */
+  /** Adds a memory. Returns false if it exists already. This and the following methods reject if the gateway refuses. */
   async add(text: string, category: MemoryCategory): Promise<boolean> {
     const { added } = await gateway.call('memory.add', { agentId: this.agentId, text, category });
     if (added) announcer.announce(m.memory_words_noted());
@@ -193,8 +193,8 @@ class Memory {
 
   #setForgetState(agentId: string, id: string, entry: MemoryEntry | null, outside?: string[]): void {
     // Lists requested before this still contain the memory.
-    this.#loads++;
-    this.#forgottenEntries.set(toKey(agentId, id), { entry, outside, visit: this.#visits });
+    this.#loadCount++;
+    this.#forgottenEntries.set(toKey(agentId, id), { entry, outside, visit: this.#visitCount });
     if (agentId === this.agentId) this.entries = this.entries?.filter((each) => each.id !== id) ?? null;
   }
 
@@ -210,15 +210,15 @@ class Memory {
     announcer.announce(m.memory_words_put_back());
   }
 
-  /** Whether its place is kept: it is forgotten and can be put back, or the answer to that is on its way behind lists that lack it already. */
+  /** Whether a memory keeps its place in lists: it can be restored, or is being forgotten. */
   isPlaceKept(agentId: string, id: string): boolean {
     return this.#forgetting.has(toKey(agentId, id)) || this.getForgetState(agentId, id) === 'undoable';
   }
 
-  /** `no`, or whether it can be put back. */
+  /** Whether a memory was forgotten: `no`, `undoable`, or `gone` if it cannot be restored. */
   getForgetState(agentId: string, id: string): 'no' | 'undoable' | 'gone' {
-    const noted = this.#forgottenEntries.get(toKey(agentId, id));
-    return !noted ? 'no' : noted.entry ? 'undoable' : 'gone';
+    const forgotten = this.#forgottenEntries.get(toKey(agentId, id));
+    return !forgotten ? 'no' : forgotten.entry ? 'undoable' : 'gone';
   }
 }
 

@@ -8,7 +8,7 @@ import { memory } from './memory-list.svelte.ts';
 
 export type Preference = MethodResult<'memory.preferences'>['preferences'][number];
 
-/** The preferences of an agent's memory that have a name. */
+/** Named preferences in an agent's memory. */
 export class MemoryPreferences {
   readonly agentId: string;
   /** Null before the first answer. */
@@ -35,7 +35,7 @@ export class MemoryPreferences {
     }
   }
 
-  /** Notes it in the place of one of that name. Rejects where the gateway refuses. */
+  /** Sets a preference, replacing one of the same name. Rejects if the gateway refuses. */
   async set(key: string, value: string): Promise<void> {
     await gateway.call('memory.setPreference', { agentId: this.agentId, key, value });
     announcer.announce(m.memory_words_saved());

@@ -5,13 +5,13 @@ import { mergeRemoved } from '#lib/memory/merge-removed.ts';
 import type { MemoryMatch } from '#lib/memory/types.ts';
 import { memory } from './memory-list.svelte.ts';
 
-/** Somebody who types is not asked about each letter. */
+/** Delay of a search after the last input, in milliseconds. */
 const DEBOUNCE_MS = 180;
 const FIRST_LIMIT = 20;
-/** As many as are given at most. */
+/** Maximum number of results that `memory.search` returns. */
 const MAX_LIMIT = 100;
 
-/** Search in an agent's memory, kept while the person looks at a chat and returns. */
+/** Search in an agent's memory; query and results stay while the person visits another page. */
 class MemorySearch {
   query = $state('');
   /** Null before the first answer. */
@@ -27,7 +27,7 @@ class MemorySearch {
   readonly isActive = $derived(this.query.trim() !== '');
   readonly hasMore = $derived(this.#limit < MAX_LIMIT && (this.matches?.length ?? 0) >= this.#limit);
 
-  /** Something was typed, or another agent was chosen. */
+  /** Called when the query changed or another agent was chosen. */
   onInput(): void {
     this.#cancel();
     this.isUpToDate = false;
@@ -55,7 +55,7 @@ class MemorySearch {
       const params = { agentId: memory.agentId, query: this.query.trim(), limit: this.#limit };
       const { results, elapsedMs } = await gateway.call('memory.search', params, { signal: request.signal });
       if (request.signal.aborted) return;
-      // Only where the same is looked for: what was forgotten meanwhile can be put back where it stood.
+      // For an unchanged query, memories forgotten in the meantime keep their places, so that they can be restored.
       const before = this.isUpToDate ? (this.matches ?? []) : [];
       this.matches = mergeRemoved(before, results, ({ id }) => memory.isPlaceKept(params.agentId, id));
       this.elapsedMs = elapsedMs;

@@ -8,19 +8,19 @@ import type { PickedFile } from './page-db.ts';
 
 const SAVE_DELAY_MS = 250;
 
-/** The message that is being written in one chat at a time: its text and files, kept until they are sent. */
+/** The message being written, in one chat at a time: its text and files, stored until they are sent. */
 export class MessageDraft {
   text = $state('');
   files = $state.raw<PickedFile[]>([]);
-  /** Why files could not be added, or the message not be sent, as sentences. */
+  /** Reasons why files could not be added or the message not be sent, as sentences. */
   problems = $state<string[]>([]);
   /** Files that are being read. */
   pendingReads = $state(0);
-  /** Null: it is kept nowhere. */
+  /** Null: the draft is not stored. */
   #key: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it, or null. One that is open already stays as it is. */
+  /** Stores the current draft and loads that of another chat; resolves once its files are loaded. `key` as in `drafts`, or null. Does nothing if it is open already. */
   async open(key: string | null): Promise<void> {
     if (key !== null && key === this.#key) return;
     this.store();
@@ -33,35 +33,35 @@ export class MessageDraft {
     if (this.#key === key && stored.length > 0 && this.files.length === 0) this.files = stored;
   }
 
-  /** Puts a text in the place of what is there. */
+  /** Replaces the text. */
   setText(text: string): void {
     this.text = text;
     this.scheduleSave();
   }
 
-  /** Adds a text to go on with, and files that have been read. */
+  /** Appends a text, and files that have been read. */
   append(text: string, files: PickedFile[]): void {
     this.text = this.text.trim() === '' ? text : `${this.text}\n${text}`;
     if (files.length > 0) this.#setFiles([...this.files, ...files]);
     this.scheduleSave();
   }
 
-  /** Reads files and adds those that the message may carry. */
+  /** Reads files and adds those that fit into the message. */
   async add(list: Iterable<File>, pasted = false): Promise<void> {
     this.problems = [];
     for (const file of list) {
-      const why = getAttachmentError(file, this.files);
-      if (why) {
-        this.#reportProblem(why);
+      const attachmentError = getAttachmentError(file, this.files);
+      if (attachmentError) {
+        this.#reportProblem(attachmentError);
         continue;
       }
       this.pendingReads++;
       try {
         const picked = await (await import('#lib/chat/pick-file.ts')).toPickedFile(file);
-        // Others may have been read meanwhile.
-        const late = getAttachmentError(file, this.files);
+        // Other files may have been added in the meantime.
+        const lateError = getAttachmentError(file, this.files);
         if (typeof picked === 'string') this.#reportProblem(picked);
-        else if (late) this.#reportProblem(late);
+        else if (lateError) this.#reportProblem(lateError);
         else this.#setFiles([...this.files, { ...picked, ...(pasted ? { pasted } : {}) }]);
       } catch {
         // The reader module could not be loaded.
@@ -72,17 +72,17 @@ export class MessageDraft {
     }
   }
 
-  /** Once, however many files it is of. */
+  /** Adds a problem, unless it is listed already. */
   #reportProblem(problem: string): void {
     if (!this.problems.includes(problem)) this.problems.push(problem);
   }
 
-  /** Takes a long text as a file, so that the field stays easy to read. */
+  /** Adds a long pasted text as a file, so that the field stays readable. */
   addPasted(text: string): Promise<void> {
     return this.add([new File([text], createPasteFileName(this.files), { type: 'text/plain' })], true);
   }
 
-  /** Puts a text that became a file into the message, at a place of it; gives where it ends. */
+  /** Moves the text of a pasted file into the message at a position. Returns the position after it. */
   insertFileText(index: number, at: number): number {
     const file = this.files[index];
     if (!file) return at;
@@ -97,20 +97,20 @@ export class MessageDraft {
     this.#setFiles(this.files.toSpliced(index, 1));
   }
 
-  /** The text has changed: it is kept in a moment. */
+  /** Stores the changed text after a short delay. */
   scheduleSave(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.store(), SAVE_DELAY_MS);
   }
 
-  /** Keeps the text at once. */
+  /** Stores the text now. */
   store(): void {
     clearTimeout(this.#timer);
     if (this.#key === null) return;
     const textSaved = drafts.storeText(this.#key, this.text);
-    const unkept = m.chat_draft_unkept();
-    if (textSaved === this.problems.includes(unkept))
-      this.problems = textSaved ? this.problems.filter((problem) => problem !== unkept) : [...this.problems, unkept];
+    const storageProblem = m.chat_draft_unkept();
+    if (textSaved === this.problems.includes(storageProblem))
+      this.problems = textSaved ? this.problems.filter((problem) => problem !== storageProblem) : [...this.problems, storageProblem];
   }
 
   /** Whether there is something to send: text or files. */
@@ -119,7 +119,8 @@ export class MessageDraft {
   }
 
   /**
-   * Takes the message out, to be sent, with the notes of its drawings as text; null, and the reason among `problems`, where it cannot be.
+   * Returns the message to be sent, with the notes of its drawings as text, and clears the draft. Null if the message is too long; the
+   * reason is in `problems` then.
    */
   consume(): { text: string; files: PickedFile[] } | null {
     const notes = this.files.flatMap(({ drawing }) => (drawing && drawing.notes !== '' ? [drawing.notes] : []));
@@ -138,10 +139,10 @@ export class MessageDraft {
     return { text, files };
   }
 
-  #setFiles(next: PickedFile[]): void {
-    this.files = next;
+  #setFiles(files: PickedFile[]): void {
+    this.files = files;
     if (this.#key === null) return;
-    drafts.storeFiles(this.#key, next).catch(() => {
+    drafts.storeFiles(this.#key, files).catch(() => {
       this.problems.push(m.chat_files_unkept());
     });
   }

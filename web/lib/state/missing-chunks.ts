@@ -5,7 +5,7 @@ import { toasts } from './toasts.svelte.ts';
 
 let isNotified = false;
 
-/** Tells, from now on, where a part of the app did not come since the app was replaced under this page: it never will, nor would the part that asks otherwise. */
+/** Shows a notice if a chunk fails to load because a new version replaced the app on the server: it stays missing until the page is reloaded. */
 export function watchMissingChunks(): void {
   addEventListener('vite:preloadError', checkChunks);
 }
@@ -14,7 +14,7 @@ const checkChunks = (): void => void notify();
 
 async function notify(): Promise<void> {
   if (isNotified) return;
-  // Several may be missed at once.
+  // Several chunks may fail at the same time.
   isNotified = true;
   isNotified = await updated.check();
   if (!isNotified) return;

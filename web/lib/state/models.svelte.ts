@@ -6,13 +6,13 @@ import { m } from '#lib/i18n/frame-messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { readSetting } from './read-setting.ts';
 
-/** The model that answers where none was chosen. */
+/** Key of the built-in guide, the default until a model is chosen. */
 export const GUIDE_MODEL = 'guide/guide';
 
 export interface ProviderFields {
   name: string;
   kind: ProviderKind;
-  /** Empty for the kind's own. */
+  /** Empty for the default of the kind. */
   baseUrl: string;
   /** Null keeps the stored one; an empty text removes it. */
   apiKey: string | null;
@@ -26,15 +26,15 @@ class Models {
   kinds = $state.raw<ProviderKindEntry[]>([]);
   /** The default model's key. */
   defaultModel = $state(GUIDE_MODEL);
-  /** Keys of the models that take over, in this order, where the one before cannot answer. */
+  /** Keys of the fallbacks, in the order in which they are tried. */
   fallbacks = $state.raw<readonly string[]>([]);
   /** Model for titles and summaries: `auto`, `chat`, or a model's key. */
   smallModel = $state('auto');
   /** A model names new chats after the first reply. */
   areTitlesGenerated = $state(true);
-  /** The day of the built-in prices among those shown; null where none of them is. */
+  /** Date of the built-in prices; null if none of the shown prices is built in. */
   pricesAsOf = $state<string | null>(null);
-  /** The keys of the models that agents have of their own, by agent. */
+  /** Keys of the models set for single agents, by agent. */
   #modelByAgent = $state.raw<ReadonlyMap<string, string>>(new Map());
   /** Ids of providers that have a key stored. */
   providersWithKey = $state.raw<ReadonlySet<string>>(new Set());
@@ -42,7 +42,7 @@ class Models {
   isLoaded = $state(false);
   problem = $state<Problem | null>(null);
   #started = false;
-  /** Readings begun, and the last of them that was taken. */
+  /** Number of loads begun, and the last one whose result was applied. */
   #loadCount = 0;
   #appliedLoad = 0;
   #pendingLoads = 0;
@@ -53,14 +53,14 @@ class Models {
     gateway.on('config.changed', () => void this.load());
   }
 
-  /** Reads models and providers; `refresh` asks the servers again and looks for new ones on this machine. */
+  /** Loads models and providers; `refresh` queries the servers again and looks for new ones on this machine. */
   async load(refresh = false): Promise<void> {
-    const nth = ++this.#loadCount;
+    const loadId = ++this.#loadCount;
     this.#pendingLoads++;
     this.isLoading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
-      const [{ models, pricesAsOf }, standard, fallbacks, small, titles, stored, { agents }] = await Promise.all([
+      const [{ models, pricesAsOf }, defaultModel, fallbacks, smallModel, titles, stored, { agents }] = await Promise.all([
         gateway.call('models.list', {}),
         readSetting('chat.model'),
         readSetting('chat.fallbacks'),
@@ -70,15 +70,15 @@ class Models {
         gateway.call('agents.list', {}),
       ]);
       // A later request is newer, but its discovery may not be complete.
-      if (nth < this.#appliedLoad) return await this.load();
-      this.#appliedLoad = nth;
-      // The gateway calls its guide in English.
+      if (loadId < this.#appliedLoad) return await this.load();
+      this.#appliedLoad = loadId;
+      // The gateway's name of its guide is English.
       this.providers = providers.map((each) => (each.kind === 'guide' ? { ...each, name: m.model_words_guide_provider() } : each));
       this.list = models.map((each) => (each.key === GUIDE_MODEL ? { ...each, display_name: m.model_words_guide() } : each));
       this.pricesAsOf = pricesAsOf;
-      this.defaultModel = typeof standard === 'string' ? standard : GUIDE_MODEL;
+      this.defaultModel = typeof defaultModel === 'string' ? defaultModel : GUIDE_MODEL;
       this.fallbacks = Array.isArray(fallbacks) ? fallbacks.filter((key) => typeof key === 'string') : [];
-      this.smallModel = typeof small === 'string' ? small : 'auto';
+      this.smallModel = typeof smallModel === 'string' ? smallModel : 'auto';
       this.areTitlesGenerated = titles !== false;
       this.#modelByAgent = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
       this.providersWithKey = new Set(
@@ -93,7 +93,7 @@ class Models {
     }
   }
 
-  /** Reads which kinds there are; once, as they never change. */
+  /** Loads the kinds of providers, once, as they never change. */
   async loadKinds(): Promise<void> {
     if (this.kinds.length === 0) this.kinds = (await gateway.call('models.catalog', {})).kinds;
   }
@@ -102,12 +102,12 @@ class Models {
     return this.list.find((model) => model.key === key);
   }
 
-  /** The key of the model that answers for an agent where none was chosen. */
+  /** Key of an agent's default model. */
   getDefaultFor(agentId: string): string {
     return this.#modelByAgent.get(agentId) ?? this.defaultModel;
   }
 
-  /** How a model is called on screen, also one that its server lists no longer. */
+  /** Name of a model on screen, also of one that its server no longer lists. */
   getDisplayName(key: string): string {
     return this.find(key)?.display_name ?? key.slice(key.indexOf('/') + 1);
   }
@@ -136,14 +136,14 @@ class Models {
     this.areTitlesGenerated = value;
   }
 
-  /** Milliseconds until a model begins to answer. Rejects with why it does not. */
+  /** Milliseconds until a model begins to answer. Rejects with the reason if it does not. */
   async measureLatency(key: string): Promise<number> {
     const { latency, error } = await gateway.call('models.probe', { model: key });
     if (latency === null) throw new Error(error ?? m.model_words_does_not_answer());
     return latency;
   }
 
-  /** Stores a provider and asks it for its models; its entry afterwards. */
+  /** Stores a provider, loads its models, and returns its entry. */
   async save(id: string, { name, kind, baseUrl, apiKey }: ProviderFields): Promise<ProviderEntry | undefined> {
     const key = apiKey === null ? {} : { apiKey: apiKey === '' ? null : apiKey };
     await gateway.call('config.patch', {
@@ -153,7 +153,7 @@ class Models {
     return this.providers.find((provider) => provider.id === id);
   }
 
-  /** Asks a provider that is left alone, through one of its models. Rejects with why it does not answer. */
+  /** Calls a provider that is paused after failures, through one of its models. Rejects with the reason if it does not answer. */
   async wake(key: string): Promise<void> {
     const { available, error } = await gateway.call('models.probe', { model: key });
     await this.load();
@@ -161,17 +161,17 @@ class Models {
   }
 
   async remove(id: string): Promise<void> {
-    const wasStandard = this.defaultModel.startsWith(`${id}/`);
-    await gateway.call('config.patch', { patch: { providers: { [id]: null }, ...(wasStandard ? { chat: { model: null } } : {}) } });
+    const wasDefault = this.defaultModel.startsWith(`${id}/`);
+    await gateway.call('config.patch', { patch: { providers: { [id]: null }, ...(wasDefault ? { chat: { model: null } } : {}) } });
     await this.load();
   }
 
-  /** An id for a provider of this name, of the characters that ids may have, taken by none. */
+  /** Creates an unused id for a provider of this name, of the characters that ids may have. */
   createProviderId(name: string): string {
     return createFreeId(name, new Set(this.providers.map(({ id }) => id)), 'provider');
   }
 
-  /** The model chosen for one chat, by its key or `new`; null where it goes by the default. */
+  /** Key of the model chosen for a chat, by the chat's key or `new`; null for the default. */
   getChosen(chat: string): string | null {
     return safeLocalStorage.read(`model.${chat}`);
   }

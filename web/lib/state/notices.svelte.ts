@@ -7,11 +7,11 @@ import { loadMessages } from '#lib/i18n/load-messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { pageVisibility } from './page-visibility.svelte.ts';
 
-/** Held by every tab that can be seen. */
+/** Lock held by every visible tab. */
 const SEEN_LOCK = toScopedName('perch-seen');
 
 interface NoticeContent {
-  /** One at a time for each: tabs that are hidden all tell, and it is shown once. */
+  /** Identifies a notice: all hidden tabs send it, and the browser shows it once. */
   tag: string;
   title: string;
   body: string;
@@ -19,7 +19,7 @@ interface NoticeContent {
   href: string;
 }
 
-/** Notifications of the system while no tab can be seen: replies that have ended, and what waits for a person's word. */
+/** System notifications while no tab is visible: ended replies, and pending approvals. */
 class Notices {
   readonly isSupported = 'Notification' in globalThis && 'serviceWorker' in navigator;
   permission = $state<NotificationPermission>(this.isSupported ? Notification.permission : 'denied');
@@ -38,7 +38,7 @@ class Notices {
     gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(({ tag }) => tag === toApprovalNotice(approval).tag));
   }
 
-  /** Asks the browser, where it has not been asked, and turns them on. Called by a button alone. */
+  /** Requests permission and turns notifications on. Requires a user gesture. */
   async turnOn(): Promise<void> {
     this.permission = await Notification.requestPermission();
     this.#setEnabled(this.permission === 'granted');
@@ -48,14 +48,14 @@ class Notices {
     this.#setEnabled(false);
   }
 
-  /** While this tab can be seen no other tells anything; the result ends it. */
+  /** Marks this tab as visible, which silences notices of all tabs. Returns a function that ends this. */
   holdVisibleLock(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     void navigator.locks.request(SEEN_LOCK, { mode: 'shared' }, () => promise);
     return resolve;
   }
 
-  /** The chat on screen is read: what was told of its replies is known. */
+  /** Closes notices about replies of the chat on screen. */
   async clearForPath(path: string): Promise<void> {
     if (!this.isSupported) return;
     await this.#withdraw(({ tag, data }) => tag.startsWith('run:') && `${(data as NoticeContent).href}.jsonl` === `/chat/${path}`);
@@ -77,17 +77,17 @@ class Notices {
   ): Promise<void> {
     if (!this.isOn || pageVisibility.isVisible) return;
     const chat = `${agentId}/${sessionId}`;
-    // Asked for: a list on screen need not have it, and that of a hidden tab, whose timers wait, not yet.
-    const read = await gateway.call('sessions.list', { paths: [`${chat}.jsonl`] }).catch(() => null);
-    void this.#showNotice({ tag: `run:${runId}`, title, body: read?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
+    // The title is requested, since the list may lack the chat, or be outdated as timers of hidden tabs are delayed.
+    const result = await gateway.call('sessions.list', { paths: [`${chat}.jsonl`] }).catch(() => null);
+    void this.#showNotice({ tag: `run:${runId}`, title, body: result?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
   }
 
-  /** Says what was read before, in words that a visit does not load at its start. */
+  /** Shows an approval, with the content from outside that was read before; its texts are loaded on demand. */
   async #notifyApproval(approval: Approval): Promise<void> {
     const notice = toApprovalNotice(approval);
     if (!this.isOn || pageVisibility.isVisible) return;
-    const after = approval.outside ? await describeOutside(approval.outside).catch(() => '') : '';
-    await this.#showNotice(after === '' ? notice : { ...notice, body: `${notice.body}\n${after}` });
+    const outsideText = approval.outside ? await describeOutside(approval.outside).catch(() => '') : '';
+    await this.#showNotice(outsideText === '' ? notice : { ...notice, body: `${notice.body}\n${outsideText}` });
   }
 
   async #showNotice({ tag, title, body, href }: NoticeContent): Promise<void> {
@@ -98,9 +98,9 @@ class Notices {
     await registration?.showNotification(title, { tag, body, icon: `${BASE_PATH}icon-192.png`, data: { href } });
   }
 
-  async #withdraw(isOver: (notification: Notification) => boolean): Promise<void> {
+  async #withdraw(isObsolete: (notification: Notification) => boolean): Promise<void> {
     const registration = await navigator.serviceWorker.getRegistration();
-    for (const notification of (await registration?.getNotifications()) ?? []) if (isOver(notification)) notification.close();
+    for (const notification of (await registration?.getNotifications()) ?? []) if (isObsolete(notification)) notification.close();
   }
 }
 

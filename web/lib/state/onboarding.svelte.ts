@@ -2,18 +2,18 @@ import { m } from '#lib/i18n/frame-messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { GUIDE_MODEL, models } from './models.svelte.ts';
 
-/** Asks the chosen model for the first answer that a person sees of it. */
+/** The first message to a newly chosen model. */
 export const getFirstMessage = (): string => m.onboarding_first_message();
 
 export type SetupChoice = 'machine' | 'key';
 
-/** Whether a way to a first model is shown: while the guide answers, also where a server was found and nobody chose its models, until it is skipped; and when it is asked for. */
+/** Whether the setup of a first model is shown: while the guide is the default, until it is skipped, and on request. */
 class Onboarding {
-  /** The door that is open: it stays so, also once a model has come through it. */
+  /** The open choice; it stays open after a model was added. */
   openChoice = $state<SetupChoice | null>(null);
-  /** `asked`, `skipped`, or null where nobody has said. */
+  /** `asked`, `skipped`, or null if nothing was chosen. */
   #storedChoice = $state(safeLocalStorage.read('onboarding'));
-  /** A model answered at the last visit: nothing is shown, and taken away again, before the list has come. */
+  /** A model was set at the last visit: the setup stays hidden until the list is loaded. */
   readonly #hadModel = safeLocalStorage.read('model-seen') !== null;
 
   readonly #isGuided = $derived(
@@ -23,7 +23,7 @@ class Onboarding {
     this.openChoice !== null || this.#storedChoice === 'asked' || (this.#storedChoice === null && this.#isGuided),
   );
 
-  /** Notes for the next visit whether a model answers. */
+  /** Stores for the next visit whether a model is set. */
   recordModel(): void {
     if (models.isLoaded) safeLocalStorage.write('model-seen', this.#isGuided ? null : 'yes');
   }
@@ -36,7 +36,7 @@ class Onboarding {
     this.#setChoice('skipped');
   }
 
-  /** A model has been chosen, which is asked now. */
+  /** A model was chosen: ends the setup. */
   complete(): void {
     this.#setChoice(null);
   }

@@ -5,44 +5,48 @@ import { m } from '#lib/i18n/frame-messages.ts';
 import { type OutboxRecord, pageDb } from './page-db.ts';
 
 export interface OutboxEntry extends OutboxRecord {
-  /** `sent`: this tab has handed it over, and waits for the gateway to store it. `moving`: this tab asks for it back. `taken`: another tab has, and is about to say what becomes of it. */
+  /**
+   * `sent`: this tab has sent it and waits for the gateway to store it. `moving`: this tab is withdrawing it. `taken`: another tab has
+   * withdrawn it and will store its new state.
+   */
   state: 'waiting' | 'sent' | 'moving' | 'taken' | 'failed';
 }
 
-/** The messages of the outbox as this browser keeps them, and what this tab does with each. Other tabs are told of every change. */
+/** The stored messages of the outbox, with their states in this tab. Other tabs are notified of every change. */
 export class OutboxEntries {
   readonly entries = new SvelteMap<string, OutboxEntry>();
   readonly #channel = new BroadcastChannel(toScopedName('perch-outbox'));
-  /** Entries that this browser could not keep, and why: they live as long as the page, and no reading of what is kept tells that they are gone. */
+  /** Reasons why entries could not be stored, by id: these entries live as long as the page, although they are missing in the store. */
   readonly #saveErrors = new SvelteMap<string, string>();
   #readError = $state<string | null>(null);
-  /** Why what waits could not be read, or a message not be kept. One that failed says so where it stands; of one that is taken back nobody needs to know. */
+  /** Reason why messages could not be loaded or stored. Failed entries show their own; for withdrawn ones it is irrelevant. */
   readonly problem = $derived.by(() => {
-    const [, untold] = [...this.#saveErrors].find(([id]) => ['waiting', 'sent', 'taken'].includes(this.entries.get(id)?.state ?? '')) ?? [];
-    return this.#readError ?? untold ?? null;
+    const [, saveError] =
+      [...this.#saveErrors].find(([id]) => ['waiting', 'sent', 'taken'].includes(this.entries.get(id)?.state ?? '')) ?? [];
+    return this.#readError ?? saveError ?? null;
   });
-  /** The only copy would go with the page: the browser asks first. */
+  /** Makes the browser ask before it closes the page, which has the only copy. */
   readonly #preventUnload = (event: Event): void => event.preventDefault();
-  /** Chats that there are by what this tab was told: an entry that was read before makes none. */
-  readonly #loadedChats = new Set<string>();
-  /** Counts what this tab has changed: what was read before the last change is out of date. */
+  /** Keys of chats that are known to exist: entries loaded before no longer create them. */
+  readonly #existingChats = new Set<string>();
+  /** Counts the changes by this tab: records read before the last one are outdated. */
   #changeCount = 0;
 
-  /** Another tab has changed what is kept. */
+  /** Calls the listener when another tab has changed stored entries. */
   onChanged(listener: () => void): void {
     this.#channel.onmessage = listener;
   }
 
-  /** Entries of one chat, in the order in which they go. */
+  /** Entries of a chat, in the order in which they are sent. */
   getEntries(agentId: string, sessionId: string): OutboxEntry[] {
     return [...this.entries.values()]
       .filter((entry) => entry.agentId === agentId && entry.sessionId === sessionId)
       .sort((a, b) => a.place - b.place);
   }
 
-  /** `claim`: only while no other tab has taken it back or away, which only what is kept says for certain. */
-  async update(next: OutboxEntry, claim = false): Promise<void> {
-    const entry = { ...next, begins: next.begins && !this.#loadedChats.has(`${next.agentId}/${next.sessionId}`) };
+  /** Stores an entry. `claim`: only if no other tab has withdrawn or removed it, according to the store. */
+  async update(changed: OutboxEntry, claim = false): Promise<void> {
+    const entry = { ...changed, begins: changed.begins && !this.#existingChats.has(`${changed.agentId}/${changed.sessionId}`) };
     this.#changeCount++;
     this.entries.set(entry.id, entry);
     const { state: _, ...record } = entry;
@@ -53,7 +57,7 @@ export class OutboxEntries {
         return;
       }
       await Promise.all([store.put($state.snapshot(record)), done]);
-      this.#isOwned(entry.id);
+      this.#clearSaveError(entry.id);
       this.#channel.postMessage('changed');
     } catch (error) {
       // The entry may have been withdrawn in the meantime.
@@ -63,15 +67,15 @@ export class OutboxEntries {
     }
   }
 
-  /** There is the chat: none of its messages makes it any more. */
-  async loadChat(agentId: string, sessionId: string): Promise<void> {
-    this.#loadedChats.add(`${agentId}/${sessionId}`);
+  /** Records that a chat exists: its entries no longer create it. */
+  async markChatExists(agentId: string, sessionId: string): Promise<void> {
+    this.#existingChats.add(`${agentId}/${sessionId}`);
     const beginning = this.getEntries(agentId, sessionId).filter(({ begins }) => begins);
     for (const entry of beginning) this.entries.set(entry.id, { ...entry, begins: false });
     if (beginning.length === 0) return;
     const { store, done } = (await pageDb()).transaction('outbox', 'readwrite');
     for (const { id } of beginning) {
-      // Another tab may have sent it meanwhile, or taken it back.
+      // Another tab may have sent or withdrawn it in the meantime.
       const stored = await store.get(id);
       if (stored) await store.put({ ...stored, begins: false });
     }
@@ -81,16 +85,16 @@ export class OutboxEntries {
   async remove(id: string): Promise<void> {
     this.#changeCount++;
     this.entries.delete(id);
-    this.#isOwned(id);
+    this.#clearSaveError(id);
     try {
       await (await pageDb()).delete('outbox', id);
       this.#channel.postMessage('changed');
     } catch {
-      // At the next visit it is found in the history, and not sent again.
+      // The next visit finds the message in the history and does not send it again.
     }
   }
 
-  /** Takes over what other tabs and earlier visits have kept. */
+  /** Loads the entries stored by other tabs and earlier visits. */
   async read(): Promise<void> {
     try {
       const records = await this.#readRecords();
@@ -100,9 +104,9 @@ export class OutboxEntries {
         if (!ids.has(id) && state !== 'sent' && state !== 'moving' && !this.#saveErrors.has(id)) this.entries.delete(id);
       for (const record of records) {
         const state = this.entries.get(record.id)?.state;
-        const untold = state === 'taken' && record.tried && !record.failure;
+        const isPending = state === 'taken' && record.tried && !record.failure;
         // An entry that could not be stored is newer than its stored record.
-        if (state !== 'sent' && state !== 'moving' && !untold && !this.#saveErrors.has(record.id))
+        if (state !== 'sent' && state !== 'moving' && !isPending && !this.#saveErrors.has(record.id))
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
     } catch (error) {
@@ -122,7 +126,7 @@ export class OutboxEntries {
   }
 
   /** The entry is stored or removed: closing the page loses nothing. */
-  #isOwned(id: string): void {
+  #clearSaveError(id: string): void {
     this.#saveErrors.delete(id);
     if (this.#saveErrors.size === 0) removeEventListener('beforeunload', this.#preventUnload);
   }

@@ -7,31 +7,31 @@ import { m } from '#lib/i18n/frame-messages.ts';
 import { OutboxEntries, type OutboxEntry } from './outbox-entries.svelte.ts';
 import { toAttachment, type OutboxRecord } from './page-db.ts';
 
-/** Code of a message that Stop held back: it waits for a decision, and nothing failed. */
+/** Error code of a message that Stop held back: it waits for a decision. */
 export const HELD_CODE = 'ABORTED';
 
-/** Kept with the message, in the language that it was said in. */
+/** Failure of a held message, stored in the current language. */
 const createHeldFailure = (): NonNullable<OutboxRecord['failure']> => ({ message: m.chat_held(), code: HELD_CODE });
 
 type StoredListener = (entry: OutboxEntry, messageId: string) => void;
 
 /**
- * Messages between the person and the gateway. Each is kept in this browser until the gateway says that it has stored it, so that a lost
+ * Messages on their way to the gateway. Each is stored in this browser until the gateway confirms that it has stored it, so that a lost
  * connection, a reload or a crash loses none. One tab at a time delivers a chat's messages, in order, by a Web Lock.
  */
 class Outbox {
   readonly records = new OutboxEntries();
   readonly #delivering = new Set<string>();
-  /** Has the one that delivers a chat's messages look what has come meanwhile. */
+  /** Callbacks that make a running delivery check for new entries, by chat. */
   readonly #wakeCallbacks = new Map<string, () => void>();
-  /** Settles when no message is being moved: what goes next is chosen behind that. */
+  /** Settles when no message is being moved; delivery waits for it. */
   #lastMove: Promise<unknown> = Promise.resolve();
-  /** Ends the wait for an entry: the gateway has stored its message. */
+  /** Callbacks for when the gateway has stored a message, by entry. */
   readonly #acceptCallbacks = new Map<string, () => void>();
   readonly #storedListeners = new Set<StoredListener>();
   #started = false;
 
-  /** Reads what an earlier visit left, and sends it. */
+  /** Loads entries of earlier visits and sends them. */
   start(): void {
     if (this.#started) return;
     this.#started = true;
@@ -47,7 +47,7 @@ class Outbox {
     this.pump();
   }
 
-  /** `steer`: it goes now, into the reply under way. */
+  /** Adds a message and sends it. `steer`: now, into the running reply. */
   async add(message: Pick<OutboxRecord, 'agentId' | 'sessionId' | 'message' | 'files' | 'model' | 'steer' | 'begins'>): Promise<void> {
     const createdAt = Date.now();
     const last = this.records.getEntries(message.agentId, message.sessionId).at(-1)?.place ?? 0;
@@ -64,14 +64,14 @@ class Outbox {
     else this.pump();
   }
 
-  /** Delivers all that waits. */
+  /** Delivers all waiting entries. */
   pump(): void {
     if (gateway.state !== 'online') return;
     const chats = new Set([...this.records.entries.values()].filter(isDue).map(({ agentId, sessionId }) => `${agentId}/${sessionId}`));
     for (const chat of chats) void this.#deliverAll(chat);
   }
 
-  /** Sends one that had failed again. */
+  /** Sends a failed message again. */
   async retry(id: string): Promise<void> {
     const entry = this.records.entries.get(id);
     if (!entry) return;
@@ -79,43 +79,43 @@ class Outbox {
     this.pump();
   }
 
-  /** Takes a message back; its entry, for the composer. Undefined where its turn had come. */
+  /** Withdraws a message and returns its entry, for the composer; undefined if the gateway has already processed it. */
   remove(id: string): Promise<OutboxEntry | undefined> {
     return this.#move(async () => {
       const entry = this.records.entries.get(id);
-      const back = entry && (await this.#takeBack(entry));
-      if (!back) return undefined;
+      const withdrawn = entry && (await this.#takeBack(entry));
+      if (!withdrawn) return undefined;
       this.#acceptCallbacks.get(id)?.();
       await this.records.remove(id);
-      return back;
+      return withdrawn;
     });
   }
 
-  /** The reply under way takes it in. */
+  /** Sends a message into the running reply. */
   sendNow(id: string): Promise<void> {
     return this.#moveToFront(id, { steer: true });
   }
 
-  /** Its turn comes next. */
+  /** Sends a message before all others that wait. */
   moveToFront(id: string): Promise<void> {
     return this.#moveToFront(id, {});
   }
 
-  /** Holds back what has not become a message: Stop stops what is in line, too. */
+  /** Holds back all queued messages of a chat, when the person stops the reply. */
   holdAll(agentId: string, sessionId: string): Promise<void> {
-    // Asked for at once: the reply that is stopped would make room for it.
+    // Requested immediately: otherwise the end of the stopped reply would start the next message.
     const heldEntries = this.records
       .getEntries(agentId, sessionId)
       .flatMap((entry) => (entry.state === 'failed' ? [] : [this.#takeBack(entry)]));
     return this.#move(async () => {
-      for (const back of heldEntries) {
-        const entry = await back;
+      for (const heldEntry of heldEntries) {
+        const entry = await heldEntry;
         if (entry) await this.records.update({ ...entry, state: 'failed', steer: false, failure: createHeldFailure() });
       }
     });
   }
 
-  /** Listens to entries becoming messages: the entry has the files, which the event does not carry. */
+  /** Calls the listener when an entry was stored as a message; the entry has the files, which the event lacks. */
   onStored(listener: StoredListener): () => void {
     this.#storedListeners.add(listener);
     return () => this.#storedListeners.delete(listener);
@@ -125,7 +125,7 @@ class Outbox {
     if (this.#delivering.has(chat)) return this.#wakeCallbacks.get(chat)?.();
     this.#delivering.add(chat);
     try {
-      // Queues behind the tab that is at it; that tab's death frees the lock.
+      // Waits for the tab that delivers; if that tab closes, the lock is released.
       await navigator.locks.request(toScopedName(`perch-outbox:${chat}`), async () => {
         for (;;) {
           await this.#lastMove;
@@ -133,7 +133,7 @@ class Outbox {
           const [agentId = '', sessionId = ''] = chat.split('/');
           const due = this.records.getEntries(agentId, sessionId).filter(isDue);
           if (due.length === 0 || gateway.state !== 'online') return;
-          // Awaited before anything is handed over: what comes meanwhile is not missed.
+          // Created before the first send, so that no new entry is missed.
           let woken = this.#waitForWake(chat);
           const stored: (() => Promise<boolean>)[] = [];
           for (const entry of getNextBatch(due)) stored.push(await this.#handOver(entry));
@@ -159,7 +159,7 @@ class Outbox {
     return new Promise((wake) => this.#wakeCallbacks.set(chat, () => wake(undefined)));
   }
 
-  /** Hands one entry over. What it returns waits until the gateway has stored it: false when there is no connection to do so. */
+  /** Sends an entry. The returned function resolves once the gateway has stored it, or to false if the connection was lost. */
   async #handOver(entry: OutboxEntry): Promise<() => Promise<boolean>> {
     const settled = (): Promise<boolean> => Promise.resolve(true);
     if (entry.tried && (await this.#isStored(entry))) {
@@ -168,10 +168,10 @@ class Outbox {
     }
     const due = this.records.entries.get(entry.id);
     if (due?.state !== 'waiting') return settled;
-    const handedOver = await this.#runExclusive(due, async () => {
+    const sent = await this.#runExclusive(due, async () => {
       const { id, agentId, sessionId, message, files, model, steer } = due;
       await this.records.update({ ...due, state: 'sent', tried: true }, true);
-      // Held or moved while that was kept, here or in another tab.
+      // It may have been held or moved in the meantime, here or in another tab.
       if (this.records.entries.get(id)?.state !== 'sent') return undefined;
       const accepted = new Promise<void>((resolve) => this.#acceptCallbacks.set(id, resolve));
       const response = gateway.call('chat.send', {
@@ -183,12 +183,12 @@ class Outbox {
         ...(model === null ? {} : { model }),
         ...(steer ? { steer } : {}),
       });
-      return { accepted, answer: response };
+      return { accepted, response };
     });
-    if (!handedOver) return settled;
-    // Once the message is stored, whatever ends the run is told by the run's own events.
-    handedOver.answer.catch(() => {});
-    const stored = this.#settle(due.id, Promise.race([handedOver.accepted, handedOver.answer]));
+    if (!sent) return settled;
+    // Once the message is stored, events of the run report how it ends.
+    sent.response.catch(() => {});
+    const stored = this.#settle(due.id, Promise.race([sent.accepted, sent.response]));
     return () => stored;
   }
 
@@ -232,15 +232,15 @@ class Outbox {
     return done;
   }
 
-  /** Puts a message before all others of its chat but those that steer. What is in line at the gateway comes back for it, and waits here. */
+  /** Moves a message before all others of its chat except those that steer. Messages queued at the gateway are withdrawn and wait here. */
   #moveToFront(id: string, change: Partial<OutboxRecord>): Promise<void> {
     return this.#move(async () => {
       const entry = this.records.entries.get(id);
       if (!entry) return;
       const queue = this.records.getEntries(entry.agentId, entry.sessionId);
-      const others = queue.filter((each) => each.id !== id);
-      const steering = others.findLastIndex(({ steer }) => steer);
-      const [above, below] = [others[steering]?.place, others[steering + 1]?.place];
+      const otherEntries = queue.filter((each) => each.id !== id);
+      const lastSteering = otherEntries.findLastIndex(({ steer }) => steer);
+      const [above, below] = [otherEntries[lastSteering]?.place, otherEntries[lastSteering + 1]?.place];
       const position = above === undefined ? (below ?? entry.place) - 1 : below === undefined ? above + 1 : (above + below) / 2;
       for (const each of queue) {
         const isTarget = each.id === id;
@@ -252,59 +252,59 @@ class Outbox {
     }).then(() => this.pump());
   }
 
-  /** Has the gateway give back what it may have in line. Undefined where the message had its turn. */
+  /** Withdraws a message, also from the gateway's queue. Undefined if the gateway has already processed it. */
   async #takeBack(entry: OutboxEntry): Promise<OutboxEntry | undefined> {
     const { id, agentId, sessionId } = entry;
     const requestAbort = async (): Promise<boolean> => (await gateway.call('chat.abort', { agentId, sessionId, sentWith: id })).aborted;
-    const early = isPossiblyQueued(entry) ? requestAbort() : Promise.resolve(false);
-    early.catch(() => {});
+    const earlyAbort = isPossiblyQueued(entry) ? requestAbort() : Promise.resolve(false);
+    earlyAbort.catch(() => {});
     const heldEntry = await this.#hold(entry);
     if (!heldEntry || !isPossiblyQueued(heldEntry)) return heldEntry;
-    // Asked again, for another tab may have handed it over only now.
-    const back = await early.then(
+    // Requested again, as another tab may have sent it in the meantime.
+    const isWithdrawn = await earlyAbort.then(
       async (aborted) => aborted || (await requestAbort()) || !(await this.#isStored(entry)),
       () => false,
     );
     if (!this.records.entries.has(id)) return undefined;
-    if (back) return { ...heldEntry, tried: false };
+    if (isWithdrawn) return { ...heldEntry, tried: false };
     await this.records.update({ ...heldEntry, state: 'waiting' });
     return undefined;
   }
 
-  /** Holds a message in what is kept: no tab sends it from then on. As it was until then; undefined where it is no more. */
+  /** Marks a message as held in the store, so that no tab sends it. Returns the previous entry; undefined if it no longer exists. */
   async #hold(entry: OutboxEntry): Promise<OutboxEntry | undefined> {
-    const moving = (record: OutboxRecord): OutboxEntry => ({ ...record, state: 'moving', failure: createHeldFailure() });
-    this.records.entries.set(entry.id, moving(entry));
+    const toMovingEntry = (record: OutboxRecord): OutboxEntry => ({ ...record, state: 'moving', failure: createHeldFailure() });
+    this.records.entries.set(entry.id, toMovingEntry(entry));
     return this.#runExclusive(entry, async () => {
       const stored = await this.records.readRecord(entry);
       if (!stored || !this.records.entries.has(entry.id)) {
         this.records.entries.delete(entry.id);
         return undefined;
       }
-      await this.records.update(moving(stored));
+      await this.records.update(toMovingEntry(stored));
       return { ...stored, state: stored.failure && entry.state !== 'moving' ? 'failed' : 'waiting' };
     });
   }
 
-  /** One tab at a time hands a message over, or holds it back. */
+  /** Runs work under a lock of the entry: one tab at a time sends or holds it. */
   #runExclusive<R>({ id }: OutboxEntry, work: () => Promise<R>): Promise<R> {
     return navigator.locks.request(toScopedName(`perch-outbox-entry:${id}`), work);
   }
 
-  /** Whether an earlier try got through, though its answer did not. */
+  /** Whether an earlier attempt reached the gateway although its response was lost. */
   async #isStored(entry: OutboxEntry): Promise<boolean> {
     try {
       const { isMessageStored } = await import('./is-message-stored.ts');
       return await isMessageStored(entry);
     } catch {
-      // The idempotency key still keeps a second try from making a second message.
+      // The idempotency key still prevents a duplicate message.
       return false;
     }
   }
 
   #onMessageStored(agentId: string, sessionId: string, content: string, messageId: string): void {
     // If this cannot be stored, the chat counts as new after its deletion.
-    this.records.loadChat(agentId, sessionId).catch(() => {});
+    this.records.markChatExists(agentId, sessionId).catch(() => {});
     const storedText = toStoredText(content);
     const entry = this.records.getEntries(agentId, sessionId).find(({ tried, message }) => tried && toStoredText(message) === storedText);
     if (!entry) return;

@@ -11,15 +11,15 @@ export interface PickedFile {
   mimeType: string;
   size: number;
   content: string;
-  /** Of a picture made on the Annotate page: where it can be changed, and what its numbers stand for, to be sent as text beside it. */
+  /** For a picture of the Annotate page: its drawing, and the notes of its markers, sent as text with it. */
   drawing?: { id: string; notes: string };
-  /** A long text that was pasted, and can go into the message instead. */
+  /** The file is a long pasted text, which can be moved into the message. */
   pasted?: boolean;
 }
 
-/** A message on its way: kept here until the gateway has stored it. */
+/** An outgoing message, stored until the gateway has stored it. */
 export interface OutboxRecord {
-  /** Also the idempotency key, so that a second try cannot make a second message. */
+  /** Also the idempotency key, so that a retry cannot create a second message. */
   id: string;
   agentId: string;
   sessionId: string;
@@ -27,13 +27,13 @@ export interface OutboxRecord {
   files: PickedFile[];
   model: string | null;
   createdAt: number;
-  /** Its place among those of its chat: the lowest goes first. */
+  /** Position among the messages of its chat: the lowest is sent first. */
   place: number;
-  /** The reply under way is to take it in. */
+  /** The message goes into the running reply. */
   steer: boolean;
-  /** There was no chat yet: it makes one. */
+  /** The message creates its chat. */
   begins: boolean;
-  /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
+  /** Set if the gateway refused the message, or it was held back: it waits for a decision. */
   failure: Problem | null;
   /** Sent at least once: look for it in the history before sending again. */
   tried: boolean;
@@ -46,15 +46,15 @@ export interface PageDraft {
   tags: string;
   content: string;
   frontMatter?: string;
-  /** Of the page that it was made from; null: of none. */
+  /** Version of the page that it was made from; null for a new page. */
   version: string | null;
 }
 
-/** A draft of one tab: two that edit the same page do not write over each other's. */
+/** A draft of one tab: tabs that edit the same page do not overwrite each other's drafts. */
 export interface StoredPageDraft {
   id: string;
   agent: string;
-  /** As the address of the editor has it; empty for a page that has none yet. */
+  /** Path in the address of the editor; empty for a new page. */
   path: string;
   /** Milliseconds since 1970. */
   at: number;
@@ -102,7 +102,7 @@ export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
   return openedDb;
 }
 
-/** As `chat.send` takes it. */
+/** Converts a file to the form of `chat.send`. */
 export function toAttachment({ filename, mimeType, size, content }: PickedFile): AttachmentInput {
   return { filename, mimeType, size, content };
 }

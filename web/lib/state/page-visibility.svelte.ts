@@ -1,4 +1,4 @@
-/** Whether somebody can see this tab. */
+/** Whether this tab is visible. */
 class PageVisibility {
   isVisible = $state(document.visibilityState === 'visible');
 

@@ -8,7 +8,7 @@ import { announcer } from './announcer.svelte.ts';
 export type PairedDevice = MethodResult<'device.list'>['devices'][number];
 export type LinkedBrowser = MethodResult<'device.browsers'>['browsers'][number];
 
-/** A list of those who are let in, each of which can be revoked. */
+/** A list of devices or browsers with access, each of which can be revoked. */
 class RevocableList<Item extends { id: string }> {
   /** Null before the first answer. */
   items = $state.raw<Item[] | null>(null);
@@ -16,8 +16,8 @@ class RevocableList<Item extends { id: string }> {
   readonly #fetchItems: () => Promise<Item[]>;
   readonly #revoke: (id: string) => Promise<unknown>;
 
-  constructor(ask: () => Promise<Item[]>, revoke: (id: string) => Promise<unknown>) {
-    this.#fetchItems = ask;
+  constructor(fetchItems: () => Promise<Item[]>, revoke: (id: string) => Promise<unknown>) {
+    this.#fetchItems = fetchItems;
     this.#revoke = revoke;
   }
 
@@ -26,13 +26,13 @@ class RevocableList<Item extends { id: string }> {
       this.items = await this.#fetchItems();
       this.problem = null;
     } catch (error) {
-      // A host of an older build lets in nobody.
+      // A host of an older build has no devices.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
       if (!unknown && !isConnectionLost(error)) this.problem = toProblem(error, m.devices_doing_read());
     }
   }
 
-  /** Rejects where the gateway refuses. `name`: what it is called for the person. */
+  /** Revokes the access of an item. `name`: its name on screen. Rejects if the gateway refuses. */
   async revoke({ id }: Item, name: string): Promise<void> {
     await this.#revoke(id);
     this.items = (this.items ?? []).filter((item) => item.id !== id);

@@ -7,7 +7,7 @@ import { pairedDevices } from './paired-devices.svelte.ts';
 
 const POLL_MS = 1_500;
 
-/** The bridge tells its own machine alone; a page of another one has come by such an address. */
+/** Fallback on other machines, to which the bridge does not report its addresses: the address of this page. */
 const getOwnAddresses = (): string[] => (location.protocol === 'https:' ? [`wss://${location.host}/ws`] : []);
 
 /** Pairing of a new device by a code. */
@@ -15,21 +15,21 @@ export class Pairing {
   code = $state.raw<{ code: string; expiresAt: number } | null>(null);
   /** Addresses of this gateway for other computers; null before they are known. */
   addresses = $state.raw<readonly string[] | null>(null);
-  /** The device that has used the code. */
+  /** Name of the device that used the code. */
   pairedName = $state<string | null>(null);
   /** Whether browsers of other devices can open the app. */
   readonly isForBrowsers = $derived(this.addresses?.some((address) => address.startsWith('wss:')) ?? false);
   #deviceName = '';
   #idsBefore: ReadonlySet<string> = new Set();
 
-  /** Looks whether the code has been used, until the result stops it. */
+  /** Polls whether the code has been used. Returns a function that stops it. */
   watch(): () => void {
     void probeBridge().then((health) => (this.addresses = health ? (health.reach ?? getOwnAddresses()) : []));
     const timer = setInterval(() => void this.#poll(), POLL_MS);
     return () => clearInterval(timer);
   }
 
-  /** A new code; earlier ones stay good until they expire. Rejects where the gateway refuses. */
+  /** Creates a new code; earlier ones stay valid until they expire. Rejects if the gateway refuses. */
   async createCode(deviceName: string, scopes: Level[]): Promise<void> {
     this.#deviceName = deviceName || this.#deviceName;
     const { devices } = await gateway.call('device.list', {});

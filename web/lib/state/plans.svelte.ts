@@ -12,7 +12,7 @@ class Plans {
   problem = $state<Problem | null>(null);
   #loadCount = 0;
 
-  /** Reads them, now and at each change; the result stops it. */
+  /** Loads the plans, now and at each change. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     return gateway.on('plan.changed', () => void this.load());
@@ -30,14 +30,14 @@ class Plans {
     }
   }
 
-  /** Rejects where the gateway refuses, or with why the plan stays as it is. */
+  /** Resumes a paused plan. Rejects if the gateway refuses, or with the reason why the plan stays paused. */
   async resume({ id, goal }: Plan): Promise<void> {
     const { resumed, reason } = await gateway.call('plan.resume', { planId: id });
     if (!resumed) throw new Error(reason ?? m.plans_not_paused());
     announcer.announce(m.plans_goes_on({ goal }));
   }
 
-  /** Rejects where the gateway refuses. */
+  /** Rejects if the gateway refuses. */
   async remove({ id }: Plan): Promise<void> {
     await gateway.call('plan.delete', { planId: id });
     announcer.announce(m.plans_deleted());

@@ -9,11 +9,11 @@ import { prompts } from './prompt-library.svelte.ts';
 
 // Changes to the person's prompts. All functions reject if the gateway refuses.
 
-/** Writes one in the place of `before`, where it is given. */
-export async function savePrompt(prompt: Prompt, before: string | null): Promise<void> {
+/** Stores a prompt. `previousName`: the prompt that it replaces; null for a new one. */
+export async function savePrompt(prompt: Prompt, previousName: string | null): Promise<void> {
   await write(prompt);
-  if (before !== null && before !== prompt.name) await remove(before);
-  announcer.announce(before === null ? m.prompts_made() : m.prompts_changed());
+  if (previousName !== null && previousName !== prompt.name) await remove(previousName);
+  announcer.announce(previousName === null ? m.prompts_made() : m.prompts_changed());
   await prompts.load();
 }
 
@@ -33,15 +33,15 @@ export async function deletePrompt({ name }: Prompt): Promise<void> {
   await prompts.load();
 }
 
-/** Adds those of an export: what is there already stays, and another of a name that is taken gets a name of its own. Tells what came of it. */
+/** Adds prompts of an export: existing ones are skipped, and a name in use is made unique. Returns a summary of the result. */
 export async function importPrompts(imported: readonly Prompt[]): Promise<string> {
   await prompts.load();
   const { names } = prompts;
   let added = 0;
   try {
     for (const prompt of imported) {
-      const same = prompts.list?.some(({ text, title }) => text === prompt.text && title === prompt.title);
-      if (same) continue;
+      const exists = prompts.list?.some(({ text, title }) => text === prompt.text && title === prompt.title);
+      if (exists) continue;
       const name = names.has(prompt.name) ? createFreePromptName(prompt.name, names) : prompt.name;
       await write({ ...prompt, name });
       names.add(name);
@@ -51,8 +51,8 @@ export async function importPrompts(imported: readonly Prompt[]): Promise<string
     await prompts.load();
   }
   const skippedCount = imported.length - added;
-  const facts = [m.prompts_added({ count: added }), ...(skippedCount > 0 ? [m.prompts_known({ count: skippedCount })] : [])];
-  return formatList(facts, { style: 'narrow' });
+  const sentences = [m.prompts_added({ count: added }), ...(skippedCount > 0 ? [m.prompts_known({ count: skippedCount })] : [])];
+  return formatList(sentences, { style: 'narrow' });
 }
 
 async function write(prompt: Prompt): Promise<void> {

@@ -5,7 +5,7 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/frame-messages.ts';
 import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 
-/** Calls under way at once while files are read. */
+/** Maximum number of concurrent calls that read files. */
 const MAX_CONCURRENT_READS = 16;
 
 interface PromptFile {
@@ -13,7 +13,7 @@ interface PromptFile {
   prompt: Prompt;
 }
 
-/** The prompts that a person keeps: Markdown files under `prompts/` in the main workspace. */
+/** The person's prompts: Markdown files under `prompts/` in the main workspace. */
 class PromptLibrary {
   /** By name; null before the first answer. */
   list = $state.raw<Prompt[] | null>(null);
@@ -23,7 +23,7 @@ class PromptLibrary {
   #cache = new Map<string, PromptFile>();
   #loading: Promise<void> | undefined;
 
-  /** Reads what is new or changed; those who ask meanwhile wait for the same answer. */
+  /** Loads new and changed prompts; concurrent callers share one load. */
   load(): Promise<void> {
     this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
     return this.#loading;
@@ -37,21 +37,23 @@ class PromptLibrary {
         const name = parsePromptName(file.path);
         return name === null ? [] : [{ name, file }];
       });
-      const read = new Map<string, PromptFile>();
+      const loaded = new Map<string, PromptFile>();
       const queue = promptFiles.slice(0, PROMPT_LIMITS.count).values();
-      const work = async (): Promise<void> => {
+      const readQueue = async (): Promise<void> => {
         for (const { name, file } of queue) {
           const cached = this.#cache.get(name);
-          if (cached?.modifiedAt === file.modifiedAt) read.set(name, cached);
+          if (cached?.modifiedAt === file.modifiedAt) loaded.set(name, cached);
           else {
             const text = await readText(file);
-            if (text !== null) read.set(name, { modifiedAt: file.modifiedAt, prompt: parsePrompt(name, text) });
+            if (text !== null) loaded.set(name, { modifiedAt: file.modifiedAt, prompt: parsePrompt(name, text) });
           }
         }
       };
-      await Promise.all(Array.from({ length: MAX_CONCURRENT_READS }, work));
-      this.#cache = read;
-      this.list = [...read.values()].map(({ prompt }) => prompt).sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+      await Promise.all(Array.from({ length: MAX_CONCURRENT_READS }, readQueue));
+      this.#cache = loaded;
+      this.list = [...loaded.values()]
+        .map(({ prompt }) => prompt)
+        .sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
       this.problem = null;
     } catch (error) {
       if (!isConnectionLost(error)) this.problem = toProblem(error, m.slash_doing_read_prompts());
@@ -63,7 +65,7 @@ class PromptLibrary {
   }
 }
 
-/** The text of a file; null for one that is none, or that is gone meanwhile. */
+/** Text of a file; null if it is not text or no longer exists. */
 async function readText({ path }: FileEntry): Promise<string | null> {
   try {
     const { content, encoding } = await gateway.call('workspace.read', { path });

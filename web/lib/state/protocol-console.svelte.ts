@@ -7,7 +7,7 @@ import { type Problem, toProblem } from '#lib/problems.ts';
 import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 
-/** Frames that are kept; the oldest go first. */
+/** Maximum number of listed frames; the oldest are dropped first. */
 const MAX_FRAMES = 500;
 
 /** An answer of the gateway, without secrets. */
@@ -19,7 +19,7 @@ export interface ConsoleResponse {
   tookMs: number;
 }
 
-/** The protocol by hand: every method, its answers, and the frames of this page's connection. */
+/** Calls methods of the protocol by hand, and lists the frames of this page's connection. */
 class ProtocolConsole {
   /** By name; null before they are loaded. */
   methods = $state.raw<readonly MethodDoc[] | null>(null);
@@ -27,16 +27,16 @@ class ProtocolConsole {
   /** The oldest first. */
   frames = $state.raw<readonly FrameRecord[]>([]);
   isPaused = $state(false);
-  /** How params are written, of whichever method. */
+  /** How params are entered, for all methods. */
   view = $state<'form' | 'json'>('form');
-  #count = 0;
+  #frameCount = 0;
 
-  /** Loads the methods, and sees frames until the result is called. */
+  /** Loads the methods and records frames. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
-    return gateway.watch((way, text) => {
+    return gateway.watch((direction, text) => {
       if (this.isPaused) return;
-      this.frames = [...this.frames.slice(1 - MAX_FRAMES), toFrameRecord(++this.#count, Date.now(), way, text)];
+      this.frames = [...this.frames.slice(1 - MAX_FRAMES), toFrameRecord(++this.#frameCount, Date.now(), direction, text)];
     });
   }
 
@@ -54,12 +54,12 @@ class ProtocolConsole {
     this.frames = [];
   }
 
-  /** Calls a method with params as JSON. Rejects where they are none, and where the connection is lost; what the gateway refuses is an answer. */
+  /** Calls a method with params as JSON. An error of the gateway is a response; rejects if the JSON is invalid or the connection is lost. */
   async send(method: string, paramsText: string): Promise<ConsoleResponse> {
     const params = parseJson(paramsText.trim() || '{}');
-    const began = performance.now();
+    const startedAt = performance.now();
     const toResponse = (ok: boolean, result: unknown): ConsoleResponse => ({
-      ...{ method, ok, tookMs: Math.round(performance.now() - began) },
+      ...{ method, ok, tookMs: Math.round(performance.now() - startedAt) },
       text: JSON.stringify(redactSecrets(result), null, 2),
     });
     try {

@@ -4,19 +4,19 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/chat-messages.ts';
 import { loadBrowserVoices, voice } from './voice.svelte.ts';
 
-/** Reads one text at a time aloud: with the browser's voices, or where it has none with the gateway's. */
+/** Reads one text at a time aloud, with the browser's voices, or with the gateway's if it has none. */
 class ReadAloud {
   /** Name of the text being read aloud; null if none. */
   activeName = $state<string | null>(null);
-  /** Why something could not be read. */
-  problem = $state.raw<{ of: string; what: Problem } | null>(null);
+  /** Problem of the last text, with its name. */
+  problem = $state.raw<{ name: string; problem: Problem } | null>(null);
   #abort = new AbortController();
 
-  /** Begins with a Markdown text, in the place of what is read; or ends it, where it is what is read. */
+  /** Starts reading a Markdown text and stops any other; stops it if it is being read. */
   toggle(name: string, markdown: string): void {
-    const ends = this.activeName === name;
+    const wasActive = this.activeName === name;
     this.stop();
-    if (!ends) void this.#speak(name, markdown);
+    if (!wasActive) void this.#speak(name, markdown);
   }
 
   stop(): void {
@@ -33,7 +33,7 @@ class ReadAloud {
       signal.throwIfAborted();
       const pieces = toSpeechPieces(markdown);
       if (pieces.length === 0) {
-        this.problem = { of: name, what: { message: m.reply_nothing_to_read(), code: null } };
+        this.problem = { name, problem: { message: m.reply_nothing_to_read(), code: null } };
         return;
       }
       const voices = await loadBrowserVoices();
@@ -42,7 +42,7 @@ class ReadAloud {
       else await speakByGateway(pieces, signal);
     } catch (error) {
       const link = { label: m.reply_voice_settings(), href: '/settings#voice' };
-      if (!signal.aborted) this.problem = { of: name, what: { link, ...toProblem(error, m.reply_doing_read_aloud()) } };
+      if (!signal.aborted) this.problem = { name, problem: { link, ...toProblem(error, m.reply_doing_read_aloud()) } };
     } finally {
       if (!signal.aborted) this.activeName = null;
     }
@@ -51,10 +51,10 @@ class ReadAloud {
 
 async function speakInBrowser(pieces: readonly string[], voices: readonly SpeechSynthesisVoice[], signal: AbortSignal): Promise<void> {
   const selected = voices.find(({ voiceURI }) => voiceURI === voice.voice);
-  const silence = (): void => speechSynthesis.cancel();
-  signal.addEventListener('abort', silence);
+  const cancel = (): void => speechSynthesis.cancel();
+  signal.addEventListener('abort', cancel);
   // Speech would continue after the page is closed.
-  addEventListener('pagehide', silence, { signal });
+  addEventListener('pagehide', cancel, { signal });
   try {
     for (const piece of pieces) {
       signal.throwIfAborted();
@@ -71,13 +71,13 @@ async function speakInBrowser(pieces: readonly string[], voices: readonly Speech
       await promise;
     }
   } finally {
-    signal.removeEventListener('abort', silence);
+    signal.removeEventListener('abort', cancel);
   }
 }
 
-/** Each piece is fetched while the one before is heard. */
+/** Fetches each piece while the previous one is played. */
 async function speakByGateway(pieces: readonly string[], signal: AbortSignal): Promise<void> {
-  const fetched = (index: number): Promise<Blob> | undefined => {
+  const fetchPiece = (index: number): Promise<Blob> | undefined => {
     const text = pieces[index];
     if (text === undefined) return undefined;
     const blob = gateway
@@ -86,32 +86,32 @@ async function speakByGateway(pieces: readonly string[], signal: AbortSignal): P
     blob.catch(() => {});
     return blob;
   };
-  let next = fetched(0);
+  let next = fetchPiece(0);
   for (let index = 1; next; index++) {
     const blob = await next;
     signal.throwIfAborted();
-    next = fetched(index);
+    next = fetchPiece(index);
     await playAudio(blob, signal);
   }
 }
 
 async function playAudio(blob: Blob, signal: AbortSignal): Promise<void> {
-  const address = URL.createObjectURL(blob);
-  const audio = new Audio(address);
+  const url = URL.createObjectURL(blob);
+  const audio = new Audio(url);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const silence = (): void => {
+  const stop = (): void => {
     audio.pause();
     resolve();
   };
   audio.onended = () => resolve();
   audio.onerror = () => reject(new Error(m.reply_voice_unplayable()));
-  signal.addEventListener('abort', silence);
+  signal.addEventListener('abort', stop);
   try {
     await audio.play();
     await promise;
   } finally {
-    signal.removeEventListener('abort', silence);
-    URL.revokeObjectURL(address);
+    signal.removeEventListener('abort', stop);
+    URL.revokeObjectURL(url);
   }
 }
 

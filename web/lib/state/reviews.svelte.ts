@@ -5,7 +5,7 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 
-/** A label is written before its content: what is shown is read anew this long after the last change, milliseconds. */
+/** Delay of a reload after the last change, in milliseconds, as a label is written before its content. */
 const REFRESH_MS = 500;
 
 /** Content that agents wrote after reading from outside, and that no person has reviewed. */
@@ -16,16 +16,16 @@ class Reviews {
   #loadCount = 0;
   readonly #byId = $derived(new Map(this.items?.map((item) => [item.id, item])));
 
-  /** Reads them, now and at each change; the result stops it. */
+  /** Loads the items, now and at each change. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const off = gateway.on('review.changed', () => {
+    const unsubscribe = gateway.on('review.changed', () => {
       clearTimeout(timer);
       timer = setTimeout(() => void this.load(), REFRESH_MS);
     });
     return () => {
-      off();
+      unsubscribe();
       clearTimeout(timer);
     };
   }

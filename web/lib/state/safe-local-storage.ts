@@ -2,7 +2,7 @@ import { toScopedName } from '#lib/demo.ts';
 
 const toKey = (key: string): string => `${toScopedName('perch')}.${key}`;
 
-/** Small things that a browser keeps between visits. A browser that refuses storage forgets them; nothing else fails. */
+/** Local storage for small values. If the browser refuses storage, values are lost, but nothing throws. */
 export const safeLocalStorage = {
   read(key: string): string | null {
     try {
@@ -12,7 +12,7 @@ export const safeLocalStorage = {
     }
   },
 
-  /** Whether it is kept: storage may be switched off, or full, and the value lives as long as the page. */
+  /** Stores a value; null removes it. Returns false if storage is switched off or full. */
   write(key: string, value: string | null): boolean {
     try {
       if (value === null) localStorage.removeItem(toKey(key));
@@ -23,7 +23,7 @@ export const safeLocalStorage = {
     }
   },
 
-  /** Calls back when another tab changed the value. */
+  /** Calls `onChange` when another tab changes the value. Returns a function that stops it. */
   watch(key: string, onChange: (value: string | null) => void): () => void {
     const listener = (event: StorageEvent): void => {
       if (event.key === toKey(key) || event.key === null) onChange(event.newValue);

@@ -7,18 +7,18 @@ import { readSetting } from './read-setting.ts';
 class ScanSettings {
   isLoaded = $state(false);
   isEnabled = $state(true);
-  /** Tesseract's names; null: those of the app's language and English. */
+  /** Tesseract's language names; null: the app's language and English. */
   languages = $state.raw<readonly string[] | null>(null);
   problem = $state.raw<Problem | null>(null);
 
   async load(): Promise<void> {
     try {
       const [enabled, languages] = await Promise.all([readSetting('documents.ocr.enabled'), readSetting('documents.ocr.languages')]);
-      const names = Array.isArray(languages) ? languages.filter((each) => typeof each === 'string') : null;
+      const languageNames = Array.isArray(languages) ? languages.filter((each) => typeof each === 'string') : null;
       Object.assign(this, {
         isLoaded: true,
         isEnabled: enabled !== false,
-        languages: names,
+        languages: languageNames,
         problem: null,
       } satisfies Partial<ScanSettings>);
     } catch (error) {
@@ -31,7 +31,7 @@ class ScanSettings {
     this.isEnabled = enabled;
   }
 
-  /** None goes back to the default. */
+  /** Sets the languages; an empty list restores the default. */
   async setLanguages(languages: readonly string[]): Promise<void> {
     const value = languages.length > 0 ? languages : null;
     await this.#patch({ languages: value });

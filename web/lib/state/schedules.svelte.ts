@@ -8,13 +8,14 @@ import { isFailedRun } from '#lib/schedules/is-failed-run.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
-/** Scheduled jobs, what became of their ticks, and how many have failed the last time. */
+/** Scheduled jobs and their runs. */
 class Schedules {
   /** Next to run first; null before the first answer. */
   jobs = $state.raw<CronJob[] | null>(null);
   problem = $state<Problem | null>(null);
-  /** Up by one at each change of a job or of its runs. */
+  /** Incremented at each change of a job or its runs. */
   changeCount = $state(0);
+  /** Number of jobs whose last run failed. */
   readonly failedCount = $derived((this.jobs ?? []).filter(({ lastStatus }) => isFailedRun(lastStatus)).length);
   #loadCount = 0;
 
@@ -33,14 +34,14 @@ class Schedules {
       this.jobs = jobs;
       this.problem = null;
     } catch (error) {
-      // A host of an older build schedules nothing.
+      // A host of an older build has no schedules.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
       if (loadId === this.#loadCount && !unknown && !isConnectionLost(error))
         this.problem = toProblem(error, m.state_doing_read_schedules());
     }
   }
 
-  /** The newest first. All of these reject where the gateway refuses. */
+  /** Runs of a job, the newest first. This and the following methods reject if the gateway refuses. */
   async history(jobId: string, limit: number): Promise<CronRun[]> {
     return (await gateway.call('cron.history', { jobId, limit })).records;
   }

@@ -8,32 +8,32 @@ import { m } from '#lib/i18n/frame-messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { pageVisibility } from './page-visibility.svelte.ts';
 
-/** Chats that changed are read anew at most this often, milliseconds. */
+/** Delay of a reload after a change, in milliseconds. */
 const REFRESH_MS = 150;
-/** Chats that are loaded at first, and more by as many. */
+/** Chats per page. */
 const PAGE_SIZE = 100;
 const LISTED = { pinned: false, archived: false };
 
-/** The list of chats: the pinned ones, the ones used last, and further down as far as somebody has looked. What is archived is in none of it. */
+/** The list of chats without archived ones: pinned chats, and recent ones as far as they are loaded. */
 class SessionList {
   list = $state.raw<SessionEntry[]>([]);
   pinned = $state.raw<SessionEntry[]>([]);
   isLoaded = $state(false);
   problem = $state<Problem | null>(null);
-  /** The chat on screen: it is read while it is looked at. */
+  /** Path of the chat on screen, which counts as read. */
   current = $state<string | null>(null);
-  /** Chats on screen beside each other. */
+  /** Paths of further chats on screen, side by side. */
   readonly #visiblePaths = new SvelteSet<string>();
   readonly #seenCounts = new SvelteMap<string, number>(parseSeenCounts(safeLocalStorage.read('seen')));
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
   #cursor = $state<string | null>(null);
   #loadingMore = false;
-  /** Chats on screen that are further down than the list. */
+  /** Chats on screen that are not in the loaded part of the list. */
   #unlisted = $state.raw<SessionEntry[]>([]);
 
   readonly all = $derived([...this.pinned, ...this.list]);
-  /** There are more than the list has. */
+  /** Whether there are more chats to load. */
   readonly hasMore = $derived(this.#cursor !== null);
 
   start(): void {
@@ -56,7 +56,7 @@ class SessionList {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      // As far as the list goes already; an effect that asks for it must not be run by what it gets.
+      // As many as are loaded; untracked, so that an effect that calls this is not rerun by its result.
       const limit = Math.min(
         10_000,
         Math.max(
@@ -73,8 +73,8 @@ class SessionList {
       this.#cursor = cursor;
       this.problem = null;
       // Chats from before this browser's first visit count as read.
-      const first = !this.isLoaded && !safeLocalStorage.read('seen');
-      for (const entry of this.all) if (first || this.#isRead(entry)) this.#markSeen(entry);
+      const isFirstVisit = !this.isLoaded && !safeLocalStorage.read('seen');
+      for (const entry of this.all) if (isFirstVisit || this.#isRead(entry)) this.#markSeen(entry);
       this.isLoaded = true;
       this.#storeSeen();
       await this.#findCurrent();
@@ -88,7 +88,7 @@ class SessionList {
     this.#loadingMore = true;
     try {
       const { sessions, cursor } = await gateway.call('sessions.list', { ...LISTED, limit: PAGE_SIZE, cursor: this.#cursor });
-      this.excludeFromList(sessions);
+      this.markOlderAsRead(sessions);
       const knownPaths = new Set(this.list.map(({ path }) => path));
       this.list = [...this.list, ...sessions.filter(({ path }) => !knownPaths.has(path))];
       this.#cursor = cursor;
@@ -99,36 +99,36 @@ class SessionList {
     }
   }
 
-  /** Chats below the end of the list that were never opened here are not new. */
-  excludeFromList(entries: readonly SessionEntry[]): void {
+  /** Marks chats as read that were never opened here and are older than the end of the list. */
+  markOlderAsRead(entries: readonly SessionEntry[]): void {
     const last = this.list.at(-1);
     if (!last || !this.hasMore) return;
     const knownPaths = new Set(this.list.map(({ path }) => path));
     const isNew = ({ path, updatedAt }: SessionEntry): boolean =>
       knownPaths.has(path) || this.#seenCounts.has(path) || updatedAt > last.updatedAt;
-    const passed = entries.filter((entry) => !isNew(entry));
-    for (const entry of passed) this.#markSeen(entry);
-    if (passed.length > 0) this.#storeSeen();
+    const oldEntries = entries.filter((entry) => !isNew(entry));
+    for (const entry of oldEntries) this.#markSeen(entry);
+    if (oldEntries.length > 0) this.#storeSeen();
   }
 
-  /** The chat on screen may be further down than the list. */
+  /** Loads the entry of the chat on screen if the list does not contain it. */
   async #findCurrent(): Promise<void> {
     const path = this.current;
     if (path === null || this.all.some((entry) => entry.path === path)) return;
     try {
       this.#unlisted = (await gateway.call('sessions.list', { paths: [path] })).sessions;
     } catch (error) {
-      // An address that can be no chat's.
+      // The address contains an invalid id.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
     }
   }
 
   findEntry(agentId: string, sessionId: string): SessionEntry | undefined {
-    const isIt = (entry: SessionEntry): boolean => entry.agentId === agentId && entry.sessionId === sessionId;
-    return this.all.find(isIt) ?? this.#unlisted.find(isIt);
+    const matches = (entry: SessionEntry): boolean => entry.agentId === agentId && entry.sessionId === sessionId;
+    return this.all.find(matches) ?? this.#unlisted.find(matches);
   }
 
-  /** Looking at a chat reads it. */
+  /** Sets the chat on screen and marks it as read. */
   setCurrent(path: string | null): void {
     this.current = path;
     const entry = this.all.find((candidate) => candidate.path === path);
@@ -137,14 +137,14 @@ class SessionList {
       this.#findCurrent().catch((error: unknown) => (this.problem = toProblem(error, m.shell_doing_list_chats())));
   }
 
-  /** A chat stands beside another one on screen, and is read; the result ends that. */
+  /** Marks a chat as visible next to another one, and thus as read. Returns a function that ends this. */
   markVisible(path: string): () => void {
     this.#visiblePaths.add(path);
     return () => void this.#visiblePaths.delete(path);
   }
 
-  /** A chat that was brought in is nothing new. */
-  addEntry(entry: SessionEntry): void {
+  /** Marks an imported chat as read. */
+  markAsRead(entry: SessionEntry): void {
     this.#markSeen(entry);
   }
 
@@ -157,7 +157,7 @@ class SessionList {
     this.#patch(entry.path, session);
   }
 
-  /** Rejects, as the ones below do, where the gateway refuses. */
+  /** Rejects if the gateway refuses, as do the methods below. */
   async pin({ path }: SessionEntry, pinned: boolean): Promise<void> {
     await gateway.call('sessions.pin', { path, pinned });
     await this.load();
@@ -168,13 +168,13 @@ class SessionList {
     await this.load();
   }
 
-  /** Puts it into a folder, or into none, and gives it these tags. */
+  /** Sets folder and tags of a chat; `folder` null removes it from its folder. */
   async organise({ path, folder, tags }: SessionEntry, to: Pick<SessionEntry, 'folder' | 'tags'>): Promise<void> {
     if (to.folder !== folder) this.#patch(path, (await gateway.call('sessions.move', { path, folder: to.folder })).session);
     if (to.tags.join('\n') !== tags.join('\n')) this.#patch(path, (await gateway.call('sessions.tag', { path, tags: to.tags })).session);
   }
 
-  /** Whether memory is searched before replies in it. */
+  /** Sets whether memory is searched before replies in a chat. */
   async setRecall(path: string, recall: boolean): Promise<void> {
     await gateway.call('sessions.setRecall', { path, enabled: recall });
     this.#patch(path, { recall });
@@ -184,7 +184,7 @@ class SessionList {
     try {
       await gateway.call('sessions.delete', { path: entry.path });
     } catch (error) {
-      // Another tab was quicker: it is gone, which is what was wanted.
+      // Another tab has already deleted it.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
     }
     this.#drop(entry.path);
@@ -193,17 +193,17 @@ class SessionList {
   }
 
   #patch(path: string, change: Partial<SessionEntry>): void {
-    const patched = (entry: SessionEntry): SessionEntry => (entry.path === path ? { ...entry, ...change } : entry);
-    this.list = this.list.map(patched);
-    this.pinned = this.pinned.map(patched);
-    this.#unlisted = this.#unlisted.map(patched);
+    const applyChange = (entry: SessionEntry): SessionEntry => (entry.path === path ? { ...entry, ...change } : entry);
+    this.list = this.list.map(applyChange);
+    this.pinned = this.pinned.map(applyChange);
+    this.#unlisted = this.#unlisted.map(applyChange);
   }
 
   #drop(path: string): void {
-    const stays = (entry: SessionEntry): boolean => entry.path !== path;
-    this.list = this.list.filter(stays);
-    this.pinned = this.pinned.filter(stays);
-    this.#unlisted = this.#unlisted.filter(stays);
+    const isOther = (entry: SessionEntry): boolean => entry.path !== path;
+    this.list = this.list.filter(isOther);
+    this.pinned = this.pinned.filter(isOther);
+    this.#unlisted = this.#unlisted.filter(isOther);
   }
 
   #isRead({ path }: SessionEntry): boolean {

@@ -6,12 +6,12 @@ import { findPrompts } from '#lib/prompts/prompt-names.ts';
 import { findDestinations } from '#lib/ui/shell/find-destinations.ts';
 import { prompts } from './prompt-library.svelte.ts';
 
-/** Somebody who types is not asked about each letter. */
+/** Delay of a search after the last input, in milliseconds. */
 const DEBOUNCE_MS = 120;
-/** While the index is being made, what is found is looked for again. */
+/** Delay of a repeated search while the index is being built, in milliseconds. */
 const RETRY_MS = 2_000;
 const PAGE_SIZE = 30;
-/** Places and prompts stand over the chats: a few of them. */
+/** Maximum number of pages and prompts listed above the chats. */
 const MAX_PAGES = 4;
 const MAX_PROMPTS = 3;
 
@@ -22,9 +22,9 @@ class SessionSearch {
   query = $state('');
   hits = $state.raw<SearchHit[]>([]);
   total = $state<number | null>(null);
-  /** Not all messages are in the index yet. */
+  /** Whether the index does not contain all messages yet. */
   isIncomplete = $state(false);
-  /** The answer is that to what stands in the field now. */
+  /** Whether the results belong to the current query. */
   isUpToDate = $state(false);
   problem = $state<Problem | null>(null);
   #cursor = $state<string | null>(null);
@@ -36,11 +36,11 @@ class SessionSearch {
   readonly prompts = $derived(
     this.isActive && prompts.list ? findPrompts(prompts.list, this.query.trim().replace(/^\//, '')).slice(0, MAX_PROMPTS) : [],
   );
-  /** Places, prompts and chats together, in this order. */
+  /** Number of results: pages, prompts and chats, in this order. */
   readonly count = $derived(this.pages.length + this.prompts.length + this.hits.length);
   readonly hasMore = $derived(this.#cursor !== null);
 
-  /** Something was typed. */
+  /** Called when the query has changed. */
   onInput(): void {
     this.isUpToDate = false;
     this.#cancel();

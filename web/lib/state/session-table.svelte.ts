@@ -6,7 +6,7 @@ import { m } from '#lib/i18n/page-messages.ts';
 const PAGE_SIZE = 100;
 /** Maximum number of sessions that `sessions.list` returns at once. */
 const MAX_SESSIONS = 10_000;
-/** Somebody who types is not asked about each letter; chats that change are not read anew at each word of a reply. Milliseconds. */
+/** Delay of a reload after input or a change of chats, in milliseconds. */
 const DEBOUNCE_MS = 200;
 
 export const STATE_FILTERS = {
@@ -17,7 +17,7 @@ export const STATE_FILTERS = {
 } as const;
 export type StateFilter = keyof typeof STATE_FILTERS;
 
-/** All chats in a table: those that fit, as far as somebody has looked, and which of them are chosen. */
+/** The table of chats: filters, loaded rows, and selection. */
 class SessionTable {
   searchText = $state('');
   stateFilter = $state<StateFilter>('listed');
@@ -26,14 +26,14 @@ class SessionTable {
   list = $state.raw<SessionEntry[] | null>(null);
   /** Null: too many to count. */
   total = $state<number | null>(null);
-  /** Folders and tags that there are. */
+  /** All folders and tags. */
   folders = $state.raw<string[]>([]);
   tags = $state.raw<string[]>([]);
   problem = $state<Problem | null>(null);
-  /** Paths. */
+  /** Paths of selected chats. */
   selectedPaths = $state.raw<ReadonlySet<string>>(new Set());
   #cursor = $state<string | null>(null);
-  /** Chosen last, or left out. */
+  /** Path of the chat that was selected or deselected last. */
   #lastSelected = '';
   #request: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,12 +41,12 @@ class SessionTable {
   readonly hasMore = $derived(this.#cursor !== null);
   readonly selectedEntries = $derived((this.list ?? []).filter(({ path }) => this.selectedPaths.has(path)));
 
-  /** Reads it, and again whenever chats change, until the returned function is called. */
+  /** Loads the table, and again when chats change. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
-    const off = gateway.on('sessions.changed', () => this.scheduleLoad());
+    const unsubscribe = gateway.on('sessions.changed', () => this.scheduleLoad());
     return () => {
-      off();
+      unsubscribe();
       clearTimeout(this.#timer);
       this.#request?.abort();
     };
@@ -66,21 +66,21 @@ class SessionTable {
     if (this.#cursor !== null && !this.#request) await this.#requestPage(this.#cursor, PAGE_SIZE);
   }
 
-  /** `through`: and all those between it and the one that was chosen last. */
+  /** Selects or deselects a chat. `through`: with all chats between it and the last one. */
   select(path: string, on: boolean, through = false): void {
     const paths = through ? (this.list ?? []).map((entry) => entry.path) : [];
-    const [here, last] = [paths.indexOf(path), paths.indexOf(this.#lastSelected)];
-    const among = last === -1 ? [path] : paths.slice(Math.min(here, last), Math.max(here, last) + 1);
+    const [index, lastIndex] = [paths.indexOf(path), paths.indexOf(this.#lastSelected)];
+    const range = lastIndex === -1 ? [path] : paths.slice(Math.min(index, lastIndex), Math.max(index, lastIndex) + 1);
     this.#lastSelected = path;
     const selectedPaths = new Set(this.selectedPaths);
-    for (const each of among) {
+    for (const each of range) {
       if (on) selectedPaths.add(each);
       else selectedPaths.delete(each);
     }
     this.selectedPaths = selectedPaths;
   }
 
-  /** All that fit, those that nobody has looked at yet included. */
+  /** Selects or deselects all matching chats, also those not loaded yet. */
   async selectAll(on: boolean): Promise<void> {
     const selectLoaded = (): unknown => (this.selectedPaths = new Set(on ? (this.list ?? []).map(({ path }) => path) : []));
     selectLoaded();
@@ -99,7 +99,7 @@ class SessionTable {
       this.folders = sorted(sessions.flatMap(({ folder }) => folder ?? []));
       this.tags = sorted(sessions.flatMap(({ tags }) => tags));
     } catch {
-      // The list itself tells of it.
+      // Loading the list reports the problem.
     }
   }
 
@@ -128,8 +128,8 @@ class SessionTable {
       this.total = page.total;
       this.#cursor = page.cursor;
       this.problem = null;
-      const there = new Set(this.list.map(({ path }) => path));
-      this.selectedPaths = new Set([...this.selectedPaths].filter((path) => there.has(path)));
+      const listedPaths = new Set(this.list.map(({ path }) => path));
+      this.selectedPaths = new Set([...this.selectedPaths].filter((path) => listedPaths.has(path)));
     } catch (error) {
       if (!signal.aborted) this.problem = toProblem(error, m.sessions_doing_list());
     } finally {

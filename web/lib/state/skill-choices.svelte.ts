@@ -1,6 +1,6 @@
 import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 
-/** A skill as the list over a message field offers it. */
+/** A skill in the list above a message field. */
 export interface SkillChoice {
   name: string;
   title: string;
@@ -16,7 +16,7 @@ class SkillChoices {
     return (agentId !== null && this.#lists[agentId]) || [];
   }
 
-  /** If reading fails, the last list stays, since it also has prompts. */
+  /** Loads the skills of an agent; if that fails, the previous list stays. */
   async load(agentId: string): Promise<void> {
     try {
       const { skills } = await gateway.call('skills.list', { agentId });
@@ -25,7 +25,7 @@ class SkillChoices {
         .map(({ name, description }) => ({ name, title: '', description, text: null }));
       this.#lists = { ...this.#lists, [agentId]: choices };
     } catch {
-      // An agent that is gone, a host of an older build, or none.
+      // The agent was deleted, the host is of an older build, or there is no connection.
     }
   }
 }

@@ -13,8 +13,8 @@ class Skills {
   async load(): Promise<void> {
     this.reading = true;
     try {
-      const read = await gateway.call('skills.list', {});
-      this.list = read.skills.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+      const result = await gateway.call('skills.list', {});
+      this.list = result.skills.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
       this.problem = null;
     } catch (error) {
       if (!isConnectionLost(error)) this.problem = toProblem(error, m.skills_doing_read());

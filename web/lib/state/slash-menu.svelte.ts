@@ -6,13 +6,13 @@ import type { MessageDraft } from './message-draft.svelte.ts';
 import { prompts } from './prompt-library.svelte.ts';
 import { type SkillChoice, skillChoices } from './skill-choices.svelte.ts';
 
-/** A slash and a word at the very beginning: no path, which goes on with another. */
+/** A slash and a word at the beginning of a text; not a path, which contains another slash. */
 const SLASH_WORD = /^\/([^\s/]*)$/;
 
 /** An item of the list: a prompt, or a skill, which has no text and is called by its name. */
 export type SlashChoice = Prompt | SkillChoice;
 
-/** A prompt whose variables are being asked for. */
+/** A prompt for whose variables the person is asked. */
 export interface PromptFilling {
   prompt: Prompt;
   variables: readonly string[];
@@ -20,7 +20,7 @@ export interface PromptFilling {
   values: ReadonlyMap<string, string>;
 }
 
-/** The list of prompts and skills over a message field: which are meant by what stands before the caret, and what becomes of the one that is taken. */
+/** The list of prompts and skills above a message field: finds those that match the word before the caret, and inserts the selected one. */
 export class SlashMenu {
   caret = $state(0);
   isFocused = $state(false);
@@ -28,18 +28,18 @@ export class SlashMenu {
   filling = $state.raw<PromptFilling | null>(null);
   /** Agent whose skills are offered; null for none. */
   agentId = $state<string | null>(null);
-  /** The words that Esc has closed it for. */
+  /** Query for which Esc has closed the list. */
   #closedText = $state<string | null>(null);
   #selectionId = 0;
   readonly #draft: MessageDraft;
   readonly #listId: string;
   readonly #setCaret: (caret: number) => void;
 
-  /** `list`: the id of the list on the page, with which its options' ids begin. `placed`: puts the caret there, once the field has the text. */
-  constructor(draft: MessageDraft, list: string, placed: (caret: number) => void) {
+  /** `listId`: id of the list element, and prefix of the ids of its options. `setCaret`: moves the caret once the field shows the text. */
+  constructor(draft: MessageDraft, listId: string, setCaret: (caret: number) => void) {
     this.#draft = draft;
-    this.#listId = list;
-    this.#setCaret = placed;
+    this.#listId = listId;
+    this.#setCaret = setCaret;
   }
 
   /** Text after the slash; null if there is none or the caret is elsewhere. */
@@ -70,7 +70,7 @@ export class SlashMenu {
       : {},
   );
 
-  /** Something was written: what was closed for other words opens again. */
+  /** Called when the text has changed: a list closed for another query opens again. */
   onTextChanged(): void {
     this.highlighted = 0;
     if (this.query !== this.#closedText) this.#closedText = null;
@@ -80,14 +80,14 @@ export class SlashMenu {
     this.#closedText = this.query;
   }
 
-  /** Another chat: nothing that was begun here goes on there. */
+  /** Closes everything, when another chat is opened. */
   reset(): void {
     this.#selectionId++;
     this.filling = null;
     this.#closedText = null;
   }
 
-  /** Whether the key was for the list. */
+  /** Handles a key. Returns whether it was for the list. */
   handleKey(event: KeyboardEvent): boolean {
     const choice = this.matches[this.activeIndex];
     const count = this.matches.length;
@@ -101,27 +101,27 @@ export class SlashMenu {
     return true;
   }
 
-  /** Puts a prompt, or the call of a skill, into the message, in the place of the slash and its word; what only a person knows is asked for first. */
+  /** Replaces the slash and its word with a prompt or the call of a skill. Asks the person for unknown variables first. */
   async insert(prompt: SlashChoice): Promise<void> {
-    const taking = ++this.#selectionId;
+    const selectionId = ++this.#selectionId;
     if (prompt.text === null) return this.#insert(`/${prompt.name} `);
     const { date, time } = getDefaultVariables(new Date());
     const values = new Map([
       ['date', date],
       ['time', time],
     ]);
-    const askedVariables = findUserVariables(prompt.text);
+    const variables = findUserVariables(prompt.text);
     if (hasAppVariable(prompt.text, 'clipboard')) {
-      const copied = await readClipboard();
-      if (copied === '') askedVariables.push('clipboard');
-      else values.set('clipboard', copied);
+      const clipboardText = await readClipboard();
+      if (clipboardText === '') variables.push('clipboard');
+      else values.set('clipboard', clipboardText);
     }
-    if (taking !== this.#selectionId) return;
-    if (askedVariables.length > 0) this.filling = { prompt, variables: askedVariables, values };
+    if (selectionId !== this.#selectionId) return;
+    if (variables.length > 0) this.filling = { prompt, variables, values };
     else this.#insert(fillPrompt(prompt.text, values));
   }
 
-  /** The answers to what was asked. */
+  /** Inserts the prompt with the values that the person entered. */
   submitValues(entered: ReadonlyMap<string, string>): void {
     if (!this.filling) return;
     const { prompt, values } = this.filling;
@@ -131,18 +131,18 @@ export class SlashMenu {
 
   #insert(text: string): void {
     const draft = this.#draft;
-    const rest = this.query === null ? null : draft.text.slice(this.caret);
-    if (rest === null) draft.append(text, []);
+    const textAfter = this.query === null ? null : draft.text.slice(this.caret);
+    if (textAfter === null) draft.append(text, []);
     else {
-      draft.text = text + rest;
+      draft.text = text + textAfter;
       draft.scheduleSave();
     }
-    this.caret = draft.text.length - (rest?.length ?? 0);
+    this.caret = draft.text.length - (textAfter?.length ?? 0);
     this.#setCaret(this.caret);
   }
 }
 
-/** Empty where there is no text, or the person does not allow it. */
+/** Text of the clipboard; empty if it has none, or the person does not allow access. */
 async function readClipboard(): Promise<string> {
   try {
     return await navigator.clipboard.readText();

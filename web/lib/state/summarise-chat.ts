@@ -4,15 +4,15 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/frame-messages.ts';
 import { toasts } from './toasts.svelte.ts';
 
-/** Has a chat summarised for its model now, and says what became of it. */
+/** Summarises a chat for its model now and shows the result as a toast. */
 export async function summariseChat({ agentId, sessionId, title }: SessionEntry): Promise<void> {
-  const working = toasts.show(m.chat_summarising({ title }), { sticky: true });
+  const progressToast = toasts.show(m.chat_summarising({ title }), { sticky: true });
   try {
     const { compacted } = await gateway.call('sessions.compact', { agentId, sessionId });
     toasts.show(compacted ? m.chat_summarised({ title }) : m.chat_too_little_to_summarise({ title }));
   } catch (error) {
     toasts.show(toProblem(error, m.chat_doing_summarise()).message, { sticky: true });
   } finally {
-    toasts.dismiss(working);
+    toasts.dismiss(progressToast);
   }
 }

@@ -10,32 +10,32 @@ import { type SyncStatus, getSyncStatus } from '#lib/sync/sync-status.ts';
 /** Minimum time between two reads of changes, in milliseconds. */
 const REFRESH_MS = 500;
 
-/** The vault on its devices: how this browser stands with the disk, what is there, who is attached, and what was changed in two places. */
+/** Sync of the vault between its devices: state of this browser, attached devices, and conflicts. */
 class Sync {
-  /** As the gateway that answers tells it; null before the first answer. */
+  /** Status by the active gateway; null before the first answer. */
   status = $state.raw<MethodResult<'sync.status'> | null>(null);
-  /** Null before they were read. */
+  /** Null before they were loaded. */
   conflicts = $state.raw<SyncConflict[] | null>(null);
   problem = $state<Problem | null>(null);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
-  /** Pages that show all of it. */
+  /** Number of open pages that show conflicts. */
   #watcherCount = 0;
 
-  /** How this browser's own host stands. A worker that only passes its pages on to another tab's knows nothing: then that one's word counts. */
+  /** Sync state of this browser's own host. A worker that only relays to the host of another tab has none: then the status of that host counts. */
   readonly ownState: SyncState | null = $derived.by(() => {
-    const own = gateway.host?.sync;
-    if (own && own.state !== 'off') return own;
-    return gateway.transport === 'browser' ? (this.status?.sync ?? own ?? null) : null;
+    const hostState = gateway.host?.sync;
+    if (hostState && hostState.state !== 'off') return hostState;
+    return gateway.transport === 'browser' ? (this.status?.sync ?? hostState ?? null) : null;
   });
-  // Before the first connection nobody knows whether there is a bridge.
+  // Before the first connection it is unknown whether there is a bridge.
   readonly summary: SyncStatus = $derived.by(() => {
-    const standing = getSyncStatus(gateway.bridge.isLinked || gateway.generation === 0, gateway.host, this.ownState);
-    // A bridge that knows this browser no longer is away for it, and does not come back by itself.
-    const refused = this.ownState?.state === 'away' && gateway.bridge.isRefused ? gateway.problem : null;
-    return refused === null ? standing : { ...standing, problem: refused };
+    const syncStatus = getSyncStatus(gateway.bridge.isLinked || gateway.generation === 0, gateway.host, this.ownState);
+    // A bridge that no longer accepts this browser stays away until it is paired again.
+    const refusal = this.ownState?.state === 'away' && gateway.bridge.isRefused ? gateway.problem : null;
+    return refusal === null ? syncStatus : { ...syncStatus, problem: refusal };
   });
-  /** No bridge was ever there; the vault may be shared over a cluster. */
+  /** Whether this browser has no bridge; its vault may still be shared over a cluster. */
   readonly isAlone = $derived(!gateway.bridge.isLinked && ((this.ownState?.state ?? 'off') === 'off' || Boolean(gateway.host?.cluster)));
   readonly isOutdated = $derived(isOutdated(gateway.host));
   readonly conflictCount = $derived(this.conflicts?.length ?? this.status?.conflicts ?? 0);
@@ -46,14 +46,14 @@ class Sync {
     gateway.on('sync.changed', () => this.refresh());
   }
 
-  /** While a page shows all of it, conflicts are read too. The result ends that. */
+  /** Loads conflicts too, while a page shows them. Returns a function that ends this. */
   watch(): () => void {
     this.#watcherCount++;
     void this.load();
     return () => void this.#watcherCount--;
   }
 
-  /** Reads it anew in a moment. */
+  /** Schedules a reload. */
   refresh(): void {
     this.#timer ??= setTimeout(() => void this.load(), REFRESH_MS);
   }
@@ -67,13 +67,13 @@ class Sync {
       if (this.#watcherCount > 0 || hasOtherConflicts) this.conflicts = (await gateway.call('sync.conflicts', {})).conflicts;
       this.problem = null;
     } catch (error) {
-      // A host of an older build knows nothing of all this.
+      // A host of an older build does not support sync.
       const unknown = error instanceof RpcError && (error.code === 'METHOD_NOT_FOUND' || error.code === 'NOT_IMPLEMENTED');
       if (!unknown && !isConnectionLost(error)) this.problem = toProblem(error, m.shell_sync_doing_read());
     }
   }
 
-  /** Settles a conflict. Rejects where the gateway refuses. */
+  /** Settles a conflict. Rejects if the gateway refuses. */
   async resolve({ id }: SyncConflict, choice: 'keep' | 'restore'): Promise<void> {
     await gateway.call('sync.resolve', { id, choice });
     this.conflicts = (this.conflicts ?? []).filter((conflict) => conflict.id !== id);

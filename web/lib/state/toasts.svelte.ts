@@ -8,13 +8,13 @@ export interface Toast {
 
 const TOAST_MS = 6_000;
 
-/** Short notes at the edge of the page. Errors do not belong here: they stand where they happened. */
+/** Short messages at the edge of the page. Errors do not belong here: they are shown where they occurred. */
 class Toasts {
   list = $state<Toast[]>([]);
-  #count = 0;
+  #lastId = 0;
 
   show(text: string, { action, sticky = false }: { action?: Toast['action']; sticky?: boolean } = {}): number {
-    const id = ++this.#count;
+    const id = ++this.#lastId;
     this.list.push({ id, text, sticky, ...(action ? { action } : {}) });
     if (!sticky) setTimeout(() => this.dismiss(id), TOAST_MS);
     return id;

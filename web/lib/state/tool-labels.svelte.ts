@@ -10,7 +10,7 @@ class ToolLabels {
   /** By tool name, and by the name that models use. */
   #labels = $state.raw<Readonly<Record<string, ToolLabel>>>({});
   #started = false;
-  #loads = 0;
+  #loadCount = 0;
 
   /** Loads them the first time, and whenever an MCP server changes. */
   start(): void {
@@ -32,10 +32,10 @@ class ToolLabels {
   }
 
   async #load(): Promise<void> {
-    const load = ++this.#loads;
+    const loadId = ++this.#loadCount;
     // Without labels, names are shown.
     const { labels = {} } = await gateway.call('tools.list', {}).catch(() => ({ labels: this.#labels }));
-    if (load === this.#loads) this.#labels = labels;
+    if (loadId === this.#loadCount) this.#labels = labels;
   }
 }
 

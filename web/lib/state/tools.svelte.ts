@@ -8,7 +8,7 @@ import { readSetting } from './read-setting.ts';
 
 export type ToolResult = MethodResult<'tools.run'>;
 
-/** The tools that agents can use, and what their policies are. */
+/** The tools that agents can use, and their policies. */
 class Tools {
   /** By name; null before the first answer. */
   list = $state.raw<readonly ToolEntry[] | null>(null);
@@ -17,7 +17,7 @@ class Tools {
   #policies = $state.raw<Readonly<Record<string, unknown>>>({});
   #loadCount = 0;
 
-  /** Reads them, now and at each change; the result stops it. */
+  /** Loads the tools, now and at each change. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     const stops = (['mcp.changed', 'config.changed'] as const).map((event) => gateway.on(event, () => void this.load()));
@@ -44,19 +44,19 @@ class Tools {
     return Object.hasOwn(this.#policies, name);
   }
 
-  /** `null`: as it is for tools of its kind. Rejects where the gateway refuses. */
+  /** Sets the policy of a tool; null restores the default of its kind. Rejects if the gateway refuses. */
   async setPolicy(name: string, policy: ToolPolicy | null): Promise<void> {
     await gateway.call('config.patch', { patch: { tools: { policies: { [name]: policy } } } });
     await this.load();
     announcer.announce(m.tools_changed());
   }
 
-  /** Runs a tool by hand; where a person is asked first, it answers once they have. Rejects where it fails. */
+  /** Runs a tool by hand; resolves after approval if it needs one. Rejects if it fails. */
   run(tool: string, args: Record<string, unknown>, agentId: string, callId: string): Promise<ToolResult> {
     return gateway.call('tools.run', { tool, args, agentId, callId });
   }
 
-  /** Ends a call that `run` has made; that one rejects with `ABORTED`. */
+  /** Cancels a call of `run`, which then rejects with `ABORTED`. */
   async cancel(callId: string): Promise<void> {
     await gateway.call('tools.cancel', { callId });
   }

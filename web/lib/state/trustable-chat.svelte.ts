@@ -10,7 +10,7 @@ export interface TrustableChat {
 class TrustableChatState {
   current = $state.raw<TrustableChat | null>(null);
 
-  /** Offers a chat; the result takes it back. */
+  /** Sets the chat. Returns a function that clears it. */
   offer(chat: TrustableChat): () => void {
     this.current = chat;
     return () => {

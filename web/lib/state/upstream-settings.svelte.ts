@@ -8,7 +8,7 @@ export type UpstreamSettingName = keyof UpstreamLimits;
 /** Set values; null means the default. */
 export type UpstreamSettings = Record<UpstreamSettingName, number | null>;
 
-/** How long models' servers are waited for, and when one is left alone, as a person has set it. */
+/** Timeouts of calls to model servers, and failures after which a server is paused. */
 class Upstream {
   /** Null before the first answer. */
   settings = $state.raw<UpstreamSettings | null>(null);
@@ -16,16 +16,15 @@ class Upstream {
 
   async load(): Promise<void> {
     try {
-      const storedSettings = await readSetting('gateway.upstream');
-      const stored: Partial<Record<string, unknown>> =
-        typeof storedSettings === 'object' && storedSettings !== null ? { ...storedSettings } : {};
-      const of = (name: UpstreamSettingName): number | null => (typeof stored[name] === 'number' ? stored[name] : null);
+      const value = await readSetting('gateway.upstream');
+      const stored: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+      const readNumber = (name: UpstreamSettingName): number | null => (typeof stored[name] === 'number' ? stored[name] : null);
       this.settings = {
-        firstByteMs: of('firstByteMs'),
-        wholeMs: of('wholeMs'),
-        idleMs: of('idleMs'),
-        failures: of('failures'),
-        pauseMs: of('pauseMs'),
+        firstByteMs: readNumber('firstByteMs'),
+        wholeMs: readNumber('wholeMs'),
+        idleMs: readNumber('idleMs'),
+        failures: readNumber('failures'),
+        pauseMs: readNumber('pauseMs'),
       };
       this.problem = null;
     } catch (error) {
@@ -33,7 +32,7 @@ class Upstream {
     }
   }
 
-  /** Null goes back to the default. Rejects where the gateway refuses. */
+  /** Saves settings; null restores a default. Rejects if the gateway refuses. */
   async save(change: Partial<UpstreamSettings>): Promise<void> {
     await gateway.call('config.patch', { patch: { gateway: { upstream: change } } });
     if (this.settings) this.settings = { ...this.settings, ...change };

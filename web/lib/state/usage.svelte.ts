@@ -3,7 +3,7 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import type { UsageReport } from '#lib/usage/types.ts';
 
-/** Runs are told of as they end; what programs ask for over HTTP is looked for this often. */
+/** Interval of polling in milliseconds: events report the end of runs, but not calls by programs over HTTP. */
 const REFRESH_MS = 15_000;
 
 /** Usage and cost of model calls over a number of days. */
@@ -14,7 +14,7 @@ class Usage {
   problem = $state<Problem | null>(null);
   #loadCount = 0;
 
-  /** Reads it now, after each run, and now and then; the result stops it. */
+  /** Loads the report now, after each run, and at an interval. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
     const stop = gateway.on('chat.done', () => void this.load());
@@ -34,7 +34,7 @@ class Usage {
         gateway.call('usage.daily', { days }),
         gateway.call('usage.hourly', { days }),
       ]);
-      // A later question is answered by its own answer.
+      // A later load has begun.
       if (loadId !== this.#loadCount) return;
       this.report = { totals, days: daily.dailyBreakdown, hours: hourly.hourlyDistribution };
       this.problem = null;

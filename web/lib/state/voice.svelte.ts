@@ -2,7 +2,7 @@ import { DEFAULT_VOICE, SYSTEM_VOICE_ID_PATTERN, VOICE_ID_PATTERN } from '#share
 import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 
-/** A voice of the browser, or, where it has none, of the gateway. */
+/** A voice of the browser, or of the gateway if the browser has none. */
 export interface VoiceChoice {
   id: string;
   name: string;
@@ -13,14 +13,14 @@ export interface VoiceChoice {
 export const RATES = [0.75, 1, 1.25, 1.5, 2] as const;
 
 const DEFAULT_SETTINGS = { voice: '', rate: 1 };
-/** Browsers that load their voices say so within this time. */
+/** Time in which browsers load their voices, in milliseconds. */
 const VOICES_TIMEOUT_MS = 1_500;
 
 /** The voice that reads replies aloud in this browser, and its speed. */
 class Voice {
-  /** Empty: the browser's own choice, or the gateway's. */
+  /** Id of the voice; empty for the default of the browser or the gateway. */
   voice = $state(DEFAULT_SETTINGS.voice);
-  /** Times the usual. */
+  /** Factor of the normal speed. */
   rate = $state(DEFAULT_SETTINGS.rate);
 
   constructor() {
@@ -37,15 +37,16 @@ class Voice {
     );
   }
 
-  /** The voices that there are, and whose they are. Rejects where there are none and the gateway cannot be asked. */
+  /** Loads the available voices; `of` is their source. Rejects if the browser has none and the gateway cannot be reached. */
   async loadVoices(): Promise<{ of: 'browser' | 'gateway'; voices: VoiceChoice[] }> {
-    const own = await loadBrowserVoices();
-    if (own.length > 0) return { of: 'browser', voices: own.map(({ voiceURI, name, lang }) => ({ id: voiceURI, name, language: lang })) };
+    const browserVoices = await loadBrowserVoices();
+    if (browserVoices.length > 0)
+      return { of: 'browser', voices: browserVoices.map(({ voiceURI, name, lang }) => ({ id: voiceURI, name, language: lang })) };
     const { voices } = await gateway.call('tts.voices', {});
     return { of: 'gateway', voices };
   }
 
-  /** For `tts.speak`. */
+  /** Options for `tts.speak`. */
   get gatewayOptions(): { voice: string; rate: string } {
     const isKnown = VOICE_ID_PATTERN.test(this.voice) || SYSTEM_VOICE_ID_PATTERN.test(this.voice);
     const voice = isKnown ? this.voice : DEFAULT_VOICE;
@@ -58,7 +59,7 @@ class Voice {
   }
 }
 
-/** By hand, for the chat page would load all of Zod for it. */
+/** Parses a stored choice, without Zod, so that the chat page does not load it. */
 function parseChosenVoice(value: string | null): typeof DEFAULT_SETTINGS | null {
   try {
     const { voice, rate } = JSON.parse(value ?? '{}') as Partial<Record<keyof typeof DEFAULT_SETTINGS, unknown>>;
@@ -68,7 +69,7 @@ function parseChosenVoice(value: string | null): typeof DEFAULT_SETTINGS | null 
   }
 }
 
-/** The voices of this browser; some say what they have only after a while. */
+/** Loads the voices of this browser; some browsers report them after a delay. */
 export async function loadBrowserVoices(): Promise<SpeechSynthesisVoice[]> {
   if (typeof speechSynthesis === 'undefined') return [];
   if (speechSynthesis.getVoices().length === 0) {

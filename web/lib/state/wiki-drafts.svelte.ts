@@ -4,7 +4,7 @@ export type { StoredPageDraft, PageDraft } from './page-db.ts';
 
 const TAB_KEY = 'perch.tab';
 
-/** This tab, also after it was loaded anew. */
+/** Id of this tab, which survives reloads. */
 function getTabId(): string {
   try {
     const id = sessionStorage.getItem(TAB_KEY) ?? crypto.randomUUID();
@@ -15,21 +15,21 @@ function getTabId(): string {
   }
 }
 
-/** Pages of the wiki that somebody has begun and not saved: kept in this browser until they are saved or discarded. */
+/** Unsaved edits of wiki pages, stored in this browser until they are saved or discarded. */
 class WikiDrafts {
-  /** Of all agents and tabs, the newest first. */
+  /** Drafts of all agents and tabs, the newest first. */
   list = $state.raw<StoredPageDraft[]>([]);
   #tab: string | undefined;
   #loaded: Promise<void> | undefined;
 
-  /** Reads what was kept before. A browser that refuses storage has none. */
+  /** Loads the stored drafts; none if the browser refuses storage. */
   load(): Promise<void> {
     this.#loaded ??= pageDb()
       .then((db) => db.getAll('wikiDrafts'))
       .then(
-        (kept) => {
-          const here = new Set(this.list.map(({ id }) => id));
-          this.list = [...this.list, ...kept.filter(({ id }) => !here.has(id))].sort((a, b) => b.at - a.at);
+        (stored) => {
+          const loadedIds = new Set(this.list.map(({ id }) => id));
+          this.list = [...this.list, ...stored.filter(({ id }) => !loadedIds.has(id))].sort((a, b) => b.at - a.at);
         },
         () => void (this.#loaded = undefined),
       );
@@ -45,7 +45,7 @@ class WikiDrafts {
   findOthers = (agent: string, path: string): StoredPageDraft[] =>
     this.getDrafts(agent).filter((each) => each.path === path && each.id !== this.#toId(agent, path));
 
-  /** Has a draft for as long as the page is open. */
+  /** Sets this tab's draft of a page, without storing it. */
   set(agent: string, path: string, draft: PageDraft): StoredPageDraft {
     return this.put({ id: this.#toId(agent, path), agent, path, at: Date.now(), draft });
   }
@@ -55,7 +55,7 @@ class WikiDrafts {
     return record;
   }
 
-  /** Has it for good. Rejects where the browser does not keep it. */
+  /** Sets and stores a draft. Rejects if the browser refuses storage. */
   async store(record: StoredPageDraft): Promise<void> {
     this.put(record);
     await (await pageDb()).put('wikiDrafts', record);

@@ -10,19 +10,19 @@ import { type WikiPageResult, wiki } from './wiki.svelte.ts';
 
 const SAVE_DELAY_MS = 250;
 
-/** One page of the wiki while it is edited: what is typed, how that is kept, and what others make of the page meanwhile. */
+/** Editor of a wiki page: the draft, its storage, and changes by others in the meantime. */
 export class WikiEditor {
   readonly agent: string;
-  /** Empty for a page that has none yet. */
+  /** Empty for a new page. */
   readonly path: string;
   draft = $state<PageDraft | null>(null);
-  /** Why the front matter of the page cannot be read. */
+  /** Why the front matter of the page is invalid. */
   frontMatterError = $state<string | undefined>();
-  /** How links of the preview are followed; all of them ask until the page is loaded. */
+  /** Policy for links in the preview; all of them need confirmation until the page is loaded. */
   linkPolicy = $state.raw<LinkPolicy | undefined>();
   working = $state(false);
   problem = $state<Problem | null>(null);
-  /** The page as it is now, where the draft was made from another; `version` null: it was removed. */
+  /** Current page if the draft was made from another version; `version` null: the page was removed. */
   newerVersion = $state.raw<{ content: string; version: string | null } | undefined>();
   /** State of the typed text. */
   draftState = $state<'unchanged' | 'typed' | 'kept' | 'failed'>('unchanged');
@@ -38,13 +38,13 @@ export class WikiEditor {
     return wikiDrafts.findOthers(this.agent, this.path);
   }
 
-  /** Goes on with what this tab had, else with the page as it is. */
+  /** Loads this tab's draft, or the page if there is none. */
   async begin(): Promise<void> {
     this.problem = null;
     await wikiDrafts.load();
-    const own = wikiDrafts.findOwn(this.agent, this.path);
-    if (own) {
-      this.draft = { ...own.draft };
+    const ownDraft = wikiDrafts.findOwn(this.agent, this.path);
+    if (ownDraft) {
+      this.draft = { ...ownDraft.draft };
       this.draftState = 'typed';
       this.storeDraft();
     }
@@ -52,7 +52,7 @@ export class WikiEditor {
       const loadedPage = this.path === '' ? undefined : await wiki.fetchPage(this.path, this.agent);
       this.frontMatterError = loadedPage?.page.problem;
       this.linkPolicy = toLinkPolicy(loadedPage ?? {});
-      if (own) this.#compareVersions(loadedPage);
+      if (ownDraft) this.#compareVersions(loadedPage);
       else this.draft = this.#toDraft(loadedPage);
     } catch (error) {
       if (!isConnectionLost(error)) this.problem = toProblem(error, m.wiki_doing_read_page());
@@ -71,12 +71,12 @@ export class WikiEditor {
     this.newerVersion = version === this.draft?.version ? undefined : { content: loaded?.page.content ?? '', version };
   }
 
-  /** Looks whether others have changed the page: where nothing was typed yet, it is taken over. */
+  /** Checks for changes by others; an unedited draft is replaced. */
   async checkForChanges(): Promise<void> {
     const path = this.draft?.version === null ? this.draft.path.trim() : this.path;
     if (!this.draft || this.working || path === '') return;
     const loadedPage = await wiki.fetchPage(path, this.agent).catch(() => null);
-    // Not known, or saved meanwhile.
+    // Unknown, or saved in the meantime.
     if (loadedPage === null || this.working) return;
     if (loadedPage) this.linkPolicy = toLinkPolicy(loadedPage);
     if (this.draftState === 'unchanged' && loadedPage) this.draft = this.#toDraft(loadedPage);
@@ -89,7 +89,7 @@ export class WikiEditor {
     this.#timer = setTimeout(() => this.storeDraft(), SAVE_DELAY_MS);
   }
 
-  /** Keeps at once what was typed. */
+  /** Stores the draft now. */
   storeDraft(): void {
     clearTimeout(this.#timer);
     if (this.draftState !== 'typed' || !this.draft) return;
@@ -100,20 +100,21 @@ export class WikiEditor {
     );
   }
 
-  /** Goes on with what another tab had. What this one has takes its place there. */
-  adopt(other: StoredPageDraft): void {
+  /** Continues with the draft of another tab, which is replaced by the draft of this tab. */
+  adopt(otherDraft: StoredPageDraft): void {
     const { draft } = this;
-    if (draft && this.draftState !== 'unchanged') void wikiDrafts.store({ ...other, at: Date.now(), draft: { ...draft } }).catch(() => {});
-    else void wikiDrafts.remove(other.id);
-    this.draft = { ...other.draft };
+    if (draft && this.draftState !== 'unchanged')
+      void wikiDrafts.store({ ...otherDraft, at: Date.now(), draft: { ...draft } }).catch(() => {});
+    else void wikiDrafts.remove(otherDraft.id);
+    this.draft = { ...otherDraft.draft };
     this.onInput();
     this.storeDraft();
     void this.checkForChanges();
   }
 
-  drop(other: StoredPageDraft): void {
-    void wikiDrafts.remove(other.id);
-    toasts.show(m.wiki_draft_deleted(), { action: { label: m.kit_undo(), run: () => void wikiDrafts.store(other).catch(() => {}) } });
+  drop(otherDraft: StoredPageDraft): void {
+    void wikiDrafts.remove(otherDraft.id);
+    toasts.show(m.wiki_draft_deleted(), { action: { label: m.kit_undo(), run: () => void wikiDrafts.store(otherDraft).catch(() => {}) } });
   }
 
   async save(version = this.draft?.version ?? null): Promise<void> {
@@ -140,7 +141,7 @@ export class WikiEditor {
     }
   }
 
-  /** Leaves the page as it is; what was typed can be had back for a while. */
+  /** Discards the draft and offers Undo. */
   async discard(): Promise<void> {
     const { agent, path } = this;
     const edited = this.draftState === 'unchanged' ? undefined : this.draft;
@@ -158,7 +159,7 @@ export class WikiEditor {
   #removeDraft(): void {
     clearTimeout(this.#timer);
     this.draftState = 'unchanged';
-    const own = wikiDrafts.findOwn(this.agent, this.path);
-    if (own) void wikiDrafts.remove(own.id);
+    const ownDraft = wikiDrafts.findOwn(this.agent, this.path);
+    if (ownDraft) void wikiDrafts.remove(ownDraft.id);
   }
 }

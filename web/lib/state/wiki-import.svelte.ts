@@ -22,7 +22,7 @@ import { wiki } from './wiki.svelte.ts';
 /** A note and the page at its path, or a file that cannot be a page. */
 export type WikiImportRow = (PlannedPage & { why?: undefined }) | { path: string; state: 'refused'; why: string };
 
-/** Result of an import, with the data that Undo needs. */
+/** Result of an import, with the data for Undo. */
 export interface WikiImportResult {
   added: WikiPage[];
   replaced: { was: WikiPage; now: WikiPage }[];
@@ -30,11 +30,11 @@ export interface WikiImportResult {
   skippedCount: number;
   pictures: WikiFileName[];
   claims: MethodResult<'wiki.import'>;
-  /** By the file that it is about. */
+  /** Problems by file. */
   problems: { path: string; why: string }[];
 }
 
-/** Reading files into the wiki of one agent: first what would be done is shown, then it is done, page by page. */
+/** Imports files into the wiki of an agent: shows a preview first, then writes page by page. */
 export class WikiImport {
   readonly agentId: string;
   stage = $state<'choosing' | 'reading' | 'chosen' | 'writing' | 'done' | 'undoing' | 'undone'>('choosing');
@@ -43,11 +43,11 @@ export class WikiImport {
   pictures = $state.raw<readonly NotePicture[]>([]);
   /** Names of files that are left out. */
   omittedFiles = $state.raw<readonly string[]>([]);
-  /** The program that the notes are of. */
+  /** The program that wrote the notes. */
   sourceApp = $state('');
-  /** Whether pages that say something else get the text of the file. */
+  /** Whether existing pages with another text are replaced. */
   shouldReplace = $state(false);
-  /** Steps of what is under way. */
+  /** Progress of the running stage. */
   step = $state(0);
   steps = $state(0);
   outcome = $state.raw<WikiImportResult | null>(null);
@@ -66,7 +66,7 @@ export class WikiImport {
     return outcome !== null && outcome.added.length + outcome.replaced.length + outcome.pictures.length + outcome.claims.added.length > 0;
   }
 
-  /** Reads what was chosen and compares it with the wiki; nothing is written. */
+  /** Reads files and compares them with the wiki; nothing is written. */
   async choose(files: readonly SelectedFile[]): Promise<void> {
     this.stop();
     const { signal } = (this.#abort = new AbortController());
@@ -79,7 +79,7 @@ export class WikiImport {
       [this.claims, this.pictures, this.omittedFiles, this.sourceApp] = [notes.claims, notes.pictures, notes.leftOut, notes.product];
       this.steps = notes.pages.length;
       const knownPages = await listKnownPages(call, this.agentId);
-      const rows: WikiImportRow[] = notes.rejected.map(({ path, why }) => ({ path, state: 'refused', why: toReason(why) }));
+      const rows: WikiImportRow[] = notes.rejected.map(({ path, why: code }) => ({ path, state: 'refused', why: toReason(code) }));
       for (const page of notes.pages) {
         rows.push(await planPage(call, this.agentId, page, knownPages));
         this.step++;
@@ -95,7 +95,7 @@ export class WikiImport {
     }
   }
 
-  /** Writes what was shown. What cannot be written is told, and stops nothing else. */
+  /** Writes the previewed pages. A failed item is reported and does not stop the others. */
   async write(): Promise<void> {
     const { signal } = (this.#abort = new AbortController());
     const call = this.#createCall(signal);
@@ -112,7 +112,7 @@ export class WikiImport {
       claims: { added: [], updated: [], unchanged: 0, conflicts: [], problems: [] },
       problems: this.rows.flatMap((row) => (row.state === 'refused' ? [{ path: row.path, why: row.why }] : [])),
     };
-    const each = async (path: string, work: () => Promise<void>): Promise<void> => {
+    const runStep = async (path: string, work: () => Promise<void>): Promise<void> => {
       if (signal.aborted) return;
       await work().catch(
         (error: unknown) => void (signal.aborted || outcome.problems.push({ path, why: toProblem(error, m.wiki_doing_read_in()).message })),
@@ -122,19 +122,19 @@ export class WikiImport {
     // Pictures first, so that no page is shown without them.
     const pictures = new PictureWriter(call, this.agentId);
     for (const picture of this.pictures)
-      await each(picture.path, async () => {
+      await runStep(picture.path, async () => {
         const added = await pictures.add(picture);
         if (added) outcome.pictures.push(added);
       });
     for (const row of rows) {
-      await each(row.path, async () => {
+      await runStep(row.path, async () => {
         const saved = await writePage(call, this.agentId, row);
         if (row.page) outcome.replaced.push({ was: row.page, now: saved });
         else outcome.added.push(saved);
       });
     }
     for (const { path, text } of this.claims) {
-      await each(path, async () => {
+      await runStep(path, async () => {
         const params = { agentId: this.agentId, content: text };
         const { added, updated, unchanged, conflicts, problems } = await call('wiki.import', params);
         const { claims } = outcome;
@@ -149,10 +149,10 @@ export class WikiImport {
     await wiki.load();
   }
 
-  /** Ends what is under way; what is written by then stays, and is told. */
+  /** Stops the running stage; items written so far stay and are reported. */
   stop = (): void => this.#abort.abort();
 
-  /** Pages that were added go, those that were replaced are as they were, claims that were added are deleted; nothing that somebody changed since. */
+  /** Removes added pages, pictures and claims and restores replaced pages, except those changed since. */
   async undo(): Promise<void> {
     const { outcome } = this;
     if (!outcome) return;
@@ -162,18 +162,18 @@ export class WikiImport {
     const { agentId } = this;
     const problems: WikiImportResult['problems'] = [];
     [this.stage, this.step, this.steps] = ['undoing', 0, added.length + replaced.length + pictures.length + claims.added.length];
-    const each = async (path: string, work: () => Promise<unknown>): Promise<void> => {
+    const runStep = async (path: string, work: () => Promise<unknown>): Promise<void> => {
       await work().catch((error: unknown) => problems.push({ path, why: toProblem(error, m.wiki_doing_take_back()).message }));
       this.step++;
     };
     for (const id of claims.added)
-      await each(m.wiki_import_claim({ id }), () => call('wiki.deleteClaim', { agentId, id, why: m.wiki_import_undo_why() }));
-    for (const { path, version } of added) await each(path, () => call('wiki.removePage', { agentId, path, version }));
+      await runStep(m.wiki_import_claim({ id }), () => call('wiki.deleteClaim', { agentId, id, why: m.wiki_import_undo_why() }));
+    for (const { path, version } of added) await runStep(path, () => call('wiki.removePage', { agentId, path, version }));
     for (const { was, now } of replaced) {
       const { path, content, frontMatter = '' } = was;
-      await each(path, () => call('wiki.savePage', { agentId, path, content, frontMatter, version: now.version }));
+      await runStep(path, () => call('wiki.savePage', { agentId, path, content, frontMatter, version: now.version }));
     }
-    for (const file of pictures) await each(file.path, () => call('workspace.remove', file));
+    for (const file of pictures) await runStep(file.path, () => call('workspace.remove', file));
     [this.outcome, this.stage] = [{ ...outcome, problems }, 'undone'];
     await wiki.load();
   }
@@ -181,10 +181,10 @@ export class WikiImport {
   #createCall = (signal: AbortSignal): GatewayCall => createRetryingCall((method, params) => gateway.call(method, params), signal);
 }
 
-/** Why a file cannot be a page, in the person's language. */
-function toReason(why: NotesReading['rejected'][number]['why']): string {
-  if (why === 'twice') return m.wiki_import_twice();
-  if (why === 'pageTooLarge') return m.wiki_import_too_large({ size: MAX_PAGE_BYTES / 1024 / 1024 });
-  if (why === 'pictureTooLarge') return m.wiki_import_too_large({ size: MAX_PICTURE_BYTES / 1024 / 1024 });
-  return why === 'notUtf8' ? m.wiki_import_not_utf8() : getRefusalText(why);
+/** Reason why a file cannot be a page, in the person's language. */
+function toReason(code: NotesReading['rejected'][number]['why']): string {
+  if (code === 'twice') return m.wiki_import_twice();
+  if (code === 'pageTooLarge') return m.wiki_import_too_large({ size: MAX_PAGE_BYTES / 1024 / 1024 });
+  if (code === 'pictureTooLarge') return m.wiki_import_too_large({ size: MAX_PICTURE_BYTES / 1024 / 1024 });
+  return code === 'notUtf8' ? m.wiki_import_not_utf8() : getRefusalText(code);
 }

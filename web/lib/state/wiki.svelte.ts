@@ -14,15 +14,15 @@ export type WikiHit = MethodResult<'wiki.search'>['results'][number];
 
 type WikiChange = Omit<MethodParams<'wiki.savePage'>, 'agentId'>;
 
-/** The wiki of one agent, as far as it is looked at. */
+/** The wiki of one agent. */
 class Wiki {
   agent = $state('main');
-  /** Names of all agents by id: a choice where there are several. */
+  /** All agents, for a choice between them. */
   agents = $state.raw<{ id: string; name: string }[]>([]);
   /** Null before the first answer. */
   pages = $state.raw<WikiPageEntry[] | null>(null);
   problem = $state<Problem | null>(null);
-  /** Counts what others and we have changed: who shows something reads it anew. */
+  /** Incremented at each change: components reload what they show. */
   changeCount = $state(0);
   #started = false;
 
@@ -54,7 +54,7 @@ class Wiki {
     }
   }
 
-  /** Undefined where there is no such page. */
+  /** Fetches a page; undefined if it does not exist. */
   async fetchPage(path: string, agentId = this.agent): Promise<WikiPageResult | undefined> {
     try {
       return await gateway.call('wiki.page', { agentId, path });
@@ -72,7 +72,7 @@ class Wiki {
   fetchHealth = (): Promise<WikiHealthReport> => gateway.call('wiki.health', { agentId: this.agent });
   fetchGraph = (): Promise<WikiGraph> => gateway.call('wiki.graph', { agentId: this.agent });
 
-  /** All of these reject where the gateway refuses. */
+  /** Saves a page. This and the following methods reject if the gateway refuses. */
   async save(change: WikiChange): Promise<WikiPage> {
     const { page } = await gateway.call('wiki.savePage', { agentId: this.agent, ...change });
     announcer.announce(m.wiki_page_saved({ title: page.title }));
@@ -80,7 +80,7 @@ class Wiki {
     return page;
   }
 
-  /** Offers to take it back. */
+  /** Removes a page and offers Undo. */
   async remove({ path, version, title }: WikiPage): Promise<void> {
     const { agent: agentId } = this;
     const { page } = await gateway.call('wiki.removePage', { agentId, path, version });
@@ -99,13 +99,14 @@ class Wiki {
     await this.load();
   }
 
+  /** Calls a method that changes claims, and announces a text. */
   async change<M extends 'wiki.addClaim' | 'wiki.updateClaim' | 'wiki.supersedeClaim' | 'wiki.refuteClaim' | 'wiki.keepClaims'>(
     method: M,
     params: MethodParams<M>,
-    said: string,
+    announcement: string,
   ): Promise<void> {
     await gateway.call(method, { ...params, agentId: this.agent });
-    announcer.announce(said);
+    announcer.announce(announcement);
     await this.load();
   }
 

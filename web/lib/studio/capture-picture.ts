@@ -21,8 +21,8 @@ export const canShareScreen = (): boolean => typeof navigator.mediaDevices?.getD
 export const canUseCamera = (): boolean => typeof navigator.mediaDevices?.getUserMedia === 'function';
 
 /**
- * One picture of what the person chooses: a tab, window or screen. Null where they changed their mind.
- * Rejects with a sentence if the browser gives none.
+ * Captures a tab, window or screen that the person chooses. Null if they cancel.
+ * Rejects with an Error for the person if the browser cannot capture it.
  */
 export async function captureSharedScreen(): Promise<Blob | null> {
   let stream: MediaStream;
@@ -55,7 +55,7 @@ export async function captureFrame(video: HTMLVideoElement): Promise<Blob> {
   return canvas.convertToBlob({ type: 'image/png' });
 }
 
-/** The files that were pasted or dropped. */
+/** Pasted or dropped files. */
 export const getTransferFiles = (data: DataTransfer | null): File[] => [...(data?.files ?? [])];
 
 /** The picture on the clipboard, after the browser's permission prompt; null if there is none. */

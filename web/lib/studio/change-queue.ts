@@ -10,9 +10,9 @@ const MAX_BATCH_CHANGES = 2_000;
 /** Delay before a retry if the gateway does not specify one. */
 const RETRY_MS = 1_000;
 
-/** Storage for changes that wait, over a reload, until the gateway has them. */
+/** Storage for unsent changes, which survives a reload. */
 export interface ChangeStore {
-  /** Keeps some; the result forgets them. */
+  /** Stores changes. Returns a function that deletes them. */
   store(changes: readonly Change[]): Promise<() => Promise<void>>;
 }
 
@@ -22,10 +22,10 @@ interface QueuedChanges {
 }
 
 interface QueueOptions {
-  /** Hands changes to the gateway; resolves once it has stored them. */
+  /** Sends changes to the gateway; resolves once it has stored them. */
   readonly send: (changes: readonly Change[]) => Promise<unknown>;
   readonly store: ChangeStore;
-  /** `error`: why it has stopped; undefined while all is well. */
+  /** `error`: reason why sending has stopped; undefined if it has not. */
   readonly onState: (state: { readonly waiting: number; readonly error?: unknown }) => void;
 }
 
@@ -56,7 +56,7 @@ export class ChangeQueue {
     this.#enqueue({ changes, stored: Promise.resolve(forget) });
   }
 
-  /** Goes on after it had stopped. */
+  /** Resumes sending. */
   flush(): void {
     this.#stopped = false;
     void this.#send();
@@ -71,7 +71,7 @@ export class ChangeQueue {
     if (this.#sending) return;
     this.#sending = true;
     try {
-      // Changes of one step of the page are sent together.
+      // Changes of the same task are sent together.
       await Promise.resolve();
       while (this.#waiting.length > 0) {
         this.#options.onState({ waiting: this.#waiting.length });

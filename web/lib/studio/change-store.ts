@@ -2,7 +2,7 @@ import type { Change } from '#shared/canvas/change.ts';
 import { pageDb } from '#lib/state/page-db.ts';
 import type { ChangeStore } from './change-queue.ts';
 
-/** Changes to a drawing that the gateway may not have, in this browser. */
+/** Stores changes to a drawing in this browser until the gateway has them. */
 export const createChangeStore = (
   drawingId: string,
 ): ChangeStore & { readLeftover(): Promise<{ changes: Change[]; forget: () => Promise<void> }[]> } => ({
@@ -21,10 +21,10 @@ export const createChangeStore = (
 
 const deleteChanges = async (id: string): Promise<void> => (await pageDb()).delete('drawingChanges', id);
 
-/** The drawings that wait for some of theirs, and since when, milliseconds since 1970. */
+/** Ids of drawings with unsent changes, with the time of the first one, milliseconds since 1970. */
 export async function listPendingDrawings(): Promise<Map<string, number>> {
   const records = await (await pageDb()).getAll('drawingChanges');
-  const since = new Map<string, number>();
-  for (const { drawingId, at } of records) since.set(drawingId, Math.min(at, since.get(drawingId) ?? at));
-  return since;
+  const sinceById = new Map<string, number>();
+  for (const { drawingId, at } of records) sinceById.set(drawingId, Math.min(at, sinceById.get(drawingId) ?? at));
+  return sinceById;
 }

@@ -6,26 +6,26 @@ import { exportImage } from '../../paint/export-image.ts';
 /** Pixels of the longer side. */
 const SIDE_PX = 480;
 
-/** Addresses of pictures that were made, by drawing and state. */
+/** URLs of thumbnails, by drawing and time of change. */
 const urlByDrawing = new Map<string, Promise<string>>();
-/** One after the other: each is a whole drawing for a moment. */
+/** Thumbnails are created one at a time, as each needs the whole drawing in memory. */
 let lastTask: Promise<unknown> = Promise.resolve();
 
 /** The URL of a thumbnail of a drawing in its current state. Rejects if it cannot be created; the next call tries again. */
 export function getThumbnail(entry: DrawingEntry): Promise<string> {
   const key = `${entry.id} ${entry.updatedAt}`;
-  let address = urlByDrawing.get(key);
-  if (!address) {
-    address = lastTask.then(() => createThumbnail(entry));
-    lastTask = address.catch(() => void urlByDrawing.delete(key));
-    urlByDrawing.set(key, address);
+  let url = urlByDrawing.get(key);
+  if (!url) {
+    url = lastTask.then(() => createThumbnail(entry));
+    lastTask = url.catch(() => void urlByDrawing.delete(key));
+    urlByDrawing.set(key, url);
   }
-  return address;
+  return url;
 }
 
 async function createThumbnail({ id: drawingId }: DrawingEntry): Promise<string> {
-  const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId, follow: false });
-  const drawing = new Drawing(about);
+  const { drawing: info, changes } = await gateway.call('drawings.open', { drawingId, follow: false });
+  const drawing = new Drawing(info);
   drawing.merge(changes);
   const { width, height } = drawing.page;
   const png = await exportImage(drawing, { type: 'image/png', scale: Math.min(1, SIDE_PX / Math.max(width, height)) });

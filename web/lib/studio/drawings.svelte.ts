@@ -6,10 +6,10 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import type { PictureData } from './read-picture.ts';
 
-/** CSS pixels of an empty sheet. */
+/** Size of a blank drawing in CSS pixels. */
 const BLANK_SIZE = { width: 1600, height: 1000 };
 
-/** All drawings, as the page that lists them has them. */
+/** The list of all drawings. */
 class Drawings {
   /** Last changed first; null before the first answer. */
   list = $state.raw<DrawingEntry[] | null>(null);
@@ -32,7 +32,7 @@ class Drawings {
     }
   }
 
-  /** A new drawing on a picture, or on an empty sheet; its id. */
+  /** Creates a drawing on a picture, or a blank one, and returns its id. */
   async create(title: string, picture?: PictureData): Promise<string> {
     const { width, height } = picture ?? BLANK_SIZE;
     const drawing = new Drawing({ width, height, background: '#ffffff' });
@@ -40,11 +40,11 @@ class Drawings {
     return this.createCopy(title, drawing);
   }
 
-  /** A new one with what another, as of a file, has on it. */
+  /** Creates a drawing with the content of another one, such as that of a file, and returns its id. */
   async createCopy(title: string, drawing: Drawing): Promise<string> {
     const { width, height, background } = drawing.page;
-    const made = await gateway.call('drawings.create', { title, width, height, background, changes: drawing.history() });
-    return made.id;
+    const created = await gateway.call('drawings.create', { title, width, height, background, changes: drawing.history() });
+    return created.id;
   }
 
   async remove({ id }: DrawingEntry): Promise<void> {

@@ -19,11 +19,11 @@ export type ExportKind = keyof typeof EXPORT_KINDS;
 /** Maximum bytes of a picture in a message (limits.ts), minus the overhead of its frame. */
 const MAX_CHAT_BYTES = 6 * 1024 * 1024;
 
-/** The drawing as a file. In all but JSON what a redaction hides is gone. Rejects with an Error that says why it cannot be made. */
+/** Exports a drawing as a file. Redacted content is removed, except in JSON. Rejects with an Error that says why it cannot be created. */
 export async function exportDrawing(drawing: Drawing, kind: ExportKind, title: string): Promise<File> {
   const { type } = EXPORT_KINDS[kind];
-  const ending = kind === 'jpeg' ? 'jpg' : kind === 'json' ? 'perch-drawing.json' : kind;
-  return new File([await createContent(drawing, kind)], `${toFileName(title, m.annotate_file_name())}.${ending}`, { type });
+  const extension = kind === 'jpeg' ? 'jpg' : kind === 'json' ? 'perch-drawing.json' : kind;
+  return new File([await createContent(drawing, kind)], `${toFileName(title, m.annotate_file_name())}.${extension}`, { type });
 }
 
 async function createContent(drawing: Drawing, kind: ExportKind): Promise<BlobPart> {
@@ -32,10 +32,10 @@ async function createContent(drawing: Drawing, kind: ExportKind): Promise<BlobPa
   return exportImage(drawing, kind === 'png' ? { type: 'image/png' } : { type: 'image/jpeg', quality: 0.92 });
 }
 
-/** Whether something is hidden that a drawing’s JSON still tells. */
+/** Whether a drawing has redactions, whose hidden content its JSON still contains. */
 export const hasRedaction = ({ shapes }: DrawingContent): boolean => shapes.some(({ kind, hidden }) => kind === 'redaction' && !hidden);
 
-/** A picture for a message: a PNG if that is small enough, else a JPEG, scaled down until it is. */
+/** Creates a picture for a message: a PNG if it is small enough, otherwise a JPEG, scaled down as needed. */
 export async function createChatPicture(drawing: Drawing, title: string): Promise<File> {
   const name = toFileName(title, m.annotate_file_name());
   const png = await exportImage(drawing);

@@ -1,13 +1,13 @@
 import type { Shape } from '#shared/canvas/shape-fields.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 
-/** Markers in the order of their numbers; those without one after them. */
+/** Markers in the order of their numbers, then those without a number. */
 export function getMarkers(shapes: readonly Shape[]): Shape<'marker'>[] {
-  const number = ({ label }: Shape<'marker'>): number => (/^\d+$/.test(label) ? Number(label) : Infinity);
+  const getNumber = ({ label }: Shape<'marker'>): number => (/^\d+$/.test(label) ? Number(label) : Infinity);
   return shapes
     .filter((shape) => shape.kind === 'marker')
     .sort((a, b) => {
-      const [x, y] = [number(a), number(b)];
+      const [x, y] = [getNumber(a), getNumber(b)];
       return x === y ? 0 : x - y;
     });
 }

@@ -11,22 +11,22 @@ import { PictureError, readPicture } from './read-picture.ts';
 /** The address of a drawing. */
 export const toDrawingHref = (id: string): string => `/annotate/${id}`;
 
-/** A file that was saved as JSON. */
+/** Whether a file is a drawing saved as JSON. */
 export const isDrawingFile = ({ name, type }: File): boolean => type === 'application/json' || name.endsWith('.json');
 
-/** Makes drawings of what comes: pictures, files, an empty sheet. */
+/** Creates drawings from pictures and files, or blank ones. */
 export class NewDrawing {
   problem = $state<Problem | null>(null);
-  /** How many are being made. */
+  /** Number of drawings being created. */
   pendingCount = $state(0);
 
   readonly createFromPicture = (picture: Blob, name: string): Promise<void> =>
-    this.#createAll([() => this.#createOfPicture(picture, name)]);
+    this.#createAll([() => this.#createFromPicture(picture, name)]);
 
   /** Creates a drawing from each file and opens the last one. Invalid files are reported by name; the others are still created. */
   readonly createFromFiles = (files: readonly File[]): Promise<void> =>
     this.#createAll(
-      files.map((file) => async () => (isDrawingFile(file) ? this.#createOfJson(file) : this.#createOfPicture(file, file.name))),
+      files.map((file) => async () => (isDrawingFile(file) ? this.#createFromJson(file) : this.#createFromPicture(file, file.name))),
     );
 
   readonly createBlank = (): Promise<void> => this.#createAll([() => drawings.create(m.annotate_untitled())]);
@@ -34,11 +34,11 @@ export class NewDrawing {
   async #createAll(makers: readonly (() => Promise<string>)[]): Promise<void> {
     this.problem = null;
     this.pendingCount += makers.length;
-    let last: string | undefined;
+    let lastId: string | undefined;
     const problems: Problem[] = [];
     for (const make of makers) {
       try {
-        last = await make();
+        lastId = await make();
       } catch (error) {
         problems.push(toFileProblem(error, m.annotate_doing_make()));
       } finally {
@@ -46,17 +46,17 @@ export class NewDrawing {
       }
     }
     this.problem = mergeProblems(problems);
-    if (last !== undefined && problems.length === 0) await goto(toDrawingHref(last));
+    if (lastId !== undefined && problems.length === 0) await goto(toDrawingHref(lastId));
   }
 
-  async #createOfPicture(picture: Blob, name: string): Promise<string> {
-    const read = await readPicture(picture, name);
-    const id = await drawings.create(toTitle(name), read);
-    if (read.note) toasts.show(read.note, { sticky: true });
+  async #createFromPicture(picture: Blob, name: string): Promise<string> {
+    const pictureData = await readPicture(picture, name);
+    const id = await drawings.create(toTitle(name), pictureData);
+    if (pictureData.note) toasts.show(pictureData.note, { sticky: true });
     return id;
   }
 
-  async #createOfJson(file: File): Promise<string> {
+  async #createFromJson(file: File): Promise<string> {
     try {
       return await drawings.createCopy(toTitle(file.name), drawingFromJson(await file.text()));
     } catch (error) {
@@ -67,7 +67,7 @@ export class NewDrawing {
   }
 }
 
-/** A problem with a file is already a sentence that names the file. */
+/** Converts an error; a `PictureError` is already a sentence that names the file. */
 export const toFileProblem = (error: unknown, doing: string): Problem =>
   error instanceof PictureError ? { message: error.message, code: null } : toProblem(error, doing);
 
@@ -77,7 +77,7 @@ export function mergeProblems(problems: readonly Problem[]): Problem | null {
   return { message: problems.map(({ message }) => message).join(' '), code: null };
 }
 
-/** A file’s name without its ending. */
+/** Title of a drawing from a file name, without its extension. */
 const toTitle = (name: string): string =>
   toVisibleName(
     toSafeFileName(name)

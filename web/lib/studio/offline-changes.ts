@@ -3,7 +3,7 @@ import { gateway } from '#lib/gateway/gateway-connection.svelte.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { createChangeStore, listPendingDrawings } from './change-store.ts';
 
-/** A drawing that is not there may come yet, from another host; changes to it are kept so long. */
+/** Time for which changes to a missing drawing are stored, in milliseconds: it may still arrive from another host. */
 const MAX_AGE_MS = 30 * 86_400_000;
 
 /**
@@ -18,8 +18,8 @@ export async function sendOfflineChanges(): Promise<void> {
       send: (changes) => gateway.call('drawings.change', { drawingId, changes: [...changes] }),
       store,
       onState({ error }) {
-        const gone = error instanceof RpcError && error.code === 'NOT_FOUND' && Date.now() - since > MAX_AGE_MS;
-        if (gone) for (const { forget } of leftovers) void forget().catch(() => {});
+        const isExpired = error instanceof RpcError && error.code === 'NOT_FOUND' && Date.now() - since > MAX_AGE_MS;
+        if (isExpired) for (const { forget } of leftovers) void forget().catch(() => {});
       },
     });
     for (const { changes, forget } of leftovers) queue.addStored(changes, forget);

@@ -31,7 +31,7 @@ export class OpenDrawing {
   /** Why changes are not saved. */
   saveProblem = $state<Problem | null>(null);
   /** Called with strokes of others in progress; undefined when one has ended. */
-  onDraft: ((who: string, shape: Shape | undefined) => void) | undefined;
+  onDraft: ((sender: string, shape: Shape | undefined) => void) | undefined;
 
   readonly #store: ReturnType<typeof createChangeStore>;
   readonly #queue: ChangeQueue;
@@ -73,10 +73,10 @@ export class OpenDrawing {
   /** Loads it, also after a reconnect, and sends queued changes. */
   async open(): Promise<void> {
     try {
-      const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId: this.id });
-      this.title = about.title;
+      const { drawing: info, changes } = await gateway.call('drawings.open', { drawingId: this.id });
+      this.title = info.title;
       this.problem = null;
-      const drawing = this.drawing ?? (await this.#applySnapshot(about, changes));
+      const drawing = this.drawing ?? (await this.#applySnapshot(info, changes));
       drawing.merge(changes);
       this.drawing = drawing;
       this.phase = 'open';
@@ -102,7 +102,7 @@ export class OpenDrawing {
     }
   }
 
-  /** Shows others a stroke under way; undefined once it has ended. */
+  /** Shows others a stroke in progress; undefined once it has ended. */
   sendDraft(shape: Shape | undefined): void {
     if (this.#draft) {
       this.#draft.shape = shape ?? null;
@@ -119,16 +119,16 @@ export class OpenDrawing {
     if (gateway.state === 'online') gateway.call('drawings.close', { drawingId: this.id }).catch(() => {});
   }
 
-  async #applySnapshot(about: { width: number; height: number; background: string | null }, changes: Change[]): Promise<Drawing> {
-    const { width, height, background } = about;
+  async #applySnapshot(info: { width: number; height: number; background: string | null }, changes: Change[]): Promise<Drawing> {
+    const { width, height, background } = info;
     const drawing = new Drawing({ width, height, background });
     drawing.merge(changes);
     drawing.merge(this.#earlyChanges.splice(0));
-    for (const { changes: left, forget } of await this.#store.readLeftover().catch(() => [])) {
-      drawing.merge(left);
-      this.#queue.addStored(left, forget);
+    for (const { changes: storedChanges, forget } of await this.#store.readLeftover().catch(() => [])) {
+      drawing.merge(storedChanges);
+      this.#queue.addStored(storedChanges, forget);
     }
-    drawing.onChange(({ changes: made, own }) => own && this.#queue.add(made));
+    drawing.onChange(({ changes: newChanges, own }) => own && this.#queue.add(newChanges));
     return drawing;
   }
 

@@ -17,7 +17,7 @@ export async function openInAnnotate(picture: Blob, name: string): Promise<void>
 
 /** Returns the handed-over image once. */
 export function consumeHandover(): PictureHandover | undefined {
-  const picked = pendingHandover;
+  const handover = pendingHandover;
   pendingHandover = undefined;
-  return picked;
+  return handover;
 }

@@ -1,9 +1,9 @@
 import { formatNumber } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 
-/** A picture as a drawing holds it. */
+/** A picture in the form that a drawing stores. */
 export interface PictureData {
-  /** A data URL of pixels, upright, without what else the file told (place, camera). */
+  /** A data URL of the pixels, upright, without metadata such as location and camera. */
   readonly src: string;
   /** Pixels. */
   readonly width: number;
@@ -12,15 +12,15 @@ export interface PictureData {
   readonly note: string | null;
 }
 
-/** A file that cannot be laid on a drawing; the message says which one and why. */
+/** A file that cannot be used as a picture; the message names it and the reason. */
 export class PictureError extends Error {
   override readonly name = 'PictureError';
 }
 
-/** Pixels of a picture on a drawing. iPhones make no larger canvas, and twice that would be needed to export it. */
+/** Maximum number of pixels of a picture, which is the limit for a canvas on iPhones. */
 const MAX_PIXELS = 16_777_216;
 const MAX_SIDE_PX = 8_192;
-/** Bytes of the file that goes into the drawing: as base64 it passes the gateway in one frame, with room for what goes with it. */
+/** Maximum bytes of a picture file: as base64, with its overhead, it fits into one frame to the gateway. */
 export const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
 
 /** Lossless formats first; the last one is always small enough. */
@@ -31,7 +31,7 @@ const ENCODINGS = [
   { type: 'image/jpeg', quality: 0.7 },
 ] as const;
 
-/** How large a picture is laid on a drawing: as it is, or smaller in the same proportions. */
+/** Computes the size of a picture on a drawing: its own, or a smaller one with the same proportions. */
 export function fitSize(width: number, height: number): { width: number; height: number } {
   const scale = Math.min(1, MAX_SIDE_PX / width, MAX_SIDE_PX / height, Math.sqrt(MAX_PIXELS / (width * height)));
   return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
@@ -47,7 +47,7 @@ export async function readPicture(file: Blob, name = m.annotate_the_picture()): 
   const bitmap = await decode(file, name);
   try {
     const { width, height } = fitSize(bitmap.width, bitmap.height);
-    const shrunk = width !== bitmap.width || height !== bitmap.height;
+    const isScaledDown = width !== bitmap.width || height !== bitmap.height;
     const canvas = new OffscreenCanvas(width, height);
     const context = canvas.getContext('2d');
     if (!context) throw new PictureError(m.annotate_no_offscreen());
@@ -55,7 +55,7 @@ export async function readPicture(file: Blob, name = m.annotate_the_picture()): 
     context.drawImage(bitmap, 0, 0, width, height);
     const src = await toDataUrl(await encode(canvas, file.type, name));
     const notes = [
-      shrunk &&
+      isScaledDown &&
         m.annotate_shrunk({
           name,
           width: formatNumber(bitmap.width),
@@ -97,10 +97,10 @@ async function isAnimated(file: Blob): Promise<boolean> {
   }
 }
 
-/** A photograph stays one: as PNG it would be ten times as large. */
+/** Encodes lossy formats as lossy: a photograph would be ten times as large as PNG. */
 async function encode(canvas: OffscreenCanvas, type: string, name: string): Promise<Blob> {
-  const lossy = type === 'image/jpeg' || type === 'image/webp' || type === 'image/avif';
-  const formats = ENCODINGS.filter((each) => !lossy || (type === 'image/jpeg' ? each.type === 'image/jpeg' : each.type !== 'image/png'));
+  const isLossy = type === 'image/jpeg' || type === 'image/webp' || type === 'image/avif';
+  const formats = ENCODINGS.filter((each) => !isLossy || (type === 'image/jpeg' ? each.type === 'image/jpeg' : each.type !== 'image/png'));
   for (const format of formats) {
     const blob = await canvas.convertToBlob(format);
     if (blob.type === format.type && blob.size <= MAX_PICTURE_BYTES) return blob;

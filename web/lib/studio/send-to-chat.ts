@@ -17,8 +17,8 @@ export type ChatKey = string;
 export async function sendToChat(key: ChatKey, { id, title, drawing }: { id: string; title: string; drawing: Drawing }): Promise<void> {
   const file = await createChatPicture(drawing, title);
   const otherFiles = (await drafts.files(key)).filter((each) => each.drawing?.id !== id);
-  const why = getAttachmentError(file, otherFiles);
-  if (why) throw new Error(why);
+  const attachmentError = getAttachmentError(file, otherFiles);
+  if (attachmentError) throw new Error(attachmentError);
   const card: PickedFile = {
     id: crypto.randomUUID(),
     filename: file.name,

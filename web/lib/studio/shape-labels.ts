@@ -23,8 +23,8 @@ export const getKindLabel = (kind: Kind): string => KIND_LABELS[kind]();
 
 /** Name of a shape that distinguishes it from others: with its number, or the start of its text. */
 export function getShapeLabel(shape: Shape): string {
-  const own = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
-  const begin = own.trim().replaceAll(/\s+/g, ' ');
+  const shapeText = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
+  const name = shapeText.trim().replaceAll(/\s+/g, ' ');
   const kind = getKindLabel(shape.kind);
-  return begin === '' ? kind : m.annotate_shape_named({ kind, name: begin.length > 40 ? `${begin.slice(0, 40)}…` : begin });
+  return name === '' ? kind : m.annotate_shape_named({ kind, name: name.length > 40 ? `${name.slice(0, 40)}…` : name });
 }

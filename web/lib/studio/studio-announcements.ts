@@ -8,18 +8,18 @@ import { m } from '#lib/i18n/page-messages.ts';
 import { getKindLabel, getShapeLabel } from './shape-labels.ts';
 import { getToolName } from './tool-names.ts';
 
-const ACTION_TEXTS: Readonly<Record<StudioAction, (what: { what: string }) => string>> = {
-  removed: (what) => m.annotate_said_removed(what),
-  erased: (what) => m.annotate_said_erased(what),
-  duplicated: (what) => m.annotate_said_duplicated(what),
-  selected: (what) => m.annotate_said_selected(what),
-  copied: (what) => m.annotate_said_copied(what),
-  pasted: (what) => m.annotate_said_pasted(what),
-  moved: (what) => m.annotate_said_moved(what),
-  resized: (what) => m.annotate_said_resized(what),
-  turned: (what) => m.annotate_said_turned(what),
-  tipMoved: (what) => m.annotate_said_tip_moved(what),
-  endMoved: (what) => m.annotate_said_end_moved(what),
+const ACTION_TEXTS: Readonly<Record<StudioAction, (params: { what: string }) => string>> = {
+  removed: (params) => m.annotate_said_removed(params),
+  erased: (params) => m.annotate_said_erased(params),
+  duplicated: (params) => m.annotate_said_duplicated(params),
+  selected: (params) => m.annotate_said_selected(params),
+  copied: (params) => m.annotate_said_copied(params),
+  pasted: (params) => m.annotate_said_pasted(params),
+  moved: (params) => m.annotate_said_moved(params),
+  resized: (params) => m.annotate_said_resized(params),
+  turned: (params) => m.annotate_said_turned(params),
+  tipMoved: (params) => m.annotate_said_tip_moved(params),
+  endMoved: (params) => m.annotate_said_end_moved(params),
 };
 
 const EVENT_TEXTS: Readonly<Record<StudioEvent, () => string>> = {
@@ -69,8 +69,8 @@ const HANDLE_TEXTS: Readonly<Record<EndHandle, () => string>> = {
   tip: () => m.annotate_said_grip_tip(),
 };
 
-const formatAction = (what: string): string => m.annotate_said_done({ what });
-const formatInteger = (length: number): string => formatNumber(Math.round(length));
+const formatAction = (action: string): string => m.annotate_said_done({ what: action });
+const formatInteger = (value: number): string => formatNumber(Math.round(value));
 const formatPercent = (share: number): string => m.annotate_percent({ percent: formatInteger(share * 100) });
 const formatPoint = (x: number, y: number) => ({ x: formatInteger(x), y: formatInteger(y) });
 const formatSize = (width: number, height: number) => ({ width: formatInteger(width), height: formatInteger(height) });
@@ -84,15 +84,15 @@ export const studioAnnouncements: StudioTexts = {
   shapes: (count) => m.annotate_said_shapes({ count }),
   tool: (tool) => (tool === 'crop' ? m.annotate_said_tool_crop : m.annotate_said_tool)({ name: getToolName(tool) }),
   drawn: (kind) => m.annotate_said_drawn({ kind: getKindLabel(kind) }),
-  corner: (nth) => m.annotate_said_corner({ number: formatNumber(nth) }),
+  corner: (number) => m.annotate_said_corner({ number: formatNumber(number) }),
   marker: (label) => m.annotate_said_marker({ label }),
-  action: (doing, what) => ACTION_TEXTS[doing]({ what }),
-  event: (what) => EVENT_TEXTS[what](),
+  action: (action, shapes) => ACTION_TEXTS[action]({ what: shapes }),
+  event: (event) => EVENT_TEXTS[event](),
   ordered: (move) => formatAction(ORDER_TEXTS[move]()),
   aligned: (edge) => formatAction(ALIGN_TEXTS[edge]()),
   distributed: (axis) => formatAction(axis === 'x' ? m.annotate_distribute_x() : m.annotate_distribute_y()),
   flipped: (axis) => formatAction(axis === 'x' ? m.annotate_flip_x() : m.annotate_flip_y()),
-  restyled: (look, what) => m.annotate_said_look_changed({ look: STYLE_TEXTS[look](), what }),
+  restyled: (property, shapes) => m.annotate_said_look_changed({ look: STYLE_TEXTS[property](), what: shapes }),
   turnedBy: (degrees) => m.annotate_said_turned_by({ degrees: formatNumber(degrees) }),
   sheetTurned: (degrees) => m.annotate_said_sheet_turned({ degrees: formatNumber(degrees) }),
   at: (x, y) => m.annotate_said_at(formatPoint(x, y)),
@@ -102,6 +102,6 @@ export const studioAnnouncements: StudioTexts = {
   zoom: (share) => m.annotate_said_zoom({ percent: formatPercent(share) }),
   wholeSheet: (zoom) => m.annotate_said_whole_sheet({ percent: formatPercent(zoom) }),
   cropped: (width, height) => m.annotate_said_cropped(formatSize(width, height)),
-  stackPosition: (name, at, of) => m.annotate_said_place({ name, at: formatNumber(at), count: formatNumber(of) }),
-  gripped: (end) => (end ? HANDLE_TEXTS[end]() : m.annotate_said_grip_all()),
+  stackPosition: (name, position, count) => m.annotate_said_place({ name, at: formatNumber(position), count: formatNumber(count) }),
+  gripped: (handle) => (handle ? HANDLE_TEXTS[handle]() : m.annotate_said_grip_all()),
 };

@@ -29,17 +29,17 @@ export class StudioView {
     this.shapes = studio.drawing.shapes;
   }
 
-  /** Follows until the returned function is called. A list of thousands is read once a frame. */
+  /** Follows the studio; shapes are read once per frame. Returns a function that stops it. */
   watch(): () => void {
     let frame = 0;
-    const later = (): void => {
+    const scheduleRead = (): void => {
       frame ||= requestAnimationFrame(() => {
         frame = 0;
         this.shapes = this.studio.drawing.shapes;
         this.#read();
       });
     };
-    const stops = [this.studio.onStateChange(() => this.#read()), this.studio.drawing.onChange(later)];
+    const stops = [this.studio.onStateChange(() => this.#read()), this.studio.drawing.onChange(scheduleRead)];
     return () => {
       cancelAnimationFrame(frame);
       for (const stop of stops) stop();
