@@ -1,5 +1,5 @@
 /** An unused id for a name, of the characters that ids may have. `fallbackId`: the id if the name has no such character. */
-export function createFreeId(name: string, taken: ReadonlySet<string>, fallbackId: string): string {
+export function createFreeId(name: string, usedIds: ReadonlySet<string>, fallbackId: string): string {
   const base =
     name
       .normalize('NFKD')
@@ -8,6 +8,6 @@ export function createFreeId(name: string, taken: ReadonlySet<string>, fallbackI
       .replace(/^-+|-+$/g, '')
       .slice(0, 60) || fallbackId;
   let id = base;
-  for (let count = 2; taken.has(id); count++) id = `${base}-${count}`;
+  for (let count = 2; usedIds.has(id); count++) id = `${base}-${count}`;
   return id;
 }

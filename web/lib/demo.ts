@@ -5,28 +5,28 @@ const DEMO_KEY = 'perch.demo';
 /** The path that the app is served under: `/`, or in a demo-only build the path of its folder. */
 export const BASE_PATH = __PERCH_DEMO__ ? new URL('.', location.href).pathname : '/';
 
-/** `?demo` holds for the tab, until it leaves the demo; `?demo=0` is a way to leave it, which deletes nothing. */
+/** Whether this tab shows the demo: from `?demo` until it leaves the demo. `?demo=0` leaves it without deleting its data. */
 function isDemoRequested(): boolean {
   if (typeof location === 'undefined') return false;
   const param = new URLSearchParams(location.search).get('demo');
-  const refused = /^(0|false|no|off)$/i.test(param ?? '');
-  const here = param !== null && !refused;
+  const isDisabled = /^(0|false|no|off)$/i.test(param ?? '');
+  const isEnabled = param !== null && !isDisabled;
   try {
-    if (here) sessionStorage.setItem(DEMO_KEY, 'yes');
-    if (refused) sessionStorage.removeItem(DEMO_KEY);
+    if (isEnabled) sessionStorage.setItem(DEMO_KEY, 'yes');
+    if (isDisabled) sessionStorage.removeItem(DEMO_KEY);
     return sessionStorage.getItem(DEMO_KEY) !== null;
   } catch {
-    return here;
+    return isEnabled;
   }
 }
 
-/** This page shows the demo: scripted models, made-up data, no bridge. */
+/** Whether this page shows the demo: scripted models, sample data, no bridge. */
 export const isDemo: boolean = __PERCH_DEMO__ || isDemoRequested();
 
 /** Empty outside of the demo. */
 export const DEMO_SUFFIX = isDemo ? getDemoSuffix(BASE_PATH) : '';
 
-/** A name that all pages of one origin share, as it is in the demo and outside of it. */
+/** Scopes a name that all pages of an origin share to the demo or the app. */
 export const toScopedName = (name: string): string => name + DEMO_SUFFIX;
 
 /**
@@ -34,7 +34,7 @@ export const toScopedName = (name: string): string => name + DEMO_SUFFIX;
  */
 export function toFullAddress(path: string): string {
   if (__PERCH_DEMO__) return new URL(`#${path}`, location.href).href;
-  const address = new URL(path, location.origin);
-  if (isDemo) address.searchParams.set('demo', '');
-  return address.href;
+  const url = new URL(path, location.origin);
+  if (isDemo) url.searchParams.set('demo', '');
+  return url.href;
 }

@@ -32,7 +32,7 @@ describe('fieldsOf', () => {
       { value: 'c', label: 'Cat' },
       { value: 'd', label: 'Dog' },
     ]);
-    expect(fields[0]).toMatchObject({ least: 2, most: 9 });
+    expect(fields[0]).toMatchObject({ min: 2, max: 9 });
     expect(fields[1]).toMatchObject({ input: 'email', about: 'Where to write' });
   });
 

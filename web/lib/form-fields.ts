@@ -1,20 +1,20 @@
 import { toPrintable } from '#shared/printable.ts';
 
-/** One thing to be filled in, as a tool server's schema describes it. */
+/** A field of a form, from the schema of an MCP server. */
 export interface FormField {
   name: string;
   label: string;
   about: string;
   required: boolean;
   kind: 'text' | 'number' | 'switch' | 'choice' | 'choices';
-  /** Of a text: `email`, `url`, `date` or `datetime-local`. */
+  /** Input type of a text: `text`, `email`, `url`, `date` or `datetime-local`. */
   input: string;
   options: { value: string; label: string }[];
   initial: FieldValue;
-  /** Of a number: the least and the most; of a text: its lengths. */
-  least?: number;
-  most?: number;
-  whole: boolean;
+  /** Bounds of a number, or of the length of a text. */
+  min?: number;
+  max?: number;
+  isInteger: boolean;
 }
 
 export type FieldValue = string | number | boolean | string[] | null;
@@ -23,8 +23,8 @@ const INPUT_TYPES: Readonly<Record<string, string>> = { email: 'email', uri: 'ur
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const text = (value: unknown): string => (typeof value === 'string' ? toPrintable(value) : '');
-const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+const toText = (value: unknown): string => (typeof value === 'string' ? toPrintable(value) : '');
+const toNumber = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
 /** The fields for a JSON Schema of an object of strings, numbers, booleans and enums; other properties are omitted. */
 export function toFormFields(schema: Json): FormField[] {
@@ -38,12 +38,12 @@ export function toFormFields(schema: Json): FormField[] {
 function toFormField(name: string, property: Json, required: boolean): FormField | undefined {
   const common = {
     name,
-    label: text(property['title']) || toPrintable(name),
-    about: text(property['description']),
+    label: toText(property['title']) || toPrintable(name),
+    about: toText(property['description']),
     required,
     input: 'text',
     options: [],
-    whole: false,
+    isInteger: false,
   };
   const initial = property['default'];
   const options = toOptions(property);
@@ -54,7 +54,7 @@ function toFormField(name: string, property: Json, required: boolean): FormField
       return {
         ...common,
         kind: 'text',
-        input: INPUT_TYPES[text(property['format'])] ?? 'text',
+        input: INPUT_TYPES[toText(property['format'])] ?? 'text',
         initial: typeof initial === 'string' ? initial : '',
         ...bounds,
       };
@@ -62,7 +62,7 @@ function toFormField(name: string, property: Json, required: boolean): FormField
     case 'number':
     case 'integer': {
       const bounds = toBounds(property['minimum'], property['maximum']);
-      return { ...common, kind: 'number', whole: property['type'] === 'integer', initial: number(initial) ?? null, ...bounds };
+      return { ...common, kind: 'number', isInteger: property['type'] === 'integer', initial: toNumber(initial) ?? null, ...bounds };
     }
     case 'boolean':
       return { ...common, kind: 'switch', initial: initial === true };
@@ -76,9 +76,9 @@ function toFormField(name: string, property: Json, required: boolean): FormField
   }
 }
 
-function toBounds(least: unknown, most: unknown): { least?: number; most?: number } {
-  const [from, to] = [number(least), number(most)];
-  return { ...(from === undefined ? {} : { least: from }), ...(to === undefined ? {} : { most: to }) };
+function toBounds(lower: unknown, upper: unknown): { min?: number; max?: number } {
+  const [min, max] = [toNumber(lower), toNumber(upper)];
+  return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
 }
 
 /** Choices are a list of values with optional names, or a list of constants with titles. */
@@ -87,14 +87,14 @@ function toOptions(property: Json): FormField['options'] {
   if (Array.isArray(titled)) {
     return titled.flatMap((each) => {
       const value = isObject(each) ? each['const'] : undefined;
-      return isObject(each) && typeof value === 'string' ? { value, label: text(each['title']) || toPrintable(value) } : [];
+      return isObject(each) && typeof value === 'string' ? { value, label: toText(each['title']) || toPrintable(value) } : [];
     });
   }
   const values = property['enum'];
   const names = property['enumNames'];
   if (!Array.isArray(values)) return [];
   return values.flatMap((value, at) =>
-    typeof value === 'string' ? { value, label: (Array.isArray(names) ? text(names[at]) : '') || toPrintable(value) } : [],
+    typeof value === 'string' ? { value, label: (Array.isArray(names) ? toText(names[at]) : '') || toPrintable(value) } : [],
   );
 }
 

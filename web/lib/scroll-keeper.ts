@@ -2,19 +2,19 @@
 const UNPIN_PX = 3;
 /** A downward movement that ends this near the bottom pins again. */
 const REPIN_PX = 48;
-/** Farther than this from the bottom the jump button shows. */
+/** Distance from the bottom at which the jump button appears, in pixels. */
 const FAR_PX = 200;
-/** Share of the remaining way that a frame glides, and how far behind fast text it may be, pixels. */
+/** Share of the remaining distance that is scrolled per frame, and the maximum lag behind fast text, in pixels. */
 const GLIDE_SHARE = 0.28;
 const MAX_BEHIND_PX = 96;
-/** So many frames after something was put above, that has the height that it is drawn with. */
+/** Number of frames after which inserted content has its final height. */
 const SETTLE_FRAMES = 3;
 const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
 export interface ScrollState {
   /** The view follows content added below. */
   pinned: boolean;
-  /** So far from the bottom that a way back is offered. */
+  /** Whether the view is far enough from the bottom to show the jump button. */
   far: boolean;
 }
 
@@ -58,12 +58,12 @@ export class ScrollKeeper {
     return this.#isPinned;
   }
 
-  /** Whether new text is followed gliding (while a reply streams) or at once. */
+  /** Whether new text is followed smoothly (while a reply streams) or immediately. */
   set shouldGlide(value: boolean) {
     this.#shouldGlide = value;
   }
 
-  /** To the bottom at once, and pinned there. */
+  /** Scrolls to the bottom immediately and pins the view. */
   snapToBottom(): void {
     this.#isPinned = true;
     this.#upwardPx = this.#wheelPx = 0;
@@ -71,11 +71,11 @@ export class ScrollKeeper {
     this.#emitState();
   }
 
-  /** Back to the bottom because the reader asked. */
+  /** Scrolls back to the bottom on request of the reader. */
   jumpToBottom(): void {
     this.#isPinned = true;
     this.#upwardPx = this.#wheelPx = 0;
-    // A long way is not travelled: only its end.
+    // Only the end of a long distance is scrolled smoothly.
     const start = this.#bottom() - this.#view.clientHeight * 1.5;
     if (this.#view.scrollTop < start) this.#setScrollTop(start);
     this.#scrollToBottom(true);
@@ -151,42 +151,42 @@ export class ScrollKeeper {
 
   #onScroll(): void {
     const top = this.#view.scrollTop;
-    const moved = top - this.#lastTop;
-    // Content that shrank takes the position along; that is no movement of the reader.
-    const shrank = this.#view.scrollHeight < this.#lastHeight;
+    const delta = top - this.#lastTop;
+    // Shrinking content changes the position without a movement of the reader.
+    const hasShrunk = this.#view.scrollHeight < this.#lastHeight;
     this.#lastTop = top;
     this.#lastHeight = this.#view.scrollHeight;
-    if (moved < 0 && !shrank) this.#onMove(-moved);
-    else if (moved > 0) {
+    if (delta < 0 && !hasShrunk) this.#onMove(-delta);
+    else if (delta > 0) {
       this.#upwardPx = 0;
       if (!this.#isPinned && this.#bottom() - top <= REPIN_PX) this.#isPinned = true;
     }
     this.#emitState();
   }
 
-  #onMove(up: number): void {
-    this.#upwardPx += up;
+  #onMove(upwardPx: number): void {
+    this.#upwardPx += upwardPx;
     if (this.#upwardPx >= UNPIN_PX) this.#cancelFollow();
   }
 
-  /** Counted apart from the movement that it makes, which following the end may undo before it is seen. */
-  #onWheel(down: number): void {
-    this.#wheelPx = down < 0 ? this.#wheelPx - down : 0;
+  /** Counts wheel input itself: following the bottom may undo the scrolling before it is reported. */
+  #onWheel(deltaY: number): void {
+    this.#wheelPx = deltaY < 0 ? this.#wheelPx - deltaY : 0;
     if (this.#wheelPx >= UNPIN_PX) this.#cancelFollow();
   }
 
-  /** The reader moves the view from here on. */
+  /** Unpins the view after a movement by the reader. */
   #cancelFollow(): void {
     if (this.#bottom() <= 0 || !this.#isPinned) return;
     this.#isPinned = false;
     this.#emitState();
   }
 
-  /** Keys move the view over some frames, which following the end would undo: they take it over at once, as the wheel does. */
+  /** Unpins immediately: keys scroll over several frames, which following the bottom would undo. */
   #onKeyDown({ key, shiftKey, target, defaultPrevented }: KeyboardEvent): void {
-    const up = UPWARD_KEYS.includes(key) || (key === ' ' && shiftKey && target === this.#view);
-    const writes = target instanceof HTMLElement && target.matches('input, textarea');
-    if (up && !writes && !defaultPrevented) this.#cancelFollow();
+    const isUpward = UPWARD_KEYS.includes(key) || (key === ' ' && shiftKey && target === this.#view);
+    const isTextField = target instanceof HTMLElement && target.matches('input, textarea');
+    if (isUpward && !isTextField && !defaultPrevented) this.#cancelFollow();
   }
 
   /** Unpins when the reader expands something, so that it stays in view. */
@@ -202,12 +202,12 @@ export class ScrollKeeper {
 
   #emitState(): void {
     const far = !this.#isPinned && this.#bottom() - this.#view.scrollTop > FAR_PX;
-    if (far !== this.#isFar || this.#isPinned !== this.#isEmitted) {
+    if (far !== this.#isFar || this.#isPinned !== this.#wasPinned) {
       this.#isFar = far;
-      this.#isEmitted = this.#isPinned;
+      this.#wasPinned = this.#isPinned;
       this.#onChange({ pinned: this.#isPinned, far });
     }
   }
 
-  #isEmitted = true;
+  #wasPinned = true;
 }

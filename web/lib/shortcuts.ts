@@ -17,7 +17,7 @@ export const DEFAULT_SHORTCUTS = {
 } as const;
 export type ShortcutName = keyof typeof DEFAULT_SHORTCUTS;
 
-/** Keys of a person's own, in the place of those above; null: none. */
+/** Keys chosen by the person instead of the defaults; null switches a shortcut off. */
 export type KeyBindingOverrides = Readonly<Partial<Record<ShortcutName, string | null>>>;
 
 export interface KeyPress {
@@ -35,11 +35,11 @@ const MODIFIER_SYMBOLS: Readonly<Record<string, string>> = { Comma: ',', Period:
 /** Letters reserved by browsers and text fields. */
 const RESERVED_KEYS = ['R', 'W', 'T', 'N', 'Q', 'A', 'C', 'V', 'X', 'Z'];
 
-/** The keys that do it; null where it is switched off. */
+/** Keys of a shortcut; null if it is switched off. */
 export const getBoundKeys = (name: ShortcutName, bindings: KeyBindingOverrides): string | null =>
   bindings[name] === undefined ? DEFAULT_SHORTCUTS[name].keys : bindings[name];
 
-/** A key press in our notation, `Mod+Alt+Shift+K`; null if only modifiers are held, or others than ours. `apple`: Mod is Cmd. */
+/** A key press in our notation, `Mod+Alt+Shift+K`; null if only modifiers, or unsupported ones, are held. `apple`: Mod is Cmd. */
 export function toKeyNotation({ key, code = '', ctrlKey, metaKey, shiftKey, altKey }: KeyPress, apple: boolean): string | null {
   if (MODIFIERS.includes(key) || (apple ? ctrlKey : metaKey)) return null;
   // Latin letters are matched by character, whatever the keyboard layout.
@@ -51,8 +51,10 @@ export function toKeyNotation({ key, code = '', ctrlKey, metaKey, shiftKey, altK
 /** The character on the physical key, if the key press produces another one: with Shift or Alt, or on a keyboard without Latin letters. */
 function getPhysicalKey(key: string, code: string, isChanged: boolean): string | undefined {
   if (code === 'Semicolon') return ';';
-  const foreign = !/^[ -~]*$/.test(key);
-  return (foreign ? MODIFIER_SYMBOLS[code] : undefined) ?? (foreign || isChanged ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined);
+  const isNonLatin = !/^[ -~]*$/.test(key);
+  return (
+    (isNonLatin ? MODIFIER_SYMBOLS[code] : undefined) ?? (isNonLatin || isChanged ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined)
+  );
 }
 
 /** The shortcut of a key press; null if there is none. */
@@ -61,18 +63,18 @@ export function findShortcut(event: KeyPress, apple: boolean, bindings: KeyBindi
   return keys === null ? null : (KEY_NAMES.find((name) => getBoundKeys(name, bindings) === keys) ?? null);
 }
 
-/** Why keys cannot do it, in a sentence; null where they can. */
+/** Why keys cannot be used for a shortcut, as a sentence; null if they can. */
 export function getBindingError(keys: string, name: ShortcutName, bindings: KeyBindingOverrides): string | null {
   const parts = keys.split('+');
   const last = parts.at(-1) ?? '';
   if (!/^F\d+$/.test(last) && last !== 'Escape' && !parts.includes('Mod') && !parts.includes('Alt'))
     return m.shell_shortcut_needs_modifier();
   if (parts.length === 2 && parts[0] === 'Mod' && RESERVED_KEYS.includes(last)) return m.shell_shortcut_browsers();
-  const other = KEY_NAMES.find((each) => each !== name && getBoundKeys(each, bindings) === keys);
-  return other ? m.shell_shortcut_taken({ shortcut: DEFAULT_SHORTCUTS[other].label() }) : null;
+  const conflicting = KEY_NAMES.find((each) => each !== name && getBoundKeys(each, bindings) === keys);
+  return conflicting ? m.shell_shortcut_taken({ shortcut: DEFAULT_SHORTCUTS[conflicting].label() }) : null;
 }
 
-/** Keys as they are written on this machine's keyboard. */
+/** Formats keys with the symbols of this machine's keyboard. */
 export function formatKeys(keys: string, apple: boolean): string[] {
   const names: Record<string, string> = apple ? { Mod: '⌘', Alt: '⌥', Shift: '⇧', Escape: 'esc' } : { Mod: 'Ctrl', Escape: 'Esc' };
   return keys.split('+').map((part) => names[part] ?? part);

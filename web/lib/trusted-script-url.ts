@@ -1,5 +1,5 @@
 /**
- * The app's own Trusted Types policy: addresses of this app's scripts. Pages run under `require-trusted-types-for 'script'`, where `new
+ * The app's own Trusted Types policy, for URLs of its scripts. Pages run under `require-trusted-types-for 'script'`, where `new
  * SharedWorker(url)` and `serviceWorker.register(url)` throw for plain strings.
  */
 interface TrustedPolicy {
@@ -18,8 +18,8 @@ function validateScriptUrl(url: string): string {
 let policy: TrustedPolicy | undefined;
 
 /**
- * A script address that workers and service workers accept. Throws `TypeError` for another origin's address. In browsers without Trusted
- * Types, the checked address itself.
+ * Converts the URL of a script to one that workers and service workers accept; in browsers without Trusted Types the URL itself. Throws a
+ * `TypeError` for another origin.
  */
 export function toTrustedScriptUrl(url: string): string {
   const factory = (globalThis as { trustedTypes?: TrustedTypesFactory }).trustedTypes;

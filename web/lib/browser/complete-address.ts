@@ -3,9 +3,9 @@ export function completeAddress(input: string): string | null {
   const text = input.trim();
   if (text === '') return null;
   if (/^about:blank$/i.test(text)) return 'about:blank';
-  const schemed = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  if (!schemed && /\s/.test(text)) return null;
-  const near = /^(localhost|[\w-]+\.local|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(:|\/|$)/i.test(text);
-  const url = URL.parse(schemed ? text : `${near ? 'http' : 'https'}://${text}`);
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  if (!hasScheme && /\s/.test(text)) return null;
+  const isLocal = /^(localhost|[\w-]+\.local|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(:|\/|$)/i.test(text);
+  const url = URL.parse(hasScheme ? text : `${isLocal ? 'http' : 'https'}://${text}`);
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url.href : null;
 }

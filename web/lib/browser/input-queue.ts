@@ -1,14 +1,14 @@
 import type { ContractParams } from '#shared/rpc/contract.ts';
 import type { browserViewContracts } from '#shared/rpc/methods/browser-view-contracts.ts';
 
-/** Input of a person, as `browser.input` takes it. */
+/** Input of a person, in the form of `browser.input`. */
 export type Input = Omit<ContractParams<(typeof browserViewContracts)['browser.input']>, 'profile'>;
 
-/** Maximum number of waiting inputs: an unresponsive page does not get all of them at once later. */
+/** Maximum number of waiting inputs, so that a page that was unresponsive does not receive too many at once. */
 const MAX_WAITING = 200;
 /** Maximum length of text in one message. */
 const MAX_TEXT_CHARS = 10_000;
-/** Moves and turns of the wheel are so far apart at the least, milliseconds: a gateway takes 600 requests a minute, frames among them. */
+/** Minimum time between two moves or wheel inputs, in milliseconds: a gateway accepts 600 requests a minute, including frames. */
 const MIN_INTERVAL_MS = 150;
 
 /**
@@ -22,9 +22,9 @@ export class InputQueue {
   #isRunning = false;
   #movedAt = -Infinity;
 
-  constructor(send: (input: Input) => Promise<unknown>, failed: (error: unknown) => void) {
+  constructor(send: (input: Input) => Promise<unknown>, onError: (error: unknown) => void) {
     this.#send = send;
-    this.#onError = failed;
+    this.#onError = onError;
   }
 
   add(input: Input): void {
@@ -33,9 +33,9 @@ export class InputQueue {
       return;
     }
     const last = this.#queue.at(-1);
-    const joined = last && mergeInputs(last, input);
-    if (joined) this.#queue[this.#queue.length - 1] = joined;
-    // Releases always pass, so that no button stays pressed.
+    const merged = last && mergeInputs(last, input);
+    if (merged) this.#queue[this.#queue.length - 1] = merged;
+    // Releases are always added, so that no button stays pressed.
     else if (this.#queue.length < MAX_WAITING || input.type === 'release') this.#queue.push(input);
     if (!this.#isRunning) void this.#run();
   }
@@ -47,7 +47,7 @@ export class InputQueue {
         await sleep(this.#movedAt + MIN_INTERVAL_MS - performance.now());
         this.#movedAt = performance.now();
       }
-      // The input may have grown while it waited.
+      // Read now, since the input may have been merged with a later one.
       const next = this.#queue.shift();
       try {
         if (next) await this.#send(next);
@@ -74,14 +74,14 @@ function mergeInputs(before: Input, next: Input): Input | null {
   return null;
 }
 
-/** Cut so that no character is halved. */
+/** Splits a text without breaking surrogate pairs. */
 function splitText(text: string): string[] {
-  const all: string[] = [];
+  const parts: string[] = [];
   for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + MAX_TEXT_CHARS);
     if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length) end--;
-    all.push(text.slice(at, end));
+    parts.push(text.slice(at, end));
     at = end;
   }
-  return all;
+  return parts;
 }

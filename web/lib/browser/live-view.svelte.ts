@@ -6,7 +6,7 @@ import { m } from '#lib/i18n/page-messages.ts';
 
 type Frame = EventPayload<'browser.frame'>;
 
-/** One tab of a driven browser as it changes, drawn onto a canvas (`browser.watch`). */
+/** Live view of a tab of a driven browser, drawn onto a canvas (`browser.watch`). */
 export class LiveView {
   state = $state<'off' | 'beginning' | 'live' | 'ended'>('off');
   /** Reason why it ended, if the user did not end it. */
@@ -14,12 +14,12 @@ export class LiveView {
   problem = $state.raw<Problem | null>(null);
   /** Visible size of the page, in its own pixels. */
   size = $state.raw<{ width: number; height: number } | null>(null);
-  /** The tab that the last picture is of. */
+  /** Id of the tab in the last frame. */
   tabId = $state<string | null>(null);
   #canvas: HTMLCanvasElement | null = null;
   readonly #onDownload: (download: EventPayload<'browser.downloaded'>['download']) => void;
 
-  /** `ondownload`: a page has downloaded a file. */
+  /** `ondownload`: called when a page has downloaded a file. */
   constructor(ondownload: (download: EventPayload<'browser.downloaded'>['download']) => void) {
     this.#onDownload = ondownload;
   }
@@ -30,7 +30,7 @@ export class LiveView {
     return () => (this.#canvas = null);
   };
 
-  /** Watches the current tab of a profile's browser; the result stops it. */
+  /** Watches the current tab of a profile's browser. Returns a function that stops it. */
   watch(profile: string): () => void {
     let isStopped = false;
     this.state = 'beginning';
@@ -40,9 +40,9 @@ export class LiveView {
       gateway.on('browser.frame', (frame) => {
         if (frame.profile === profile) void this.#draw(frame, () => isStopped);
       }),
-      gateway.on('browser.downloaded', ({ profile: of, download }) => of === profile && this.#onDownload(download)),
-      gateway.on('browser.unwatched', ({ profile: of, reason }) => {
-        if (of !== profile) return;
+      gateway.on('browser.downloaded', ({ profile: source, download }) => source === profile && this.#onDownload(download)),
+      gateway.on('browser.unwatched', ({ profile: source, reason }) => {
+        if (source !== profile) return;
         this.state = 'ended';
         this.reason = reason;
       }),
@@ -56,7 +56,7 @@ export class LiveView {
       isStopped = true;
       for (const stop of stops) stop();
       if (this.state !== 'ended') this.state = 'off';
-      // With the connection the view is gone too.
+      // Without a connection the view has already ended.
       if (gateway.state === 'online') gateway.call('browser.unwatch', { profile }).catch(() => {});
     };
   }
@@ -74,7 +74,7 @@ export class LiveView {
       }
       picture.close();
     } finally {
-      // Without this word no other comes; a view that is over needs none.
+      // The gateway sends the next frame only after this confirmation.
       if (!isStopped()) gateway.call('browser.seen', { profile, frame }).catch(() => {});
     }
   }

@@ -5,10 +5,10 @@ type ToPagePoint = (at: { clientX: number; clientY: number }) => { x: number; y:
 type MouseButton = 'left' | 'middle' | 'right';
 
 const BUTTONS: readonly MouseButton[] = ['left', 'middle', 'right'];
-/** Presses so near each other in time and place are one click of two or three. */
+/** Maximum time and distance between presses of a double or triple click. */
 const MULTI_CLICK_MS = 500;
 const MULTI_CLICK_PX = 6;
-/** A finger that goes farther scrolls. */
+/** Maximum movement of a tap; a finger that moves farther scrolls. */
 const TAP_SLOP_PX = 8;
 
 interface Press {
@@ -63,12 +63,12 @@ export class PointerTranslator {
   }
 
   #begin(press: Press): void {
-    const before = this.#lastPress;
-    const again =
-      before?.button === press.button &&
-      press.at - before.at < MULTI_CLICK_MS &&
-      Math.hypot(press.clientX - before.clientX, press.clientY - before.clientY) < MULTI_CLICK_PX;
-    this.#press = { ...press, count: again ? (before.count % 3) + 1 : 1 };
+    const previous = this.#lastPress;
+    const isRepeated =
+      previous?.button === press.button &&
+      press.at - previous.at < MULTI_CLICK_MS &&
+      Math.hypot(press.clientX - previous.clientX, press.clientY - previous.clientY) < MULTI_CLICK_PX;
+    this.#press = { ...press, count: isRepeated ? (previous.count % 3) + 1 : 1 };
     this.#lastPress = this.#press;
     this.#add({ type: 'press', ...this.#toPagePoint(press), button: press.button, count: this.#press.count });
   }

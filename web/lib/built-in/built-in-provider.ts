@@ -7,7 +7,7 @@ import { locale } from '#lib/i18n/locale.ts';
 import { promptBuiltInModel, toModelFault } from './prompt-built-in-model.ts';
 import { getLanguageModel } from './language-model.ts';
 
-/** The browser's own model, as a page provides it to the gateway's worker: each start handles one more answer. */
+/** Provides the browser's own model to the gateway's worker; each start opens a port for one reply. */
 export const builtInProvider: PageWorkerProvider = {
   async start() {
     const { port1, port2 } = new MessageChannel();
@@ -18,7 +18,7 @@ export const builtInProvider: PageWorkerProvider = {
         'run.generate': (request, signal) => {
           const model = getLanguageModel();
           if (!model) throw toModelFault({ reason: 'gone' });
-          return promptBuiltInModel(model, request, { locale, signal, say: (piece) => connection.send('run.text', piece) });
+          return promptBuiltInModel(model, request, { locale, signal, onText: (piece) => connection.send('run.text', piece) });
         },
       },
       { fault: (error) => console.error('[perch built-in model]', error) },

@@ -1,8 +1,8 @@
-/** A message as the browser's own model takes it. */
+/** A message in the form of the Prompt API. */
 export interface Prompt {
   role: 'system' | 'user' | 'assistant';
   content: string;
-  /** The answer continues this text. */
+  /** The reply continues this text. */
   prefix?: boolean;
 }
 
@@ -13,9 +13,9 @@ interface LanguageOptions {
   expectedOutputs?: { type: 'text'; languages: string[] }[];
 }
 
-/** A conversation with it. */
+/** A conversation with the model (`LanguageModel` session). */
 export interface Conversation {
-  /** Tokens. */
+  /** Used tokens of the context window. */
   readonly contextUsage: number;
   readonly contextWindow: number;
   measureContextUsage(input: Prompt[] | string, options?: { signal?: AbortSignal }): Promise<number>;
@@ -23,9 +23,9 @@ export interface Conversation {
   destroy(): void;
 }
 
-/** The part of the Prompt API (webmachinelearning.github.io/prompt-api) that is used; pages have it if the browser includes a model. */
+/** The used part of the Prompt API (https://webmachinelearning.github.io/prompt-api); available if the browser includes a model. */
 export interface LanguageModel {
-  availability(wished?: LanguageOptions): Promise<Availability>;
+  availability(options?: LanguageOptions): Promise<Availability>;
   /** Downloads the model first if necessary, which requires a user gesture. Rejects with a DOMException. */
   create(
     options: LanguageOptions & {
@@ -46,9 +46,9 @@ const SUPPORTED_LANGUAGES = ['de', 'en', 'es', 'fr', 'ja'];
 export async function findBestOptions(
   model: LanguageModel,
   locale: string,
-): Promise<{ wished: LanguageOptions; availability: Availability }> {
+): Promise<{ options: LanguageOptions; availability: Availability }> {
   const language = SUPPORTED_LANGUAGES.find((each) => each === locale.split('-', 1)[0]) ?? 'en';
   const texts = [{ type: 'text' as const, languages: [language] }];
-  const wished = { expectedInputs: texts, expectedOutputs: texts };
-  return { wished, availability: await model.availability(wished).catch((): Availability => 'unavailable') };
+  const options = { expectedInputs: texts, expectedOutputs: texts };
+  return { options, availability: await model.availability(options).catch((): Availability => 'unavailable') };
 }

@@ -3,8 +3,8 @@ import { locale } from '#lib/i18n/locale.ts';
 import { findBestOptions, getLanguageModel } from './language-model.ts';
 
 /**
- * Offers the browser's own model with `lend` when it is available; the result withdraws it. The code for it is loaded only if there is a
- * model.
+ * Offers the browser's own model with `lend` when it is available. Returns a function that withdraws it. The code for it is loaded only if
+ * there is a model.
  */
 export async function offerBuiltInModel(lend: (lender: PageWorkerProvider) => Promise<void>): Promise<() => void> {
   const model = getLanguageModel();
@@ -13,12 +13,12 @@ export async function offerBuiltInModel(lend: (lender: PageWorkerProvider) => Pr
     import('#lib/state/built-in-model.svelte.ts'),
     import('./built-in-provider.ts'),
   ]);
-  const off = builtInModel.onready(async () => {
+  const unsubscribe = builtInModel.onready(async () => {
     await lend(builtInProvider);
-    // The model appears in the list from now on.
+    // Adds the model to the list.
     const { models } = await import('#lib/state/models.svelte.ts');
     await models.load();
   });
   await builtInModel.refresh();
-  return off;
+  return unsubscribe;
 }

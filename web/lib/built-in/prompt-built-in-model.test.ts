@@ -49,7 +49,7 @@ async function promptModel(
   const result = await promptBuiltInModel(
     at.model,
     { messages: [{ role: 'user', text: 'Who is there?' }], ...request },
-    { locale: 'en', signal, say: ({ text }) => (streamed += text) },
+    { locale: 'en', signal, onText: ({ text }) => (streamed += text) },
   );
   return { said: streamed, ...result };
 }
@@ -66,19 +66,19 @@ verifies('built-in-model/answer', 'instructions go first, the last message is th
       { role: 'user', text: 'Two?' },
     ]),
   ).toEqual({
-    before: [
+    history: [
       { role: 'system', content: 'Be kind.\n\nBe brief.' },
       { role: 'user', content: 'One?' },
       { role: 'user', content: '1' },
       { role: 'assistant', content: 'One.' },
     ],
-    asked: [{ role: 'user', content: 'Two?' }],
+    current: [{ role: 'user', content: 'Two?' }],
   });
   expect(
     toPrompts([
       { role: 'user', text: 'Count.' },
       { role: 'assistant', text: 'One, ' },
-    ]).asked,
+    ]).current,
   ).toEqual([
     { role: 'user', content: 'Count.' },
     { role: 'assistant', content: 'One, ', prefix: true },
@@ -125,13 +125,13 @@ verifies('built-in-model/answer', 'distinguishes too long prompts, unsupported r
   const reply = promptBuiltInModel(
     endless.model,
     { messages: [{ role: 'user', text: 'Go' }] },
-    { locale: 'en', signal: stop.signal, say: () => stop.abort(new Error('enough')) },
+    { locale: 'en', signal: stop.signal, onText: () => stop.abort(new Error('enough')) },
   );
   await expect(reply).rejects.toThrow('enough');
   expect(endless.left).toContain('destroyed');
 });
 
 verifies('built-in-model/answer', 'it is told the language of the app where it speaks that, else English', async () => {
-  const wish = async (locale: string) => (await findBestOptions(createFakeModel([]).model, locale)).wished.expectedOutputs?.[0]?.languages;
+  const wish = async (locale: string) => (await findBestOptions(createFakeModel([]).model, locale)).options.expectedOutputs?.[0]?.languages;
   expect(await Promise.all(['ja', 'en', 'pt-BR', 'zh-CN'].map(wish))).toEqual([['ja'], ['en'], ['en'], ['en']]);
 });

@@ -7,18 +7,18 @@ import { findBestOptions, type Conversation, type LanguageModel, type Prompt } f
 
 type BuiltInReply = z.output<(typeof builtInModelPort.calls)['run.generate']['result']>;
 
-/** Asks the browser's own model, a piece at a time. Leaves off when `signal` fires. Rejects with `RpcError`. */
+/** Streams a reply of the browser's own model to `onText` until `signal` aborts. Rejects with `RpcError`. */
 export async function promptBuiltInModel(
   model: LanguageModel,
   request: GgufRequest,
-  { locale, signal, say }: { locale: string; signal: AbortSignal; say: (piece: OutputPiece) => void },
+  { locale, signal, onText }: { locale: string; signal: AbortSignal; onText: (piece: OutputPiece) => void },
 ): Promise<BuiltInReply> {
   let conversation: Conversation | undefined;
   try {
-    const { before, asked } = toPrompts(request.messages);
-    const { wished } = await findBestOptions(model, locale);
-    conversation = await model.create({ ...wished, initialPrompts: before, signal });
-    return await streamReply(conversation, asked, request, { signal, say });
+    const { history, current } = toPrompts(request.messages);
+    const { options } = await findBestOptions(model, locale);
+    conversation = await model.create({ ...options, initialPrompts: history, signal });
+    return await streamReply(conversation, current, request, { signal, onText });
   } catch (error) {
     signal.throwIfAborted();
     throw toRpcError(error);
@@ -31,19 +31,20 @@ async function streamReply(
   conversation: Conversation,
   current: Prompt[],
   { json, stop = [], maxTokens }: GgufRequest,
-  { signal, say }: { signal: AbortSignal; say: (piece: OutputPiece) => void },
+  { signal, onText }: { signal: AbortSignal; onText: (piece: OutputPiece) => void },
 ): Promise<BuiltInReply> {
   const inputTokens = conversation.contextUsage + (await conversation.measureContextUsage(current, { signal }));
-  const { contextWindow: takes } = conversation;
-  if (inputTokens >= takes) throw toModelFault({ reason: 'too-long', tokens: Math.round(inputTokens), takes: Math.round(takes) });
-  const text = new ReasoningParser(stop, say);
+  const { contextWindow } = conversation;
+  if (inputTokens >= contextWindow)
+    throw toModelFault({ reason: 'too-long', tokens: Math.round(inputTokens), takes: Math.round(contextWindow) });
+  const text = new ReasoningParser(stop, onText);
   let reply = '';
   let finish: BuiltInReply['finish'] = 'stop';
   const stream = conversation.promptStreaming(current, {
     signal,
     ...(json === undefined ? {} : { responseConstraint: json === true ? { type: 'object' } : json }),
   });
-  // Leaving the loop ends the answer.
+  // Leaving the loop cancels the stream.
   for await (const piece of stream) {
     text.add(piece);
     reply += piece;
@@ -59,12 +60,12 @@ async function streamReply(
   const outputTokens = Math.round(await conversation.measureContextUsage(reply));
   return {
     ...{ finish, calls: [], inputTokens: Math.round(inputTokens), cachedTokens: 0, outputTokens },
-    contextWindow: Number.isFinite(takes) ? Math.round(takes) : null,
+    contextWindow: Number.isFinite(contextWindow) ? Math.round(contextWindow) : null,
   };
 }
 
 /** Earlier turns, with all instructions first as the API requires, and the current question. */
-export function toPrompts(messages: GgufRequest['messages']): { before: Prompt[]; asked: Prompt[] } {
+export function toPrompts(messages: GgufRequest['messages']): { history: Prompt[]; current: Prompt[] } {
   const instructions = messages.filter(({ role }) => role === 'system').map(({ text }) => text);
   const system: Prompt[] = instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') }] : [];
   const turns = messages
@@ -76,17 +77,17 @@ export function toPrompts(messages: GgufRequest['messages']): { before: Prompt[]
   const current = turns.slice(last);
   const end = current.at(-1);
   if (end?.role === 'assistant') current[current.length - 1] = { ...end, prefix: true };
-  return { before: [...system, ...turns.slice(0, last)], asked: current };
+  return { history: [...system, ...turns.slice(0, last)], current };
 }
 
 /** Reason why the model cannot answer; the gateway turns it into a sentence. */
 export const toModelFault = (details: BuiltInModelError, cause?: unknown): RpcError =>
   new RpcError('INTERNAL_ERROR', details.reason, { details }, { cause });
 
-/** Error of the browser. */
+/** Converts an error of the browser. */
 function toRpcError(error: unknown): unknown {
   if (error instanceof RpcError || !(error instanceof Error)) return error;
-  const { name, message: why } = error;
+  const { name, message } = error;
   if (name === 'QuotaExceededError') return toModelFault({ reason: 'too-long' }, error);
-  return toModelFault({ reason: name === 'NotSupportedError' ? 'unfit' : 'failed', why }, error);
+  return toModelFault({ reason: name === 'NotSupportedError' ? 'unfit' : 'failed', why: message }, error);
 }

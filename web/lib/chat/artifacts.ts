@@ -2,7 +2,7 @@ import { MarkdownBlockSplitter, type CodeText } from '#lib/markdown/markdown-blo
 
 export type ArtifactKind = 'html' | 'svg';
 
-/** Something that answers of a chat made, with what became of it (docs/decisions/0057). */
+/** A document created by replies of a chat, with its versions (docs/decisions/0057). */
 export interface Artifact {
   /** The same for all versions of it. */
   id: string;
@@ -13,7 +13,7 @@ export interface Artifact {
   versions: string[];
 }
 
-/** An answer's text; `growing`: its last block may still change. */
+/** Text of a reply; `growing`: its last block may still change. */
 export interface ReplyText {
   text: string;
   growing: boolean;
@@ -38,30 +38,30 @@ export function getArtifactKind({ language, code }: Pick<CodeText, 'language' | 
 const findTitle = (code: string): string | null =>
   /<title[^>]*>([^<]{1,200})<\/title>/i.exec(code)?.[1]?.replace(/\s+/g, ' ').trim() || null;
 
-/** Finds artifacts in the answers of one chat. Texts that it has read are not read again. */
+/** Finds artifacts in the replies of a chat. Parsed texts are cached. */
 export class ArtifactReader {
-  #read = new Map<string, readonly CodeText[]>();
+  #blocksByText = new Map<string, readonly CodeText[]>();
 
-  /** In the order of their first versions. */
-  findArtifacts(answers: readonly ReplyText[]): Artifact[] {
-    const read = new Map<string, readonly CodeText[]>();
-    const found = new Map<string, Artifact>();
-    for (const { text, growing } of answers) {
-      let blocks = this.#read.get(text);
+  /** Returns artifacts in the order of their first versions. */
+  findArtifacts(replies: readonly ReplyText[]): Artifact[] {
+    const blocksByText = new Map<string, readonly CodeText[]>();
+    const artifacts = new Map<string, Artifact>();
+    for (const { text, growing } of replies) {
+      let blocks = this.#blocksByText.get(text);
       blocks ??= text.includes('```') || text.includes('~~~') ? extractCodeBlocks(text, growing) : [];
-      if (!growing) read.set(text, blocks);
+      if (!growing) blocksByText.set(text, blocks);
       const unnamedCounts = new Map<ArtifactKind, number>();
       for (const block of blocks) {
         const kind = getArtifactKind(block);
         if (kind === null) continue;
         const name = block.name ?? findTitle(block.code);
-        const nth = unnamedCounts.get(kind) ?? 0;
-        if (name === null) unnamedCounts.set(kind, nth + 1);
-        addVersion(found, { id: `${kind} ${name ?? `#${nth}`}`, kind, name, versions: [block.code] });
+        const index = unnamedCounts.get(kind) ?? 0;
+        if (name === null) unnamedCounts.set(kind, index + 1);
+        addVersion(artifacts, { id: `${kind} ${name ?? `#${index}`}`, kind, name, versions: [block.code] });
       }
     }
-    this.#read = read;
-    return [...found.values()];
+    this.#blocksByText = blocksByText;
+    return [...artifacts.values()];
   }
 }
 
@@ -70,8 +70,8 @@ function extractCodeBlocks(text: string, growing: boolean): readonly CodeText[] 
   return (growing ? blocks.slice(0, -1) : blocks).filter((block) => block.kind === 'code');
 }
 
-function addVersion(found: Map<string, Artifact>, next: Artifact): void {
-  const known = found.get(next.id);
-  if (!known) found.set(next.id, next);
-  else if (known.versions.at(-1) !== next.versions[0]) known.versions.push(...next.versions);
+function addVersion(artifacts: Map<string, Artifact>, artifact: Artifact): void {
+  const existing = artifacts.get(artifact.id);
+  if (!existing) artifacts.set(artifact.id, artifact);
+  else if (existing.versions.at(-1) !== artifact.versions[0]) existing.versions.push(...artifact.versions);
 }

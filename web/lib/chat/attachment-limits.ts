@@ -25,7 +25,7 @@ export function getAttachmentError(file: FileInfo, attached: readonly { size: nu
   return null;
 }
 
-/** A size for people: `3.4 MB`. */
+/** Formats a size: `3.4 MB`. */
 export function formatBytes(size: number): string {
   if (size < 1024) return m.chat_size_b({ size: formatPlainNumber(size, 0) });
   let value = size / 1024;
@@ -38,10 +38,10 @@ export function formatBytes(size: number): string {
 }
 
 const UNITS = [
-  (places: { size: string }) => m.chat_size_kb(places),
-  (places: { size: string }) => m.chat_size_mb(places),
-  (places: { size: string }) => m.chat_size_gb(places),
-  (places: { size: string }) => m.chat_size_tb(places),
+  (params: { size: string }) => m.chat_size_kb(params),
+  (params: { size: string }) => m.chat_size_mb(params),
+  (params: { size: string }) => m.chat_size_gb(params),
+  (params: { size: string }) => m.chat_size_tb(params),
 ] as const;
 
 const formatPlainNumber = (value: number, digits: number): string =>

@@ -29,11 +29,11 @@ export interface UserItem {
   message: HistoryMessage;
 }
 
-/** One reply: all that came between two messages of the person. */
+/** One reply: all messages between two of the person. */
 export interface ReplyItem {
   kind: 'reply';
   key: string;
-  /** Of the messages that it is made of. */
+  /** Ids of its messages. */
   ids: string[];
   /** Memories recalled for the reply. */
   recalled: readonly RecalledMemory[];
@@ -60,12 +60,12 @@ export interface SummaryItem {
 /** Items of the message list, top to bottom. */
 export type ChatItem = UserItem | ReplyItem | SummaryItem;
 
-/** The text of a reply, as it is copied. */
+/** Text of a reply for copying. */
 export function getReplyText(segments: readonly ReplySegment[]): string {
   return segments.flatMap((segment) => (segment.kind === 'text' && segment.text !== '' ? [segment.text] : [])).join('\n\n');
 }
 
-/** The same with the texts that are left out of it: each is fetched, and the segments are read again. */
+/** Text of a reply for copying, with omitted texts, which are fetched before. */
 export async function loadReplyText(segments: () => readonly ReplySegment[], fetch: (messageId: string) => Promise<void>): Promise<string> {
   for (const segment of segments()) if (segment.kind === 'left-out') await fetch(segment.messageId);
   return getReplyText(segments());
@@ -78,21 +78,21 @@ export async function loadReplyText(segments: () => readonly ReplySegment[], fet
 export function toChatItems(messages: readonly HistoryMessage[], keys: ReadonlyMap<string, string> = new Map()): ChatItem[] {
   const items: ChatItem[] = [];
   let group: HistoryMessage[] = [];
-  /** Outside sources of the reply before. */
-  let before: readonly string[] = [];
-  /** A reply around it is not split and keeps its position. */
-  const mark = ({ id, compaction }: HistoryMessage): void => {
+  /** Outside sources of the previous reply. */
+  let previousOutside: readonly string[] = [];
+  /** Adds the line of a summary; a reply around it is not split. */
+  const addSummary = ({ id, compaction }: HistoryMessage): void => {
     if (compaction) items.push({ kind: 'summary', key: `summary:${id}`, compaction });
   };
   const flush = (): void => {
     const last = group.at(-1);
-    group.slice(0, -1).forEach(mark);
+    group.slice(0, -1).forEach(addSummary);
     if (last) {
-      const reply = toReplyItem(group, keys.get(last.id) ?? last.id, before);
-      before = reply.outside;
+      const reply = toReplyItem(group, keys.get(last.id) ?? last.id, previousOutside);
+      previousOutside = reply.outside;
       items.push(reply);
     }
-    if (last) mark(last);
+    if (last) addSummary(last);
     group = [];
   };
   for (const message of messages) {
@@ -100,10 +100,10 @@ export function toChatItems(messages: readonly HistoryMessage[], keys: ReadonlyM
     if (message.role === 'user') {
       flush();
       items.push({ kind: 'user', key: message.id, message });
-      mark(message);
+      addSummary(message);
     } else {
       group.push(message);
-      // A reply cut short ends its group: what follows without a message of the person is another try.
+      // An incomplete reply ends its group: a following one is another attempt.
       if (message.aborted || message.interrupted || message.error) flush();
     }
   }
@@ -111,7 +111,7 @@ export function toChatItems(messages: readonly HistoryMessage[], keys: ReadonlyM
   return items;
 }
 
-function toReplyItem(group: readonly HistoryMessage[], key: string, before: readonly string[]): ReplyItem {
+function toReplyItem(group: readonly HistoryMessage[], key: string, previousOutside: readonly string[]): ReplyItem {
   const outside = [...new Set(group.flatMap((message) => message.outside ?? []))];
   const segments: ReplySegment[] = [];
   const uses = new Map<string, ToolUse>();
@@ -145,7 +145,7 @@ function toReplyItem(group: readonly HistoryMessage[], key: string, before: read
     recalled: group.find(({ recalled }) => recalled)?.recalled ?? [],
     segments,
     outside,
-    read: outside.filter((source) => !before.includes(source)),
+    read: outside.filter((source) => !previousOutside.includes(source)),
     timestamp: last?.timestamp ?? 0,
     end: last?.error ? 'failed' : last?.aborted ? 'aborted' : last?.interrupted ? 'interrupted' : 'done',
     model: last?.model,

@@ -1,6 +1,6 @@
 import { ATTACHMENT_LIMITS } from './attachment-limits.ts';
 
-/** One more than a message carries, so that the excess is noticed. */
+/** One more than a message may have, so that the excess is detected. */
 const MAX_FILES = ATTACHMENT_LIMITS.count + 1;
 
 /**
@@ -8,39 +8,39 @@ const MAX_FILES = ATTACHMENT_LIMITS.count + 1;
  * cannot be read, returns `plain`, whose errors are reported file by file.
  */
 export async function collectFiles(entries: readonly (FileSystemEntry | null)[], plain: File[]): Promise<File[]> {
-  const found: File[] = [];
+  const files: File[] = [];
   try {
     for (const entry of entries) {
       if (!entry) continue;
-      const before = found.length;
-      await collectEntry(entry, found);
-      if (found.length === before && found.length < MAX_FILES) found.push(new File([], `${entry.name}/`));
+      const countBefore = files.length;
+      await collectEntry(entry, files);
+      if (files.length === countBefore && files.length < MAX_FILES) files.push(new File([], `${entry.name}/`));
     }
-    return found;
+    return files;
   } catch {
     return plain;
   }
 }
 
-async function collectEntry(entry: FileSystemEntry, found: File[]): Promise<void> {
-  if (isFile(entry)) found.push(await new Promise<File>((resolve, reject) => entry.file(resolve, reject)));
+async function collectEntry(entry: FileSystemEntry, files: File[]): Promise<void> {
+  if (isFile(entry)) files.push(await new Promise<File>((resolve, reject) => entry.file(resolve, reject)));
   else if (isDirectory(entry)) {
-    const within = (await readDirectory(entry)).filter(({ name }) => !name.startsWith('.'));
-    for (const each of within.toSorted((a, b) => a.name.localeCompare(b.name))) {
-      if (found.length >= MAX_FILES) return;
-      await collectEntry(each, found);
+    const children = (await readDirectory(entry)).filter(({ name }) => !name.startsWith('.'));
+    for (const child of children.toSorted((a, b) => a.name.localeCompare(b.name))) {
+      if (files.length >= MAX_FILES) return;
+      await collectEntry(child, files);
     }
   }
 }
 
-/** The browser lists a folder in parts, the last of which is empty. */
+/** Reads a folder; the browser lists it in parts, the last of which is empty. */
 async function readDirectory(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
-  const all: FileSystemEntry[] = [];
+  const entries: FileSystemEntry[] = [];
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (part.length === 0) return all;
-    all.push(...part);
+    if (part.length === 0) return entries;
+    entries.push(...part);
   }
 }
 

@@ -2,10 +2,10 @@ import { estimateTokens } from '#shared/estimate-tokens.ts';
 import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 import { getContentText } from './message-files.ts';
 
-/** How much of a model's context a conversation takes. */
+/** Tokens of a model's context that a conversation uses. */
 export interface ContextUse {
   tokens: number;
-  /** Not all of it was counted. */
+  /** Whether some of the tokens were estimated. */
   isEstimate: boolean;
 }
 
@@ -21,22 +21,22 @@ export function sumCached(messages: readonly HistoryMessage[]): { tokens: number
 
 /**
  * Estimates the context of the next request: that of the last reply and its answer, or of the last summary, and an estimate for later
- * messages. `more`: earlier messages are not loaded.
+ * messages. `hasEarlier`: earlier messages are not loaded.
  */
-export function estimateContextUse(messages: readonly HistoryMessage[], more: boolean): ContextUse {
+export function estimateContextUse(messages: readonly HistoryMessage[], hasEarlier: boolean): ContextUse {
   const summary = messages.findLastIndex(({ compaction }) => compaction !== undefined);
   const summarised = messages[summary]?.compaction;
   let tokens = 0;
-  let about = false;
+  let isEstimate = false;
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at];
     if (!message) break;
     // A count from before a summary no longer applies.
     if (message.contextTokens !== undefined && message.timestamp >= (summarised?.at ?? 0))
-      return { tokens: tokens + message.contextTokens, isEstimate: about || message.usage?.estimated === true };
+      return { tokens: tokens + message.contextTokens, isEstimate: isEstimate || message.usage?.estimated === true };
     if (summarised && at === summary) return { tokens: tokens + estimateTokens(summarised.summary), isEstimate: true };
-    about = true;
+    isEstimate = true;
     tokens += estimateTokens(getContentText(message.content)) + (message.toolCalls ? estimateTokens(JSON.stringify(message.toolCalls)) : 0);
   }
-  return { tokens, isEstimate: about || more };
+  return { tokens, isEstimate: isEstimate || hasEarlier };
 }

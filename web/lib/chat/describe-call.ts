@@ -2,7 +2,7 @@ import { formatCommandLine } from '#shared/command-line.ts';
 import { toPrintable } from '#shared/printable.ts';
 import type { ToolUse } from './chat-items.ts';
 
-/** One line is shown, and no screen is wider. */
+/** Maximum length: one line of the widest screen. */
 const MAX_CHARS = 300;
 
 /** Short description of a call: a command as written, otherwise its first informative argument. Empty if there is none. */

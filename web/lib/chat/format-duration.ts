@@ -3,10 +3,10 @@ import { m } from '#lib/i18n/chat-messages.ts';
 
 /** A span of time in words, to the second: `12 s`, `2 min 5 s`. `ms`: milliseconds. */
 export function formatDuration(ms: number): string {
-  const all = Math.round(ms / 1000);
-  const [minutes, seconds] = [formatNumber(Math.floor(all / 60)), formatNumber(all % 60)];
-  if (all < 60) return m.reply_span_seconds({ seconds });
-  return all % 60 > 0 ? m.reply_span_minutes_seconds({ minutes, seconds }) : m.reply_span_minutes({ minutes });
+  const totalSeconds = Math.round(ms / 1000);
+  const [minutes, seconds] = [formatNumber(Math.floor(totalSeconds / 60)), formatNumber(totalSeconds % 60)];
+  if (totalSeconds < 60) return m.reply_span_seconds({ seconds });
+  return totalSeconds % 60 > 0 ? m.reply_span_minutes_seconds({ minutes, seconds }) : m.reply_span_minutes({ minutes });
 }
 
 /** How long a model thought, in words. */

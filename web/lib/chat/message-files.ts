@@ -2,7 +2,7 @@ import type { HistoryMessage, MessagePart } from '#shared/rpc/record-schemas.ts'
 import { m } from '#lib/i18n/frame-messages.ts';
 import type { PickedFile } from '#lib/state/page-db.ts';
 
-/** A file as it is shown: with its bytes (base64), or only its name and size. */
+/** A file of a message: with its bytes (base64), or only its name and size. */
 export interface MessageFile {
   filename: string;
   mimeType: string;
@@ -10,12 +10,12 @@ export interface MessageFile {
   content: string | null;
   /** Stored location: message and index of the file. */
   stored?: { messageId: string; index: number };
-  /** As `PickedFile` has it. */
+  /** See `PickedFile`. */
   drawing?: { id: string; notes: string };
   pasted?: boolean;
 }
 
-/** Whether a browser can show it as a picture. */
+/** Whether browsers can show a file as a picture. */
 export const isDisplayableImage = ({ mimeType }: MessageFile): boolean => /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/.test(mimeType);
 
 /** The files of a stored message. A history leaves out the bytes of large ones. */
@@ -34,7 +34,7 @@ export function getMessageFiles({ id, content, attachments = [] }: HistoryMessag
   });
 }
 
-/** A message as it was sent, with the files that were picked for it. */
+/** Adds the files that were picked for a message, with their bytes. */
 export function withPickedFiles(message: HistoryMessage, picked: readonly PickedFile[]): HistoryMessage {
   const parts: MessagePart[] = picked.map(({ filename, mimeType, content }) => ({
     type: mimeType.startsWith('image/') ? 'image' : 'file',

@@ -6,7 +6,7 @@ const HASH_PREFIX = '#message-';
 export const toMessageLink = (agentId: string, sessionId: string, messageId: string): string =>
   `/chat/${encodeURIComponent(agentId)}/${encodeURIComponent(sessionId)}${HASH_PREFIX}${encodeURIComponent(messageId)}`;
 
-/** The message that an address' fragment names; null for none. */
+/** Id of the message in the fragment of an address; null if none. */
 export function parseMessageHash(hash: string): string | null {
   if (!hash.startsWith(HASH_PREFIX)) return null;
   try {

@@ -1,6 +1,6 @@
 import type { ChatItem } from './chat-items.ts';
 
-/** Versions at one place of a chat: the messages' ids, oldest first, and the index of the visible one. */
+/** Versions of a message: their ids, oldest first, and the index of the visible one. */
 export interface MessageVersions {
   ids: readonly string[];
   at: number;
@@ -8,12 +8,12 @@ export interface MessageVersions {
 
 export type VersionStep = 'earlier' | 'later';
 
-/** Versions of an item, if there are several. `known`: by message id, as the gateway reports them. */
-export function findVersions(item: ChatItem, known: Readonly<Record<string, readonly string[]>>): MessageVersions | null {
+/** Versions of an item, if there are several. `versions`: by message id, as the gateway reports them. */
+export function findVersions(item: ChatItem, versions: Readonly<Record<string, readonly string[]>>): MessageVersions | null {
   const ids = item.kind === 'user' ? [item.message.id] : item.kind === 'reply' ? item.ids : [];
   for (const id of ids) {
-    const all = known[id];
-    if (all && all.length > 1) return { ids: all, at: all.indexOf(id) };
+    const versionIds = versions[id];
+    if (versionIds && versionIds.length > 1) return { ids: versionIds, at: versionIds.indexOf(id) };
   }
   return null;
 }

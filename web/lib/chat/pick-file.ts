@@ -7,8 +7,8 @@ import type { PickedFile } from '#lib/state/page-db.ts';
 const IMAGE_TYPE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
 /**
- * A file in the form that a message carries; or a sentence that says why it cannot: it is unreadable, or not the picture that its type
- * claims.
+ * Converts a file to the form in which a message carries it. Returns a sentence for the person instead if it is unreadable, or not the
+ * picture that its type claims.
  */
 export async function toPickedFile(file: File): Promise<PickedFile | string> {
   const filename = file.name === '' ? 'pasted' : toSafeFileName(file.name);

@@ -7,7 +7,7 @@ import type { ReplyItem } from './chat-items.ts';
 
 type ReplyStats = Pick<ReplyItem, 'usage' | 'elapsedMs' | 'timestamp'>;
 
-/** How many tokens, and whether that is an estimate. */
+/** Formats the number of tokens, and whether it is an estimate. */
 export const formatTokenUsage = ({ totalTokens: count, estimated }: Usage): string =>
   estimated ? m.reply_tokens_estimated({ count }) : m.reply_tokens({ count });
 

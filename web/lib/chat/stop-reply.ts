@@ -2,12 +2,12 @@ import { isConnectionLost } from '#lib/problems.ts';
 import { m } from '#lib/i18n/frame-messages.ts';
 
 const RETRY_MS = 1_000;
-const MAX_TRIES = 30;
+const MAX_ATTEMPTS = 30;
 
 export interface StopReplyOptions {
-  /** Asks the gateway to end the reply; whether one ends by it. */
+  /** Requests the gateway to end the reply. Resolves to whether it ended one. */
   abort(): Promise<boolean>;
-  /** The reply is still seen to be written. */
+  /** Whether the reply is still running. */
   isRunning(): boolean;
 }
 
@@ -16,7 +16,7 @@ export interface StopReplyOptions {
  * cannot end it yet, and the page may lose its connection in the meantime. Rejects with the gateway's error after the last attempt.
  */
 export async function stopReply({ abort, isRunning }: StopReplyOptions): Promise<void> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     try {
       if (await abort()) return;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** How a diagram looks: the colours of the app's theme, for Mermaid's theme "base" (its documentation, "Theme configuration"). */
+/** The colours of the app's theme for a diagram, as variables of Mermaid's theme "base" (https://mermaid.js.org/config/theming.html). */
 export interface DiagramTheme {
   dark: boolean;
   background: string;
@@ -37,10 +37,10 @@ const SECTION_COLOURS = {
 };
 const FLAT_VARIABLES = { fontSize: '14px', useGradient: false, dropShadow: 'none', pieOpacity: '1' };
 
-/** The look of the page as it is. */
+/** Reads the current theme of the page. */
 export function getDiagramTheme(dark: boolean): DiagramTheme {
   const probe = document.body.appendChild(document.createElement('span'));
-  // With reduced motion each change takes a millisecond, in which a colour is still the one before.
+  // With reduced motion a change takes a millisecond, during which the previous colour is reported.
   probe.style.transitionProperty = 'none';
   const style = getComputedStyle(probe);
   const colours = Object.entries(COLOUR_VARIABLES).map(([name, token]) => {

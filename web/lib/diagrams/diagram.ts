@@ -4,10 +4,10 @@ import { m } from '#lib/i18n/chat-messages.ts';
 /** Whether a block of code in this language is a diagram. */
 export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.test(language);
 
-/** Longer sources are shown as they are written. UTF-16 units. */
+/** Maximum length of a source in UTF-16 units; longer ones are shown as code. */
 export const MAX_DIAGRAM_CHARS = 50_000;
 
-/** Mermaid's kinds of diagrams, in words, by the part before a hyphen. */
+/** Names of Mermaid's kinds of diagrams, by the part before a hyphen. */
 const KIND_NAMES: Record<string, () => string> = {
   architecture: () => m.reply_diagram_architecture(),
   block: () => m.reply_diagram_block(),

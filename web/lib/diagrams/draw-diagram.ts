@@ -31,36 +31,36 @@ const DRAW_TIMEOUT_MS = 5_000;
  * for 2 s.
  */
 const PROCESS_EXIT_MS = 4_000;
-/** The place for drawing goes when nothing was drawn for so long: Mermaid takes some 50 MB of memory. */
+/** Time without drawings after which the sandbox is closed: Mermaid uses about 50 MB of memory. */
 const IDLE_MS = 60_000;
-/** Drawings that are kept, as a chat that is opened again shows them at once. */
+/** Maximum number of cached diagrams, which a reopened chat shows immediately. */
 const MAX_CACHED = 40;
 
 class TimeoutFault extends Error {}
 
-async function withTimeout<Value>(promise: Promise<Value>, mostMs: number): Promise<Value> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new TimeoutFault()), mostMs);
+async function withTimeout<Value>(promise: Promise<Value>, timeoutMs: number): Promise<Value> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new TimeoutFault()), timeoutMs);
   try {
-    return await Promise.race([promise, late.promise]);
+    return await Promise.race([promise, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A document without an origin or network that has Mermaid in it (docs/decisions/0058). */
+/** A document without an origin or network that runs Mermaid (docs/decisions/0058). */
 class MermaidSandbox {
   readonly #host: HTMLElement;
   readonly #sandbox: Sandbox;
-  readonly #isBusy = Promise.withResolvers<void>();
+  readonly #ready = Promise.withResolvers<void>();
   #pending: PromiseWithResolvers<string> | undefined;
 
   constructor() {
     this.#host = document.body.appendChild(document.createElement('div'));
     this.#host.inert = true;
-    // Laid out, so that words can be measured, and out of sight.
+    // Invisible, but laid out, so that text can be measured.
     this.#host.style.cssText = 'position:fixed;top:0;left:0;width:1px;height:1px;overflow:hidden;visibility:hidden';
-    this.#sandbox = new Sandbox(this.#host, 'Diagrams', (said) => this.#onMessage(said));
+    this.#sandbox = new Sandbox(this.#host, 'Diagrams', (message) => this.#onMessage(message));
   }
 
   async load(): Promise<void> {
@@ -71,16 +71,16 @@ class MermaidSandbox {
     const library = await response;
     if (!library.ok) throw new Error(`the diagram renderer couldn’t be loaded: HTTP ${library.status}`);
     const blob = await library.blob();
-    await withTimeout(this.#isBusy.promise, LOAD_TIMEOUT_MS);
+    await withTimeout(this.#ready.promise, LOAD_TIMEOUT_MS);
     const { kind } = await this.request({ library: blob }, LOAD_TIMEOUT_MS);
     if (kind !== 'loaded') throw new Error('the diagram renderer couldn’t be loaded');
   }
 
   /** Rejects with `TimeoutFault`, or if the answer is invalid. */
-  async request(question: unknown, withinMs: number): Promise<SandboxReply> {
+  async request(question: unknown, timeoutMs: number): Promise<SandboxReply> {
     const pending = (this.#pending = Promise.withResolvers<string>());
     this.#sandbox.request(question);
-    return replySchema.parse(JSON.parse(await withTimeout(pending.promise, withinMs)));
+    return replySchema.parse(JSON.parse(await withTimeout(pending.promise, timeoutMs)));
   }
 
   close(): void {
@@ -89,7 +89,7 @@ class MermaidSandbox {
   }
 
   #onMessage(message: SandboxMessage): void {
-    if (message.kind === 'employed') this.#isBusy.resolve();
+    if (message.kind === 'employed') this.#ready.resolve();
     else if (message.kind === 'answer') this.#pending?.resolve(message.text);
     else if (message.kind === 'left' || message.kind === 'flood') this.#pending?.reject(new Error('the diagram renderer stopped'));
   }
@@ -99,30 +99,30 @@ const cache = new Map<string, DiagramResult>();
 let mermaidSandbox: Promise<MermaidSandbox> | undefined;
 let lastDrawing: Promise<unknown> = Promise.resolve();
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
-/** Settles once there can be another place. */
+/** Settles once another sandbox can be opened. */
 let sandboxClosed: Promise<unknown> = Promise.resolve();
 
 /** Draws diagrams one after another. Rejects with the signal's reason if it is aborted before its turn. */
 export function drawDiagram(source: string, look: DiagramTheme, signal: AbortSignal): Promise<DiagramResult> {
   if (source.length > MAX_DIAGRAM_CHARS) return Promise.resolve({ kind: 'large' });
   const key = `${JSON.stringify(look.variables)} ${source}`;
-  const before = cache.get(key);
-  if (before) return Promise.resolve(before);
-  const turn = lastDrawing.then(async () => {
+  const cached = cache.get(key);
+  if (cached) return Promise.resolve(cached);
+  const drawing = lastDrawing.then(async () => {
     signal.throwIfAborted();
     const result = await tryDraw(source, look);
     if (result.kind !== 'unavailable') cacheResult(key, result);
     return result;
   });
-  lastDrawing = turn.catch(() => {});
-  return turn;
+  lastDrawing = drawing.catch(() => {});
+  return drawing;
 }
 
 async function tryDraw(source: string, look: DiagramTheme): Promise<DiagramResult> {
   clearTimeout(idleTimer);
   try {
-    const runner = await (mermaidSandbox ??= openSandbox());
-    const reply = await runner.request({ source, look, mostPx: MAX_PX }, DRAW_TIMEOUT_MS);
+    const sandbox = await (mermaidSandbox ??= openSandbox());
+    const reply = await sandbox.request({ source, look, mostPx: MAX_PX }, DRAW_TIMEOUT_MS);
     return reply.kind === 'loaded' ? { kind: 'unavailable' } : reply;
   } catch (error) {
     closeSandbox();
@@ -142,14 +142,14 @@ async function openSandbox(): Promise<MermaidSandbox> {
     return created;
   } catch (error) {
     created.close();
-    // Too long to load says nothing of a diagram.
+    // A timeout while loading is not caused by the diagram.
     throw error instanceof TimeoutFault ? new Error('the diagram renderer took too long to load', { cause: error }) : error;
   }
 }
 
 function closeSandbox(): void {
   mermaidSandbox?.then(
-    (place) => place.close(),
+    (sandbox) => sandbox.close(),
     () => {},
   );
   mermaidSandbox = undefined;

@@ -1,21 +1,21 @@
 import DOMPurify from 'dompurify';
 import { m } from '#lib/i18n/chat-messages.ts';
 
-/** An SVG document that is not to be trusted. Sizes in CSS pixels. */
+/** An untrusted SVG document. Sizes are in CSS pixels. */
 export interface SvgPicture {
   svg: string;
   width: number;
   height: number;
 }
 
-/** Pixels for each of CSS, as far as canvases go. */
+/** Pixels of a PNG per CSS pixel, up to the maximum size of a canvas. */
 const SCALE = 2;
 const MAX_PIXELS = 8_192;
 
-/** An address for an `<img>`: as a picture, nothing of it runs or loads (SVG 2, section 2.6, "secure static mode"). */
+/** URL for an `<img>`, in which an SVG neither runs scripts nor loads resources (SVG 2, section 2.6, "secure static mode"). */
 export const toPictureUrl = ({ svg }: SvgPicture): string => `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
 
-/** A file that stays a picture also where it is opened as a document. */
+/** Creates a file without scripts and external resources, which is safe to open as a document. */
 export function toSvgFile({ svg }: SvgPicture): Blob {
   const root = DOMPurify.sanitize(svg, {
     USE_PROFILES: { svg: true, svgFilters: true },
@@ -28,10 +28,10 @@ export function toSvgFile({ svg }: SvgPicture): Blob {
   return new Blob([new XMLSerializer().serializeToString(root)], { type: 'image/svg+xml' });
 }
 
-/** Imports, `url(…)` that names neither a part of the document nor a picture in it, also one without an end, and functions that take an address as a text. */
+/** External references in styles: imports, `url(…)` except fragments and data URLs of images, also unclosed, and functions that take a URL as a string. */
 const EXTERNAL_STYLE = /@import[^;]*;?|url\((?!\s*['"]?\s*(?:#|data:image\/))[^)]*\)?|(?:image-set|image|src)\(/gi;
 
-/** Removes what a document would load from elsewhere when it is opened; links stay. */
+/** Removes external resources that a document would load when it is opened; links stay. */
 function removeOutsideReferences(root: SVGElement): void {
   for (const element of [root, ...root.querySelectorAll<SVGElement>('*')]) {
     if (element.localName === 'style') element.textContent = sanitizeStyle(element.textContent);
@@ -50,7 +50,7 @@ function sanitizeStyle(style: string): string {
   return inner === plain ? style : inner;
 }
 
-/** Escapes could hide an address. None is left, as it could be a new one. */
+/** Resolves escapes, which could hide a URL, and removes remaining backslashes, which could form new ones. */
 const unescapeCss = (style: string): string =>
   style
     .replace(/\\([0-9a-f]{1,6})(?:\r\n|\s)?/gi, (_escape, code: string) => String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)))

@@ -57,7 +57,7 @@ export async function redeemCode(): Promise<string | null> {
   } catch {
     return m.shell_bridge_link_unanswered();
   } finally {
-    // Not before the answer: the router takes no change of address while it starts. And not while a first message opens its chat, which it would not then.
+    // After the response, as the router does not accept navigations while it starts, and after a pending navigation, which it would cancel.
     await navigating.complete?.catch(() => {});
     if (readCodeFromHash()) await goto(location.pathname + location.search, { shallow: true, replace: true });
   }

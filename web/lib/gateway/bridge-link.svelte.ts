@@ -3,30 +3,30 @@ import { connectBridge, probeBridge, redeemCode, readHostMode } from './bridge-c
 import { type StoredLink, readLink } from './link-store.ts';
 import type { TransportState } from './transport-choice.ts';
 
-/** Failed attempts to reach a bridge that had answered before, until this browser's own gateway takes over. */
+/** Number of failed attempts to reach a bridge in use after which this browser's own gateway takes over. */
 const MAX_FAILURES = 2;
 
 /** This browser's link to the bridge: its credentials, and the last known state of the bridge. */
 export class BridgeLink {
   state = $state<TransportState['bridge']>('unknown');
   #credentials = $state.raw<StoredLink>();
-  /** This browser holds a credential for the bridge. */
+  /** Whether this browser has a credential for the bridge. */
   readonly isLinked = $derived(this.#credentials !== undefined);
   #isRefused = $state(false);
   #isServed = true;
   #failures = 0;
   readonly #getConnectionSide: () => 'page' | 'worker' | null;
 
-  /** `line`: whether the page's connection or its worker has an open connection to the bridge. */
-  constructor(line: () => 'page' | 'worker' | null) {
-    this.#getConnectionSide = line;
+  /** `getConnectionSide`: whether the page or its worker has an open connection to the bridge. */
+  constructor(getConnectionSide: () => 'page' | 'worker' | null) {
+    this.#getConnectionSide = getConnectionSide;
   }
 
   get credentials(): StoredLink | undefined {
     return this.#credentials;
   }
 
-  /** The bridge does not accept this browser's credential. */
+  /** Whether the bridge rejects this browser's credential. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
@@ -36,7 +36,7 @@ export class BridgeLink {
     return { linked: this.isLinked && !this.#isRefused, bridge: this.state, served: this.#isServed, mode: readHostMode.read() };
   }
 
-  /** Trades the code in the address, if there is one, and reads the link. A sentence when the code no longer serves, null otherwise. */
+  /** Redeems the code in the address, if there is one, and loads the credentials. Returns a sentence if the code is no longer valid, otherwise null. */
   async read(): Promise<string | null> {
     const refusal = await redeemCode();
     this.#credentials = await readLink().catch(() => undefined);
@@ -45,7 +45,7 @@ export class BridgeLink {
     return refusal;
   }
 
-  /** Connects. Null: this browser's own worker has to do. Rejects while a bridge that was in use may still come back. */
+  /** Connects to the bridge. Null: use this browser's own worker. Rejects while a bridge in use may still come back. */
   async connect({ inUse }: { inUse: boolean }): Promise<GatewayClient | null> {
     if (!this.#credentials) return null;
     try {
@@ -62,7 +62,7 @@ export class BridgeLink {
     }
   }
 
-  /** A connection by it is in use. */
+  /** Called when a connection to the bridge is in use. */
   onConnected(): void {
     this.state = 'reachable';
     this.#isServed = true;
@@ -73,9 +73,9 @@ export class BridgeLink {
   async probe(): Promise<void> {
     const health = await probeBridge();
     if (health) readHostMode.write(health.mode);
-    const line = this.#getConnectionSide();
+    const side = this.#getConnectionSide();
     // An open connection is more reliable than an unanswered probe.
-    if (line === 'page' || (line === 'worker' && !health)) return;
+    if (side === 'page' || (side === 'worker' && !health)) return;
     this.state = health ? 'reachable' : 'stopped';
     this.#isServed = health === null || health.host !== null;
   }

@@ -3,18 +3,18 @@ import type { HostCredential, HostStatus } from '#shared/ports/host-api.ts';
 import { WorkerHost } from './worker-host.ts';
 
 const HEARTBEAT_INTERVAL_MS = 3_000;
-/** A worker that ends sooner than this could not start, and is not restarted at once. */
+/** Minimum uptime of a worker; one that ends sooner could not start and is not restarted immediately. */
 const MIN_UPTIME_MS = 1_000;
 
 export interface BrowserHostEvents {
   onStatus(status: HostStatus): void;
-  /** Whether its code runs, as far as a heartbeat tells. */
+  /** Whether the worker answers heartbeats. */
   onAlive(alive: boolean): void;
-  /** `early`: it could not even start. */
+  /** `early`: the worker could not start. */
   onDied(early: boolean): void;
 }
 
-/** This browser's own host over the page's life: a worker that is started when it is first wanted, and another one after it has died. */
+/** This browser's own host: a worker that is started on demand, and replaced after it has died. */
 export class BrowserHost {
   readonly #events: BrowserHostEvents;
   #worker: WorkerHost | null = null;
@@ -33,23 +33,23 @@ export class BrowserHost {
     this.#worker = worker;
     const startedAt = performance.now();
     worker.watch((status) => this.#worker === worker && this.#events.onStatus(status));
-    const beat = setInterval(
+    const heartbeat = setInterval(
       () => void worker.alive().then((alive) => this.#worker === worker && this.#events.onAlive(alive)),
       HEARTBEAT_INTERVAL_MS,
     );
     void worker.died.then(() => {
-      clearInterval(beat);
+      clearInterval(heartbeat);
       if (this.#worker !== worker) return;
       this.#worker = null;
       this.#events.onDied(performance.now() - startedAt < MIN_UPTIME_MS);
     });
-    // A page that uses the bridge counts as present: the worker keeps its connection for it.
+    // A page that uses the bridge counts as visible: the worker stays connected for it.
     worker.handlePageShow();
     this.#dial(worker);
     return worker;
   }
 
-  /** The credential for the bridge's `/uplink`. A host that could not start tries again, too. */
+  /** Sets the credential for the bridge's `/uplink`. A host that could not start tries again. */
   attach(credential: HostCredential): void {
     this.#credential = credential;
     if (this.#worker) this.#dial(this.#worker);

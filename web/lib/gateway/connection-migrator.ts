@@ -2,18 +2,18 @@ import type { GatewayClient } from '#shared/client/client.ts';
 import { CLOSE_CODES } from '#shared/rpc/limits.ts';
 import type { Transport } from './transport-choice.ts';
 
-/** A page moves at most this often; after a vain try it waits twice as long, and so on. Milliseconds. */
+/** Minimum time between two moves, in milliseconds, doubled after each failed attempt. */
 const MIN_INTERVAL_MS = 2_000;
 const MAX_WAIT_MS = 60_000;
 
 export interface ConnectionMigratorDeps {
-  /** The connection in use; null if there is none, which the mover does not repair. */
+  /** The connection in use; null if there is none, which the migrator does not repair. */
   getClient(): GatewayClient | null;
   /** The better route, if there is one now. */
   getBetterTransport(): Transport | null;
-  open(way: Transport): Promise<GatewayClient>;
-  /** Puts the new connection in the place of the one in use. */
-  adopt(client: GatewayClient, way: Transport): void;
+  open(transport: Transport): Promise<GatewayClient>;
+  /** Replaces the connection in use. */
+  adopt(client: GatewayClient, transport: Transport): void;
 }
 
 /**
@@ -30,7 +30,7 @@ export class ConnectionMigrator {
     this.#deps = deps;
   }
 
-  /** Something has changed that the choice of way depends on. */
+  /** Checks for a better transport after a change of state. */
   reconsider(): void {
     const { getClient, getBetterTransport } = this.#deps;
     if (this.#isMoving || !getClient() || !getBetterTransport()) return;
@@ -47,23 +47,23 @@ export class ConnectionMigrator {
     const { getClient, getBetterTransport, open, adopt } = this.#deps;
     const wait = this.#movedAt + this.#waitMs - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const from = getClient();
-    if (!from) return;
-    await waitForPendingCalls(from);
-    const way = getBetterTransport();
-    if (!way || getClient() !== from) return;
+    const current = getClient();
+    if (!current) return;
+    await waitForPendingCalls(current);
+    const transport = getBetterTransport();
+    if (!transport || getClient() !== current) return;
     this.#movedAt = performance.now();
     this.#waitMs = Math.min(MAX_WAIT_MS, 2 * this.#waitMs);
-    const client = await open(way);
-    await waitForPendingCalls(from);
-    if (getClient() !== from || getBetterTransport() !== way) return client.close();
+    const client = await open(transport);
+    await waitForPendingCalls(current);
+    if (getClient() !== current || getBetterTransport() !== transport) return client.close();
     this.#waitMs = MIN_INTERVAL_MS;
-    adopt(client, way);
-    from.close(CLOSE_CODES.handingOver, 'another host serves now');
+    adopt(client, transport);
+    current.close(CLOSE_CODES.handingOver, 'another host serves now');
   }
 }
 
-/** Resolves when no call is under way; what follows runs before another one can begin. */
+/** Resolves when no call is pending; the continuation runs before another call can begin. */
 async function waitForPendingCalls(client: GatewayClient): Promise<void> {
   while (client.pending > 0) await client.idle();
 }

@@ -9,7 +9,7 @@ export class EventListeners {
   readonly #watchers = new Map<FrameWatcher, () => void>();
   #client: GatewayClient | null = null;
 
-  /** Listens; the result stops it. */
+  /** Adds a listener. Returns a function that removes it. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void {
     let set = this.#listeners.get(event);
     if (!set) {
@@ -20,7 +20,7 @@ export class EventListeners {
     return () => void set.delete(listener as EventListenerFn);
   }
 
-  /** Sees the frames of the connection that events come from; the result stops it. */
+  /** Watches frames of the attached connection. Returns a function that stops it. */
   watch(watcher: FrameWatcher): () => void {
     this.#watchers.set(watcher, this.#client?.watch(watcher) ?? (() => {}));
     return () => {
@@ -29,7 +29,7 @@ export class EventListeners {
     };
   }
 
-  /** From now on events come from this connection, and from no other. */
+  /** Receives events from this connection only. */
   attach(client: GatewayClient): void {
     this.#client = client;
     for (const [watcher, stop] of this.#watchers) {

@@ -23,9 +23,9 @@ const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
 const BRIDGE_CHECK_MS = 5_000;
 const CALL_TIMEOUT_MS = 10_000;
-/** A hand-over to the next host is not shown unless it takes longer than this. */
+/** Time after which a handover to the next host is shown, in milliseconds. */
 const HANDOVER_NOTICE_MS = 1_000;
-/** And two of them in a row have this time between them. */
+/** Minimum time between two handovers, in milliseconds. */
 const MIN_HANDOVER_INTERVAL_MS = 500;
 /** Time after which the page's own worker starts even if the bridge has not answered. */
 const WORKER_START_DELAY_MS = 1_500;
@@ -38,9 +38,9 @@ const RESTART_CLOSE_CODE = 1012;
  */
 export class GatewayConnection {
   state = $state<'connecting' | 'online' | 'waiting'>('connecting');
-  /** The way in use: the bridge's `/ws`, or this browser's own worker. */
+  /** The transport in use: the bridge's `/ws`, or this browser's own worker. */
   transport = $state<Transport | null>(null);
-  /** When the next try comes, milliseconds since 1970; null when none is planned. */
+  /** Time of the next attempt, milliseconds since 1970; null if none is scheduled. */
   retryAt = $state<number | null>(null);
   /** Current problem, as a sentence. */
   problem = $state<string | null>(null);
@@ -62,8 +62,9 @@ export class GatewayConnection {
   readonly #migrator = new ConnectionMigrator({
     getClient: () => this.#client,
     getBetterTransport: () => this.#findBetterTransport(),
-    open: (way) => (way === 'bridge' && this.bridge.credentials ? connectBridge(this.bridge.credentials.app) : this.#browserHost.connect()),
-    adopt: (client, way) => this.#adopt(client, way),
+    open: (transport) =>
+      transport === 'bridge' && this.bridge.credentials ? connectBridge(this.bridge.credentials.app) : this.#browserHost.connect(),
+    adopt: (client, transport) => this.#adopt(client, transport),
   });
   #client: GatewayClient | null = null;
   readonly #listeners = new EventListeners();
@@ -74,7 +75,7 @@ export class GatewayConnection {
   #attempt = 0;
   #connectedAt = -Infinity;
 
-  /** Connects, and stays connected from then on. */
+  /** Connects and reconnects after each interruption. */
   start(): void {
     if (this.#started) return;
     this.#started = true;
@@ -91,7 +92,7 @@ export class GatewayConnection {
     return this.#browserHost.start().api;
   }
 
-  /** Ends this browser's own host: its data is about to be deleted, and the page left. */
+  /** Ends this browser's own host, before its data is deleted and the page is left. */
   end(): Promise<void> {
     return this.#browserHost.end();
   }
@@ -112,29 +113,29 @@ export class GatewayConnection {
     } catch (error) {
       if (!isHandover(error) || !isReadMethod(method)) throw error;
     }
-    // The listener of its end runs first, and starts the next connection.
+    // The listener in `#adopt` runs first and starts the next connection.
     await client.closed;
     return (await this.#waitForClient()).call(method, params, options);
   }
 
-  /** Calls a method by any name, as it is written, and never twice: for the console. */
+  /** Calls a method by any name, without a retry, for the console. */
   async request(method: string, params: unknown): Promise<unknown> {
     return (await this.#waitForClient()).request(method, params);
   }
 
-  /** Sees the frames of this connection and all to come; the result stops it. */
+  /** Watches frames of this and all later connections. Returns a function that stops it. */
   watch(watcher: FrameWatcher): () => void {
     return this.#listeners.watch(watcher);
   }
 
-  /** Listens to an event over all connections to come; the result stops it. */
+  /** Listens to an event over this and all later connections. Returns a function that stops it. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void {
     return this.#listeners.on(event, listener);
   }
 
-  /** Also when a link is opened in a page that runs: it stays connected, and its worker goes to the bridge. */
+  /** Loads the credentials and connects. If a link is opened in a running page, it stays connected, and its worker attaches to the bridge. */
   async #begin(): Promise<void> {
-    // The demo knows no bridge, also where it is served by one.
+    // The demo never uses a bridge, even if one serves it.
     const refusal = isDemo ? null : await this.bridge.read();
     const { credentials } = this.bridge;
     if (credentials) {
@@ -145,7 +146,7 @@ export class GatewayConnection {
     else await this.#connect();
     if (!refusal || this.bridge.isLinked) return;
     this.problem = refusal;
-    // A person who opened a link looks at the page, not at the connection menu.
+    // Shown on the page too, as the person opened a link and may not look at the connection menu.
     toasts.show(refusal, { sticky: true });
   }
 
@@ -160,37 +161,37 @@ export class GatewayConnection {
 
   /** The route to switch to, if it is not the one in use. */
   #findBetterTransport(): Transport | null {
-    const way = this.#chooseTransport();
-    return way === 'ask' || way === this.transport ? null : way;
+    const transport = this.#chooseTransport();
+    return transport === 'ask' || transport === this.transport ? null : transport;
   }
 
   /** `quiet`: another host takes over, which is not an error to show. */
   async #connect({ quiet = false } = {}): Promise<void> {
     const attempt = ++this.#attempt;
-    const outrun = (): boolean => attempt !== this.#attempt;
+    const isOutdated = (): boolean => attempt !== this.#attempt;
     clearTimeout(this.#timer);
-    const show = (): void => void (!outrun() && !this.#client && (this.state = 'connecting'));
+    const show = (): void => void (!isOutdated() && !this.#client && (this.state = 'connecting'));
     if (quiet) this.#timer = setTimeout(show, HANDOVER_NOTICE_MS);
     else show();
     this.retryAt = null;
     try {
       // The last transport usually works: the bridge is probed first only if nothing is known.
       if (this.#chooseTransport() === 'ask') await this.bridge.probe();
-      const bridged = this.#chooseTransport() === 'browser' ? null : await this.bridge.connect({ inUse: this.transport === 'bridge' });
-      if (!bridged && outrun()) return;
-      const client = bridged ?? (await this.#browserHost.connect());
-      if (outrun()) client.close();
-      else this.#adopt(client, bridged ? 'bridge' : 'browser');
+      const bridgeClient = this.#chooseTransport() === 'browser' ? null : await this.bridge.connect({ inUse: this.transport === 'bridge' });
+      if (!bridgeClient && isOutdated()) return;
+      const client = bridgeClient ?? (await this.#browserHost.connect());
+      if (isOutdated()) client.close();
+      else this.#adopt(client, bridgeClient ? 'bridge' : 'browser');
     } catch (error) {
-      if (!outrun()) this.#onFailure(error);
+      if (!isOutdated()) this.#onFailure(error);
     }
   }
 
-  #adopt(client: GatewayClient, via: Transport): void {
+  #adopt(client: GatewayClient, transport: Transport): void {
     clearTimeout(this.#timer);
     this.#client = client;
-    this.transport = via;
-    if (via === 'bridge') this.bridge.onConnected();
+    this.transport = transport;
+    if (transport === 'bridge') this.bridge.onConnected();
     this.state = 'online';
     this.problem = this.bridge.isRefused ? m.shell_bridge_refused({ command: getLinkCommand() }) : null;
     this.#retryMs = MIN_RETRY_MS;
@@ -232,25 +233,25 @@ export class GatewayConnection {
     this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2);
   }
 
-  /** While the bridge does not tell of itself, because this page is not on it, it is asked now and then. */
+  /** Probes the bridge at an interval while neither the page nor its worker is connected to it. */
   async #checkBridge(once = false): Promise<void> {
     const { credentials } = this.bridge;
     if (!this.#client || !credentials) return;
-    // A worker that died while the page was between two ways is started again here.
+    // Restarts a worker that died while the page moved between transports.
     if (this.host === null && !isBuildStale()) this.#browserHost.start();
     if (this.host?.state === 'failed' && !isDataTooNew(this.host)) this.#browserHost.attach(credentials.host);
-    const needed = once || (this.transport === 'browser' && (this.host?.uplink !== 'attached' || this.host.sync?.role === 'replica'));
-    if (!needed) return;
+    const shouldProbe = once || (this.transport === 'browser' && (this.host?.uplink !== 'attached' || this.host.sync?.role === 'replica'));
+    if (!shouldProbe) return;
     await this.bridge.probe();
     this.#migrator.reconsider();
   }
 
   #onHostStatus(status: HostStatus): void {
-    const lost = this.host?.uplink === 'attached' && status.uplink !== 'attached';
+    const hasDetached = this.host?.uplink === 'attached' && status.uplink !== 'attached';
     this.host = status;
     if (status.uplink === 'attached') this.bridge.state = 'reachable';
     if (status.state === 'superseded') reloadOnce();
-    if (lost) void this.#checkBridge();
+    if (hasDetached) void this.#checkBridge();
     this.#migrator.reconsider();
   }
 
@@ -265,7 +266,7 @@ export class GatewayConnection {
       if (!isBuildStale()) setTimeout(() => this.#browserHost.start(), early ? BRIDGE_CHECK_MS : 0);
       return;
     }
-    // The port to a dead worker stays silent: nothing else ends what waits on it.
+    // The port to a dead worker reports nothing: pending calls have to be ended here.
     const client = this.#client;
     this.#client = null;
     client?.close();

@@ -1,6 +1,6 @@
-/** Changes exactly when the sources do; set by vite.config.ts. */
+/** Id of the build, which changes exactly when the sources do; set by vite.config.ts. */
 declare const __PERCH_BUILD__: string;
-/** Built by `npm run build:demo`; likewise. */
+/** Whether this is a demo-only build (`npm run build:demo`); set by vite.config.ts. */
 declare const __PERCH_DEMO__: boolean;
 
 declare module '*?sharedworker&url' {

@@ -1,6 +1,6 @@
 import { type DBSchema, openDB } from 'idb';
 
-/** A credential as a page keeps it: its key cannot be exported. */
+/** A stored credential; its key cannot be exported. */
 export interface StoredCredential {
   id: string;
   key: CryptoKey;
@@ -27,7 +27,7 @@ export async function readLink(): Promise<StoredLink | undefined> {
   }
 }
 
-/** Keeps a link, or forgets it (null). */
+/** Stores the link; null deletes it. */
 export async function writeLink(link: StoredLink | null): Promise<void> {
   const db = await openDb();
   try {

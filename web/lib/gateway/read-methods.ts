@@ -1,6 +1,6 @@
 import type { MethodName } from '#shared/rpc/methods/index.ts';
 
-/** Methods that change nothing, written out, for the contracts themselves weigh much. */
+/** Methods that change nothing. A list, since importing the contracts would add much code to the page. */
 const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'health',
   'chat.history',
@@ -100,5 +100,5 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'doctor.run',
 ]);
 
-/** Whether the method changes nothing: if it was interrupted because the page moved to another host, it may be called again there. */
+/** Whether a method changes nothing, so that it may be repeated at another host after an interruption. */
 export const isReadMethod = (method: MethodName): boolean => READ_METHODS.has(method);

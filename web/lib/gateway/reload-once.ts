@@ -1,9 +1,9 @@
 const RELOAD_KEY = 'perch.reloaded-for';
 
-/** A newer build has taken over, and this page could not be replaced by one of it. */
+/** Whether this page is still of an old build after a reload for a newer one. */
 export const isBuildStale = (): boolean => sessionStorage.getItem(RELOAD_KEY) === __PERCH_BUILD__;
 
-/** A build mismatch reloads once, never in a circle. */
+/** Reloads the page after a build mismatch, only once, to avoid a loop. */
 export function reloadOnce(): void {
   if (isBuildStale()) return;
   sessionStorage.setItem(RELOAD_KEY, __PERCH_BUILD__);

@@ -6,16 +6,16 @@ import { toTrustedScriptUrl } from '../trusted-script-url.ts';
 
 /** A worker for one kind of task that a page provides to the gateway's worker: started on demand, one at a time. */
 export class TaskWorker implements PageWorkerProvider {
-  readonly work: PageTask;
+  readonly task: PageTask;
   #worker: Worker | undefined;
 
-  constructor(work: PageTask) {
-    this.work = work;
+  constructor(task: PageTask) {
+    this.task = task;
   }
 
   async start(): Promise<MessagePort> {
     await this.stop();
-    this.#worker = new Worker(toTrustedScriptUrl(url), { type: 'module', name: getPageWorkerName(this.work) });
+    this.#worker = new Worker(toTrustedScriptUrl(url), { type: 'module', name: getPageWorkerName(this.task) });
     const { port1, port2 } = new MessageChannel();
     this.#worker.postMessage(locale, [port1]);
     return transfer(port2, [port2]);

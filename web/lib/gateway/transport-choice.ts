@@ -6,25 +6,24 @@ export type Transport = 'bridge' | 'browser';
 
 /** State that the choice of transport depends on. */
 export interface TransportState {
-  /** This browser holds a credential that the bridge accepts, as far as is known. */
+  /** This browser has a credential that the bridge accepts, as far as known. */
   linked: boolean;
   bridge: 'unknown' | 'reachable' | 'stopped';
-  /** Somebody serves behind the bridge, as far as is known. */
+  /** A host serves the bridge's clients, as far as known. */
   served: boolean;
   /** Host mode last reported by the bridge; null before the first report. */
   mode: BridgeHealth['mode'] | null;
   /** This browser's own host: whether it serves the bridge's clients. */
   role: SyncState['role'];
-  /** Its gateway could not start, or its data is of a newer build. */
+  /** This browser's host could not start, or its data is of a newer build. */
   unfit: boolean;
-  /** The way that is in use. */
+  /** The transport in use. */
   current: Transport | null;
 }
 
 /**
  * Chooses the route: this browser's own worker if it serves, if there is no bridge, or if no host serves behind it; else the bridge. While
- * the worker catches up its role is undecided, and the current route is kept. `ask`: nothing is known yet, and the bridge must say who may
- * serve.
+ * the worker catches up its role is undecided, and the current route is kept. `ask`: nothing is known yet, and the bridge has to be probed first.
  */
 export function chooseTransport({ linked, bridge, served, mode, role, unfit, current }: TransportState): Transport | 'ask' {
   if (!linked || bridge === 'stopped' || role === 'holder') return 'browser';

@@ -11,10 +11,10 @@ import { TaskWorker } from './task-worker.ts';
 /** Every tab must pass the same options, else the browser refuses to connect to the SharedWorker. */
 const WORKER_OPTIONS = { type: 'module', name: toScopedName(`perch-${__PERCH_BUILD__}`), extendedLifetime: true } as const;
 
-/** Timeout for the worker to identify itself. One that was killed while starting reports no event. */
+/** Timeout for the worker to identify itself, since one that is killed while starting reports no event. */
 const START_TIMEOUT_MS = 10_000;
 
-/** A heartbeat that is not answered in this time tells of a frozen worker. */
+/** Timeout of a heartbeat, after which the worker counts as frozen. */
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 
 /** Delay of low-priority work. */
@@ -26,7 +26,7 @@ export class WorkerHost {
   /** Resolves when the worker is dead; never rejects. */
   readonly died: Promise<void>;
   readonly #tabLock = `perch-tab:${crypto.randomUUID()}`;
-  readonly #taskWorkers = PAGE_WORKERS.map((work) => new TaskWorker(work));
+  readonly #taskWorkers = PAGE_WORKERS.map((task) => new TaskWorker(task));
   #lockHeld: Promise<void>;
   #cancelReady = (): void => {};
 
@@ -35,9 +35,9 @@ export class WorkerHost {
     this.#lockHeld = holdLock(this.#tabLock);
     this.#offerTaskWorkers();
     void this.#offerBuiltInModel();
-    const silent = Promise.withResolvers<never>();
-    const timer = setTimeout(silent.reject, START_TIMEOUT_MS);
-    this.died = Promise.race([api.identify(), onerror, silent.promise]).then(async ({ lock }) => {
+    const startTimeout = Promise.withResolvers<never>();
+    const timer = setTimeout(startTimeout.reject, START_TIMEOUT_MS);
+    this.died = Promise.race([api.identify(), onerror, startTimeout.promise]).then(async ({ lock }) => {
       clearTimeout(timer);
       await navigator.locks.request(lock, () => {});
       void api.end();
@@ -80,11 +80,11 @@ export class WorkerHost {
 
   /** Whether the worker's code still runs. */
   async alive(): Promise<boolean> {
-    const late = new Promise<false>((resolve) => setTimeout(resolve, HEARTBEAT_TIMEOUT_MS, false));
-    return Promise.race([this.api.ping().then(() => true), late]);
+    const timeout = new Promise<false>((resolve) => setTimeout(resolve, HEARTBEAT_TIMEOUT_MS, false));
+    return Promise.race([this.api.ping().then(() => true), timeout]);
   }
 
-  /** Ends it for all tabs; resolves when it is dead. */
+  /** Ends the worker for all tabs; resolves when it is dead. */
   async end(): Promise<void> {
     void this.api.end();
     await this.died;
@@ -103,7 +103,7 @@ export class WorkerHost {
 
   #offerTaskWorkers(): void {
     void this.#lockHeld.then(() => {
-      for (const lent of this.#taskWorkers) void this.api.lend(this.#tabLock, lent.work, proxy(lent));
+      for (const worker of this.#taskWorkers) void this.api.lend(this.#tabLock, worker.task, proxy(worker));
     });
   }
 

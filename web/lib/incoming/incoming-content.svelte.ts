@@ -65,7 +65,7 @@ export class IncomingContent {
     }
   }
 
-  /** Of other programs, too: whether a JSON file or a zip is one is only seen in it. */
+  /** Imports exports, also of other programs, which only the content of a JSON file or zip reveals. */
   async #importExports(): Promise<boolean> {
     if (this.#exports === null) {
       const exportFiles = await Promise.all(this.#otherFiles.map(async (file) => ((await this.#isExport(file)) ? [file] : [])));
@@ -76,12 +76,12 @@ export class IncomingContent {
       const [file] = this.#exports;
       if (!file) return true;
       const chatImport = new ChatImport();
-      const read = this.#readings.get(file);
-      await chatImport.run([{ path: file.name, blob: file }], async (files) => read ?? readImport(files));
-      const brought = chatImport.addedCount > 0 || chatImport.knownCount > 0;
+      const reading = this.#readings.get(file);
+      await chatImport.run([{ path: file.name, blob: file }], async (files) => reading ?? readImport(files));
+      const hasImported = chatImport.addedCount > 0 || chatImport.knownCount > 0;
       // Existing chats would be imported a second time.
-      if (brought || chatImport.problems.length === 0) this.#exports.shift();
-      if (brought) {
+      if (hasImported || chatImport.problems.length === 0) this.#exports.shift();
+      if (hasImported) {
         // Imported chats are sorted by their time, possibly far down in the list.
         toasts.show(chatImport.outcome);
         this.#chat = '/sessions';
@@ -93,8 +93,8 @@ export class IncomingContent {
   }
 
   async #addToDraft(): Promise<boolean> {
-    const waits = this.#text !== '' || this.#otherFiles.length > 0;
-    if (waits) {
+    const hasDraft = this.#text !== '' || this.#otherFiles.length > 0;
+    if (hasDraft) {
       const draft = new MessageDraft();
       await draft.open('new');
       if (this.#text !== '') draft.append(this.#text, []);
@@ -105,25 +105,25 @@ export class IncomingContent {
       if (draft.problems.length > 0) this.problem = { message: draft.problems.join(' '), code: null };
     }
     if (this.problem) return false;
-    if (this.#drawings.length === 0) await goto(waits ? '/' : (this.#chat ?? '/'));
+    if (this.#drawings.length === 0) await goto(hasDraft ? '/' : (this.#chat ?? '/'));
     return true;
   }
 
   async #createDrawing(): Promise<boolean> {
     if (this.#drawings.length === 0) return true;
-    const fresh = new NewDrawing();
-    await fresh.createFromFiles(this.#drawings);
-    this.problem = fresh.problem;
-    return fresh.problem === null;
+    const newDrawing = new NewDrawing();
+    await newDrawing.createFromFiles(this.#drawings);
+    this.problem = newDrawing.problem;
+    return newDrawing.problem === null;
   }
 
   async #isExport(file: File): Promise<boolean> {
     if (!/\.(json|zip)$/i.test(file.name)) return false;
     try {
-      const read = await readImport([{ path: file.name, blob: file }]);
-      const isOne = /\.zip$/i.test(file.name) ? read.chats.length > 0 : isSavedChat(read);
-      if (isOne) this.#readings.set(file, read);
-      return isOne;
+      const reading = await readImport([{ path: file.name, blob: file }]);
+      const isExport = /\.zip$/i.test(file.name) ? reading.chats.length > 0 : isSavedChat(reading);
+      if (isExport) this.#readings.set(file, reading);
+      return isExport;
     } catch (error) {
       // Such a file could not be read as an attachment either.
       if (error instanceof ImportError) return error.refusal === 'brokenZip';

@@ -22,8 +22,8 @@ export function followLaunches(): void {
 
 async function handleLaunch(targetURL: string | undefined, handles: NonNullable<Launch['files']>): Promise<void> {
   // A file that no longer exists, or may not be read, does not block the others.
-  const read = await Promise.allSettled(handles.map((handle) => handle.getFile()));
-  const files = read.flatMap((each) => (each.status === 'fulfilled' ? [withReadableName(each.value)] : []));
+  const results = await Promise.allSettled(handles.map((handle) => handle.getFile()));
+  const files = results.flatMap((result) => (result.status === 'fulfilled' ? [withReadableName(result.value)] : []));
   launchFiles.files = [...launchFiles.files, ...files];
   const target = targetURL ? URL.parse(targetURL) : null;
   const href = files.length > 0 ? SHARE_PATH : target && target.pathname + target.search + target.hash;

@@ -22,22 +22,21 @@ export type SandboxMessage = z.infer<typeof messageSchema>;
 
 /** Timeout for loading the frame, which is a small file of this app. */
 const OPEN_TIMEOUT_MS = 15_000;
-/** The app's own frames send it far fewer. */
+/** Maximum rate of messages to the app's window, far above that of its own frames. */
 const MAX_MESSAGES_PER_SECOND = 500;
 
 /**
- * A place on the page for documents that are not to be trusted (docs/decisions/0057): without an origin, storage or network, in a frame of
- * public/frame.html's policy.
+ * A frame for untrusted documents (docs/decisions/0057), without an origin, storage or network, under the policy of public/frame.html.
  */
 export class Sandbox {
-  readonly #onMessage: (said: SandboxMessage) => void;
+  readonly #onMessage: (message: SandboxMessage) => void;
   readonly #opening = Promise.withResolvers<void>();
   readonly #destroyed = new AbortController();
   #frame: HTMLIFrameElement | undefined;
   #port: MessagePort | undefined;
 
   /** Opens it within `host`. `onMessage` is called with the messages of the document. */
-  constructor(host: HTMLElement, title: string, onMessage: (said: SandboxMessage) => void) {
+  constructor(host: HTMLElement, title: string, onMessage: (message: SandboxMessage) => void) {
     this.#onMessage = onMessage;
     this.#opening.promise.catch(() => {});
     setTimeout(() => this.#opening.reject(new Error('the preview frame couldn’t be loaded')), OPEN_TIMEOUT_MS);
@@ -80,18 +79,18 @@ export class Sandbox {
     this.#opening.reject(new Error('the preview was closed'));
   }
 
-  #load(host: HTMLElement, title: string, unclosed: () => void): void {
+  #load(host: HTMLElement, title: string, onNotIsolated: () => void): void {
     if (this.#destroyed.signal.aborted) return;
     this.#frame?.remove();
     const frame = (this.#frame = document.createElement('iframe'));
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-      const received = parseMessage(data);
-      if (received?.kind !== 'ready') {
-        if (received) this.#onMessage(received);
-      } else if (received.closed) this.#opening.resolve();
-      else unclosed();
+      const message = parseMessage(data);
+      if (message?.kind !== 'ready') {
+        if (message) this.#onMessage(message);
+      } else if (message.closed) this.#opening.resolve();
+      else onNotIsolated();
     };
     frame.title = title;
     frame.src = `${BASE_PATH}${FRAME_FILE}`;
@@ -99,7 +98,7 @@ export class Sandbox {
     host.append(frame);
   }
 
-  /** A document can also post messages to the app's own window, which ignores them. */
+  /** Removes a document that floods the app's own window with messages, which the app ignores. */
   #endFloods(): void {
     let messageCount = 0;
     let since = 0;

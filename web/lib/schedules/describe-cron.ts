@@ -10,7 +10,7 @@ export const getWeekdayName = (weekday: number): string =>
 /** January is 1. */
 const getMonthName = (month: number): string => formatDateTime(Date.UTC(2023, month - 1, 1), { month: 'long', timeZone: 'UTC' });
 
-// American English would put a comma before the last one, and the gateway does not.
+// British English, without a comma before the last item, as in texts of the gateway.
 const english = new Intl.ListFormat('en-GB');
 const formatValues = (words: readonly string[]): string => (locale === 'en' ? english.format(words) : formatList(words));
 
@@ -29,8 +29,8 @@ function describeInterval(time: Exclude<CronShape['time'], { every: 'day' }>): s
   return past === 0 ? m.schedules_every_hours({ count }) : m.schedules_every_hours_past({ count, past });
 }
 
-function describeTimes({ days, months: some }: CronShape, times: string): string {
-  const months = some && formatValues(some.map(getMonthName));
+function describeTimes({ days, months: monthNumbers }: CronShape, times: string): string {
+  const months = monthNumbers && formatValues(monthNumbers.map(getMonthName));
   switch (days.kind) {
     case 'all':
       return months ? m.schedules_daily_in_at({ months, times }) : m.schedules_daily_at({ times });
@@ -47,8 +47,8 @@ function describeTimes({ days, months: some }: CronShape, times: string): string
   }
 }
 
-function describeRepeat({ days, months: some }: CronShape, every: string): string {
-  const months = some && formatValues(some.map(getMonthName));
+function describeRepeat({ days, months: monthNumbers }: CronShape, every: string): string {
+  const months = monthNumbers && formatValues(monthNumbers.map(getMonthName));
   switch (days.kind) {
     case 'all':
       return months ? m.schedules_daily_in_every({ every, months }) : every;
@@ -66,11 +66,11 @@ function describeRepeat({ days, months: some }: CronShape, every: string): strin
 }
 
 const FIELD_ERRORS = {
-  minute: (of: CronFieldRange) => m.schedules_wrong_minute(of),
-  hour: (of: CronFieldRange) => m.schedules_wrong_hour(of),
-  day: (of: CronFieldRange) => m.schedules_wrong_day(of),
-  month: (of: CronFieldRange) => m.schedules_wrong_month(of),
-  weekday: (of: CronFieldRange) => m.schedules_wrong_weekday(of),
+  minute: (range: CronFieldRange) => m.schedules_wrong_minute(range),
+  hour: (range: CronFieldRange) => m.schedules_wrong_hour(range),
+  day: (range: CronFieldRange) => m.schedules_wrong_day(range),
+  month: (range: CronFieldRange) => m.schedules_wrong_month(range),
+  weekday: (range: CronFieldRange) => m.schedules_wrong_weekday(range),
 };
 interface CronFieldRange {
   text: string;

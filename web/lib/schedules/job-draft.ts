@@ -6,7 +6,7 @@ import { validateCron } from './describe-cron.ts';
 export type ScheduleKind = 'every' | 'daily' | 'weekly' | 'once' | 'cron';
 export type IntervalUnit = 'minutes' | 'hours' | 'days';
 
-/** A job as its form has it. */
+/** Values of the form of a job. */
 export interface JobDraft {
   name: string;
   message: string;
@@ -17,24 +17,24 @@ export interface JobDraft {
   /** Number of units for `every`; null if the input is not a number. */
   count: number | null;
   unit: IntervalUnit;
-  /** Of `daily` and `weekly`: `07:30`. */
+  /** Time for `daily` and `weekly`: `07:30`. */
   time: string;
-  /** Of `weekly`: Sunday is 0. */
+  /** Days for `weekly`; Sunday is 0. */
   weekdays: number[];
-  /** Of `once`, by this browser's clock: `2026-11-23T07:30`. */
+  /** Time for `once`, in this browser's time zone: `2026-11-23T07:30`. */
   date: string;
-  /** Of `cron`: five fields. */
+  /** Five-field expression for `cron`. */
   expr: string;
-  /** Of `daily`, `weekly` and `cron`; empty: the configured one. */
+  /** Time zone for `daily`, `weekly` and `cron`; empty for the configured one. */
   zone: string;
   /** Changes allowed after reading outside content: none, files of a folder, all, or a custom set. */
   outside: 'ask' | 'files' | 'all' | 'custom';
-  /** Of `files`. */
+  /** Folder for `files`. */
   outsideFolder: string;
 }
 
 const UNIT_MS: Readonly<Record<IntervalUnit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
-/** As the contract has it (shared/rpc/methods/cron-contracts.ts). */
+/** Maximum of the contract (shared/rpc/methods/cron-contracts.ts). */
 const MAX_INTERVAL_MS = 366 * UNIT_MS.days;
 export const WORKDAYS: readonly number[] = [1, 2, 3, 4, 5];
 
@@ -53,7 +53,7 @@ export const createJobDraft = (now: number, zone: string): JobDraft => ({
   ...{ outside: 'ask', outsideFolder: 'reports' },
 });
 
-/** A job that there is, to be changed. What its form has of other kinds of schedules is as in a new one. */
+/** Form values of an existing job; fields of other kinds of schedules have the defaults of a new one. */
 export function toJobDraft({ name, message, agentId, sessionTarget, catchUp, schedule, outsideGrant }: CronJob, now: number): JobDraft {
   const draft: JobDraft = { ...createJobDraft(now, ''), ...readGrant(outsideGrant), name, message, agentId, sessionTarget, catchUp };
   switch (schedule.kind) {
@@ -87,10 +87,10 @@ export function toOutsideGrant({ outside, outsideFolder }: Pick<JobDraft, 'outsi
   return outside === 'files' ? { tools: [FILE_WRITE], paths: [`${toFolder(outsideFolder)}/`] } : undefined;
 }
 
-/** A folder as people write it, without slashes around it. */
+/** Normalizes a typed folder, without slashes at its ends. */
 export const toFolder = (text: string): string => text.trim().replace(/^(\.?\/)+|\/+$/g, '');
 
-/** Of an expression that is one time on every day, or on some days of the week. */
+/** Form values of an expression for one time on every day, or on some days of the week; empty for others. */
 function parseDailyTime(expr: string): Partial<JobDraft> {
   if (findCronProblem(expr) !== undefined) return {};
   const { minute, hour, day, month, weekday } = parseCron(expr) ?? {};
@@ -100,7 +100,7 @@ function parseDailyTime(expr: string): Partial<JobDraft> {
   return weekday.all ? { when: 'daily', time } : { when: 'weekly', time, weekdays: [...weekday.values] };
 }
 
-/** Whether a time zone is called that; the empty text is the configured one. */
+/** Whether a time zone of this name exists; an empty name is the configured one. */
 export function isZone(zone: string): boolean {
   try {
     return zone.trim() === '' || Intl.DateTimeFormat('en', { timeZone: zone.trim() }).resolvedOptions().timeZone !== '';
@@ -141,7 +141,7 @@ export function toSchedule(draft: JobDraft, now: number): Schedule | string {
 
 const padTwo = (value: number): string => String(value).padStart(2, '0');
 
-/** As a field for a day and a time has it, by this browser's clock. */
+/** Formats a time for a `datetime-local` field, in this browser's time zone. */
 function formatLocalTime(at: number): string {
   const date = new Date(at);
   const day = `${date.getFullYear()}-${padTwo(date.getMonth() + 1)}-${padTwo(date.getDate())}`;

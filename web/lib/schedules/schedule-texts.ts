@@ -20,17 +20,17 @@ const CLOCK = {
 } as const;
 const CLOCK_WITH_YEAR = { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' } as const;
 
-/** A time by the clock of this browser, to the minute: `Mon, Nov 23, 07:00`; of another year than `now` with the year. Milliseconds since 1970. */
+/** Formats a time to the minute: `Mon, Nov 23, 07:00`; with the year if it is not that of `now`. Milliseconds since 1970. */
 export const formatClockTime = (at: number, now: number): string =>
   formatDateTime(at, new Date(at).getFullYear() === new Date(now).getFullYear() ? CLOCK : CLOCK_WITH_YEAR);
 
-/** How long it is until then: `in 3 hours`. Milliseconds since 1970. */
+/** Formats the time until `at`: `in 3 hours`. Milliseconds since 1970. */
 export function formatTimeUntil(at: number, now: number): string {
   for (const [unit, ms] of UNITS) if (at - now >= ms) return formatRelativeTime(Math.round((at - now) / ms), unit, { numeric: 'always' });
   return at > now ? m.schedules_ahead_soon() : m.schedules_ahead_now();
 }
 
-/** A schedule as people say it: `every 15 minutes`, `Monday to Friday at 08:00 (Europe/Berlin)`, `once, Mon, Nov 23, 07:00`. */
+/** Describes a schedule: `every 15 minutes`, `Monday to Friday at 08:00 (Europe/Berlin)`, `once, Mon, Nov 23, 07:00`. */
 export function describeSchedule(schedule: Schedule, now: number): string {
   switch (schedule.kind) {
     case 'at':
@@ -40,8 +40,8 @@ export function describeSchedule(schedule: Schedule, now: number): string {
       return INTERVAL_TEXTS[unit](schedule.everyMs / ms);
     }
     case 'cron': {
-      const when = describeCron(schedule.expr);
-      return schedule.tz === undefined ? when : m.schedules_in_zone({ when, zone: schedule.tz });
+      const description = describeCron(schedule.expr);
+      return schedule.tz === undefined ? description : m.schedules_in_zone({ when: description, zone: schedule.tz });
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Dictated text at its place within written text. */
+/** Inserts dictated text into written text. */
 export class DictatedText {
   readonly #before: string;
   readonly #after: string;
@@ -10,7 +10,7 @@ export class DictatedText {
     this.#after = text.slice(end);
   }
 
-  /** The text with all words so far, of which `interim` may still change, and where they end. */
+  /** The text with all words so far, including `interim` ones that may still change, and the position after them. */
   withInterim(interim: string): { text: string; caret: number } {
     const spoken = [this.#dictated, interim.trim()].filter(Boolean).join(' ');
     const lead = spoken && /\S$/.test(this.#before) ? ' ' : '';
@@ -19,8 +19,8 @@ export class DictatedText {
     return { text: head + trail + this.#after, caret: head.length };
   }
 
-  /** Adds words that do not change any more. */
-  add(added: string): void {
-    this.#dictated = [this.#dictated, added.trim()].filter(Boolean).join(' ');
+  /** Adds final words. */
+  add(words: string): void {
+    this.#dictated = [this.#dictated, words.trim()].filter(Boolean).join(' ');
   }
 }

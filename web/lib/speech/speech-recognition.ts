@@ -16,11 +16,11 @@ interface Recognition extends EventTarget {
 
 interface RecognitionConstructor {
   new (): Recognition;
-  /** Newer browsers: whether this very device can do it (section 5.1.2). */
+  /** In newer browsers: whether speech can be recognized on this device (section 5.1.2). */
   available?(options: { langs: string[]; processLocally: boolean }): Promise<'unavailable' | 'downloadable' | 'downloading' | 'available'>;
 }
 
-const recognitionConstructor = (): RecognitionConstructor | undefined => {
+const getRecognitionConstructor = (): RecognitionConstructor | undefined => {
   const { SpeechRecognition, webkitSpeechRecognition } = globalThis as {
     SpeechRecognition?: RecognitionConstructor;
     webkitSpeechRecognition?: RecognitionConstructor;
@@ -28,12 +28,12 @@ const recognitionConstructor = (): RecognitionConstructor | undefined => {
   return SpeechRecognition ?? webkitSpeechRecognition;
 };
 
-export const canRecognizeSpeech = (): boolean => recognitionConstructor() !== undefined;
+export const canRecognizeSpeech = (): boolean => getRecognitionConstructor() !== undefined;
 
-/** Whether this device itself turns speech of a language into words, so that no sound leaves it. */
+/** Whether speech of a language is recognized on this device, so that no audio is sent elsewhere. */
 export async function isRecognizedLocally(language: string): Promise<boolean> {
   try {
-    return (await recognitionConstructor()?.available?.({ langs: [language], processLocally: true })) === 'available';
+    return (await getRecognitionConstructor()?.available?.({ langs: [language], processLocally: true })) === 'available';
   } catch {
     return false;
   }
@@ -54,29 +54,29 @@ export interface RecognitionOptions {
   local: boolean;
   /** `settled`: final words, each reported once; `interim`: words that may still change. */
   onwords: (settled: string, interim: string) => void;
-  /** Called at the end. `why`: a sentence if it was not requested. */
-  onend: (why: string | null) => void;
+  /** Called at the end. `problem`: a sentence if it ended by itself because of an error. */
+  onend: (problem: string | null) => void;
 }
 
 /** Starts speech recognition. `stop` waits for the last words; `abort` does not. Throws if the browser does not support it. */
 export function startRecognition({ language, local, onwords, onend }: RecognitionOptions): { stop(): void; abort(): void } {
-  const Recogniser = recognitionConstructor();
+  const Recogniser = getRecognitionConstructor();
   if (!Recogniser) throw new Error(m.chat_dictate_cannot());
   const recognition = new Recogniser();
-  let why: string | null = null;
+  let problem: string | null = null;
   recognition.lang = language;
   recognition.continuous = true;
   recognition.interimResults = true;
   if (local) recognition.processLocally = true;
   recognition.onresult = ({ resultIndex, results }) => {
-    const fresh = Array.from(results).slice(resultIndex);
-    const getTranscript = (all: typeof fresh): string => all.map((result) => result[0]?.transcript.trim() ?? '').join(' ');
-    onwords(getTranscript(fresh.filter(({ isFinal }) => isFinal)), getTranscript(fresh.filter(({ isFinal }) => !isFinal)));
+    const newResults = Array.from(results).slice(resultIndex);
+    const getTranscript = (selected: typeof newResults): string => selected.map((result) => result[0]?.transcript.trim() ?? '').join(' ');
+    onwords(getTranscript(newResults.filter(({ isFinal }) => isFinal)), getTranscript(newResults.filter(({ isFinal }) => !isFinal)));
   };
   recognition.onerror = ({ error }) => {
-    if (error !== 'aborted') why = ERROR_TEXTS[error]?.() ?? m.chat_dictate_failed({ error });
+    if (error !== 'aborted') problem = ERROR_TEXTS[error]?.() ?? m.chat_dictate_failed({ error });
   };
-  recognition.onend = () => onend(why);
+  recognition.onend = () => onend(problem);
   recognition.start();
   return {
     stop: () => recognition.stop(),

@@ -2,7 +2,7 @@ import { Lexer, type Token, type Tokens } from 'marked';
 import { BARE_HTML, markdownParser } from '#lib/markdown/markdown-parser.ts';
 
 const LEXER_OPTIONS = markdownParser().defaults;
-/** Voices of the network go silent in the middle of longer texts. UTF-16 units. */
+/** Maximum length of a piece in UTF-16 units: network voices stop in the middle of longer texts. */
 const MAX_CHARS = 300;
 
 /** Converts Markdown to speech, in pieces of one or more sentences: without mark-up, code, formulas and addresses. */

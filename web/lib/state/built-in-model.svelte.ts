@@ -34,9 +34,9 @@ class BuiltInModel {
     this.#download = abort;
     this.progress = 0;
     try {
-      const { wished } = await findBestOptions(model, locale);
+      const { options } = await findBestOptions(model, locale);
       const conversation = await model.create({
-        ...wished,
+        ...options,
         signal: abort.signal,
         monitor: (monitor) =>
           monitor.addEventListener('downloadprogress', (event) => {

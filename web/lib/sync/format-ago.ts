@@ -10,8 +10,8 @@ const UNITS = [
 ] as const;
 
 /**
- * `5 minutes formatAgo`, seen at `now`; both in milliseconds since 1970. Future times count as now, since the clocks of two devices may differ a
- * little.
+ * Formats a past time: `5 minutes ago`. Both are in milliseconds since 1970. Future times count as now, since the clocks of two devices may
+ * differ a little.
  */
 export function formatAgo(at: number, now: number): string {
   for (const [unit, ms] of UNITS) if (now - at >= ms) return formatRelativeTime(-Math.floor((now - at) / ms), unit, { numeric: 'auto' });

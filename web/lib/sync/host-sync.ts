@@ -5,14 +5,14 @@ import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 /** Sync state before the first report: no bridge. */
 export const NO_SYNC: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
 
-/** The worker could not open its data because a newer build wrote it. */
+/** Whether the worker could not open its data because a newer build wrote it. */
 export const isDataTooNew = (host: HostStatus | null): boolean =>
   host?.state === 'failed' && /newer build of Perch/.test(host.problem ?? '');
 
-/** This build is older than the data: it reads only, or not even that. */
+/** Whether this build is older than the data, which is read-only then or cannot be opened. */
 export const isOutdated = (host: HostStatus | null): boolean => host?.sync?.state === 'outdated' || isDataTooNew(host);
 
-/** This browser's own host cannot serve, whatever the bridge says. */
+/** Whether this browser's own host cannot serve. */
 export const isUnfit = (host: HostStatus | null): boolean => host?.state === 'failed' || isOutdated(host);
 
 /** Finds this browser among the attached hosts; undefined if that is unknown. */

@@ -4,7 +4,7 @@ import { formatNumber } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/frame-messages.ts';
 import { isOutdated } from './host-sync.ts';
 
-/** How safe this browser's data is. */
+/** Sync status of this browser. */
 export interface SyncStatus {
   name:
     | 'older'
@@ -18,9 +18,9 @@ export interface SyncStatus {
     | 'bridge_away'
     | 'failing'
     | 'unknown';
-  /** The dot's colour: on disk, not yet, in trouble, not known. */
+  /** Colour of the dot: saved, pending, failing, unknown. */
   tone: 'good' | 'warn' | 'bad' | '';
-  /** The dot's name, for a person. */
+  /** Label of the dot. */
   title: string;
   /** Known problem; null if none. */
   problem: string | null;
@@ -68,5 +68,5 @@ const describeCatchUp = (percent: number | null): string =>
     ? m.shell_sync_catching_up_title()
     : m.shell_sync_catching_up_percent({ percent: formatNumber(percent / 100, { style: 'percent' }) });
 
-/** With the full stop that it may lack. */
+/** Adds a missing full stop. */
 export const toSentence = (text: string): string => (/[.!?。！？؟]$/.test(text) ? text : `${text}.`);

@@ -1,7 +1,7 @@
 import type { PlacedEdge, PlacedNode } from './graph-layout.ts';
 import { getNodeRadius } from './graph-layout.ts';
 
-/** Viewport of the graph: a point of the canvas is `x + k ·` that of the graph, CSS pixels. */
+/** Viewport of the graph: a canvas coordinate is `x + k ·` that of the graph, in CSS pixels. */
 export interface GraphViewport {
   x: number;
   y: number;
@@ -12,7 +12,7 @@ export interface GraphScene {
   nodes: readonly PlacedNode[];
   edges: readonly PlacedEdge[];
   viewport: GraphViewport;
-  /** Ids that are brought out, all others are pale; null: all alike. */
+  /** Ids of highlighted nodes, all others are pale; null: none is pale. */
   highlighted: ReadonlySet<string> | null;
   active: string | null;
 }
@@ -26,7 +26,7 @@ export function drawGraph(canvas: HTMLCanvasElement, { nodes, edges, viewport, h
   const context = canvas.getContext('2d');
   if (!context) return;
   const style = getComputedStyle(canvas);
-  // Colours that the style of the canvas has resolved, for a canvas does not know those of the two schemes.
+  // Resolved by the style of the canvas, as its context does not support colours of both schemes.
   const { color: ink, columnRuleColor: line, caretColor: accent, textDecorationColor: bad, backgroundColor: ground } = style;
   const scale = devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
@@ -36,8 +36,8 @@ export function drawGraph(canvas: HTMLCanvasElement, { nodes, edges, viewport, h
   }
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
-  const at = ({ x, y }: PlacedNode): [number, number] => [viewport.x + viewport.k * x, viewport.y + viewport.k * y];
-  const isLit = (id: string): boolean => highlighted === null || highlighted.has(id);
+  const toCanvasPoint = ({ x, y }: PlacedNode): [number, number] => [viewport.x + viewport.k * x, viewport.y + viewport.k * y];
+  const isHighlighted = (id: string): boolean => highlighted === null || highlighted.has(id);
   for (const kind of ['link', 'contradiction'] as const) {
     context.strokeStyle = kind === 'link' ? line : bad;
     context.lineWidth = kind === 'link' ? 1 : 2;
@@ -45,19 +45,19 @@ export function drawGraph(canvas: HTMLCanvasElement, { nodes, edges, viewport, h
     for (const pale of [false, true]) {
       context.globalAlpha = pale ? 0.2 : 1;
       context.beginPath();
-      for (const { source, target, kind: of } of edges) {
-        if (of !== kind || (isLit(source.id) && isLit(target.id)) === pale) continue;
-        context.moveTo(...at(source));
-        context.lineTo(...at(target));
+      for (const { source, target, kind: edgeKind } of edges) {
+        if (edgeKind !== kind || (isHighlighted(source.id) && isHighlighted(target.id)) === pale) continue;
+        context.moveTo(...toCanvasPoint(source));
+        context.lineTo(...toCanvasPoint(target));
       }
       context.stroke();
     }
   }
   context.setLineDash([]);
   for (const node of nodes) {
-    const [x, y] = at(node);
+    const [x, y] = toCanvasPoint(node);
     if (x < -40 || y < -40 || x > width + 40 || y > height + 40) continue;
-    context.globalAlpha = isLit(node.id) ? 1 : 0.2;
+    context.globalAlpha = isHighlighted(node.id) ? 1 : 0.2;
     context.beginPath();
     context.arc(x, y, Math.max(2, getNodeRadius(node) * Math.min(1.5, Math.sqrt(viewport.k))), 0, 2 * Math.PI);
     context.fillStyle = node.path === null ? ground : node.contradicted ? bad : accent;
@@ -72,8 +72,8 @@ export function drawGraph(canvas: HTMLCanvasElement, { nodes, edges, viewport, h
   context.strokeStyle = ground;
   context.fillStyle = ink;
   const visibleNodes = nodes.filter((node) => {
-    const [x, y] = at(node);
-    return x > 0 && y > 0 && x < width && y < height && isLit(node.id);
+    const [x, y] = toCanvasPoint(node);
+    return x > 0 && y > 0 && x < width && y < height && isHighlighted(node.id);
   });
   const labelled = [...visibleNodes]
     .sort((a, b) => b.degree - a.degree)
@@ -83,7 +83,7 @@ export function drawGraph(canvas: HTMLCanvasElement, { nodes, edges, viewport, h
   // out.
   const occupied: { left: number; right: number; line: number }[] = [];
   for (const node of new Set([...nodes.filter(({ id }) => id === active), ...labelled])) {
-    const [x, y] = at(node);
+    const [x, y] = toCanvasPoint(node);
     const name = node.title.length > 30 ? `${node.title.slice(0, 29)}…` : node.title;
     const below = y + getNodeRadius(node) * Math.min(1.5, Math.sqrt(viewport.k)) + LINE_PX;
     const half = context.measureText(name).width / 2 + 2;

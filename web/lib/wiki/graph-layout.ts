@@ -12,7 +12,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 
 type Graph = MethodResult<'wiki.graph'>;
 
-/** A node with its place; `degree`: how many edges it has. */
+/** A node with its position; `degree`: number of its edges. */
 export type PlacedNode = Graph['nodes'][number] & SimulationNodeDatum & { x: number; y: number; degree: number };
 
 export interface PlacedEdge {
@@ -21,23 +21,23 @@ export interface PlacedEdge {
   kind: Graph['edges'][number]['kind'];
 }
 
-/** From here on the layout takes fewer and quicker steps. */
+/** Number of nodes above which the layout takes fewer and faster steps. */
 const LARGE_GRAPH_NODES = 500;
 
 export const getNodeRadius = ({ degree }: Pick<PlacedNode, 'degree'>): number => 4 + Math.min(10, Math.sqrt(degree) * 1.6);
 
-/** The nodes of a graph with the places they had before, and a simulation of forces that moves them, step by step (`tick`). */
+/** Positions the nodes of a graph, starting with their previous positions, and creates a force simulation that moves them with each `tick`. */
 export function layoutGraph(
   graph: Graph,
-  before: ReadonlyMap<string, PlacedNode>,
+  previous: ReadonlyMap<string, PlacedNode>,
 ): { nodes: PlacedNode[]; edges: PlacedEdge[]; simulation: Simulation<PlacedNode, undefined> } {
   const degrees = new Map<string, number>();
   for (const { from, to } of graph.edges) for (const id of [from, to]) degrees.set(id, (degrees.get(id) ?? 0) + 1);
-  const nodes = graph.nodes.map((node, at): PlacedNode => {
-    const old = before.get(node.id);
-    // Along a spiral, so that the forces have little to untangle.
-    const [angle, far] = [at * 2.4, 14 * Math.sqrt(at + 1)];
-    return { ...node, x: old?.x ?? far * Math.cos(angle), y: old?.y ?? far * Math.sin(angle), degree: degrees.get(node.id) ?? 0 };
+  const nodes = graph.nodes.map((node, index): PlacedNode => {
+    const old = previous.get(node.id);
+    // New nodes start on a spiral, so that the forces have little to untangle.
+    const [angle, radius] = [index * 2.4, 14 * Math.sqrt(index + 1)];
+    return { ...node, x: old?.x ?? radius * Math.cos(angle), y: old?.y ?? radius * Math.sin(angle), degree: degrees.get(node.id) ?? 0 };
   });
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const edges = graph.edges.flatMap(({ from, to, kind }): PlacedEdge[] => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getHeadings, rewriteLinks as linkedIn, listPictures } from './wiki-page-text.ts';
 
-const toLink = (target: string) => ({ href: `/wiki?page=${encodeURIComponent(target)}`, there: target !== 'None' });
+const toLink = (target: string) => ({ href: `/wiki?page=${encodeURIComponent(target)}`, exists: target !== 'None' });
 const rewrite = (content: string, href: typeof toLink, from = 'A.md'): string => linkedIn(content, { from, href });
 
 describe('the text of a wiki page', () => {

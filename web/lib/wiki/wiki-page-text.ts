@@ -13,29 +13,29 @@ export interface PageLinks {
   /** The path of the page. */
   from: string;
   /** Address of a link target, and whether that page exists. */
-  href: (target: string) => { href: string; there: boolean };
+  href: (target: string) => { href: string; exists: boolean };
   /** The address of a picture of the wiki by its name as written; undefined if there is none. */
   picture?: (name: string) => string | undefined;
 }
 
-/** The text of a page with its links to other pages and its pictures as Markdown that the app can show. */
+/** Converts links to other pages and pictures in the text of a page to Markdown that the app can show. */
 export function rewriteLinks(content: string, { from, href, picture }: PageLinks): string {
   const toLink = (target: string): string => {
-    const { href: to, there } = href(target);
-    return `<${to.replaceAll('>', '%3E').replaceAll('<', '%3C')}>${there ? '' : ` "${m.wiki_no_page_yet().replaceAll('"', '\\"')}"`}`;
+    const { href: to, exists } = href(target);
+    return `<${to.replaceAll('>', '%3E').replaceAll('<', '%3C')}>${exists ? '' : ` "${m.wiki_no_page_yet().replaceAll('"', '\\"')}"`}`;
   };
-  return content.replace(CODE_OR_LINK, (whole: string, ...found: (string | undefined)[]) => {
-    const [fence, , run, mark, target, heading, alias, alt, source, destination] = found;
-    if (fence !== undefined || run !== undefined) return whole;
-    if (source !== undefined) return toPicture(alt ?? '', picture?.(toPictureName(source))) ?? whole;
+  return content.replace(CODE_OR_LINK, (match: string, ...groups: (string | undefined)[]) => {
+    const [fence, , run, mark, target, heading, alias, alt, source, destination] = groups;
+    if (fence !== undefined || run !== undefined) return match;
+    if (source !== undefined) return toPicture(alt ?? '', picture?.(toPictureName(source))) ?? match;
     if (destination !== undefined) {
       const page = toPageTarget(destination, from);
-      return page ? `](${toLink(page.target)})` : whole;
+      return page ? `](${toLink(page.target)})` : match;
     }
-    if (target === undefined) return whole;
+    if (target === undefined) return match;
     const name = target.replace(/\\$/, '').trim();
-    if (name === '' && heading === undefined) return whole;
-    if (mark === '!' && IS_PICTURE.test(name)) return toPicture(name, picture?.(name)) ?? whole;
+    if (name === '' && heading === undefined) return match;
+    if (mark === '!' && IS_PICTURE.test(name)) return toPicture(name, picture?.(name)) ?? match;
     const label = alias?.trim() || [name, heading?.replace(/\\$/, '').trim()].filter(Boolean).join(' › ');
     if (name === '') return escapeMarkdown(label);
     return `[${escapeMarkdown(label)}](${toLink(resolveRelative(name, from))})`;
@@ -45,7 +45,7 @@ export function rewriteLinks(content: string, { from, href, picture }: PageLinks
 const toPicture = (alt: string, address: string | undefined): string | undefined =>
   address === undefined ? undefined : `![${escapeMarkdown(alt)}](<${address}>)`;
 
-/** The name of a picture as its file has it. */
+/** File name of a picture. */
 function toPictureName(source: string): string {
   const name = source.replace(/^<|>$/g, '');
   try {
@@ -57,8 +57,8 @@ function toPictureName(source: string): string {
 
 /** The names of the pictures of the wiki that a page shows, as written. */
 export function listPictures(content: string): string[] {
-  const names = [...content.matchAll(CODE_OR_LINK)].flatMap((found) => {
-    const [, , , , mark, target = '', , , , source] = found;
+  const names = [...content.matchAll(CODE_OR_LINK)].flatMap((match) => {
+    const [, , , , mark, target = '', , , , source] = match;
     const name = source === undefined ? (mark === '!' ? target.trim() : '') : toPictureName(source);
     return IS_PICTURE.test(name) && !/^[a-z][a-z\d+.-]*:/i.test(name) ? [name] : [];
   });
@@ -74,7 +74,7 @@ export interface Heading {
 
 /** The headings of a page in their order, without those within code. */
 export function getHeadings(content: string): Heading[] {
-  const plain = content.replace(CODE_OR_LINK, (whole: string, fence?: string) => (fence === undefined ? whole : ''));
+  const plain = content.replace(CODE_OR_LINK, (match: string, fence?: string) => (fence === undefined ? match : ''));
   return [...plain.matchAll(/^ {0,3}(#{1,6})[ \t]+(\S.*)$/gm)].map(([, marks = '', text = '']) => ({
     level: marks.length,
     text: stripClosingMarks(text)
@@ -83,7 +83,7 @@ export function getHeadings(content: string): Heading[] {
   }));
 }
 
-/** Marks may close a heading, too. */
+/** Removes closing marks of a heading. */
 function stripClosingMarks(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t#\r'.includes(text.charAt(end - 1))) end--;
