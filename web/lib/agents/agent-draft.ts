@@ -4,12 +4,12 @@ import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
 export interface AgentDraft {
   name: string;
   avatar: string;
-  /** A model's key; empty for the default one. */
+  /** Key of the model; empty for the default one. */
   model: string;
-  /** Keys of the models that take over, in order; null: those for all agents. */
+  /** Keys of fallback models, in order; null: those of all agents. */
   fallbacks: string[] | null;
   systemPrompt: string;
-  /** As in its field; empty for the model's own. */
+  /** Null: the model's default. */
   temperature: number | null;
   tools: 'all' | 'none' | 'some';
   /** Patterns, one per line: `allow` for the mode `some`, `deny` for tools that are never used. */
@@ -36,7 +36,7 @@ export const NEW_AGENT: AgentDraft = {
   workspace: '',
 };
 
-/** `defaultInstructions` are shown if the agent has none of its own. */
+/** Converts an agent to form values. `defaultInstructions` are shown if the agent has none of its own. */
 export function toAgentDraft(
   { name, avatar, model, fallbacks, systemPrompt, temperature, tools, toolGroups, memory, workspace }: AgentConfig,
   defaultInstructions = '',
@@ -67,7 +67,7 @@ const splitLines = (text: string): string[] =>
 /** Fields that the form sets; undefined follows the default. */
 export type AgentFields = { [F in keyof Required<AgentConfig>]: AgentConfig[F] | undefined };
 
-/** Instructions that are the default ones are not set, so that better ones of a later version are used. */
+/** Converts form values to an agent. Default instructions are not stored, so that improvements of a later version apply. */
 export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): AgentFields {
   const deny = splitLines(draft.deny);
   const allow = draft.tools === 'all' ? undefined : draft.tools === 'none' ? [] : splitLines(draft.allow);

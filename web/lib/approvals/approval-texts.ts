@@ -11,7 +11,7 @@ export function getCommand({ requestId, args }: Pick<Approval, 'requestId' | 'ar
   return { line: formatCommandLine(command, argTexts), directory: typeof workingDir === 'string' ? toPrintable(workingDir) : '' };
 }
 
-/** A reply on a channel that is held: the channel's id, to whom it goes, its text and the names of its files. Null for other approvals. */
+/** Held reply on a channel: the channel's id, recipient, text, and names of files. Null for other approvals. */
 export function getPendingReply({ tool, args }: Pick<Approval, 'tool' | 'args'>): {
   channel: string;
   to: string;
@@ -29,10 +29,10 @@ export function getPendingReply({ tool, args }: Pick<Approval, 'tool' | 'args'>)
   };
 }
 
-/** Time that is left, in milliseconds, as a clock shows it: `4:05`, or `23:04:05`. Never below `0:00`. */
+/** Formats remaining milliseconds as a countdown: `4:05`, or `23:04:05`. Never below `0:00`. */
 export function formatCountdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const rest = `:${String(seconds % 60).padStart(2, '0')}`;
-  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}${rest}` : `${minutes}${rest}`;
+  const secondsText = `:${String(seconds % 60).padStart(2, '0')}`;
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}${secondsText}` : `${minutes}${secondsText}`;
 }

@@ -14,7 +14,7 @@ export function findLookAlikes(name: string): string[] {
     const chars = [...part.normalize('NFC')];
     const letters = chars.filter((char) => /\p{L}/u.test(char));
     const isMixed = letters.some((char) => /[A-Za-z]/.test(char));
-    const isWholly = letters.length > 0 && letters.every((char) => LOOK_ALIKES.test(char));
+    const isAllLookAlikes = letters.length > 0 && letters.every((char) => LOOK_ALIKES.test(char));
     for (const char of chars) {
       if (char <= '\u007f') continue;
       const isOther = /\p{L}/u.test(char) && !/\p{Script=Latin}/u.test(char);
@@ -24,7 +24,7 @@ export function findLookAlikes(name: string): string[] {
         SIGN_LOOK_ALIKES.test(char) ||
         /[\p{M}\p{C}\p{Z}]/u.test(char) ||
         (isMixed && (isOther || LOOK_ALIKES.test(char))) ||
-        isWholly
+        isAllLookAlikes
       )
         names.add(char);
     }
@@ -32,7 +32,7 @@ export function findLookAlikes(name: string): string[] {
   return [...names];
 }
 
-/** A character with its number: `а (U+0430)`; the number alone if it has no shape of its own. */
+/** Formats a character with its code point: `а (U+0430)`; the code point alone if it is invisible. */
 export function describeCharacter(char: string): string {
   const code = `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return /[\p{M}\p{C}\p{Z}]/u.test(char) ? code : `${char} (${code})`;

@@ -6,12 +6,12 @@ export type ChannelSetting = ChannelKind['settings'][number];
 
 interface ChannelField {
   label: string;
-  /** A sentence below it. */
+  /** A sentence below the field. */
   hint: string;
   kind: 'text' | 'number' | 'switch' | 'lines';
   /** Default value. */
   defaultValue?: number | boolean;
-  /** Few people need it. */
+  /** Shown under "More", as few people need it. */
   rare?: true;
   /** A user name that may be written with a leading at-sign, which is removed. */
   stripsAtSign?: true;
@@ -43,7 +43,7 @@ const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint
   apiBase: { label: () => m.channels_field_api(), hint: () => m.channels_hint_api(), kind: 'text', rare: true },
 };
 
-/** How a setting of a channel is asked for. */
+/** Form field of a channel setting. */
 export function getChannelField({ name, meaning }: ChannelSetting): ChannelField {
   const field = CHANNEL_FIELDS[name];
   return field ? { ...field, label: field.label(), hint: field.hint?.() ?? '' } : { label: name, hint: `${meaning}.`, kind: 'text' };

@@ -8,7 +8,7 @@ import type { MethodDoc } from './method-doc.ts';
 /** Methods that remove or replace data permanently. */
 const DANGEROUS_METHODS = /^(remove|delete\w*|forget|revoke|clear|reset|restore|import|purge|wipe)$/;
 
-/** Every method as its contract has it. The contracts weigh much: only the console loads this, when it is opened. */
+/** Documentation of all methods from their contracts, which are large: only the console loads this module. */
 export function getMethodDocs(): MethodDoc[] {
   return Object.entries<Contract>(contracts)
     .filter(([name]) => name !== 'connect')

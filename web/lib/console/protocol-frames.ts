@@ -4,35 +4,39 @@ import { redactPatterns } from '#shared/redact.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import { redactSecrets } from './redact-secrets.ts';
 
-/** A frame as it went over the link. */
+/** A frame of the connection. */
 export interface FrameRecord {
-  /** Counts up. */
+  /** Sequence number. */
   id: number;
   at: number;
-  way: 'sent' | 'received';
+  direction: 'sent' | 'received';
   /** Short description: `req health`, `res 7`, `event tick`. */
   about: string;
-  /** UTF-16 units. */
+  /** Length in UTF-16 units. */
   size: number;
   text: string;
 }
 
-/** Longer ones are shown cut. */
+/** Maximum length of a stored frame; longer ones are cut. */
 const MAX_TEXT_CHARS = 200_000;
 
-export function toFrameRecord(id: number, at: number, way: FrameRecord['way'], text: string): FrameRecord {
-  return { ...{ id, at, way, size: text.length }, about: summarizeFrame(text), text: text.slice(0, MAX_TEXT_CHARS) };
+export function toFrameRecord(id: number, at: number, direction: FrameRecord['direction'], text: string): FrameRecord {
+  return { ...{ id, at, direction, size: text.length }, about: summarizeFrame(text), text: text.slice(0, MAX_TEXT_CHARS) };
 }
 
-/** Reads only the beginning of the text, since a frame may be large: ours begin with these members. */
+/** Summarizes a frame by its first members, without parsing it, since it may be large. */
 function summarizeFrame(text: string): string {
-  const member = (name: string): string => toPrintable(new RegExp(`"${name}":"([^"]{1,100})"`).exec(text.slice(0, 400))?.[1] ?? '');
-  const type = member('type');
-  if (type === 'req') return `${member('method')} (${member('id')})`;
-  return type === 'event' ? member('event') : type === 'res' ? m.console_frame_answer({ id: member('id') }) : m.console_frame_none();
+  const readMember = (name: string): string => toPrintable(new RegExp(`"${name}":"([^"]{1,100})"`).exec(text.slice(0, 400))?.[1] ?? '');
+  const type = readMember('type');
+  if (type === 'req') return `${readMember('method')} (${readMember('id')})`;
+  return type === 'event'
+    ? readMember('event')
+    : type === 'res'
+      ? m.console_frame_answer({ id: readMember('id') })
+      : m.console_frame_none();
 }
 
-/** Its text without secrets, laid out. */
+/** Formats a frame as indented JSON without secrets. */
 export function formatFrame({ text, size }: FrameRecord): string {
   if (size > text.length) return m.console_frame_too_long({ count: size });
   try {

@@ -1,6 +1,6 @@
 import { REDACTED, redactPatterns, isSecretName } from '#shared/redact.ts';
 
-/** A JSON value without secrets, which are found by name or form. */
+/** Redacts secrets in a JSON value, recognized by name or pattern. */
 export function redactSecrets(value: unknown): unknown {
   if (typeof value === 'string') return redactPatterns(value);
   if (Array.isArray(value)) return value.map(redactSecrets);

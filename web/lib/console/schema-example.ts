@@ -1,7 +1,7 @@
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The least that a JSON Schema asks for: what must be there, with the value that is named first or an empty one. */
+/** Creates a minimal value for a JSON Schema: required properties, with the first listed value or an empty one. */
 export function createExample(schema: unknown): unknown {
   if (!isObject(schema)) return null;
   if ('default' in schema) return schema['default'];
@@ -33,9 +33,9 @@ function createObjectExample({ properties, required }: Json): Json {
   return Object.fromEntries(names.map((name) => [name, createExample(Object.hasOwn(schemas, name) ? schemas[name] : undefined)]));
 }
 
-const createNumberExample = (value: unknown, other = 0): number => (typeof value === 'number' ? value : other);
+const createNumberExample = (value: unknown, fallback = 0): number => (typeof value === 'number' ? value : fallback);
 
-/** The default id is `main`, where it exists at first. */
+/** Example of a text; `main` if the pattern allows it, which is the id of the default agent. */
 function createTextExample({ format, pattern, minLength }: Json): string {
   if (format === 'uri') return 'https://example.com';
   if (typeof pattern === 'string') return new RegExp(pattern).test('main') ? 'main' : '';

@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 
-/** By the check's id, up to its colon, and with what is behind that (web/gateway/core/doctor). */
+/** Titles by the part of a check's id before the colon, given the part after it (web/gateway/core/doctor). */
 const CHECK_TITLES: Readonly<Record<string, (about: string) => string>> = {
   'storage-persistent': () => m.doctor_check_storage_persistent(),
   'storage-room': () => m.doctor_check_storage_room(),
@@ -51,9 +51,9 @@ const CHECK_TITLES: Readonly<Record<string, (about: string) => string>> = {
 };
 
 /** Title of a check in the app's language; the gateway's own if the app has none. Includes the provider's name. */
-export function getCheckTitle({ id, title }: Pick<DoctorCheck, 'id' | 'title'>, nameOf: (providerId: string) => string): string {
+export function getCheckTitle({ id, title }: Pick<DoctorCheck, 'id' | 'title'>, getProviderName: (providerId: string) => string): string {
   const [kind = ''] = id.split(':');
-  const about = id.slice(kind.length + 1);
-  const called = Object.hasOwn(CHECK_TITLES, kind) ? CHECK_TITLES[kind] : undefined;
-  return called?.(kind === 'provider' ? nameOf(about) : about) ?? title;
+  const subject = id.slice(kind.length + 1);
+  const getTitle = Object.hasOwn(CHECK_TITLES, kind) ? CHECK_TITLES[kind] : undefined;
+  return getTitle?.(kind === 'provider' ? getProviderName(subject) : subject) ?? title;
 }

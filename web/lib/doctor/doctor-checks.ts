@@ -11,7 +11,7 @@ export const SEVERITY_LABELS: Record<DoctorCheck['severity'], () => string> = {
 
 const SEVERITY_ORDER = Object.keys(SEVERITY_LABELS);
 
-/** The gravest first, and else as they came. */
+/** Sorts checks by severity, the gravest first. */
 export const sortBySeverity = (checks: readonly DoctorCheck[]): DoctorCheck[] =>
   checks.toSorted((a, b) => SEVERITY_ORDER.indexOf(a.severity) - SEVERITY_ORDER.indexOf(b.severity));
 

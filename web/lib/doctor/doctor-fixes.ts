@@ -16,7 +16,7 @@ const createReloadFix = (): Fix => ({ label: m.doctor_fix_reload(), run: () => a
 const createStorageFix = (): Fix => ({ label: m.doctor_fix_room(), href: '/devices#storage' });
 const createJournalFix = (): Fix => ({ label: m.doctor_fix_journal(), href: '/devices#disk' });
 
-/** By the check's id, up to its colon (web/gateway/core/doctor). */
+/** Fixes by the part of a check's id before the colon (web/gateway/core/doctor). */
 const FIX_BY_CHECK: Readonly<Record<string, (check: DoctorCheck) => readonly Fix[]>> = {
   'storage-persistent': () => [{ label: m.doctor_fix_keep(), run: persistStorage }],
   'storage-room': () => [createStorageFix()],
@@ -67,8 +67,8 @@ const restartMcpServer = async (name: string): Promise<void> => void (await gate
 
 async function startChannels(): Promise<void> {
   const { channels } = await gateway.call('channels.list', {});
-  const ill = channels.filter(({ problem, status }) => problem !== undefined || status === 'configured');
-  await Promise.all(ill.map(({ id }) => gateway.call('channels.start', { channelId: id })));
+  const failing = channels.filter(({ problem, status }) => problem !== undefined || status === 'configured');
+  await Promise.all(failing.map(({ id }) => gateway.call('channels.start', { channelId: id })));
 }
 
 async function restoreMirrors(): Promise<void> {

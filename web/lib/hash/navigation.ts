@@ -2,5 +2,5 @@ import { goto as goTo } from '$app/navigation';
 
 export * from '$app/navigation';
 
-/** As SvelteKit's, for a build with hash routes: a path of the app goes behind the `#`. */
-export const goto: typeof goTo = (url, ...rest) => goTo(typeof url === 'string' && url.startsWith('/') ? `#${url}` : url, ...rest);
+/** SvelteKit's `goto` for a build with hash routes: a path of the app becomes a hash. */
+export const goto: typeof goTo = (url, ...args) => goTo(typeof url === 'string' && url.startsWith('/') ? `#${url}` : url, ...args);

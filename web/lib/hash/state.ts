@@ -1,9 +1,9 @@
-import { page as shown } from '$app/state';
+import { page as kitPage } from '$app/state';
 
 export { navigating, updated } from '$app/state';
 
-/** As SvelteKit's, for a build with hash routes: `url` is what the address would be without the `#`. */
-export const page: typeof shown = new Proxy(shown, {
+/** SvelteKit's `page` for a build with hash routes: `url` is the address without hash routing. */
+export const page: typeof kitPage = new Proxy(kitPage, {
   get(target, key) {
     if (key !== 'url') return Reflect.get(target, key) as unknown;
     const { hash, origin } = target.url;

@@ -19,7 +19,7 @@ const LOADERS: LocaleLoaders<typeof english> = {
 /** Messages of a chat that are not needed at its start, and those of the frame. */
 export let m = { ...frame, ...toMessageFunctions(english) };
 
-/** After the frame's own. */
+/** Loads the messages; call it after `loadFrameMessages`. */
 export async function loadChatMessages(locale: Locale): Promise<void> {
   if (locale !== 'en') m = { ...frame, ...(await loadLocaleMessages(locale, LOADERS)) };
 }

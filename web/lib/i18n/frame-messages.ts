@@ -15,7 +15,7 @@ const LOADERS: LocaleLoaders<typeof english> = {
   'zh-CN': () => import('#words/frame/messages/zh-CN.js'),
 };
 
-/** The words that a visit shows at its start, as functions. Ask for them when something is drawn: at a module's start they may still be English. */
+/** Messages that are needed at the start of a visit, as functions. Call them while rendering: when a module is loaded they may still be English. */
 export let m = toMessageFunctions(english);
 
 export async function loadFrameMessages(locale: Locale): Promise<void> {

@@ -6,14 +6,14 @@ export type MessageSet = 'frame' | 'later' | 'pages';
 
 const loadedSets = new Map<MessageSet, Promise<void>>();
 
-/** Once; what could not be loaded is English, and is tried again at the next page. */
+/** Loads a set once. If that fails, its messages stay English, and the next page tries again. */
 function loadOnce(part: MessageSet, load: () => Promise<void>): Promise<void> {
-  const under = loadedSets.get(part) ?? load().catch(() => void loadedSets.delete(part));
-  loadedSets.set(part, under);
-  return under;
+  const loading = loadedSets.get(part) ?? load().catch(() => void loadedSets.delete(part));
+  loadedSets.set(part, loading);
+  return loading;
 }
 
-/** Loads what a part of the app says in this visit's locale, before it is drawn. */
+/** Loads the messages of a part of the app in the locale of this visit, before it is rendered. */
 export async function loadMessages(part: MessageSet): Promise<void> {
   await loadOnce('frame', async () => {
     await loadFrameMessages(locale);

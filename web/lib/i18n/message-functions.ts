@@ -14,7 +14,7 @@ type MessageInputs = Readonly<Record<string, string | number>>;
 export const toMessageFunctions = <Compiled extends object>(compiled: Compiled): MessageFunctions<Compiled> =>
   compiled as unknown as MessageFunctions<Compiled>;
 
-/** Keeps its own direction within a sentence of the other. */
+/** Isolates a name, so that it keeps its own direction within a sentence. */
 export const isolate = (name: string): string => `\u2068${name}\u2069`;
 
 /**
@@ -22,23 +22,25 @@ export const isolate = (name: string): string => `\u2068${name}\u2069`;
  * Numbers are not isolated, since a percent sign after them belongs to them.
  */
 export function isolatePlaceholders<Compiled extends object>(compiled: Compiled): MessageFunctions<Compiled> {
-  const placed = (value: string | number): string | number =>
+  const isolateValue = (value: string | number): string | number =>
     typeof value === 'string' && /[^\d.,:\s]/.test(value) ? isolate(value) : value;
-  const keepingApart =
+  const withIsolatedInputs =
     (getMessage: (inputs: MessageInputs) => string) =>
     (inputs: MessageInputs = {}): string =>
-      getMessage(Object.fromEntries(Object.entries(inputs).map(([place, value]) => [place, placed(value)])));
-  return toMessageFunctions(Object.fromEntries(Object.entries(compiled).map(([key, say]) => [key, keepingApart(say)])) as Compiled);
+      getMessage(Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, isolateValue(value)])));
+  return toMessageFunctions(
+    Object.fromEntries(Object.entries(compiled).map(([key, getMessage]) => [key, withIsolatedInputs(getMessage)])) as Compiled,
+  );
 }
 
 /** Loaders of a part's messages in languages other than English. */
 export type LocaleLoaders<Compiled> = Readonly<Record<Exclude<Locale, 'en'>, () => Promise<{ default: Compiled }>>>;
 
-/** A part's messages as one of the other languages says them. Rejects where they cannot be fetched. */
+/** Loads a part's messages in another language. Rejects if they cannot be fetched. */
 export async function loadLocaleMessages<Compiled extends object>(
   locale: Exclude<Locale, 'en'>,
   loaders: LocaleLoaders<Compiled>,
 ): Promise<MessageFunctions<Compiled>> {
-  const { default: said } = await loaders[locale]();
-  return getDirection(locale) === 'rtl' ? isolatePlaceholders(said) : toMessageFunctions(said);
+  const { default: compiled } = await loaders[locale]();
+  return getDirection(locale) === 'rtl' ? isolatePlaceholders(compiled) : toMessageFunctions(compiled);
 }

@@ -19,7 +19,7 @@ const LOADERS: LocaleLoaders<typeof english> = {
 /** Messages of the pages other than chats, and all messages of a chat. */
 export let m = { ...chat, ...toMessageFunctions(english) };
 
-/** After the chat's own. */
+/** Loads the messages; call it after `loadChatMessages`. */
 export async function loadPageMessages(locale: Locale): Promise<void> {
   if (locale !== 'en') m = { ...chat, ...(await loadLocaleMessages(locale, LOADERS)) };
 }

@@ -180,7 +180,7 @@ function toGlyph({ icon: [width, height, , , path] }: IconDefinition): Glyph {
   return { width, height, parts: paths.map((d) => ['path', { d }]) };
 }
 
-/** By the documented names and by Font Awesome's own. */
+/** Glyphs by the documented names and by those of Font Awesome. */
 export const FA_GLYPHS: ReadonlyMap<string, Glyph> = new Map(
   NAMES.flatMap((name) => {
     const definition = ALIASES[name];

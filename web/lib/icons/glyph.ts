@@ -1,4 +1,4 @@
-/** How an icon looks and what it is called. */
+/** Colour, size and label of an icon. */
 export interface IconOptions {
   /** Any CSS colour. Default: `currentColor`, the colour of the text around it. */
   color?: string | undefined;
@@ -8,10 +8,10 @@ export interface IconOptions {
   label?: string | undefined;
 }
 
-/** How an icon looks: options by name, or a colour and a size in this order. */
+/** Look of an icon: options by name, or a colour and a size. */
 export type IconLook = [options?: IconOptions | undefined] | [color: string | undefined, size?: number | undefined];
 
-/** Options by name of either form. */
+/** Converts either form to options by name. */
 export function toIconOptions([first, size]: IconLook): IconOptions {
   return typeof first === 'object' ? first : { color: first, size };
 }
@@ -82,9 +82,9 @@ function setAttributes(element: Element, attributes: Attributes): void {
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The glyph of a name; throws an error that tells the names there are. */
-export function getGlyph<Name extends string>(set: ReadonlyMap<string, Glyph>, name: Name, of: string): Glyph {
+/** Returns the glyph of a name. Throws a RangeError that lists the existing names. */
+export function getGlyph<Name extends string>(set: ReadonlyMap<string, Glyph>, name: Name, setName: string): Glyph {
   const match = set.get(name);
-  if (!match) throw new RangeError(`${of} has no icon ${JSON.stringify(name)}. Use one of ${[...set.keys()].join(', ')}.`);
+  if (!match) throw new RangeError(`${setName} has no icon ${JSON.stringify(name)}. Use one of ${[...set.keys()].join(', ')}.`);
   return match;
 }

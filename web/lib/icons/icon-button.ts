@@ -12,7 +12,7 @@ export interface IconButtonOptions extends Omit<IconOptions, 'label'> {
 
 type IconButtonArguments = [options: IconButtonOptions] | [color: string | undefined, onClick: OnClick, tooltip: string];
 
-/** The least side of what a finger can hit, in CSS pixels (WCAG 2.2, 2.5.8). */
+/** Minimum size of a touch target in CSS pixels (WCAG 2.2, 2.5.8). */
 const MIN_TARGET_PX = 24;
 
 /**
@@ -20,8 +20,8 @@ const MIN_TARGET_PX = 24;
  * not submit.
  * @throws RangeError for an unknown name, or a size that is not a positive number; TypeError without a tooltip.
  */
-export function faIconButton(name: FaIconName, ...given: IconButtonArguments): HTMLButtonElement {
-  const [first, second, third] = given;
+export function faIconButton(name: FaIconName, ...args: IconButtonArguments): HTMLButtonElement {
+  const [first, second, third] = args;
   const { tooltip, onClick, ...look } = typeof first === 'object' ? first : { color: first, onClick: second, tooltip: third };
   if (typeof tooltip !== 'string' || tooltip.trim() === '')
     throw new TypeError('An icon button needs a tooltip: it is the name of the button.');

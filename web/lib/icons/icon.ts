@@ -2,7 +2,7 @@ import { FA_GLYPHS, type FaIconName } from './fa-icons.ts';
 import { type Glyph, getGlyph, type IconLook, createSvgElement, toSvgText, toIconOptions } from './glyph.ts';
 import { LUCIDE_GLYPHS } from './lucide-icons.ts';
 
-/** At least 3 : 1 against white and against near-black (WCAG 2.2, 1.4.11). */
+/** Default colours, with a contrast of at least 3 : 1 against white and near-black (WCAG 2.2, 1.4.11). */
 const COLORS = { success: '#16a34a', error: '#dc2626', warning: '#d97706', info: '#2563eb' } as const;
 
 /** An icon to append to a page. Without a document, as in Node, it has only `toSvg`. */

@@ -13,7 +13,7 @@ const ICON_NODES: Readonly<Record<LucideIconName, IconNode>> = {
   code: Code,
 };
 
-/** The grid that they are drawn on, and the width of their lines on it. */
+/** Size of the grid of the icons, and the stroke width on it. */
 const LUCIDE_GRID = { width: 24, height: 24, lines: 2 };
 
 export const LUCIDE_GLYPHS: ReadonlyMap<string, Glyph> = new Map(

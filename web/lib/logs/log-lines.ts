@@ -1,16 +1,16 @@
 import type { LogLine } from '#shared/rpc/methods/log-contracts.ts';
 import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 
-/** A log line as the page shows it: with a number, and its text in lower case for searching. */
+/** A log line with a number, and its text in lower case for searching. */
 export interface LogRow extends LogLine {
   id: number;
   searchText: string;
 }
 
 export interface LogFilter {
-  /** Lines of this level and graver ones. */
+  /** Minimum level. */
   level: LogLevel;
-  /** Empty: of all. */
+  /** Component; empty for all. */
   component: string;
   /** A line must contain each of these words. */
   text: string;
@@ -22,7 +22,7 @@ export const toLogRow = (line: LogLine, id: number): LogRow => ({
   searchText: `${line.component} ${line.message} ${line.fields ? JSON.stringify(line.fields) : ''}`.toLowerCase(),
 });
 
-/** The lines that fit, in their order. */
+/** Filters lines. */
 export function filterLogRows(lines: readonly LogRow[], { level, component, text }: LogFilter): readonly LogRow[] {
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (level === 'debug' && component === '' && terms.length === 0) return lines;
@@ -45,12 +45,12 @@ export function findRowIndex(lines: readonly LogRow[], id: number): number {
   return low;
 }
 
-/** A line of a text file: what a message holds cannot look like another line. */
+/** Formats a line of a text file; line breaks in a message are replaced, so that it cannot look like another line. */
 export function formatLogText({ time, level, component, message, fields }: LogLine): string {
   const text = message.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
   return `${time} ${level.toUpperCase().padEnd(5)} ${component}: ${text}${fields ? ` ${JSON.stringify(fields)}` : ''}\n`;
 }
 
-/** A line of a JSON Lines file, as the gateway gave it. */
+/** Formats a line of a JSON Lines file. */
 export const formatLogJson = ({ time, at, level, component, message, fields }: LogLine): string =>
   `${JSON.stringify({ time, at, level, component, message, fields })}\n`;

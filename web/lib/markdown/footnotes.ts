@@ -23,9 +23,9 @@ function readDefinition(source: string): { raw: string; label: string; text: str
   for (let at = 0; at < source.length;) {
     const next = source.indexOf('\n', at) + 1 || source.length;
     const line = source.slice(at, next);
-    const indented = /^(?: {2,}|\t)/.test(line);
+    const isIndented = /^(?: {2,}|\t)/.test(line);
     if (line.trim() === '') blank = true;
-    else if (at === 0 || indented || !(blank || BLOCK_START.test(line))) {
+    else if (at === 0 || isIndented || !(blank || BLOCK_START.test(line))) {
       lines.push(at === 0 ? line.slice(head.length) : `${blank ? '\n' : ''}${line.replace(/^(?: {1,4}|\t)/, '')}`);
       [end, blank] = [next, false];
     } else break;
@@ -34,10 +34,10 @@ function readDefinition(source: string): { raw: string; label: string; text: str
   return { raw: source.slice(0, end), label: normalizeLabel(label), text: lines.join('').trim() };
 }
 
-/** As with formulas: looking to the end of a long text at each line would take the square of its length. */
+/** Maximum lookahead for a footnote: searching to the end of a long text at each line would take quadratic time. */
 const MAX_LOOKAHEAD_CHARS = 10_000;
 
-/** For marked: footnotes and references to them. Both are shown as they are written, unless a page numbers them. */
+/** Extensions of marked for footnotes and references to them, which are rendered as source unless overridden. */
 export const footnoteExtensions: TokenizerAndRendererExtension[] = [
   {
     name: 'footnote',
@@ -60,28 +60,28 @@ export const footnoteExtensions: TokenizerAndRendererExtension[] = [
   },
 ];
 
-/** A footnote of a text, in the order of the numbers that readers see. */
+/** A footnote of a text. */
 export interface Footnote {
   label: string;
   source: string;
 }
 
-/** The footnotes of a text: in the order of their first references, those without one last. Of equal labels the first counts. */
+/** Orders the footnotes of a text by their first references, those without one last. Of footnotes with the same label the first counts. */
 export function numberFootnotes(tokens: readonly Token[]): Footnote[] {
   const defined = new Map<string, Footnote>();
   for (const token of tokens)
     if (isFootnote(token) && !defined.has(token.label)) defined.set(token.label, { label: token.label, source: token.text });
   if (defined.size === 0) return [];
   const numbered = new Set<Footnote>();
-  const number = (text: string): void => {
+  const addReferenced = (text: string): void => {
     for (const label of getReferencedLabels(text)) {
       const note = defined.get(label);
       if (note) numbered.add(note);
     }
   };
-  for (const token of tokens) if (!isFootnote(token) && token.type !== 'code') number(token.raw);
+  for (const token of tokens) if (!isFootnote(token) && token.type !== 'code') addReferenced(token.raw);
   // A set grows while it is read: a footnote may refer to another one.
-  for (const { source } of numbered) number(source);
+  for (const { source } of numbered) addReferenced(source);
   return [...new Set([...numbered, ...defined.values()])];
 }
 

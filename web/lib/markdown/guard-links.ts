@@ -12,7 +12,7 @@ export function guardLinks(element: HTMLElement, policy: LinkPolicy | undefined)
   }
 }
 
-/** The address of a link that `guardLinks` holds back. */
+/** Address of a link that `guardLinks` has removed. */
 export const getComposedUrl = (link: HTMLElement): string | undefined => link.dataset['composed'];
 
 function withholdUrl(link: HTMLAnchorElement, url: string): void {

@@ -6,7 +6,7 @@ import { isLargeTable, markdownParser } from './markdown-parser.ts';
 /** A part of a Markdown text that is rendered independently. The same object is returned while its source is unchanged. */
 export type MarkdownBlock = CodeText | MarkdownText | { kind: 'footnotes'; notes: readonly Footnote[] };
 
-/** `labels`: of the whole text's footnotes, by their numbers, if it refers to any. */
+/** `labels`: labels of the text's footnotes by number, if the block refers to any. */
 export interface MarkdownText {
   kind: 'markdown';
   source: string;
@@ -26,10 +26,10 @@ const LEXER_OPTIONS = markdownParser().defaults;
 /** Maximum number of blocks, each of which takes some milliseconds to render. The rest becomes one block of plain text. */
 const MAX_BLOCKS = 1_000;
 
-/** A block of more lines, as a list without end, is shown as it is written: each line may be an element or more, and a block is laid out in one go. */
+/** Maximum lines of a block; longer ones, such as endless lists, are shown as source, as a block is laid out at once. */
 const MAX_LINES = 3_000;
 
-/** Inline code has one or two backticks around it. For each longer unmatched run the whole text would be searched for its end. */
+/** A run of backticks for which, unmatched, the whole text would be searched; inline code has one or two. */
 const LONG_TICKS = /`{100}/;
 
 /**
@@ -44,7 +44,7 @@ export class MarkdownBlockSplitter {
 
   /** The blocks of a text. If it does not start with the text of the last call, everything is parsed again. */
   update(markdown: string): MarkdownBlock[] {
-    // As the parser of the whole does, which is passed by here.
+    // As the parser of a complete text does, which is bypassed here.
     const text = markdown.replace(/\r\n?/g, '\n');
     if (text === this.#lastSource) return this.#blocks;
     if (!text.startsWith(this.#lastSource)) {
@@ -54,15 +54,15 @@ export class MarkdownBlockSplitter {
     this.#lastSource = text;
     const tokens = new Lexer(LEXER_OPTIONS).blockTokens(text.slice(this.#settledChars));
     // A token may go on until another begins after it; empty lines do not yet end a list.
-    const open = Math.max(
+    const openIndex = Math.max(
       0,
       tokens.findLastIndex((token) => token.type !== 'space'),
     );
-    for (const token of tokens.slice(0, open)) {
+    for (const token of tokens.slice(0, openIndex)) {
       this.#settledChars += token.raw.length;
       this.#settled.push(token);
     }
-    this.#blocks = this.#toBlocks([...this.#settled, ...tokens.slice(open)]);
+    this.#blocks = this.#toBlocks([...this.#settled, ...tokens.slice(openIndex)]);
     return this.#blocks;
   }
 
@@ -75,8 +75,8 @@ export class MarkdownBlockSplitter {
     for (const [index, token] of tokens.entries()) {
       if (token.type === 'space' || token.type === 'def' || isFootnote(token)) continue;
       if (blocks.length === MAX_BLOCKS) {
-        const rest = tokens.slice(index).map(({ raw }) => raw);
-        return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
+        const remaining = tokens.slice(index).map(({ raw }) => raw);
+        return [...blocks, { kind: 'code', language: '', code: remaining.join('').trimEnd() }];
       }
       const before = this.#blocks[blocks.length];
       const isCode = token.type === 'code' || (token.type === 'table' ? isLargeTable(token) : isLong(token) || LONG_TICKS.test(token.raw));

@@ -6,7 +6,7 @@ import { mathExtensions } from './math/formula.ts';
 /** Maximum nesting of quotes, lists and emphasis; deeper levels stay as written. */
 export const MAX_NESTING = 30;
 
-/** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
+/** HTML elements that a reply may use, without attributes; other HTML is shown as text and never reaches an HTML parser. */
 export const BARE_HTML = new Set(
   'abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '),
 );
@@ -18,35 +18,35 @@ export const BARE_HTML = new Set(
 class LevelTokenizer extends Tokenizer {
   #level = 0;
 
-  override blockquote = this.#limited(super.blockquote.bind(this));
-  override list = this.#limited(super.list.bind(this));
-  override emStrong = this.#limited((...args: Parameters<Tokenizer['emStrong']>) => {
+  override blockquote = this.#withDepthLimit(super.blockquote.bind(this));
+  override list = this.#withDepthLimit(super.list.bind(this));
+  override emStrong = this.#withDepthLimit((...args: Parameters<Tokenizer['emStrong']>) => {
     this.rules = withCjkEmphasis(this.rules);
     return super.emStrong(...args);
   });
-  override del = this.#limited((...args: Parameters<Tokenizer['del']>) => {
+  override del = this.#withDepthLimit((...args: Parameters<Tokenizer['del']>) => {
     this.rules = withCjkEmphasis(this.rules);
     return super.del(...args);
   });
 
-  /** An address ends before a mark such as `。`, which follows it without a space. */
+  /** Ends an address before punctuation such as `。`, which follows it without a space. */
   override url(source: string): Tokens.Link | undefined {
     const link = super.url(source);
     const length = link ? cjkUrlLength(link.raw) : 0;
     return link && length < link.raw.length ? super.url(source.slice(0, length)) : link;
   }
 
-  /** A footnote, such as `[^1]: text`, is no address. */
+  /** Excludes footnotes, such as `[^1]: text`, from link definitions. */
   override def(source: string): Tokens.Def | undefined {
     return /^ {0,3}\[\^/.test(source) ? undefined : super.def(source);
   }
 
-  #limited<Args extends unknown[], Token>(read: (...args: Args) => Token | undefined): (...args: Args) => Token | undefined {
+  #withDepthLimit<Args extends unknown[], Token>(tokenize: (...args: Args) => Token | undefined): (...args: Args) => Token | undefined {
     return (...args) => {
       if (this.#level >= MAX_NESTING) return undefined;
       this.#level++;
       try {
-        return read(...args);
+        return tokenize(...args);
       } finally {
         this.#level--;
       }
@@ -67,7 +67,7 @@ const tokenizeSignRun: TokenizerExtension = {
   },
 };
 
-/** A larger table is shown as it is written: laying one out takes the longer the wider it is, seconds for some thousands of columns. */
+/** Maximum size of a rendered table; the layout of thousands of columns takes seconds. */
 const MAX_COLUMNS = 200;
 const MAX_CELLS = 10_000;
 
@@ -76,8 +76,8 @@ export const isLargeTable = (token: Token): token is Tokens.Table =>
 
 const toSourceText = (raw: string): string => `<pre><code>${raw.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</code></pre>\n`;
 
-/** Markdown as answers are read: GitHub's, with formulas and footnotes. */
-export const markdownParser = (more: MarkedExtension = {}): Marked =>
+/** Creates a parser for replies: GitHub Flavored Markdown with formulas and footnotes. */
+export const markdownParser = (extension: MarkedExtension = {}): Marked =>
   new Marked(
     {
       gfm: true,
@@ -85,5 +85,5 @@ export const markdownParser = (more: MarkedExtension = {}): Marked =>
       extensions: [...mathExtensions, ...footnoteExtensions, tokenizeSignRun],
       renderer: { table: (token) => isLargeTable(token) && toSourceText(token.raw) },
     },
-    more,
+    extension,
   ).setOptions({ tokenizer: new LevelTokenizer() });

@@ -8,7 +8,7 @@ import { sanitizeHtml } from './sanitize-html.ts';
 
 const DATA_IMAGE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
 
-/** One line of prose without any mark-up, which most of a growing answer is: it needs no parser. */
+/** One line of prose without mark-up, the most common block of a growing reply, which needs no parser. */
 const PLAIN_LINE = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|:\/\/|www\.| {2}$))[^\n]+\n*$/;
 
 const UNCLOSED = new Set(['br', 'hr']);
@@ -46,17 +46,17 @@ function toBareHtml(html: string): string {
 
 const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** In brackets, so that a number that is copied with its text stays apart from it. */
+/** Renders a reference in brackets, so that a copied number stays separate from the text. */
 function renderFootnoteReference(label: string): string | undefined {
   const number = footnoteLabels.indexOf(label) + 1;
   return number === 0 ? undefined : `<sup class="${REFERENCE_CLASS}">[${number}]</sup>`;
 }
 
 /** Whether one more element may begin or end here; elements that are nested too deeply become text. */
-function canNest(name: string, ends: boolean): boolean {
+function canNest(name: string, isClosing: boolean): boolean {
   if (UNCLOSED.has(name)) return true;
-  if (ends ? openElements === 0 : openElements >= MAX_NESTING) return false;
-  openElements += ends ? -1 : 1;
+  if (isClosing ? openElements === 0 : openElements >= MAX_NESTING) return false;
+  openElements += isClosing ? -1 : 1;
   return true;
 }
 
@@ -68,8 +68,8 @@ function canNest(name: string, ends: boolean): boolean {
 export function renderMarkdown(markdown: string, growing: boolean, labels: readonly string[] = []): DocumentFragment {
   const source = stripBidiOverrides(markdown);
   if (PLAIN_LINE.test(source)) return createParagraph(source.trim());
-  const closes = growing && source.split('[', MAX_BRACKETS + 2).length <= MAX_BRACKETS + 1;
-  const completed = closes ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
+  const shouldComplete = growing && source.split('[', MAX_BRACKETS + 2).length <= MAX_BRACKETS + 1;
+  const completed = shouldComplete ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
   openElements = 0;
   footnoteLabels = labels;
   const fragment = sanitizeHtml(marked.parse(completed, { async: false }));
@@ -95,7 +95,7 @@ function getImageAddress(image: HTMLImageElement): HTMLElement {
   link.className = 'picture';
   if (/^https?:/i.test(address)) link.href = address;
   link.textContent = image.alt ? m.reply_picture_named({ name: image.alt, address }) : m.reply_picture({ address });
-  // A link within a link would be torn apart.
+  // Nested links are invalid and would be split.
   return image.closest('a') ? Object.assign(document.createElement('span'), { textContent: link.textContent }) : link;
 }
 

@@ -1,7 +1,7 @@
-/** Letters without accents and case. */
+/** Removes accents and case. */
 const foldCase = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
-/** Scripts that put nothing between words. */
+/** Scripts without spaces between words. */
 const UNSPACED_SCRIPTS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
@@ -10,7 +10,7 @@ const MIN_STEM_CHARS = 4;
 const MIN_SHORT_STEM_CHARS = 3;
 const MAX_ENDING_CHARS = 3;
 
-/** Forms of one word, as far as their beginnings tell: `dog` and `dogs`, `story` and `stories`. */
+/** Whether two words are probably forms of one, by their beginnings: `dog` and `dogs`, `story` and `stories`. */
 function isSameWord(a: string, b: string): boolean {
   if (a === b) return true;
   const [short, long] = a.length < b.length ? [a, b] : [b, a];

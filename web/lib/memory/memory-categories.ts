@@ -1,7 +1,7 @@
 import { m } from '#lib/i18n/chat-messages.ts';
 import type { MemoryCategory } from './types.ts';
 
-/** Kinds of memories as the app names them, in the order that it shows them in. */
+/** Labels of memory categories, in their order on screen. */
 export const CATEGORIES: Readonly<Record<MemoryCategory, () => string>> = {
   fact: () => m.memory_words_one_fact(),
   preference: () => m.memory_words_one_preference(),
@@ -18,7 +18,7 @@ export const getCategoryNames = Object.keys(CATEGORIES).filter(isCategory);
 /** Label of a category; its own name if this build does not know it. */
 export const getCategoryLabel = (name: string): string => (isCategory(name) ? CATEGORIES[name]() : name);
 
-/** The file that a memory is from, and its category. */
+/** Formats the source file and category of a memory. */
 export function formatMemorySource(source: string, category: string): string {
   const labels: Readonly<Record<MemoryCategory, () => string>> = {
     fact: () => m.memory_words_source_fact({ source }),

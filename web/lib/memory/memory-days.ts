@@ -4,19 +4,19 @@ import type { MemoryDay } from './types.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A time's day as memory names it: of UTC, `YYYY-MM-DD`. */
+/** UTC date of a time, `YYYY-MM-DD`, as memory uses it. */
 export const toUtcDate = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 const parseUtcDate = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 
-/** The day that many days after another, or before it. */
+/** Adds a number of days, which may be negative, to a date. */
 export const addDays = (date: string, days: number): string => toUtcDate(parseUtcDate(date) + days * DAY_MS);
 
 /** `count` consecutive days ending with `last`, oldest first; a day without memories counts 0. */
 export function toConsecutiveDays(days: readonly MemoryDay[], last: string, count: number): MemoryDay[] {
   const dayByDate = new Map(days.map((day) => [day.date, day]));
-  return Array.from({ length: count }, (_, at) => {
-    const date = addDays(last, at - count + 1);
+  return Array.from({ length: count }, (_, index) => {
+    const date = addDays(last, index - count + 1);
     return dayByDate.get(date) ?? { date, memories: 0, messages: 0, notes: false };
   });
 }

@@ -4,7 +4,7 @@ import type { RecalledMemory } from './types.ts';
 
 const quoteWords = (words: readonly string[]): string => formatList(words.map((word) => m.memory_words_quoted({ word })));
 
-/** Why a memory was found: a short sentence for each kind of reason. A memory that only resembles better ones has none. */
+/** Reasons why a memory was recalled, as short sentences. */
 export function getRecallReasons({ words, beside, timely, alike }: RecalledMemory['why']): string[] {
   const reasons = [
     ...(words.length > 0 ? [m.memory_words_reason_words({ words: quoteWords(words) })] : []),

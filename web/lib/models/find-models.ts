@@ -9,14 +9,14 @@ export const MODEL_ORDERS = [
 export type ModelOrder = (typeof MODEL_ORDERS)[number]['id'];
 
 export interface ModelFilter {
-  /** All of them, in key, name or provider, in any case. */
+  /** Words that must all occur in key, name or provider, in any case. */
   query: string;
   vision: boolean;
   tools: boolean;
   order: ModelOrder;
 }
 
-/** A question and its answer are about as long: what both cost. What is not known comes last. */
+/** Combined price of input and output, as both are about as long; unknown prices sort last. */
 const getCombinedPrice = (model: ModelEntry): number => (model.cost_per_1m_input ?? Infinity) + (model.cost_per_1m_output ?? Infinity);
 
 const COMPARATORS: Record<Exclude<ModelOrder, 'provider'>, (a: ModelEntry, b: ModelEntry) => number> = {
@@ -24,7 +24,7 @@ const COMPARATORS: Record<Exclude<ModelOrder, 'provider'>, (a: ModelEntry, b: Mo
   price: (a, b) => (getCombinedPrice(a) === getCombinedPrice(b) ? 0 : getCombinedPrice(a) - getCombinedPrice(b)),
 };
 
-/** The models that fit, in the order asked for; `providerName` gives the name of a provider by its id. */
+/** Filters and sorts models. `providerName` returns the name of a provider by its id. */
 export function findModels(list: readonly ModelEntry[], filter: ModelFilter, providerName: (id: string) => string): ModelEntry[] {
   const terms = filter.query.trim().toLowerCase().split(/\s+/);
   const matches = list.filter((model) => {

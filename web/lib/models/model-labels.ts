@@ -7,13 +7,13 @@ import { formatInteger } from '#lib/usage/usage-format.ts';
 export function formatTokenCount(tokens: number | null): string {
   if (tokens === null) return '–';
   if (tokens < 1000) return formatInteger(tokens);
-  // Windows are powers of two, or thousands; both are called by thousands.
-  const binary = (tokens & (tokens - 1)) === 0;
-  if (tokens < 1_000_000) return m.models_thousand({ number: formatInteger(Math.round(tokens / (binary ? 1024 : 1000))) });
-  return m.models_million({ number: formatInteger(Number((tokens / (binary ? 1_048_576 : 1_000_000)).toFixed(1))) });
+  // Context windows are powers of two or multiples of a thousand; both are written in thousands.
+  const isPowerOfTwo = (tokens & (tokens - 1)) === 0;
+  if (tokens < 1_000_000) return m.models_thousand({ number: formatInteger(Math.round(tokens / (isPowerOfTwo ? 1024 : 1000))) });
+  return m.models_million({ number: formatInteger(Number((tokens / (isPowerOfTwo ? 1_048_576 : 1_000_000)).toFixed(1))) });
 }
 
-/** USD per million tokens; a dash where unknown. */
+/** Formats USD per million tokens; a dash if unknown. */
 export const formatPrice = (usd: number | null): string => (usd === null ? '–' : usd === 0 ? m.models_free() : formatMoney(usd));
 
 /** Abilities of a model besides text, as tags. */
@@ -24,10 +24,10 @@ export const getAbilities = (model: ModelEntry): string[] =>
     model.supports_thinking && m.models_ability_thinking(),
   ].filter((each) => each !== false);
 
-const formatBoolean = (does: boolean): string => (does ? m.models_fact_yes() : m.models_fact_no());
+const formatBoolean = (value: boolean): string => (value ? m.models_fact_yes() : m.models_fact_no());
 
-/** Facts in a comparison of models: a label, and the value for each. */
-export const COMPARISON_FACTS: readonly (readonly [name: () => string, of: (model: ModelEntry) => string])[] = [
+/** Rows of a comparison of models: a label, and the value of a model. */
+export const COMPARISON_FACTS: readonly (readonly [getLabel: () => string, getValue: (model: ModelEntry) => string])[] = [
   [() => m.models_fact_context(), ({ context_window }) => formatTokenCount(context_window)],
   [() => m.models_fact_answer(), ({ max_tokens }) => formatTokenCount(max_tokens)],
   [() => m.models_fact_price_in(), ({ cost_per_1m_input }) => formatPrice(cost_per_1m_input)],

@@ -22,7 +22,7 @@ export interface ParsedPrompts {
   problems: string[];
 }
 
-/** Prompts as a file that Open WebUI reads too: a list of `{command, title, description, content}`. */
+/** Exports prompts in a format that Open WebUI can import: a list of `{command, title, description, content}`. */
 export const exportPrompts = (prompts: readonly Prompt[]): string =>
   `${JSON.stringify(
     prompts.map(({ name, title, description, text }) => ({ command: `/${name}`, title, description, content: text })),
@@ -41,10 +41,10 @@ export function parsePrompts(json: string): ParsedPrompts {
   if (list.length > PROMPT_LIMITS.count) throw new Error(m.prompts_file_too_many({ count: PROMPT_LIMITS.count }));
   const prompts: Prompt[] = [];
   const problems: string[] = [];
-  for (const [at, value] of list.entries()) {
+  for (const [index, value] of list.entries()) {
     const { data } = entrySchema.safeParse(value);
     if (!data) {
-      problems.push(m.prompts_file_entry_wrong({ number: formatNumber(at + 1) }));
+      problems.push(m.prompts_file_entry_wrong({ number: formatNumber(index + 1) }));
       continue;
     }
     const commandName = (data.command ?? data.name ?? data.title ?? '').trim().replace(/^\//, '').normalize('NFC').toLowerCase();

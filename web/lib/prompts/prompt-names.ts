@@ -1,14 +1,14 @@
 import { isPromptName, type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 import { m } from '#lib/i18n/frame-messages.ts';
 
-/** Why it cannot be a prompt's name, as a sentence; null if it is valid. */
+/** Why a text is not a valid name of a prompt, as a sentence; null if it is valid. */
 export function validatePromptName(name: string): string | null {
   if (name.length > PROMPT_LIMITS.name) return m.slash_name_too_long({ count: PROMPT_LIMITS.name });
   return isPromptName(name) ? null : m.slash_name_wrong();
 }
 
-/** A name made of any words, taken by none. */
-export function createFreePromptName(text: string, taken: ReadonlySet<string>): string {
+/** Creates an unused name from any text. */
+export function createFreePromptName(text: string, usedNames: ReadonlySet<string>): string {
   const base =
     text
       .normalize('NFC')
@@ -17,7 +17,7 @@ export function createFreePromptName(text: string, taken: ReadonlySet<string>): 
       .replace(/^[-_\p{M}]+|-+$/gu, '')
       .slice(0, PROMPT_LIMITS.name - 5) || 'prompt';
   let name = base;
-  for (let count = 2; taken.has(name); count++) name = `${base}-${count}`;
+  for (let count = 2; usedNames.has(name); count++) name = `${base}-${count}`;
   return name;
 }
 

@@ -6,10 +6,10 @@ import { m } from '#lib/i18n/page-messages.ts';
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One argument of a tool, as its JSON Schema tells of it. */
+/** An argument of a tool, from its JSON Schema. */
 export interface ToolArgument {
   name: string;
-  /** As a person writes a type: `string`, `integer 1–10`, `("a" | "b")[]`. */
+  /** Type in readable notation: `string`, `integer 1–10`, `("a" | "b")[]`. */
   type: string;
   about: string;
   required: boolean;
@@ -27,16 +27,17 @@ export function getToolArguments(schema: Json): ToolArgument[] {
   }));
 }
 
-/** Form to try a tool: simple fields, and arguments that need JSON. */
+/** Form to try a tool: simple fields, and `rest`, the arguments that are entered as JSON. */
 export interface ToolForm {
   fields: FormField[];
   rest: ToolArgument[];
 }
 
+/** Creates the form for the JSON Schema of a tool. */
 export function toToolForm(schema: Json): ToolForm {
   const fields = toFormFields(schema);
-  const simple = new Set(fields.map(({ name }) => name));
-  return { fields, rest: getToolArguments(schema).filter(({ name }) => !simple.has(name)) };
+  const fieldNames = new Set(fields.map(({ name }) => name));
+  return { fields, rest: getToolArguments(schema).filter(({ name }) => !fieldNames.has(name)) };
 }
 
 /**
@@ -49,9 +50,9 @@ export function toArguments(
   jsonTexts: Readonly<Record<string, string>>,
 ): Json {
   const args: Json = toFormContent(fields, values);
-  const asItWas = (value: unknown, initial: FieldValue): boolean => JSON.stringify(value) === JSON.stringify(initial);
+  const isUnchanged = (value: unknown, initial: FieldValue): boolean => JSON.stringify(value) === JSON.stringify(initial);
   for (const { name, kind, required, initial } of fields)
-    if ((kind === 'switch' || kind === 'choices') && !required && asItWas(args[name], initial)) delete args[name];
+    if ((kind === 'switch' || kind === 'choices') && !required && isUnchanged(args[name], initial)) delete args[name];
   for (const { name, required } of rest) {
     const text = jsonTexts[name]?.trim() ?? '';
     if (text === '' && !required) continue;

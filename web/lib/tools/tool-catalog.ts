@@ -23,22 +23,22 @@ export const getSourceTitle = (source: string): string =>
       ? (SOURCE_TITLES[source]?.() ?? source)
       : source;
 
-/** The tools in which all words of `text` occur, by source: the app's own first, then those of tool servers. */
+/** Finds tools that contain all words of `text`, grouped by source: built-in ones first, then those of MCP servers. */
 export function groupTools(tools: readonly ToolEntry[], text: string): ToolGroup[] {
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = tools.filter(({ name, title = '', summary = '', description, source }) => {
-    const about = `${name} ${title} ${summary} ${description} ${getSourceTitle(source)}`.toLowerCase();
-    return terms.every((word) => about.includes(word));
+  const matches = tools.filter(({ name, title = '', summary = '', description, source }) => {
+    const searchText = `${name} ${title} ${summary} ${description} ${getSourceTitle(source)}`.toLowerCase();
+    return terms.every((word) => searchText.includes(word));
   });
-  const groups = Map.groupBy(fitting, ({ source }) => source);
+  const groups = Map.groupBy(matches, ({ source }) => source);
   return [...groups]
-    .map(([source, of]) => ({ source, title: getSourceTitle(source), tools: of }))
+    .map(([source, sourceTools]) => ({ source, title: getSourceTitle(source), tools: sourceTools }))
     .sort((a, b) => getSourceRank(a.source) - getSourceRank(b.source) || (a.title < b.title ? -1 : 1));
 }
 
 const getSourceRank = (source: string): number => (source === 'core' ? 0 : source.startsWith('mcp:') ? 2 : 1);
 
-/** How a tool runs. */
+/** Labels of tool policies. */
 export const POLICY_LABELS: Readonly<Record<ToolPolicy, () => string>> = {
   auto: () => m.tools_runs_auto(),
   ask: () => m.tools_runs_ask(),

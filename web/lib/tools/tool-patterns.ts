@@ -1,6 +1,6 @@
 import { matchesWildcard } from '#shared/wildcard.ts';
 
-/** Creates a test whether a tool's name matches one of these patterns, one a line. */
+/** Creates a predicate for tool names that match one of these patterns, one per line. */
 export function toMatcher(lines: string): (name: string) => boolean {
   const patterns = lines
     .split('\n')
@@ -11,6 +11,6 @@ export function toMatcher(lines: string): (name: string) => boolean {
 
 /** Appends a line unless it is already there. */
 export function withLine(lines: string, line: string): string {
-  const own = lines.split('\n').filter((each) => each.trim() !== '');
-  return own.some((each) => each.trim() === line) ? lines : [...own, line].join('\n');
+  const existingLines = lines.split('\n').filter((each) => each.trim() !== '');
+  return existingLines.some((each) => each.trim() === line) ? lines : [...existingLines, line].join('\n');
 }

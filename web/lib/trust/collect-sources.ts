@@ -6,7 +6,7 @@ export const collectSources = (messages: readonly Pick<HistoryMessage, 'outside'
   ...new Set(messages.flatMap(({ outside = [], compaction }) => [...outside, ...(compaction?.outside ?? [])])),
 ];
 
-/** Documents and pictures among messages, as sources: for a chat that no gateway keeps, and so none labels. */
+/** Attachments of messages as sources, for a chat that is not stored and therefore not labelled by the gateway. */
 export const collectAttachments = (messages: readonly HistoryMessage[]): string[] => [
   ...new Set(
     messages.flatMap((message) =>

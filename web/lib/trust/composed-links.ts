@@ -1,17 +1,17 @@
 import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 
-/** How addresses in a text of a model are followed. */
+/** Policy for links in a text of a model. */
 export interface LinkPolicy {
-  /** Addresses in the text that was read or typed; empty while the reply streams. */
+  /** Outside sources that were read before the text; empty while the reply streams. */
   sources: readonly string[];
   /** Addresses that occurred in the text that was read or typed. All others were composed by the model. */
   quoted: ReadonlySet<string>;
 }
 
-/** Policy for a reply that is still streaming: which of its addresses were read is known when it ends. */
+/** Policy for a streaming reply; which of its addresses were quoted is known only when it ends. */
 export const STREAMING_POLICY: LinkPolicy = { sources: [], quoted: new Set() };
 
-/** Undefined if nothing from outside was read: no link asks before it opens. */
+/** Returns undefined if nothing from outside was read: then links open without confirmation. */
 export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMessage, 'outside' | 'quotedUrls'>): LinkPolicy | undefined {
   return outside.length === 0 ? undefined : { sources: outside, quoted: new Set(quotedUrls) };
 }

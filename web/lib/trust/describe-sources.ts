@@ -2,9 +2,9 @@ import { toPrintable } from '#shared/printable.ts';
 import { formatList } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/chat-messages.ts';
 
-/** Sources that are named in a line; the rest are counted. */
+/** Maximum number of named sources; further ones are counted. */
 const MAX_NAMED_SOURCES = 3;
-/** Names are chosen by the author of the content: a long one must not pass for a sentence of the app. */
+/** Maximum length of a name, which the author of the content chooses: it must not pass for a sentence of the app. */
 const MAX_NAME_CHARS = 40;
 
 const CHANNEL_NAMES: Readonly<Record<string, string>> = { telegram: 'Telegram', x: 'X' };
@@ -40,13 +40,13 @@ export function describeSource(source: string): string {
   return Object.hasOwn(SOURCE_TEXTS, kind) ? (SOURCE_TEXTS[kind]?.(name) ?? name) : shorten(source) || m.trust_unknown();
 }
 
-/** Several of them as one phrase: `pages.test and invoice.pdf`. */
+/** Describes sources as one phrase: `pages.test and invoice.pdf`. */
 export function describeSources(sources: readonly string[], max = MAX_NAMED_SOURCES): string {
   const descriptions = [...new Set(sources.map(describeSource))];
-  // A count of one takes as much room as the name.
+  // A count of one would not be shorter than the name.
   const visible = descriptions.length > max + 1 ? descriptions.slice(0, max) : descriptions;
-  const more = descriptions.length - visible.length;
-  return formatList(more === 0 ? visible : [...visible, m.trust_more({ count: more })]);
+  const hiddenCount = descriptions.length - visible.length;
+  return formatList(hiddenCount === 0 ? visible : [...visible, m.trust_more({ count: hiddenCount })]);
 }
 
 /** `After reading pages.test`. */

@@ -14,8 +14,8 @@ const HEADER = [
 ];
 
 /**
- * A report as a table (RFC 4180): a row for each day, hour of the day, provider, model and key. Of hours only the calls are known. Names that a
- * spreadsheet would take for a formula have an apostrophe before them.
+ * Formats a report as CSV (RFC 4180): a row for each day, hour of the day, provider, model, key and purpose. Hours have only the number of
+ * calls. Names that a spreadsheet would take for a formula are prefixed with an apostrophe.
  */
 export function toUsageCsv({ totals, days, hours }: UsageReport): string {
   const rows = [

@@ -5,20 +5,20 @@ import type { UsageSums } from './types.ts';
 
 export interface Measure {
   id: 'tokens' | 'cost' | 'calls' | 'cached';
-  /** As a choice among others. */
+  /** Label of the option. */
   getOptionLabel(): string;
-  /** Names of charts. */
+  /** Titles of charts. */
   byDay(): string;
   byProvider(): string;
   byModel(): string;
   byKey(): string;
   getDayTitle(count: number): string;
   getValue(sums: UsageSums): number;
-  /** Exactly. */
+  /** Formats a value exactly. */
   formatLong(sums: UsageSums): string;
   /** Formats a value in short form. */
   formatShort(value: number): string;
-  /** The end of the scale, if it is not the greatest value. */
+  /** End of the scale; the greatest value by default. */
   max?: number;
 }
 
@@ -75,10 +75,11 @@ export const MEASURES: readonly Measure[] = [
   },
 ];
 
-/** The heads of a table of sums behind the first, and the cells of a row. */
+/** Headers of the value columns in a table of sums. */
 export const getSumHeads = (): string[] => [
   ...[m.usage_calls(), m.usage_tokens_in(), m.usage_cached(), m.usage_tokens_out(), m.usage_tokens(), m.usage_cost()],
 ];
+/** Cells of a row in a table of sums. */
 export const getSumCells = (sums: UsageSums): string[] => [
   ...[formatInteger(sums.calls), formatTokens(sums.inputTokens, sums), formatPercent(computeHitRate(sums))],
   ...[formatTokens(sums.outputTokens, sums), formatTokens(sums.totalTokens, sums), formatMoney(sums.cost)],

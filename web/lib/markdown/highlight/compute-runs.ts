@@ -34,17 +34,19 @@ const KIND_BY_SCOPE = new Map<string, SyntaxKind>(
 
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" };
 
-/** `code` cut into runs of one look each, which together are as long as it is; null for a language that is not known. */
+/** Splits code into runs of one syntax class, whose lengths add up to that of the code; null for an unknown language. */
 export function computeRuns(code: string, language: string): SyntaxRun[] | null {
   if (!hljs.getLanguage(language)) return null;
   const { value } = hljs.highlight(code, { language, ignoreIllegals: true });
   const runs: SyntaxRun[] = [];
-  const within: (SyntaxKind | null)[] = [null];
-  // Spans, and text in which only those characters are escaped.
+  const kindStack: (SyntaxKind | null)[] = [null];
+  // Highlight.js returns spans, and text in which only these characters are escaped.
   for (const piece of value.split(/(<span class="[^"]*">|<\/span>)/)) {
-    if (piece === '</span>') within.pop();
-    else if (piece.startsWith('<span')) within.push(KIND_BY_SCOPE.get(/hljs-([\w-]+)/.exec(piece)?.[1] ?? '') ?? within.at(-1) ?? null);
-    else appendRun(runs, piece.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => ENTITIES[entity] ?? entity).length, within.at(-1) ?? null);
+    if (piece === '</span>') kindStack.pop();
+    else if (piece.startsWith('<span'))
+      kindStack.push(KIND_BY_SCOPE.get(/hljs-([\w-]+)/.exec(piece)?.[1] ?? '') ?? kindStack.at(-1) ?? null);
+    else
+      appendRun(runs, piece.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => ENTITIES[entity] ?? entity).length, kindStack.at(-1) ?? null);
   }
   return runs;
 }

@@ -1,33 +1,34 @@
 import type { HighlightRequest, SyntaxRun } from './syntax-run.ts';
 
-/** More is shown without colours. UTF-16 units. */
+/** Maximum length of highlighted code in UTF-16 units. */
 const MAX_CHARS = 50_000;
 
 /**
- * Code in an element, with colours once they are known. What grows at the end keeps the nodes that it has: a selection stays, nothing flickers.
+ * Shows code in an element, highlighted once its runs are computed. Text added at the end keeps existing nodes, so that a selection stays
+ * and nothing flickers.
  */
 export class HighlightedCode {
   readonly #element: HTMLElement;
-  readonly #computeRuns: (asked: HighlightRequest) => Promise<readonly SyntaxRun[] | null>;
-  /** The highlighted part: one node per run, then the rest as one text. */
+  readonly #computeRuns: (request: HighlightRequest) => Promise<readonly SyntaxRun[] | null>;
+  /** Runs of the highlighted part: one node each, followed by the remaining text. */
   #runs: readonly SyntaxRun[] = [];
   readonly #remainder = new Text();
   #code = '';
   #language = '';
-  #request = false;
+  #isComputing = false;
 
-  constructor(element: HTMLElement, runsOf: (asked: HighlightRequest) => Promise<readonly SyntaxRun[] | null>) {
+  constructor(element: HTMLElement, computeRuns: (request: HighlightRequest) => Promise<readonly SyntaxRun[] | null>) {
     this.#element = element;
-    this.#computeRuns = runsOf;
+    this.#computeRuns = computeRuns;
     element.replaceChildren(this.#remainder);
   }
 
   show(code: string, language: string): void {
-    const grown = language === this.#language && code.startsWith(this.#code);
-    const added = grown ? code.slice(this.#code.length) : '';
+    const isAppended = language === this.#language && code.startsWith(this.#code);
+    const added = isAppended ? code.slice(this.#code.length) : '';
     this.#code = code;
     this.#language = language;
-    if (grown) this.#remainder.appendData(added);
+    if (isAppended) this.#remainder.appendData(added);
     else this.#showPlain();
     void this.#applyRuns();
   }
@@ -40,8 +41,8 @@ export class HighlightedCode {
 
   /** Requests highlighting of the current text, one request at a time, until no text was added in the meantime. */
   async #applyRuns(): Promise<void> {
-    if (this.#request) return;
-    this.#request = true;
+    if (this.#isComputing) return;
+    this.#isComputing = true;
     for (let done = ''; done !== this.#code && this.#language !== '' && this.#code.length <= MAX_CHARS;) {
       const code = this.#code;
       const language = this.#language;
@@ -51,23 +52,23 @@ export class HighlightedCode {
       this.#paint(code, runs);
       done = code;
     }
-    this.#request = false;
+    this.#isComputing = false;
   }
 
   #paint(code: string, runs: readonly SyntaxRun[]): void {
-    let same = 0;
+    let unchangedCount = 0;
     let at = 0;
     for (const [index, { length, kind }] of runs.entries()) {
-      const before = this.#runs[index];
-      if (before?.length !== length || before.kind !== kind) break;
-      same++;
+      const previous = this.#runs[index];
+      if (previous?.length !== length || previous.kind !== kind) break;
+      unchangedCount++;
       at += length;
     }
     const nodes = [...this.#element.childNodes];
-    for (const node of nodes.slice(same, this.#runs.length)) node.remove();
-    const fresh = document.createDocumentFragment();
-    for (const { length, kind } of runs.slice(same)) fresh.append(createNode(code.slice(at, (at += length)), kind));
-    this.#remainder.before(fresh);
+    for (const node of nodes.slice(unchangedCount, this.#runs.length)) node.remove();
+    const fragment = document.createDocumentFragment();
+    for (const { length, kind } of runs.slice(unchangedCount)) fragment.append(createNode(code.slice(at, (at += length)), kind));
+    this.#remainder.before(fragment);
     this.#runs = runs;
     this.#remainder.data = this.#code.slice(code.length);
   }

@@ -1,7 +1,7 @@
 /** Syntax class of a piece of code. */
 export type SyntaxKind = 'comment' | 'keyword' | 'string' | 'number' | 'name' | 'type' | 'attribute' | 'meta' | 'added' | 'removed';
 
-/** So many characters (UTF-16 units) of one look; `null`: plain. */
+/** A run of characters of one class; its length is in UTF-16 units. Null: plain text. */
 export interface SyntaxRun {
   length: number;
   kind: SyntaxKind | null;

@@ -6,10 +6,10 @@ export interface Formula {
   display: boolean;
 }
 
-/** Forms in which models write formulas. None looks further than to the next sign of its kind, so that no text makes them slow. */
+/** Delimiters with which models write formulas. Each pattern stops at the next delimiter of its kind, so that none becomes slow. */
 const FORMULA_PATTERNS = {
   dollars: /^\$\$((?:\\[^]|[^\\$]|\$(?!\$))+?)\$\$/,
-  // As Pandoc reads it ("Extension: tex_math_dollars"): prices are no formulas.
+  // As in Pandoc ("Extension: tex_math_dollars"), so that prices are not formulas.
   dollar: /^\$(?![\s$])((?:\\[^]|[^\\$])+?)(?<!\s)\$(?![\d$])/,
   brackets: /^\\\[((?:\\[^[\]]|[^\\])+?)\\\]/,
   parentheses: /^\\\(((?:\\[^()]|[^\\])+?)\\\)/,
@@ -27,13 +27,13 @@ export function parseFormula(raw: string): Formula | null {
 
 const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Up to the end of its paragraph: keeps an unfinished formula from being parsed as Markdown. */
+/** The rest of a paragraph, which keeps an unfinished formula from being parsed as Markdown. */
 const PARAGRAPH = /^(?:[^\n]|\n(?![ \t]*(?:\n|$)))+\n?/;
 
-/** So far a text is looked through for the next formula. It is asked at each line, and at each sign in it: looking to the end of a long text would take the square of its length. */
+/** Maximum lookahead for the next formula: searching to the end of a long text at each line and sign would take quadratic time. */
 const MAX_LOOKAHEAD_CHARS = 10_000;
 
-/** For marked: formulas as `<span class="math">` with their source. */
+/** Extensions of marked that render formulas as `<span class="math">` with their source. */
 export const mathExtensions: TokenizerAndRendererExtension[] = [
   {
     name: 'mathBlock',
@@ -46,8 +46,8 @@ export const mathExtensions: TokenizerAndRendererExtension[] = [
       const body = paragraph.slice(indent.length);
       const formula = FORMULA_PATTERNS.dollars.exec(body)?.[0] ?? FORMULA_PATTERNS.brackets.exec(body)?.[0];
       if (formula === undefined) return /^(?:\$\$|\\\[)[ \t]*\n/.test(body) ? { type: 'mathBlock', raw: paragraph } : undefined;
-      const after = /^[ \t]*(?:\n|$)/.exec(body.slice(formula.length))?.[0];
-      return after === undefined ? undefined : { type: 'mathBlock', raw: indent + formula + after };
+      const lineEnd = /^[ \t]*(?:\n|$)/.exec(body.slice(formula.length))?.[0];
+      return lineEnd === undefined ? undefined : { type: 'mathBlock', raw: indent + formula + lineEnd };
     },
     renderer: ({ raw }) => `<p>${toSpan(raw)}</p>\n`,
   },
@@ -55,8 +55,8 @@ export const mathExtensions: TokenizerAndRendererExtension[] = [
     name: 'math',
     level: 'inline',
     start: (source) => {
-      const before = /^[^$\\<![`*_~]*(?=[$\\])/.exec(source.slice(0, MAX_LOOKAHEAD_CHARS))?.[0];
-      return before?.length;
+      const prefix = /^[^$\\<![`*_~]*(?=[$\\])/.exec(source.slice(0, MAX_LOOKAHEAD_CHARS))?.[0];
+      return prefix?.length;
     },
     tokenizer(source) {
       for (const form of Object.values(FORMULA_PATTERNS)) {

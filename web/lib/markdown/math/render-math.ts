@@ -1,7 +1,7 @@
 import { m } from '#lib/i18n/chat-messages.ts';
 import { parseFormula, type Formula } from './formula.ts';
 
-/** Longer formulas are shown as they are written. UTF-16 units. */
+/** Maximum length of a formula in UTF-16 units; longer ones stay as source. */
 const MAX_FORMULA_CHARS = 10_000;
 /** Maximum cells of matrices and lines in a formula, each of which becomes a box; formulas with more stay as source. */
 const MAX_CELLS = 400;
@@ -18,8 +18,8 @@ const cache = new Map<string, HTMLElement | null>();
 
 const loadTypeset = (): Promise<void> =>
   (loadingTypeset ??= import('./typeset.ts').then(
-    (part) => void (typeset = part.typeset),
-    // Without a network: the source stays, and the next formula tries again.
+    (module) => void (typeset = module.typeset),
+    // Offline, for example: the source stays, and the next formula tries again.
     () => void (loadingTypeset = undefined),
   ));
 

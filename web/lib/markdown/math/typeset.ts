@@ -2,14 +2,14 @@ import katex from 'katex';
 import 'katex/dist/katex.min.css';
 import type { Formula } from './formula.ts';
 
-/** How KaTeX is let work: no links, no pictures, no sizes that leave the page (its documentation, "Options" and "Security"). */
+/** Options of KaTeX: no links, no pictures, and limited sizes (https://katex.org/docs/options, https://katex.org/docs/security). */
 const KATEX_OPTIONS = { throwOnError: true, trust: false, strict: 'ignore', maxSize: 20, maxExpand: 200, output: 'htmlAndMathml' } as const;
 
-/** KaTeX counts how often macros are used, not what comes of them: a few lines would keep it busy for minutes. Formulas in answers need none. */
+/** Macro definitions, which are rejected: KaTeX limits the number of expansions, but not their size, so a few lines could run for minutes. */
 const MACRO_DEFINITION =
   /\\(?:[gex]?def|global|long|(?:future)?let|(?:re|provide)?newcommand|providecommand|newenvironment|renewenvironment)(?![a-zA-Z])/;
 
-/** Elements within each other, some seven for each fraction, root or power: with some thousand, laying them out ends the whole tab. */
+/** Maximum nesting of elements, about seven for each fraction, root or power; the layout of thousands would crash the tab. */
 const MAX_NESTING = 250;
 
 function isTooDeep(element: Element): boolean {

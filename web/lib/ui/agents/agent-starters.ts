@@ -1,7 +1,7 @@
 import type { AgentDraft } from '#lib/agents/agent-draft.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 
-/** Agents that people begin with. */
+/** Templates of agents. */
 export const getAgentStarters = (): { about: string; draft: Partial<AgentDraft> }[] => [
   {
     about: m.agents_starter_editor(),
