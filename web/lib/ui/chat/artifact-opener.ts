@@ -1,12 +1,12 @@
 import { getContext, setContext } from 'svelte';
 import type { ArtifactRequest } from '#lib/state/artifact-view.svelte.ts';
 
-type ArtifactOpener = (asked: ArtifactRequest) => void;
+type ArtifactOpener = (request: ArtifactRequest) => void;
 
 const KEY = Symbol('artifacts');
 
-/** Within what calls this, code of artifacts can be opened. */
+/** Sets the function that opens artifacts for components inside the caller (Svelte context). */
 export const setArtifactOpener = (opener: ArtifactOpener): void => void setContext(KEY, opener);
 
-/** Undefined where there is no place for artifacts. */
+/** Returns the function that opens artifacts; undefined if the page has no panel for them. */
 export const getArtifactOpener = (): ArtifactOpener | undefined => getContext<ArtifactOpener | undefined>(KEY);

@@ -2,7 +2,7 @@ import { getContext, setContext } from 'svelte';
 
 const KEY = Symbol('kept nowhere');
 
-/** Within what calls this, nothing is offered that would keep what is shown. */
+/** Marks the content of the calling component as ephemeral (Svelte context): nothing that would store it is offered. */
 export const setEphemeral = (): void => void setContext(KEY, true);
 
 export const isEphemeral = (): boolean => getContext<true | undefined>(KEY) === true;

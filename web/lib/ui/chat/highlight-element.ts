@@ -1,6 +1,6 @@
 const HIGHLIGHT_MS = 1_800;
 
-/** Brings an element into the middle of the view, gives it the keyboard, and lets it light up for a moment. */
+/** Scrolls an element to the middle of the view, focuses it, and highlights it for a moment. */
 export function highlightElement(element: HTMLElement | undefined): void {
   if (!element) return;
   element.scrollIntoView({ block: 'center' });

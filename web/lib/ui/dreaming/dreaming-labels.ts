@@ -39,7 +39,7 @@ export const RUN_STATE_LABELS: Readonly<Record<DreamRun['state'], () => string>>
   interrupted: () => m.dreaming_run_interrupted(),
 };
 
-/** How the last run went, with a place for when it was. */
+/** Result of the last run, with a placeholder for its time. */
 export const LAST_RUN_LABELS: Readonly<Record<DreamRun['state'], () => string>> = {
   running: () => m.dreaming_last_running(),
   completed: () => m.dreaming_last_completed(),
@@ -56,7 +56,7 @@ export const CATEGORY_LABELS: Readonly<Record<DreamProposal['category'], () => s
   other: () => m.dreaming_category_other(),
 };
 
-/** A share as people read it: 46. */
+/** Formats a share in hundredths: 46. */
 export const toHundredths = (share: number): string => formatNumber(Math.round(share * 100));
 
 /** Formats a source reference for people: `memory/2026-11-20.md, line 3`. */

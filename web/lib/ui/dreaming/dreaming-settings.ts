@@ -3,7 +3,7 @@ import { formatNumber } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import { SCORE_COMPONENTS } from './dreaming-labels.ts';
 
-/** The settings of dreaming as a form has them: weights in hundredths of the whole. */
+/** Form values of the settings of dreaming; weights are in hundredths. */
 export type DreamingDraft = DreamStatus['limits'] & {
   enabled: boolean;
   cron: string;
@@ -40,7 +40,7 @@ export const validateWeight = (value: number | null | undefined): string | undef
 export const sumWeights = (weights: DreamingDraft['scoringWeights']): number =>
   SCORE_COMPONENTS.reduce((sum, { name }) => sum + (weights[name] ?? 0), 0);
 
-/** Of all settings: nothing of them can be saved while one is wrong. */
+/** Whether any setting is invalid, in which case none can be saved. */
 export const hasInvalidField = (draft: DreamingDraft): boolean =>
   NUMBER_FIELDS.some((each) => validateNumber(draft[each.name], each) !== undefined) ||
   SCORE_COMPONENTS.some(({ name }) => validateWeight(draft.scoringWeights[name]) !== undefined) ||
@@ -62,10 +62,10 @@ export function toDreamingDraft({ enabled, schedule, limits, weights }: DreamSta
   };
 }
 
-/** Computes changed settings as the configuration takes them: settings that were never set keep their defaults. */
+/** Computes changed settings in the form of the configuration: settings that were never set keep their defaults. */
 export function getChanges(draft: DreamingDraft, before: DreamingDraft): Record<string, unknown> {
-  const old = new Map<string, unknown>(Object.entries(before));
-  const changed = Object.entries(draft).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)));
+  const oldValues = new Map<string, unknown>(Object.entries(before));
+  const changed = Object.entries(draft).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(oldValues.get(name)));
   return Object.fromEntries(
     changed.map(([name, value]) => [
       name,
@@ -76,13 +76,13 @@ export function getChanges(draft: DreamingDraft, before: DreamingDraft): Record<
   );
 }
 
-/** The draft with what was set elsewhere, where nothing else was typed meanwhile. */
+/** Applies remote changes to fields of the draft that were not edited in the meantime. */
 export function mergeRemoteChanges(draft: DreamingDraft, before: DreamingDraft, next: DreamingDraft): DreamingDraft {
   const typed = Object.keys(getChanges(draft, before));
   return { ...next, ...Object.fromEntries(Object.entries(draft).filter(([name]) => typed.includes(name))) };
 }
 
-/** The draft with one setting as it was before it was typed into. */
+/** Resets one setting of the draft to its value before it was edited. */
 export const resetField = (name: string, draft: DreamingDraft, before: DreamingDraft): DreamingDraft => ({
   ...draft,
   ...Object.fromEntries(Object.entries(before).filter(([each]) => each === name)),

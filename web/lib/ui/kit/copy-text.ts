@@ -1,12 +1,12 @@
 import { m } from '#lib/i18n/frame-messages.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
 
-/** Puts a text on the clipboard; true when it is there. Says so where it could not. One without a letter takes nothing's place. */
+/** Copies a text; resolves to whether it was copied, and reports a failure. An empty text does not replace the clipboard. */
 export async function copyText(text: string | Promise<string>): Promise<boolean> {
   try {
-    const words = await text;
-    if (words === '') return false;
-    await navigator.clipboard.writeText(words);
+    const resolvedText = await text;
+    if (resolvedText === '') return false;
+    await navigator.clipboard.writeText(resolvedText);
     return true;
   } catch {
     toasts.show(m.kit_copy_refused());

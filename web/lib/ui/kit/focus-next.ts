@@ -1,6 +1,6 @@
 import { tick } from 'svelte';
 
-/** After a row of `list` has gone: the focus goes to the next row's first button; where there is none, to the words that say so. */
+/** After a row of `list` was removed, focuses the first button of the next row, or the text of the empty list. */
 export async function focusNext(list: HTMLElement | undefined): Promise<void> {
   await tick();
   const next = list?.querySelector('button');

@@ -1,4 +1,4 @@
-/** An attachment: calls once its element is in sight, or less than `margin` CSS pixels away from it, and then no more. */
+/** Attachment that calls back once when its element is in view, or less than `margin` CSS pixels away from it. */
 export function whenNear(reached: () => void, margin = 200): (element: Element) => () => void {
   return (element) => {
     const observer = new IntersectionObserver(

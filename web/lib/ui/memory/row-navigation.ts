@@ -1,9 +1,9 @@
-/** Arrow keys go from row to row of a list, to the same control of each; Home and End to the first and the last. */
+/** Moves the focus between rows of a list by arrow keys, to the same control of each; Home and End go to the first and last row. */
 export function handleRowNavigation(event: KeyboardEvent): void {
   const list = event.currentTarget;
   const at = event.target;
   if (!(list instanceof HTMLElement) || !(at instanceof HTMLElement) || event.altKey || event.ctrlKey || event.metaKey) return;
-  // In a field they move the caret, and in a list that can be chosen from they choose.
+  // Fields and selects handle arrow keys themselves.
   if (event.defaultPrevented || at.matches('input, textarea, select')) return;
   const rows = [...list.querySelectorAll<HTMLElement>('li')].filter((row) => row.parentElement?.closest('li') === null);
   const from = rows.findIndex((row) => row.contains(at));

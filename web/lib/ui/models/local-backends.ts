@@ -6,9 +6,9 @@ interface LocalBackend {
   getLocation: () => string;
   /** Required repository format and runtime. */
   hint: () => string;
-  /** Runs in the bridge, and not in the browser. */
+  /** Whether it runs in the bridge, not in the browser. */
   needsBridge: boolean;
-  /** Repositories to begin with, small ones first. */
+  /** Suggested repositories, small ones first. */
   examples: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { page } from '$app/state';
 import type { Prompt } from '#shared/prompts/prompt.ts';
 import { prompts } from '#lib/state/prompt-library.svelte.ts';
 
-/** Puts a prompt into the message field of the chat that is open; from another page, into that of a new one. */
+/** Inserts a prompt into the message field of the open chat, or of a new one. */
 export async function insertPrompt(prompt: Prompt): Promise<void> {
   prompts.selected = prompt;
   if (!/^\/\(app\)\/(\(chat\)|incognito)/.test(page.route.id ?? '')) await goto('/');

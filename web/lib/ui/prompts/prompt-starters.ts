@@ -1,7 +1,7 @@
 import { m } from '#lib/i18n/page-messages.ts';
 import type { Prompt } from '#shared/prompts/prompt.ts';
 
-/** Prompts that people begin with. */
+/** Templates of prompts. */
 export const getPromptStarters = (): { about: string; prompt: Prompt }[] => [
   {
     about: `📝 ${m.prompts_starter_sum_up()}`,

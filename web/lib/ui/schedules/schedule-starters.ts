@@ -1,7 +1,7 @@
 import { m } from '#lib/i18n/page-messages.ts';
 import { type JobDraft, WORKDAYS } from '#lib/schedules/job-draft.ts';
 
-/** Schedules to begin with. */
+/** Templates of schedules. */
 export const getScheduleStarters = (): { about: string; draft: Partial<JobDraft> }[] => [
   {
     about: m.schedules_starter_briefing(),

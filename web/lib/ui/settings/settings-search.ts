@@ -22,7 +22,7 @@ const SECTION_TERMS: Readonly<Record<string, () => string>> = {
   keyboard: () => m.settings_find_keyboard(),
 };
 
-/** The same of pages that have settings of their own. */
+/** The same for pages with settings of their own. */
 const PAGE_TERMS: Readonly<Record<string, () => string>> = {
   '/memory': () => m.settings_find_memory(),
   '/sessions': () => m.settings_find_sessions(),
@@ -49,16 +49,16 @@ export interface PageMatch {
 
 const normalize = (text: string): string => text.normalize('NFC').toLocaleLowerCase();
 
-/** The words of what was typed. */
+/** Splits a query into words. */
 export const toSearchWords = (typed: string): string[] => normalize(typed).split(/\s+/u).filter(Boolean);
 
-/** Whether a part, with all that it says, has each of the words. */
+/** Whether a section contains all words. */
 export function matchesSection(words: readonly string[], id: string, content: string): boolean {
   const text = normalize(`${content} ${SECTION_TERMS[id]?.() ?? ''}`);
   return words.every((word) => text.includes(word));
 }
 
-/** Pages with what was asked for; none where nothing was. */
+/** Finds pages that match all words; none without words. */
 export function findPages(words: readonly string[]): PageMatch[] {
   if (words.length === 0) return [];
   const devices = { href: '/devices', label: frame.shell_devices_link(), icon: MonitorSmartphone };

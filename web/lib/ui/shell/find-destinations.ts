@@ -26,7 +26,7 @@ export interface Destination {
   kind: 'page' | 'setting';
 }
 
-/** The parts of the settings page, by their ids there. */
+/** Sections of the settings page, by id. */
 const getSettingSections = () => [
   { id: 'providers', label: m.shell_setting_providers(), icon: Boxes },
   { id: 'model', label: m.shell_setting_model(), icon: Boxes },
@@ -52,16 +52,16 @@ const getDestinations = (): Destination[] => [
   ...getSettingSections().map(({ id, ...rest }) => ({ ...rest, href: `/settings#${id}`, kind: 'setting' as const })),
 ];
 
-/** Places whose name has words that begin with all that was typed, in any order; those that begin with it come first. */
+/** Finds destinations whose words begin with all typed words, in any order; those that begin with the query come first. */
 export function findDestinations(typed: string): Destination[] {
   const terms = toSearchWords(typed);
   if (terms.length === 0) return [];
-  const found = getDestinations().filter(({ label }) => {
+  const matches = getDestinations().filter(({ label }) => {
     const words = toSearchWords(label);
     return terms.every((each) => words.some((word) => word.startsWith(each)));
   });
   const rankByStart = ({ label }: Destination): number => Number(!label.toLocaleLowerCase().startsWith(terms.join(' ')));
-  return found.sort((one, other) => rankByStart(one) - rankByStart(other));
+  return matches.sort((a, b) => rankByStart(a) - rankByStart(b));
 }
 
 const toSearchWords = (text: string): string[] => text.normalize('NFC').toLocaleLowerCase().split(/\s+/u).filter(Boolean);

@@ -20,7 +20,7 @@ import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Wrench from '@lucide/svelte/icons/wrench';
 import { m } from '#lib/i18n/frame-messages.ts';
 
-/** The pages beside the chats, in the groups of the sidebar. A group's `name` is what is kept of it, in any language. */
+/** Pages in the groups of the sidebar. `name` of a group is stored and independent of the language. */
 export const getPageGroups = () => [
   {
     name: 'Knowledge',

@@ -2,7 +2,7 @@ import { replacePathsByLabels } from '#lib/i18n/replace-paths.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 import type { McpServerEntry } from '#lib/state/mcp-servers.svelte.ts';
 
-/** How it stands with a tool server, in a word or two. */
+/** State of an MCP server in a few words. */
 export const MCP_STATE_LABELS: Readonly<Record<McpServerEntry['state'], () => string>> = {
   off: () => m.tools_server_state_off(),
   waiting: () => m.tools_server_state_waiting(),
