@@ -8,40 +8,40 @@ import { type ImageSource, PictureUnderlay } from './picture-underlay.ts';
 
 /** A picture that a person annotates, with a toolbar. The width defaults to 3, the colour to `#d92d20`. */
 export class AnnotationCanvas extends InteractiveCanvas {
-  readonly #gone = new AbortController();
-  readonly #under: PictureUnderlay;
+  readonly #disposal = new AbortController();
+  readonly #underlay: PictureUnderlay;
 
   /** `imageSrc`, `width`, `height`, or an object of them. `ready` resolves when the picture has loaded. */
   constructor(imageSrc: ImageSource, width: number, height: number);
   constructor(options: AnySpelling<ImageCanvasOptions>);
-  constructor(...given: readonly unknown[]) {
-    const { imageSrc, width, height } = toImageOptions(given);
+  constructor(...args: readonly unknown[]) {
+    const { imageSrc, width, height } = toImageOptions(args);
     super({ width, height }, { color: '#d92d20', width: 3 });
-    this.#under = new PictureUnderlay(this.drawing, imageSrc);
+    this.#underlay = new PictureUnderlay(this.drawing, imageSrc);
   }
 
   /** Resolves when the picture has loaded. Rejects with an Error if it cannot be fetched or read. */
   get ready(): Promise<void> {
-    return this.#under.ready;
+    return this.#underlay.ready;
   }
 
   /** Replaces the picture under the shapes. Rejects with an Error and keeps the previous picture if it cannot be fetched or read. */
   setImage(src: ImageSource): Promise<void> {
-    return this.#under.set(src);
+    return this.#underlay.set(src);
   }
 
-  /** A bar with every tool, colour, width, undo, redo and clear, to put where it is wanted. */
+  /** A bar with every tool, colour, width, undo, redo and clear, to be inserted into the page. */
   buildToolbar(): HTMLElement {
-    return createCanvasToolbar(this, TOOLS, { signal: this.#gone.signal });
+    return createCanvasToolbar(this, TOOLS, { signal: this.#disposal.signal });
   }
 
   override async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
-    await this.#under.ready;
+    await this.#underlay.ready;
     return super.capturePng(options);
   }
 
   override async dispose(): Promise<void> {
-    this.#gone.abort();
+    this.#disposal.abort();
     await super.dispose();
   }
 }

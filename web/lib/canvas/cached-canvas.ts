@@ -26,20 +26,20 @@ export class CachedCanvas extends Canvas {
   #hadControls = false;
   #pane: LayerPane | undefined;
 
-  /** Something has changed there, in the drawing's coordinates. */
+  /** Marks an area as changed, in the drawing's coordinates. */
   damage(box: Box): void {
     this.#frontLayer?.damage(box);
     this.#nextLayer?.damage(box);
   }
 
-  /** Something has changed everywhere, such as the sheet. */
+  /** Marks everything as changed, for example after a change of the sheet. */
   damageAll(): void {
     this.#frontLayer = this.#nextLayer = undefined;
   }
 
-  /** There is more to paint, or less. */
-  addWeight(more: number): void {
-    this.#weight += more;
+  /** Adds to the paint cost; negative values reduce it. */
+  addWeight(weight: number): void {
+    this.#weight += weight;
   }
 
   override _onObjectAdded(object: FabricObject): void {
@@ -75,7 +75,7 @@ export class CachedCanvas extends Canvas {
     this.lowerCanvasEl.style.visibility = this.#hadControls ? '' : 'hidden';
     const front = this.#updateFrontLayer(objects.filter((object) => object instanceof ShapeObject));
     this.#pane ??= new LayerPane(this.wrapperEl);
-    this.#pane.show(this, front, (beside) => this.#paintBackground(beside));
+    this.#pane.show(this, front, (paneContext) => this.#paintBackground(paneContext));
     this.fire('after:render', { ctx: context });
     if (this.#nextLayer) this.requestRenderAll();
   }
@@ -122,7 +122,7 @@ export class CachedCanvas extends Canvas {
     return new PixelLayer(this, shapes, (context) => this.#paintBackground(context), spare);
   }
 
-  /** The background fills whatever is seen. */
+  /** Paints the background of the visible area. */
   #paintBackground(context: CanvasRenderingContext2D): void {
     if (typeof this.backgroundColor === 'string' && this.backgroundColor !== '') {
       context.save();

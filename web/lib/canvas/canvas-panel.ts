@@ -11,22 +11,22 @@ export interface CanvasPanelOptions {
   readonly height: number;
   /** Any colour of CSS; `#ffffff`. */
   readonly canvasBgcolor?: string;
-  /** Called with a PNG's bytes when Export is pressed. Without it there is no such button. */
+  /** Called with the bytes of a PNG when Export is pressed. Without it there is no Export button. */
   readonly onExport?: (pngBytes: Uint8Array<ArrayBuffer>) => void;
 }
 
-/** A canvas with its tools around it: what both panels are. */
+/** A canvas with a toolbar; base of both panels. */
 class BaseCanvasPanel {
   /** Element to insert into the page. */
   readonly element: HTMLElement;
   readonly canvas: InteractiveCanvas;
-  readonly #gone = new AbortController();
+  readonly #disposal = new AbortController();
 
-  constructor(canvas: InteractiveCanvas, tools: readonly Tool[], more: readonly HTMLElement[]) {
+  constructor(canvas: InteractiveCanvas, tools: readonly Tool[], extraButtons: readonly HTMLElement[]) {
     this.canvas = canvas;
     this.element = document.createElement('div');
     this.element.className = 'perch-panel';
-    this.element.append(createCanvasToolbar(canvas, tools, { signal: this.#gone.signal, more }), canvas.element);
+    this.element.append(createCanvasToolbar(canvas, tools, { signal: this.#disposal.signal, more: extraButtons }), canvas.element);
   }
 
   /** `pen`, `rect`, `circle`, `arrow`, `marker`, `text` or `select`. Throws a RangeError for any other value. */
@@ -49,7 +49,7 @@ class BaseCanvasPanel {
 
   /** Releases its resources. Call it when the element leaves the page permanently. */
   async dispose(): Promise<void> {
-    this.#gone.abort();
+    this.#disposal.abort();
     await this.canvas.dispose();
     this.element.remove();
   }
@@ -60,13 +60,13 @@ export class CanvasPanel extends BaseCanvasPanel {
   /** `width`, `height`, `canvasBgcolor`, `onExport`, or an object of them. Throws a TypeError for an invalid colour. */
   constructor(width: number, height: number, canvasBgcolor?: string, onExport?: CanvasPanelOptions['onExport']);
   constructor(options: AnySpelling<CanvasPanelOptions>);
-  constructor(...given: readonly unknown[]) {
+  constructor(...args: readonly unknown[]) {
     const {
       width = 640,
       height = 480,
       canvasBgcolor = '#ffffff',
       onExport,
-    } = toOptions<CanvasPanelOptions>(['width', 'height', 'canvasBgcolor', 'onExport'], given);
+    } = toOptions<CanvasPanelOptions>(['width', 'height', 'canvasBgcolor', 'onExport'], args);
     const canvas = new InteractiveCanvas({ width, height, background: canvasBgcolor }, { color: '#000000', width: 3 });
     const save = createToolButton('save', 'Export as PNG', () => void canvas.capturePng().then(onExport));
     super(canvas, TOOLS, onExport ? [createGap(), save] : []);
@@ -78,8 +78,8 @@ export class SimpleCanvasPanel extends BaseCanvasPanel {
   /** `width` and `height` in CSS pixels, or both in an object. */
   constructor(width: number, height: number);
   constructor(options: { readonly width: number; readonly height: number });
-  constructor(...given: readonly unknown[]) {
-    const { width = 320, height = 200 } = toOptions<{ width: number; height: number }>(['width', 'height'], given);
+  constructor(...args: readonly unknown[]) {
+    const { width = 320, height = 200 } = toOptions<{ width: number; height: number }>(['width', 'height'], args);
     super(new InteractiveCanvas({ width, height, background: '#ffffff' }, { color: '#000000', width: 3 }), ['pen'], []);
   }
 }

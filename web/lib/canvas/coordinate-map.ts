@@ -8,15 +8,15 @@ export interface CanvasPoint {
 
 /** Maps between the coordinates of a drawing and an element. */
 export interface CoordinateMap {
-  /** A place of the page, in CSS pixels of the window, as one of the drawing. */
+  /** Converts a position on the page, in CSS pixels of the window, to one in the drawing. */
   toDrawing(clientX: number, clientY: number): CanvasPoint;
-  /** A place of the drawing as CSS lengths from the element's left upper corner. */
+  /** Converts a position in the drawing to CSS lengths from the element's left upper corner. */
   toElement(at: CanvasPoint): { readonly left: string; readonly top: string };
   /** Scrolls as little as needed to show a box of the drawing, if it may be out of view. */
   scrollIntoView?(around: Box): void;
 }
 
-/** Of an element that the sheet fills, whatever its size. */
+/** Creates the map of an element that shows the whole sheet at any size. */
 export function createSheetMap(target: HTMLElement, drawing: Drawing): CoordinateMap {
   return {
     toDrawing(clientX, clientY) {

@@ -9,16 +9,16 @@ export function normalizeCssColor(color: string): string {
   parserContext ??= new OffscreenCanvas(1, 1).getContext('2d');
   if (!parserContext) throw new Error('This browser does not support OffscreenCanvas');
   // Assigning an invalid colour leaves the previous one in place.
-  const readings = ['#000000', '#ffffff'].map((before) => {
+  const readings = ['#000000', '#ffffff'].map((initialColor) => {
     if (!parserContext) return '';
-    parserContext.fillStyle = before;
+    parserContext.fillStyle = initialColor;
     parserContext.fillStyle = color;
     return parserContext.fillStyle;
   });
-  const [read] = readings;
-  if (typeof read !== 'string' || read !== readings[1]) throw new TypeError(`"${color}" is not a colour`);
-  if (read.startsWith('#')) return read;
-  const parts = /^rgba\((\d+), (\d+), (\d+), ([\d.]+)\)$/.exec(read)?.slice(1).map(Number);
+  const [normalized] = readings;
+  if (typeof normalized !== 'string' || normalized !== readings[1]) throw new TypeError(`"${color}" is not a colour`);
+  if (normalized.startsWith('#')) return normalized;
+  const parts = /^rgba\((\d+), (\d+), (\d+), ([\d.]+)\)$/.exec(normalized)?.slice(1).map(Number);
   if (!parts) throw new TypeError(`"${color}" is outside the sRGB colour space`);
   const [red = 0, green = 0, blue = 0, alpha = 1] = parts;
   return `#${[red, green, blue, Math.round(alpha * 255)].map((part) => part.toString(16).padStart(2, '0')).join('')}`;

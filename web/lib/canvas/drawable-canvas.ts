@@ -16,12 +16,12 @@ export interface CanvasOptions {
   readonly width: number;
   /** CSS pixels. */
   readonly height: number;
-  /** Any colour of CSS; null, the default, is see-through. */
+  /** Any CSS colour; null, the default, is transparent. */
   readonly background?: string | null;
 }
 
 /**
- * A canvas to draw on by program. Put its `element` into the page.
+ * A canvas to draw on by code. Insert its `element` into the page.
  * All lengths are CSS pixels from the left upper corner; a colour is any CSS colour or a `PaintStyle`. Methods throw a TypeError for an
  * invalid colour, and a RangeError that names the argument for a value that a drawing cannot hold.
  *
@@ -95,7 +95,7 @@ export class DrawableCanvas {
     return this.add('path', { elements: [...elements], ...toPaintStyle(color) });
   }
 
-  /** Takes all shapes away, as one step. */
+  /** Removes all shapes, as one undo step. */
   clear(): void {
     this.editor.remove(this.drawn.map(({ id }) => id));
   }
@@ -130,7 +130,7 @@ export class DrawableCanvas {
     return exportImage(this.drawing, { scale, type: 'image/png' });
   }
 
-  /** The drawing as an SVG; nothing that a redaction hides is in it. */
+  /** Exports the drawing as an SVG, without redacted content. */
   async captureSvg(options: Pick<ImageOptions, 'scale'> = {}): Promise<string> {
     return exportSvg(this.drawing, options);
   }
@@ -141,7 +141,7 @@ export class DrawableCanvas {
     this.element.remove();
   }
 
-  /** Puts any kind of shape on top. Throws a RangeError that names the field that does not fit. */
+  /** Adds a shape of any kind on top. Throws a RangeError that names an invalid field. */
   add<K extends Kind>(kind: K, shape: NewShape<K>): Shape<K> {
     return this.draw(kind, shape);
   }

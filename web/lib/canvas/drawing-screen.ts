@@ -4,7 +4,7 @@ import type { Shape } from '#shared/canvas/shape-fields.ts';
 export interface DrawingScreen {
   /** Element that receives pointers and focus. */
   readonly surface: HTMLCanvasElement;
-  /** Whether people can take hold of shapes. */
+  /** Whether shapes can be selected. */
   selectable: boolean;
   /** Id of the shape that has the handles. */
   readonly selected: string | undefined;

@@ -2,7 +2,7 @@ import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Kind } from '#shared/canvas/shape-fields.ts';
 import type { PointerSample } from './pointer-gestures.ts';
 
-/** Tools that draw, and the one that selects shapes. */
+/** Drawing tools, and the select tool. */
 export const TOOLS = ['select', 'pen', 'rect', 'circle', 'arrow', 'marker', 'text'] as const;
 export type Tool = (typeof TOOLS)[number];
 
@@ -19,7 +19,7 @@ const toBox = (samples: readonly [PointerSample, ...PointerSample[]]) => {
   return { x: Math.min(from.x, to.x), y: Math.min(from.y, to.y), width: Math.abs(to.x - from.x), height: Math.abs(to.y - from.y) };
 };
 
-/** The tools that draw while something is dragged. */
+/** Tools that draw by dragging. */
 export const DRAWING_TOOLS: Readonly<Record<'pen' | 'rect' | 'circle' | 'arrow', DrawingTool>> = {
   pen: { kind: 'pen', dot: true, fields: (samples) => ({ trace: samples.map(({ x, y, pressure }) => [x, y, pressure]) }) },
   rect: { kind: 'rect', fields: (samples) => ({ ...toBox(samples), fill: false }) },

@@ -8,7 +8,7 @@ export interface FreehandOptions {
   readonly height: number;
   /** Any colour of CSS; `#000000`. */
   readonly strokeColor?: string;
-  /** CSS pixels at a middling pressure; 3. */
+  /** CSS pixels at medium pressure; 3. */
   readonly strokeWidth?: number;
 }
 
@@ -17,13 +17,13 @@ export class FreehandCanvas extends InteractiveCanvas {
   /** `width`, `height`, `strokeColor`, `strokeWidth`, or an object of them. Throws a TypeError for an invalid colour. */
   constructor(width: number, height: number, strokeColor?: string, strokeWidth?: number);
   constructor(options: AnySpelling<FreehandOptions>);
-  constructor(...given: readonly unknown[]) {
+  constructor(...args: readonly unknown[]) {
     const {
       width = 640,
       height = 480,
       strokeColor = '#000000',
       strokeWidth = 3,
-    } = toOptions<FreehandOptions>(['width', 'height', 'strokeColor', 'strokeWidth'], given);
+    } = toOptions<FreehandOptions>(['width', 'height', 'strokeColor', 'strokeWidth'], args);
     super({ width, height }, { color: strokeColor, width: strokeWidth });
   }
 

@@ -22,25 +22,25 @@ const DEFAULT_COLOR = '#d92d20';
 
 /** A canvas over a picture: PNG, JPEG, WebP, GIF, AVIF, BMP or SVG. */
 export class ImageCanvas extends DrawableCanvas {
-  readonly #under: PictureUnderlay;
+  readonly #underlay: PictureUnderlay;
 
   /** `imageSrc`, `width`, `height`, or an object of them. `ready` resolves when the picture has loaded. */
   constructor(imageSrc: ImageSource, width: number, height: number);
   constructor(options: AnySpelling<ImageCanvasOptions>);
-  constructor(...given: readonly unknown[]) {
-    const { imageSrc, width, height } = toImageOptions(given);
+  constructor(...args: readonly unknown[]) {
+    const { imageSrc, width, height } = toImageOptions(args);
     super({ width, height } satisfies CanvasOptions);
-    this.#under = new PictureUnderlay(this.drawing, imageSrc);
+    this.#underlay = new PictureUnderlay(this.drawing, imageSrc);
   }
 
   /** Resolves when the picture has loaded. Rejects with an Error if it cannot be fetched or read. */
   get ready(): Promise<void> {
-    return this.#under.ready;
+    return this.#underlay.ready;
   }
 
   /** Replaces the picture under the shapes. Rejects with an Error and keeps the previous picture if it cannot be fetched or read. */
   setImage(src: ImageSource): Promise<void> {
-    return this.#under.set(src);
+    return this.#underlay.set(src);
   }
 
   /** A rectangle, outlined unless `fill` or a `PaintStyle` says otherwise, by `strokeWidth` CSS pixels (default 3); `#d92d20` by default. */
@@ -75,7 +75,7 @@ export class ImageCanvas extends DrawableCanvas {
 
   /** Exports the drawing as a PNG after the picture has loaded. Rejects with an Error if the picture cannot be fetched or read. */
   override async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
-    await this.#under.ready;
+    await this.#underlay.ready;
     return super.capturePng(options);
   }
 }

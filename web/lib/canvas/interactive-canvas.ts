@@ -8,12 +8,12 @@ import { installStyles } from './canvas-styles.ts';
 import { DRAWING_TOOLS, type Tool, TOOLS } from './drawing-tools.ts';
 import { openTextField } from './text-field.ts';
 
-/** Less than this many CSS pixels is a press, no drag. */
+/** Minimum movement of a drag in CSS pixels; less is a press. */
 const MIN_DRAG_PX = 3;
 
 /** A canvas that a person draws on with a tool: by mouse, pen, finger or keys. */
 export class InteractiveCanvas extends DrawableCanvas {
-  readonly #ended = new AbortController();
+  readonly #disposal = new AbortController();
   readonly #status: HTMLElement;
   readonly #surface: HTMLElement;
   #tool: Tool = 'pen';
@@ -39,16 +39,16 @@ export class InteractiveCanvas extends DrawableCanvas {
     this.#status = this.element.appendChild(document.createElement('div'));
     this.#status.className = 'perch-said';
     this.#status.setAttribute('role', 'status');
-    const { signal } = this.#ended;
-    const pointed = {
+    const { signal } = this.#disposal;
+    const listenerOptions = {
       ground: createSheetMap(this.#surface, this.drawing),
-      gestures: this.#gestures(),
+      gestures: this.#createGestureHandlers(),
       signal,
       active: () => this.#tool !== 'select',
     };
-    listenToPointers(this.#surface, pointed);
-    listenToKeys(this.#surface, cross, { ...pointed, drawing: this.drawing, press: ['Enter', ' '] });
-    this.#surface.addEventListener('keydown', (event) => this.#key(event), { signal });
+    listenToPointers(this.#surface, listenerOptions);
+    listenToKeys(this.#surface, cross, { ...listenerOptions, drawing: this.drawing, press: ['Enter', ' '] });
+    this.#surface.addEventListener('keydown', (event) => this.#handleKey(event), { signal });
   }
 
   /** Tool of the next gesture: `pen`, `rect`, `circle`, `arrow`, `marker`, `text` or `select`. Throws a RangeError for any other value. */
@@ -60,7 +60,7 @@ export class InteractiveCanvas extends DrawableCanvas {
     if (!TOOLS.includes(tool)) throw new RangeError(`Unknown tool "${tool}". Use one of ${TOOLS.join(', ')}`);
     this.#tool = tool;
     this.stage.selectable = tool === 'select';
-    this.#told();
+    this.#notifySettings();
   }
 
   /** Colour of the shapes drawn next. Throws a TypeError for an invalid colour. */
@@ -70,20 +70,20 @@ export class InteractiveCanvas extends DrawableCanvas {
 
   set strokeColor(color: string) {
     this.#color = normalizeCssColor(color);
-    this.#told();
+    this.#notifySettings();
   }
 
-  /** How wide its line is, in CSS pixels. Throws a RangeError outside 0.1 to 1000. */
+  /** Line width in CSS pixels. Throws a RangeError outside 0.1 to 1000. */
   get strokeWidth(): number {
     return this.#width;
   }
 
   set strokeWidth(width: number) {
     this.#width = validateWidth(width);
-    this.#told();
+    this.#notifySettings();
   }
 
-  /** Calls when tool, colour or width change, until the signal ends. */
+  /** Calls the listener when tool, colour or width change, until the signal aborts. */
   onSettings(listener: () => void, signal?: AbortSignal): void {
     this.element.addEventListener('perch-settings', listener, { signal });
   }
@@ -99,20 +99,20 @@ export class InteractiveCanvas extends DrawableCanvas {
   }
 
   override async dispose(): Promise<void> {
-    this.#ended.abort();
+    this.#disposal.abort();
     cancelAnimationFrame(this.#frame);
     await super.dispose();
   }
 
-  #told(): void {
+  #notifySettings(): void {
     this.element.dispatchEvent(new CustomEvent('perch-settings'));
   }
 
-  #gestures(): GestureHandlers {
+  #createGestureHandlers(): GestureHandlers {
     return {
       begin: (at) => {
         this.#samples = [at];
-        this.#base = this.#shapeOf('draft');
+        this.#base = this.#createShape('draft');
         this.#preview();
       },
       extend: (samples) => {
@@ -121,23 +121,23 @@ export class InteractiveCanvas extends DrawableCanvas {
         this.#preview();
       },
       end: () => this.#finish(),
-      cancel: () => this.#forget(),
+      cancel: () => this.#resetGesture(),
     };
   }
 
   /** Fields of the shape that the current gesture would create if it ended now. */
-  #fields(): FieldValues | undefined {
+  #computeFields(): FieldValues | undefined {
     if (!this.#samples || !(this.#tool in DRAWING_TOOLS)) return undefined;
     return DRAWING_TOOLS[this.#tool as keyof typeof DRAWING_TOOLS].fields(this.#samples);
   }
 
-  #shapeOf(id: string): Shape | undefined {
+  #createShape(id: string): Shape | undefined {
     const tool = this.#tool in DRAWING_TOOLS ? DRAWING_TOOLS[this.#tool as keyof typeof DRAWING_TOOLS] : undefined;
     if (!tool) return undefined;
     const style = { color: this.#color, strokeWidth: this.#width };
     return {
       ...style,
-      ...this.#fields(),
+      ...this.#computeFields(),
       id,
       kind: tool.kind,
       opacity: 1,
@@ -148,16 +148,16 @@ export class InteractiveCanvas extends DrawableCanvas {
     } as Shape;
   }
 
-  /** Once a frame, however many samples come. */
+  /** Updates the preview, once per frame. */
   #preview(): void {
     if (!this.#base || this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
-      if (this.#base) this.stage.draft = { ...this.#base, ...this.#fields() } as Shape;
+      if (this.#base) this.stage.draft = { ...this.#base, ...this.#computeFields() } as Shape;
     });
   }
 
-  #forget(): void {
+  #resetGesture(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     this.#samples = undefined;
@@ -166,32 +166,32 @@ export class InteractiveCanvas extends DrawableCanvas {
   }
 
   #finish(): void {
-    const [samples, fields] = [this.#samples, this.#fields()];
-    this.#forget();
+    const [samples, fields] = [this.#samples, this.#computeFields()];
+    this.#resetGesture();
     if (!samples) return;
     const [first, last] = [samples[0], samples.at(-1) ?? samples[0]];
-    if (this.#tool === 'marker') return this.#mark(last);
-    if (this.#tool === 'text') return this.#write(last);
+    if (this.#tool === 'marker') return this.#addMarker(last);
+    if (this.#tool === 'text') return this.#editText(last);
     const tool = DRAWING_TOOLS[this.#tool as keyof typeof DRAWING_TOOLS];
     if (!fields || (!tool.dot && Math.hypot(last.x - first.x, last.y - first.y) < MIN_DRAG_PX)) return;
     this.add(tool.kind, { color: this.#color, strokeWidth: this.#width, ...fields } as unknown as NewShape<Kind>);
     this.say(`${this.#tool} drawn`);
   }
 
-  /** The next number. */
-  #mark({ x, y }: PointerSample): void {
+  /** Adds a marker with the next number. */
+  #addMarker({ x, y }: PointerSample): void {
     const labels = this.drawing.shapes.flatMap((shape) => (shape.kind === 'marker' ? [Number(shape.label)] : []));
     const label = String(Math.max(0, ...labels.filter(Number.isInteger)) + 1);
     this.add('marker', { x, y, label, color: this.#color });
     this.say(`Marker ${label} added`);
   }
 
-  #write({ x, y }: PointerSample): void {
+  #editText({ x, y }: PointerSample): void {
     const size = Math.max(16, this.#width * 5);
     const { page } = this.drawing;
     const scale = this.element.clientWidth > 0 ? this.element.clientWidth / page.width : 1;
     const position = { left: `${(x - page.x) * scale}px`, top: `${(y - page.y) * scale}px`, size: size * scale };
-    openTextField(this.element, { ...position, color: this.#color, signal: this.#ended.signal }, (text) => {
+    openTextField(this.element, { ...position, color: this.#color, signal: this.#disposal.signal }, (text) => {
       if (text) {
         this.add('text', { x, y, text, size, color: this.#color });
         this.say('Text saved');
@@ -200,10 +200,10 @@ export class InteractiveCanvas extends DrawableCanvas {
     });
   }
 
-  #key(event: KeyboardEvent): void {
+  #handleKey(event: KeyboardEvent): void {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z') {
-      const done = event.shiftKey ? this.redo() : this.undo();
-      this.say(event.shiftKey ? (done ? 'Redone' : 'Nothing to redo') : done ? 'Undone' : 'Nothing to undo');
+      const hasChanged = event.shiftKey ? this.redo() : this.undo();
+      this.say(event.shiftKey ? (hasChanged ? 'Redone' : 'Nothing to redo') : hasChanged ? 'Undone' : 'Nothing to undo');
     } else if ((event.key === 'Delete' || event.key === 'Backspace') && this.stage.selected !== undefined) {
       this.editor.remove([this.stage.selected]);
       this.say('Deleted');

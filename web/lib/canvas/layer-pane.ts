@@ -19,16 +19,16 @@ export class LayerPane {
     wrapper.prepend(this.#element);
   }
 
-  /** `ground` paints what lies under all shapes. */
-  show(view: LayerView, front: PixelLayer, ground: (context: CanvasRenderingContext2D) => void): void {
+  /** Shows the layer in the view. `paintBackground` paints the background under all shapes. */
+  show(view: LayerView, front: PixelLayer, paintBackground: (context: CanvasRenderingContext2D) => void): void {
     front.position(view);
     const elements: Element[] = [front.tiles.element];
     if (!front.isCovering(view)) {
-      this.#paintOutside(view, ground);
+      this.#paintOutside(view, paintBackground);
       elements.unshift(this.#outside);
     }
     const { children } = this.#element;
-    if (elements.length !== children.length || elements.some((element, at) => element !== children[at]))
+    if (elements.length !== children.length || elements.some((element, index) => element !== children[index]))
       this.#element.replaceChildren(...elements);
   }
 
@@ -36,7 +36,7 @@ export class LayerPane {
     this.#element.remove();
   }
 
-  #paintOutside(view: LayerView, ground: (context: CanvasRenderingContext2D) => void): void {
+  #paintOutside(view: LayerView, paintBackground: (context: CanvasRenderingContext2D) => void): void {
     const ratio = view.getRetinaScaling() / BACKGROUND_SCALE;
     const [width, height] = [Math.ceil(view.width * ratio), Math.ceil(view.height * ratio)];
     if (this.#outside.width !== width || this.#outside.height !== height) Object.assign(this.#outside, { width, height });
@@ -44,6 +44,6 @@ export class LayerPane {
     if (!context) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, view.width, view.height);
-    ground(context);
+    paintBackground(context);
   }
 }

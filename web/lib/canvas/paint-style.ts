@@ -1,7 +1,7 @@
 import { DEFAULT_PAINT_STYLE, type PaintStyle as PaintStyleFields } from '#shared/canvas/shape-fields.ts';
 import { normalizeCssColor } from './css-color.ts';
 
-/** A `PaintStyle` as the documents spell it. */
+/** Fields of a `PaintStyle` in snake case. */
 interface SnakeCasePaintStyle {
   readonly color?: string;
   readonly stroke_width?: number;
@@ -9,7 +9,7 @@ interface SnakeCasePaintStyle {
   readonly anti_alias?: boolean;
 }
 
-/** How a shape is painted. */
+/** Colour, line width and fill of a shape. */
 export class PaintStyle implements PaintStyleFields {
   /** Any colour of CSS; `#000000`. */
   readonly color: string;

@@ -7,7 +7,7 @@ import { isSvg, rasterizeSvg, SVG_TYPE } from './svg-image.ts';
 /** Source of a picture: a URL (same origin or allowed by CORS), a data URL, a file, or the text of an SVG. */
 export type ImageSource = string | URL | Blob;
 
-/** The picture under a drawing, fitted into the sheet. Laying it there is no step that could be undone. */
+/** The picture under a drawing, fitted into the sheet. Setting it cannot be undone. */
 export class PictureUnderlay {
   readonly #drawing: Drawing;
   #id: string | undefined;
@@ -15,7 +15,7 @@ export class PictureUnderlay {
 
   constructor(drawing: Drawing, source: ImageSource) {
     this.#drawing = drawing;
-    // Callers of `ready` or of the pixels get the error; it need not be handled here.
+    // Callers of `ready` or of an export receive the error.
     this.set(source).catch(() => undefined);
   }
 
@@ -26,11 +26,11 @@ export class PictureUnderlay {
 
   /** Replaces the picture after earlier requests have settled. If it fails, the previous picture stays. */
   set(source: ImageSource): Promise<void> {
-    this.#ready = this.#ready.catch(() => undefined).then(() => this.#lay(source));
+    this.#ready = this.#ready.catch(() => undefined).then(() => this.#insert(source));
     return this.#ready;
   }
 
-  async #lay(source: ImageSource): Promise<void> {
+  async #insert(source: ImageSource): Promise<void> {
     const { page } = this.#drawing;
     const sourceFile = await toFile(source);
     const file = isSvg(sourceFile) ? await rasterizeSvg(sourceFile, page) : sourceFile;
@@ -39,9 +39,9 @@ export class PictureUnderlay {
     const [width, height] = [image.width * scale, image.height * scale];
     image.close();
     const src = toImageDataUrl(file.type, new Uint8Array(await file.arrayBuffer()));
-    const at = { x: page.x + (page.width - width) / 2, y: page.y + (page.height - height) / 2, width, height };
+    const frame = { x: page.x + (page.width - width) / 2, y: page.y + (page.height - height) / 2, width, height };
     const editor = new Editor(this.#drawing);
-    const { id } = editor.add('image', { ...at, src, locked: true });
+    const { id } = editor.add('image', { ...frame, src, locked: true });
     editor.move([id], 'back');
     if (this.#id !== undefined) editor.remove([this.#id]);
     this.#id = id;
@@ -50,12 +50,12 @@ export class PictureUnderlay {
 
 async function toFile(source: ImageSource): Promise<Blob> {
   if (source instanceof Blob) return source;
-  const address = String(source);
-  if (/^\s*<(?:\?xml|!--|!doctype|svg)/i.test(address)) return new Blob([address], { type: SVG_TYPE });
-  if (/^data:[^,]*;base64,/i.test(address)) return toBlob(address);
-  const text = /^data:(image\/svg\+xml)[^,]*,(.*)$/is.exec(address);
+  const url = String(source);
+  if (/^\s*<(?:\?xml|!--|!doctype|svg)/i.test(url)) return new Blob([url], { type: SVG_TYPE });
+  if (/^data:[^,]*;base64,/i.test(url)) return toBlob(url);
+  const text = /^data:(image\/svg\+xml)[^,]*,(.*)$/is.exec(url);
   if (text) return new Blob([decodeURIComponent(text[2] ?? '')], { type: text[1] });
-  const response = await fetch(address).catch(() => undefined);
-  if (!response?.ok) throw new Error(`Couldn’t load the picture ${address.slice(0, 200)}${response ? ` (HTTP ${response.status})` : ''}.`);
+  const response = await fetch(url).catch(() => undefined);
+  if (!response?.ok) throw new Error(`Couldn’t load the picture ${url.slice(0, 200)}${response ? ` (HTTP ${response.status})` : ''}.`);
   return response.blob();
 }

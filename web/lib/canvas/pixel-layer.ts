@@ -4,24 +4,24 @@ import { toPercent, PixelTiles } from './pixel-tiles.ts';
 
 /** Margin around the view, in CSS pixels: how far the view can move over painted pixels. */
 const MARGIN_PX = 256;
-/** More places than these that have changed are taken for one. */
+/** Maximum number of changed boxes; more are merged into one. */
 const MAX_DAMAGE_BOXES = 8;
-/** So many shapes are painted between two looks at the clock. */
+/** Number of shapes painted between two checks of the clock. */
 const SHAPES_PER_CLOCK_CHECK = 16;
 
-/** How a drawing is seen. */
+/** View of a drawing. */
 export type LayerView = Pick<Canvas, 'width' | 'height' | 'viewportTransform' | 'getRetinaScaling'>;
 
 /** Something that can be painted. */
 export interface Paintable {
-  /** All that it paints, in the drawing's coordinates. */
+  /** Painted area, in the drawing's coordinates. */
   readonly area: Box;
   /** Whether it repaints everything below it. */
   readonly readsBelow: boolean;
   render(context: CanvasRenderingContext2D): void;
 }
 
-/** A drawing's pixels for one view, and somewhat around it. */
+/** The pixels of a drawing for one view and a margin around it. */
 export class PixelLayer {
   readonly tiles: PixelTiles;
   readonly #view: TMat2D;
@@ -54,42 +54,42 @@ export class PixelLayer {
     } else this.tiles = new PixelTiles(width, height);
     // Fabric only types contexts of elements; it calls the same methods on this one.
     this.#context = this.tiles.context as unknown as CanvasRenderingContext2D;
-    this.#paintBackground(view, this.#all);
-    const visibleBox = this.#toDrawingBox(this.#all);
+    this.#paintBackground(view, this.#bounds);
+    const visibleBox = this.#toDrawingBox(this.#bounds);
     this.#remaining = shapes.filter(({ area }) => isTouching(area, visibleBox)).reverse();
   }
 
-  get #all(): Box {
+  get #bounds(): Box {
     const { width, height } = this.tiles;
     return { x: 0, y: 0, width, height };
   }
 
-  /** Something has changed there. */
+  /** Marks an area as changed. */
   damage(box: Box): void {
     this.#damage.push(box);
   }
 
-  /** Something has come that lies above all else. */
+  /** Adds a shape above all others. */
   addOnTop(shape: Paintable): void {
     this.#addedOnTop.push(shape);
   }
 
-  /** Whether it was made for a view of that size. */
+  /** Whether the layer was created for a view of this size. */
   isSameSize(view: LayerView): boolean {
     return view.width === this.#size.width && view.height === this.#size.height && view.getRetinaScaling() === this.#ratio;
   }
 
-  /** Whether it has all that is seen, and `spare` of its margin, 0 to 1, around that. */
+  /** Whether the layer covers the view, with `spare` of its margin, 0 to 1, around it. */
   isCovering(view: LayerView, spare = 0): boolean {
     const { scale, x, y } = this.#getOffset(view);
     const { width, height } = this.tiles;
-    const getBounds = spare * this.#margin;
-    const reaches = (from: number, length: number, visible: number): boolean =>
-      from <= -getBounds && from + scale * length >= visible * this.#ratio + getBounds;
-    return reaches(x, width, view.width) && reaches(y, height, view.height);
+    const sparePx = spare * this.#margin;
+    const covers = (from: number, length: number, visible: number): boolean =>
+      from <= -sparePx && from + scale * length >= visible * this.#ratio + sparePx;
+    return covers(x, width, view.width) && covers(y, height, view.height);
   }
 
-  /** Whether its pixels lie on those of the screen, and are all that is seen. Smooth edges may be rounded otherwise there. */
+  /** Whether the layer covers the view and its pixels match those of the screen. Smooth edges may be rounded differently. */
   isAligned(view: LayerView): boolean {
     const { scale, x, y } = this.#getOffset(view);
     return scale === 1 && isInteger(x) && isInteger(y) && this.isCovering(view);
@@ -117,7 +117,7 @@ export class PixelLayer {
     return this.#remaining.length === 0 && this.tiles.present(until);
   }
 
-  /** Paints again what has changed. `shapes`: all there are, the lowest first. */
+  /** Repaints changed areas. `shapes`: all shapes, the lowest first. */
   repair(view: LayerView, shapes: readonly Paintable[]): void {
     const [damage, onTop] = [this.#damage, this.#addedOnTop];
     this.#damage = [];
@@ -131,7 +131,7 @@ export class PixelLayer {
   #repairAll(view: LayerView, boxes: readonly Box[], shapes: readonly Paintable[]): void {
     const readers = shapes.filter(({ readsBelow }) => readsBelow).map(({ area }) => this.#toPixels(area));
     const pixelBoxes = boxes.map((box) => this.#toPixels(box));
-    for (const pixelBox of pixelBoxes.length > MAX_DAMAGE_BOXES ? [around(pixelBoxes)] : pixelBoxes)
+    for (const pixelBox of pixelBoxes.length > MAX_DAMAGE_BOXES ? [getBounds(pixelBoxes)] : pixelBoxes)
       this.#repairBox(view, expandToReaders(pixelBox, readers), shapes);
   }
 
@@ -156,17 +156,17 @@ export class PixelLayer {
     const context = this.#context;
     const [scale, , , , left, top] = view.viewportTransform;
     const by = this.#view[0] / scale;
-    const from = (ownOffset: number, viewOffset: number): number => this.#ratio * (ownOffset - by * viewOffset) + this.#margin;
+    const getOrigin = (ownOffset: number, viewOffset: number): number => this.#ratio * (ownOffset - by * viewOffset) + this.#margin;
     context.save();
     context.beginPath();
     context.rect(x, y, width, height);
     context.clip();
-    context.setTransform(this.#ratio * by, 0, 0, this.#ratio * by, from(this.#view[4], left), from(this.#view[5], top));
+    context.setTransform(this.#ratio * by, 0, 0, this.#ratio * by, getOrigin(this.#view[4], left), getOrigin(this.#view[5], top));
     this.#background(context);
     context.restore();
   }
 
-  /** Runs with the drawing's coordinates. */
+  /** Runs with the context in the drawing's coordinates. */
   #inDrawingSpace(run: () => void): void {
     const [a, b, c, d, e, f] = this.#view.map((value) => value * this.#ratio) as TMat2D;
     this.#context.save();
@@ -186,16 +186,16 @@ export class PixelLayer {
   /** Converts a box of pixels to a box of the drawing, including shapes that are thin or close enough to colour these pixels. */
   #toDrawingBox({ x, y, width, height }: Box): Box {
     const by = this.#view[0] * this.#ratio;
-    const near = 2 / by;
+    const marginLength = 2 / by;
     return {
-      x: (x - this.#margin) / by - this.#view[4] / this.#view[0] - near,
-      y: (y - this.#margin) / by - this.#view[5] / this.#view[0] - near,
-      width: width / by + 2 * near,
-      height: height / by + 2 * near,
+      x: (x - this.#margin) / by - this.#view[4] / this.#view[0] - marginLength,
+      y: (y - this.#margin) / by - this.#view[5] / this.#view[0] - marginLength,
+      width: width / by + 2 * marginLength,
+      height: height / by + 2 * marginLength,
     };
   }
 
-  /** Position of its left upper corner on the screen, in pixels, and its scale there. */
+  /** Position of the left upper corner of the layer on the screen, in pixels, and its scale. */
   #getOffset({ viewportTransform: [scale, , , , x, y] }: LayerView): { scale: number; x: number; y: number } {
     const by = scale / this.#view[0];
     return {
@@ -205,7 +205,7 @@ export class PixelLayer {
     };
   }
 
-  /** Browsers record paint calls and execute them when pixels are read: that counts as paint time. */
+  /** Whether the time has passed. Reads a pixel first, as browsers execute recorded paint calls only then. */
   #isPast(until: number): boolean {
     if (until === Infinity) return false;
     this.#context.getImageData(0, 0, 1, 1);
@@ -219,14 +219,14 @@ const isTouching = (a: Box, b: Box): boolean =>
 
 const isInteger = (value: number): boolean => Math.abs(value - Math.round(value)) < 0.001;
 
-function around(boxes: readonly Box[]): Box {
+function getBounds(boxes: readonly Box[]): Box {
   const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
   const right = Math.max(...boxes.map((box) => box.x + box.width));
   return { x, y, width: right - x, height: Math.max(...boxes.map((box) => box.y + box.height)) - y };
 }
 
-/** With all of what would read pixels that are half old, half new. */
+/** Expands a box to shapes that would otherwise read pixels that are only partly repainted. */
 function expandToReaders(pixelBox: Box, readers: readonly Box[]): Box {
-  const all = around([pixelBox, ...readers.filter((reader) => isOverlapping(reader, pixelBox))]);
-  return all.width > pixelBox.width || all.height > pixelBox.height ? expandToReaders(all, readers) : all;
+  const expanded = getBounds([pixelBox, ...readers.filter((reader) => isOverlapping(reader, pixelBox))]);
+  return expanded.width > pixelBox.width || expanded.height > pixelBox.height ? expandToReaders(expanded, readers) : expanded;
 }

@@ -1,8 +1,8 @@
 import type { Box } from '#shared/canvas/geometry.ts';
 
-/** Pixels to a side. */
+/** Side of a tile in pixels. */
 const TILE_PX = 256;
-/** Pixels by which a tile lies under its neighbours, so that no gaps show when they are scaled. */
+/** Overlap of neighbouring tiles in pixels, so that no gaps show when they are scaled. */
 const OVERLAP_PX = 1;
 
 interface Tile extends Box {
@@ -18,7 +18,7 @@ export class PixelTiles {
   readonly element = document.createElement('div');
   readonly width: number;
   readonly height: number;
-  /** Of all pixels. What is painted is seen once it is shown. */
+  /** Context to paint all pixels, which are shown by `present`. */
   readonly context: OffscreenCanvasRenderingContext2D;
   readonly #tiles: Tile[] = [];
   readonly #copyContext = createContext(TILE_PX + OVERLAP_PX, TILE_PX + OVERLAP_PX);
@@ -33,20 +33,20 @@ export class PixelTiles {
     this.#staleTiles = new Set(this.#tiles);
   }
 
-  /** Nothing is painted on it any longer. */
+  /** Clears all pixels. */
   clear(): void {
     this.context.reset();
     for (const tile of this.#tiles) this.#staleTiles.add(tile);
   }
 
-  /** Something has been painted there. */
+  /** Marks the tiles of a painted box to be shown again. */
   markStale({ x, y, width, height }: Box): void {
     const isTouched = (tile: Tile): boolean =>
       tile.x < x + width && x < tile.x + tile.width && tile.y < y + height && y < tile.y + tile.height;
     for (const tile of this.#tiles) if (isTouched(tile)) this.#staleTiles.add(tile);
   }
 
-  /** Shows what has been painted, until a time of `performance.now()`; whether all of it is shown. */
+  /** Shows painted pixels until a time of `performance.now()`. Returns whether all are shown. */
   present(until = Infinity): boolean {
     for (const tile of this.#staleTiles) {
       if (performance.now() > until) return false;
@@ -76,8 +76,8 @@ export class PixelTiles {
   }
 }
 
-/** A length as a part of another, for CSS. */
-export const toPercent = (length: number, of: number): string => `${(100 * length) / of}%`;
+/** Formats a length as a CSS percentage of another. */
+export const toPercent = (length: number, total: number): string => `${(100 * length) / total}%`;
 
 function createContext(width: number, height: number): OffscreenCanvasRenderingContext2D {
   const context = new OffscreenCanvas(width, height).getContext('2d');

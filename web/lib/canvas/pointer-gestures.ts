@@ -18,7 +18,7 @@ export const NO_MODIFIERS: GestureModifiers = { shift: false, mod: false, touch:
 /** Handlers of press, drag and release, by mouse, pen, finger or keyboard. */
 export interface GestureHandlers {
   begin(at: PointerSample, modifiers: GestureModifiers): void;
-  /** In the order in which they came; all that the device noticed, not one for each frame. */
+  /** Receives all samples of the device in order, not only one per frame. */
   extend(samples: readonly PointerSample[], modifiers: GestureModifiers): void;
   end(): void;
   /** Cancels the gesture; nothing of it remains. */
@@ -32,13 +32,13 @@ const KEY_STEP_PX = 10;
 interface PointerListenerOptions {
   readonly ground: CoordinateMap;
   readonly gestures: GestureHandlers;
-  /** Ends the listening. */
+  /** Removes the listeners when it aborts. */
   readonly signal: AbortSignal;
-  /** Whether gestures are wanted now. */
+  /** Whether gestures are enabled now. */
   readonly active: () => boolean;
 }
 
-/** Turns the pointers of an element into gestures. Returns what gives up the one under way. */
+/** Converts pointer events of an element to gestures. Returns a function that cancels the current one. */
 export function listenToPointers(target: HTMLElement, { ground, gestures, signal, active }: PointerListenerOptions): () => void {
   let pointer: { id: number; type: string } | undefined;
   const stop = (finish: 'end' | 'cancel'): void => {
@@ -55,7 +55,7 @@ export function listenToPointers(target: HTMLElement, { ground, gestures, signal
     'pointerdown',
     (event) => {
       if (!active() || event.button !== 0) return;
-      // A hand that lies on the screen is no finger while there is a pen, whichever came first.
+      // While a pen is used, touches are those of a resting hand, whichever came first.
       if (pointer && !(event.pointerType === 'pen' && pointer.type === 'touch')) return;
       stop('cancel');
       pointer = { id: event.pointerId, type: event.pointerType };
@@ -68,8 +68,8 @@ export function listenToPointers(target: HTMLElement, { ground, gestures, signal
     'pointermove',
     (event) => {
       if (pointer?.id !== event.pointerId) return;
-      const all = event.getCoalescedEvents();
-      gestures.extend((all.length > 0 ? all : [event]).map(sample), getModifiers(event));
+      const events = event.getCoalescedEvents();
+      gestures.extend((events.length > 0 ? events : [event]).map(sample), getModifiers(event));
     },
     { signal },
   );
@@ -86,7 +86,7 @@ const getModifiers = ({ shiftKey, ctrlKey, metaKey, pointerType }: PointerEvent)
 
 interface KeyListenerOptions extends Omit<PointerListenerOptions, 'active'> {
   readonly drawing: Drawing;
-  /** Whether gestures are wanted now, of this key. */
+  /** Whether gestures of this key are enabled now. */
   readonly active: (event: KeyboardEvent) => boolean;
   /** Keys that press and release. */
   readonly press: readonly string[];

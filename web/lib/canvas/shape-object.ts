@@ -9,7 +9,7 @@ import { paintCentered, paintShape } from '../../paint/paint-picture.ts';
 import type { Paintable } from './pixel-layer.ts';
 import type { CachedCanvas } from './cached-canvas.ts';
 
-/** Around a shape, in pixels of the screen: what still hits it. */
+/** Margin around a shape, in pixels of the screen, in which it is still hit. */
 const HIT_MARGIN_PX = 6;
 
 /** A shape as a Fabric object: Fabric handles its position and handles; the painting is shared with all other renderers. */
@@ -18,7 +18,7 @@ export class ShapeObject extends FabricObject implements Paintable {
   readonly #images: () => DecodedImages;
   shape: Shape;
   #style: ShapeLook;
-  /** All that it paints, in the drawing's coordinates. */
+  /** Painted area, in the drawing's coordinates. */
   area: Box = { x: 0, y: 0, width: 0, height: 0 };
 
   constructor(shape: Shape, images: () => DecodedImages) {
@@ -29,7 +29,7 @@ export class ShapeObject extends FabricObject implements Paintable {
     this.setShape(shape);
   }
 
-  /** Takes over what the list says of it. */
+  /** Applies a changed shape of the drawing. */
   setShape(shape: Shape): void {
     this.canvas?.damage(this.area);
     this.canvas?.addWeight(-this.weight);
@@ -37,7 +37,7 @@ export class ShapeObject extends FabricObject implements Paintable {
     this.#style = getShapeLook(shape);
     this.area = this.#style.bounds;
     const { x, y, width, height } = this.#style.frame;
-    const turns = 'rotation' in shape;
+    const isRotatable = 'rotation' in shape;
     this.set({
       left: x + width / 2,
       top: y + height / 2,
@@ -50,9 +50,9 @@ export class ShapeObject extends FabricObject implements Paintable {
       angle: getRotation(shape),
       visible: !shape.hidden,
       evented: !shape.locked && !shape.hidden,
-      lockRotation: !turns,
+      lockRotation: !isRotatable,
     });
-    this.setControlVisible('mtr', turns);
+    this.setControlVisible('mtr', isRotatable);
     this.setCoords();
     this.canvas?.addWeight(this.weight);
     this.canvas?.damage(this.area);
@@ -72,7 +72,7 @@ export class ShapeObject extends FabricObject implements Paintable {
     const { frame, bounds } = this.#style;
     if (!this.#isTransformed && this.area === bounds) return;
     this.canvas?.damage(this.area);
-    // However it is turned: all that lies as far from its middle as any of it.
+    // A square that contains the shape at any rotation about its centre.
     const [cx, cy] = [frame.x + frame.width / 2, frame.y + frame.height / 2];
     const farX = Math.max(cx - bounds.x, bounds.x + bounds.width - cx);
     const farY = Math.max(cy - bounds.y, bounds.y + bounds.height - cy);
@@ -82,14 +82,14 @@ export class ShapeObject extends FabricObject implements Paintable {
     this.canvas?.damage(this.area);
   }
 
-  /** Whether its handles have it elsewhere than the list says. */
+  /** Whether its handles have changed it relative to the drawing. */
   get #isTransformed(): boolean {
     const { x, y, width, height } = this.#style.frame;
     const isMoved = this.left !== x + width / 2 || this.top !== y + height / 2 || this.angle !== getRotation(this.shape);
     return isMoved || this.scaleX !== 1 || this.scaleY !== 1 || this.flipX || this.flipY;
   }
 
-  /** The fields that make of the shape what Fabric's handles made of this. */
+  /** Fields of the shape after the transformation by Fabric's handles. */
   toFields(): FieldValues {
     const { x, y } = this.getCenterPoint();
     const [sx, sy] = [this.scaleX * (this.flipX ? -1 : 1), this.scaleY * (this.flipY ? -1 : 1)];
@@ -117,7 +117,7 @@ export class ShapeObject extends FabricObject implements Paintable {
     return isHit(this.shape, [x, y], HIT_MARGIN_PX / (this.canvas?.getZoom() ?? 1), measureText);
   }
 
-  /** Asked of what the handles have; what else is seen the canvas knows. */
+  /** Always true: Fabric asks only for the active object, and the canvas culls all others. */
   override isOnScreen(): boolean {
     return true;
   }

@@ -89,7 +89,7 @@ export class Stage implements DrawingScreen {
     context.restore();
   }
 
-  /** Shows shapes otherwise than the drawing has them, until they are shown again or change. */
+  /** Shows changed versions of shapes, until they are shown again or changed in the drawing. */
   showOverrides(shapes: Iterable<Shape>): void {
     for (const shape of shapes) this.#objects.get(shape.id)?.setShape(shape);
     this.fabric.requestRenderAll();
@@ -103,12 +103,13 @@ export class Stage implements DrawingScreen {
   }
 
   #onDrawingChange({ ids }: DrawingEvent): void {
-    const placed = [...ids].filter((id) => this.#drawing.shape(id)).sort((a, b) => this.#drawing.placeOf(a) - this.#drawing.placeOf(b));
+    const presentIds = [...ids].filter((id) => this.#drawing.shape(id)).sort((a, b) => this.#drawing.placeOf(a) - this.#drawing.placeOf(b));
     for (const id of ids) if (!this.#drawing.shape(id)) this.#removeObject(id);
-    // Out of the way of each other first: then each finds its place, the lowest first.
-    if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
+    // Moved to the front first, so that each can then be inserted at its index, the lowest first.
+    if (presentIds.length > 1)
+      for (const object of presentIds.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
     if (ids.has(PAGE_ID)) this.fabric.damageAll();
-    for (const id of placed) {
+    for (const id of presentIds) {
       const shape = this.#drawing.shape(id);
       if (shape) this.#placeShape(shape, this.#drawing.placeOf(id));
     }
@@ -121,7 +122,7 @@ export class Stage implements DrawingScreen {
     const { x, y, width, height, background } = this.#drawing.page;
     if (this.fabric.width !== width || this.fabric.height !== height || this.#parent.style.width === '') {
       this.fabric.setDimensions({ width, height });
-      // In a narrow page it is shown smaller, whole.
+      // Scales the sheet down on narrow pages.
       this.fabric.setDimensions({ width: '100%', height: '100%' }, { cssOnly: true });
       this.#parent.style.width = `${width}px`;
       this.#parent.style.aspectRatio = `${width} / ${height}`;
@@ -131,10 +132,10 @@ export class Stage implements DrawingScreen {
   }
 
   #placeShape(shape: Shape, at: number): void {
-    const there = this.#objects.get(shape.id);
-    if (there) {
-      there.setShape(shape);
-      this.fabric.moveObjectTo(there, at);
+    const existing = this.#objects.get(shape.id);
+    if (existing) {
+      existing.setShape(shape);
+      this.fabric.moveObjectTo(existing, at);
     } else {
       const object = new ShapeObject(shape, (): DecodedImages => this.#images);
       this.#objects.set(shape.id, object);
@@ -151,7 +152,7 @@ export class Stage implements DrawingScreen {
     this.fabric.remove(object);
   }
 
-  /** A picture that cannot be read shows nothing here; the error was reported when it was inserted. */
+  /** Loads a picture. One that cannot be read stays invisible; the error was reported when it was inserted. */
   async #loadImage(src: string): Promise<void> {
     if (this.#images.has(src) || this.#loading.has(src)) return;
     this.#loading.add(src);

@@ -25,7 +25,7 @@ export { ZOOM_RANGE } from './studio/studio-view-port.ts';
 export class Studio extends StudioActions {
   #tool: StudioTool = 'select';
   #isSpaceHeld = false;
-  /** Whether Tab leaves the drawing: after Escape, until it is come back to. */
+  /** Whether Tab leaves the drawing: after Escape, until it gets the focus again. */
   #isTabLeaving = false;
   #drawStyle: DrawStyle = { color: '#d92d20', strokeWidth: 3, fill: false, fontSize: 20 };
   #isStraight = false;
@@ -33,8 +33,8 @@ export class Studio extends StudioActions {
   readonly #handledEvents = new WeakSet<KeyboardEvent>();
 
   /** `texts`: the texts for screen readers, English by default. */
-  constructor(drawing: Drawing, words: StudioTexts = ENGLISH_TEXTS) {
-    super(drawing, words);
+  constructor(drawing: Drawing, texts: StudioTexts = ENGLISH_TEXTS) {
+    super(drawing, texts);
     const { signal } = this.ended;
     this.surface.addEventListener('keydown', (event) => this.handleKey(event), { signal });
     this.surface.addEventListener('dblclick', (event) => this.#tool === 'select' && this.#editTextAt(event), { signal });
@@ -75,8 +75,8 @@ export class Studio extends StudioActions {
     return this.#isStraight;
   }
 
-  set isStraight(straight: boolean) {
-    this.#isStraight = straight;
+  set isStraight(isStraight: boolean) {
+    this.#isStraight = isStraight;
     this.scheduleNotify();
   }
 
@@ -85,8 +85,8 @@ export class Studio extends StudioActions {
     return this.#isSnapping;
   }
 
-  set isSnapping(snaps: boolean) {
-    this.#isSnapping = snaps;
+  set isSnapping(isSnapping: boolean) {
+    this.#isSnapping = isSnapping;
     this.scheduleNotify();
   }
 
@@ -110,7 +110,7 @@ export class Studio extends StudioActions {
     this.#restyle({ color: hex }, { color: hex });
   }
 
-  /** How wide lines are, 0.1 to 1000 CSS pixels; 3 at first. Throws a RangeError beyond. */
+  /** Line width, 0.1 to 1000 CSS pixels; 3 by default. Throws a RangeError for other values. */
   get strokeWidth(): number {
     return this.#drawStyle.strokeWidth;
   }
@@ -120,7 +120,7 @@ export class Studio extends StudioActions {
     this.#restyle({ strokeWidth }, { strokeWidth });
   }
 
-  /** Whether shapes are filled rather than outlined; false at first. */
+  /** Whether shapes are filled rather than outlined; false by default. */
   get fill(): boolean {
     return this.#drawStyle.fill;
   }
@@ -129,7 +129,7 @@ export class Studio extends StudioActions {
     this.#restyle({ fill }, { fill });
   }
 
-  /** How high letters are, 1 to 4000 CSS pixels; 20 at first. Throws a RangeError beyond. */
+  /** Font size, 1 to 4000 CSS pixels; 20 by default. Throws a RangeError for other values. */
   get fontSize(): number {
     return this.#drawStyle.fontSize;
   }
@@ -188,14 +188,14 @@ export class Studio extends StudioActions {
    */
   selectNext(by: 1 | -1): boolean {
     if (this.#tool !== 'select' || this.#isTabLeaving) return false;
-    const all = this.drawing.shapes.filter(({ hidden, locked }) => !hidden && !locked);
-    const currentIndex = all.findIndex(({ id }) => id === this.selection.at(-1));
-    const at = currentIndex < 0 ? (by > 0 ? 0 : all.length - 1) : currentIndex + by;
-    const shape = all[at];
+    const selectable = this.drawing.shapes.filter(({ hidden, locked }) => !hidden && !locked);
+    const currentIndex = selectable.findIndex(({ id }) => id === this.selection.at(-1));
+    const at = currentIndex < 0 ? (by > 0 ? 0 : selectable.length - 1) : currentIndex + by;
+    const shape = selectable[at];
     this.select(shape ? [shape.id] : []);
     if (!shape) return false;
     this.view.scrollIntoView(getSpan(shape, measureText));
-    this.announce(this.texts.stackPosition(this.texts.shape(shape), at + 1, all.length));
+    this.announce(this.texts.stackPosition(this.texts.shape(shape), at + 1, selectable.length));
     return true;
   }
 
@@ -230,7 +230,7 @@ export class Studio extends StudioActions {
     return true;
   }
 
-  /** The hand, as long as the space bar is held. */
+  /** Activates the hand tool while the space bar is held. */
   startHandTool(): boolean {
     this.#setSpaceHeld(true);
     return true;
@@ -256,21 +256,21 @@ export class Studio extends StudioActions {
     beginText(this, { ...this.view.toDrawing(clientX, clientY), pressure: 0 }, NO_MODIFIERS).end();
   }
 
-  #restyle(look: Partial<DrawStyle>, fields: FieldValues, of: (shape: Shape) => boolean = () => true): void {
-    this.#drawStyle = { ...this.#drawStyle, ...look };
-    const ids = this.selectedShapes.filter(of).map(({ id }) => id);
-    const [what] = Object.keys(look) as (keyof DrawStyle)[];
-    const count = this.actions.setStyle(ids, fields, this.getCoalesceKey(String(what)));
-    if (what) this.announceChange(count, this.texts.restyled(what, this.texts.shapes(count)));
+  #restyle(style: Partial<DrawStyle>, fields: FieldValues, isAffected: (shape: Shape) => boolean = () => true): void {
+    this.#drawStyle = { ...this.#drawStyle, ...style };
+    const ids = this.selectedShapes.filter(isAffected).map(({ id }) => id);
+    const [property] = Object.keys(style) as (keyof DrawStyle)[];
+    const count = this.actions.setStyle(ids, fields, this.getCoalesceKey(String(property)));
+    if (property) this.announceChange(count, this.texts.restyled(property, this.texts.shapes(count)));
   }
 
   /** If the step crops or turns the sheet, the view then fits the whole sheet, as after cropping or turning it. */
-  #applyHistoryStep(way: 'undo' | 'redo'): boolean {
+  #applyHistoryStep(step: 'undo' | 'redo'): boolean {
     this.cancelGesture();
-    const sheet = (): string => JSON.stringify(getPageBox(this.drawing.page));
-    const before = sheet();
-    const done = this.editor[way]();
-    if (sheet() !== before) this.view.fit();
+    const getSheet = (): string => JSON.stringify(getPageBox(this.drawing.page));
+    const before = getSheet();
+    const done = this.editor[step]();
+    if (getSheet() !== before) this.view.fit();
     return done;
   }
 
@@ -286,19 +286,19 @@ export class Studio extends StudioActions {
 
   /** Shows what a handle does before it is pressed. */
   #updateHoverCursor(event: PointerEvent): void {
-    const hold =
+    const frame =
       this.activeTool === 'select'
         ? this.selectionFrame
         : this.activeTool === 'crop' && this.cropFrame
           ? createCropHandles(this.cropFrame)
           : undefined;
-    if (!hold) return this.#updateCursor();
+    if (!frame) return this.#updateCursor();
     const { x, y } = this.view.toDrawing(event.clientX, event.clientY);
-    const handle = findHandleAt(hold, [x, y], getHitMargin(this, NO_MODIFIERS));
-    const inside = handle === undefined && isInFrame(hold, [x, y]);
-    if (handle === undefined && !inside) return this.#updateCursor();
+    const handle = findHandleAt(frame, [x, y], getHitMargin(this, NO_MODIFIERS));
+    const isInside = handle === undefined && isInFrame(frame, [x, y]);
+    if (handle === undefined && !isInside) return this.#updateCursor();
     this.surface.style.cursor =
-      handle === undefined ? 'move' : handle.length > 2 || hold.rotation % 180 !== 0 ? 'pointer' : `${handle}-resize`;
+      handle === undefined ? 'move' : handle.length > 2 || frame.rotation % 180 !== 0 ? 'pointer' : `${handle}-resize`;
   }
 }
 

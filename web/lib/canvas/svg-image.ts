@@ -8,8 +8,8 @@ const PIXEL_RATIO = 2;
 export const isSvg = ({ type }: Blob): boolean => type.split(';', 1)[0]?.trim().toLowerCase() === SVG_TYPE;
 
 /**
- * An SVG as a PNG, as large as it is shown in a box of these CSS pixels. As an image, it runs no scripts and loads nothing. Throws an Error if the browser can't
- * read it.
+ * Renders an SVG as a PNG that fits into a box of CSS pixels. As an image, an SVG runs no scripts and loads no resources. Throws an Error if
+ * the browser cannot read it.
  */
 export async function rasterizeSvg(svg: Blob, box: { readonly width: number; readonly height: number }): Promise<Blob> {
   const image = new Image();

@@ -6,7 +6,7 @@ export interface TextPosition {
   readonly left: string;
   readonly top: string;
   readonly width?: string;
-  /** How high its letters are, in CSS pixels of the page. */
+  /** Font size in CSS pixels of the page. */
   readonly size: number;
   /** Degrees, clockwise. */
   readonly rotation?: number;
@@ -14,14 +14,14 @@ export interface TextPosition {
 
 interface TextFieldOptions extends TextPosition {
   readonly color: string;
-  /** Text that is already there. */
+  /** Initial text. */
   readonly text?: string;
   /** Label of the field. `byTouch`: Enter begins a new line. */
   readonly label?: (byTouch: boolean) => string;
   readonly signal: AbortSignal;
 }
 
-/** In English. */
+/** Default label of the field, in English. */
 export const DEFAULT_FIELD_LABEL = (byTouch: boolean): string =>
   byTouch ? 'Text. Press Enter for a new line, tap outside to finish.' : 'Text. Press Enter to finish, Shift+Enter for a new line.';
 
@@ -31,8 +31,8 @@ export const DEFAULT_FIELD_LABEL = (byTouch: boolean): string =>
  */
 export function openTextField(
   parent: HTMLElement,
-  { color, text = '', label = DEFAULT_FIELD_LABEL, signal, ...place }: TextFieldOptions,
-  done: (text: string) => void,
+  { color, text = '', label = DEFAULT_FIELD_LABEL, signal, ...initialPosition }: TextFieldOptions,
+  onDone: (text: string) => void,
 ): (position: TextPosition) => void {
   const field = parent.appendChild(document.createElement('textarea'));
   field.className = 'perch-writing';
@@ -42,40 +42,40 @@ export function openTextField(
   field.rows = 1;
   field.value = text;
   field.style.color = color;
-  const put = ({ left, top, width = '', size, rotation = 0 }: TextPosition): void => {
+  const setPosition = ({ left, top, width = '', size, rotation = 0 }: TextPosition): void => {
     Object.assign(field.style, { left, top, width, font: `${size}px/${LINE_HEIGHT} ${FONT_FAMILY}`, rotate: `${rotation}deg` });
   };
-  put(place);
+  setPosition(initialPosition);
   let isClosed = false;
-  let settled = false;
+  let isSettled = false;
   const end = (): void => {
     if (isClosed) return;
     isClosed = true;
     field.remove();
-    done(field.value.trim());
+    onDone(field.value.trim());
   };
   field.addEventListener('keydown', (event) => {
     event.stopPropagation();
-    // Enter that ends the composing of a character is no end.
+    // Enter that ends a composition does not end the input.
     if (event.isComposing || event.keyCode === 229) return;
     const mod = event.ctrlKey || event.metaKey;
-    const enters = event.key === 'Enter' && !event.shiftKey && (!byTouch || mod);
-    if (!enters && event.key !== 'Escape') return;
+    const isSubmit = event.key === 'Enter' && !event.shiftKey && (!byTouch || mod);
+    if (!isSubmit && event.key !== 'Escape') return;
     event.preventDefault();
     end();
   });
-  field.addEventListener('blur', () => settled && end());
-  const forget = (): void => {
+  field.addEventListener('blur', () => isSettled && end());
+  const discard = (): void => {
     isClosed = true;
     field.remove();
   };
-  signal.addEventListener('abort', forget, { once: true });
+  signal.addEventListener('abort', discard, { once: true });
   field.focus();
   field.select();
-  // The press that began it may take the focus away again: by a finger, mouse events come after.
+  // The press that opened the field may remove its focus again, as mouse events follow a touch.
   requestAnimationFrame(() => {
-    settled = true;
+    isSettled = true;
     if (!isClosed) field.focus();
   });
-  return put;
+  return setPosition;
 }

@@ -1,6 +1,6 @@
 import { installStyles } from './canvas-styles.ts';
 
-/** Lines of a picture of 24 × 24. */
+/** Paths of icons on a grid of 24 × 24. */
 const ICON_PATHS = {
   select: 'M5 3l14 8-6 2-3 6z',
   pen: 'M4 20l4-1L19 8l-3-3L5 16zM14 7l3 3',
@@ -26,7 +26,7 @@ function createIcon(name: ToolIconName): SVGElement {
   return svg;
 }
 
-/** A button with a picture and a name; its name is its tooltip too. */
+/** A button with an icon and a name, which is also its tooltip. */
 export function createToolButton(picture: ToolIconName, name: string, onClick: () => void): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';
@@ -44,7 +44,7 @@ export function createGap(): HTMLElement {
   return line;
 }
 
-/** A bar of buttons and fields with a name: one stop of the Tab key for its buttons, among which the arrow keys go. */
+/** A toolbar of buttons and fields: its buttons are one tab stop, and arrow keys move between them. */
 export function createToolbar(name: string, parts: readonly HTMLElement[]): HTMLElement {
   installStyles();
   const bar = document.createElement('div');
@@ -52,20 +52,20 @@ export function createToolbar(name: string, parts: readonly HTMLElement[]): HTML
   bar.setAttribute('role', 'toolbar');
   bar.setAttribute('aria-label', name);
   bar.append(...parts);
-  const buttons = (): HTMLButtonElement[] => [...bar.querySelectorAll('button')].filter(({ disabled }) => !disabled);
-  const stopAt = (stop: HTMLButtonElement | undefined): void => {
+  const getButtons = (): HTMLButtonElement[] => [...bar.querySelectorAll('button')].filter(({ disabled }) => !disabled);
+  const setTabStop = (stop: HTMLButtonElement | undefined): void => {
     for (const button of bar.querySelectorAll('button')) button.tabIndex = button === stop ? 0 : -1;
   };
-  stopAt(buttons()[0]);
-  bar.addEventListener('focusin', ({ target }) => target instanceof HTMLButtonElement && stopAt(target));
+  setTabStop(getButtons()[0]);
+  bar.addEventListener('focusin', ({ target }) => target instanceof HTMLButtonElement && setTabStop(target));
   bar.addEventListener('keydown', (event) => {
-    const all = buttons();
-    const at = all.findIndex((button) => button === event.target);
+    const buttons = getButtons();
+    const at = buttons.findIndex((button) => button === event.target);
     if (at < 0) return;
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    all.at(to % all.length)?.focus();
+    buttons.at(to % buttons.length)?.focus();
   });
   return bar;
 }

@@ -15,7 +15,7 @@ interface DragState {
   readonly look: DrawStyle;
 }
 
-/** How a drag becomes a shape. */
+/** Conversion of a drag to a shape. */
 interface DragShape<K extends Kind> {
   readonly kind: K;
   readonly fields: (drag: DragState) => NewShape<K>;
@@ -23,7 +23,7 @@ interface DragShape<K extends Kind> {
   readonly constrainEnd?: (from: Point, to: Point) => Point;
   /** Whether a press without a drag draws too. */
   readonly drawsDot?: boolean;
-  /** Whether it is written in at once. */
+  /** Whether its text is edited immediately. */
   readonly isTextEdited?: boolean;
 }
 
@@ -36,7 +36,7 @@ const toBox = ({ from: [x1, y1], to: [x2, y2] }: Pick<DragState, 'from' | 'to'>)
 const toEndpoints = ({ from: [x1, y1], to: [x2, y2] }: DragState) => ({ x1, y1, x2, y2 });
 const toLineStyle = ({ color, strokeWidth }: DrawStyle) => ({ color, strokeWidth });
 const toFillStyle = ({ color, strokeWidth, fill }: DrawStyle) => ({ color, strokeWidth, fill });
-/** All that was passed, or a straight line. */
+/** The path of the pointer, or a straight line. */
 const toPath = <P>({ samples, from, to, isStraight }: DragState, point: (sample: PointerSample) => P): P[] =>
   isStraight
     ? [from, to].map(([x, y]) => point({ x, y, pressure: samples[0].pressure }))
@@ -123,32 +123,32 @@ function createDrawGesture<K extends Kind>({
   return (bench, first) => {
     const samples: [PointerSample, ...PointerSample[]] = [first];
     const from: Point = [first.x, first.y];
-    let straight = false;
+    let isStraight = false;
     const { drawStyle } = bench;
     const createFields = (): NewShape<K> => {
       const last = samples.at(-1) ?? first;
       const at: Point = [last.x, last.y];
-      return fields({ from, to: straight && constrainEnd ? constrainEnd(from, at) : at, samples, isStraight: straight, look: drawStyle });
+      return fields({ from, to: isStraight && constrainEnd ? constrainEnd(from, at) : at, samples, isStraight, look: drawStyle });
     };
     const base = { ...createShapeFields(kind, createFields(), 'a0'), id: 'draft' };
-    const shape = (): Shape => ({ ...base, ...createFields() }) as Shape;
+    const createShape = (): Shape => ({ ...base, ...createFields() }) as Shape;
     const stop = (): void => {
       bench.gestureDisplay.draft = undefined;
       bench.requestRepaint();
     };
-    bench.gestureDisplay.draft = shape;
+    bench.gestureDisplay.draft = createShape;
     bench.requestRepaint();
     return {
-      extend(more, modifiers: GestureModifiers) {
-        for (const sample of more) if (samples.length < LIMITS.points || constrainEnd !== undefined) samples.push(sample);
-        straight = modifiers.shift;
+      extend(newSamples, modifiers: GestureModifiers) {
+        for (const sample of newSamples) if (samples.length < LIMITS.points || constrainEnd !== undefined) samples.push(sample);
+        isStraight = modifiers.shift;
         bench.requestRepaint();
       },
       end() {
         stop();
         const last = samples.at(-1) ?? first;
         if (!drawsDot && Math.hypot(last.x - from[0], last.y - from[1]) * bench.view.zoom < MIN_DRAG_PX) return;
-        if (isTextEdited) return bench.openTextField(shape());
+        if (isTextEdited) return bench.openTextField(createShape());
         bench.editor.add(kind, createFields());
         bench.announce(bench.texts.drawn(kind));
       },

@@ -6,7 +6,7 @@ import type { StudioViewport } from './studio-view-port.ts';
 
 export type EditableShape = Shape<'text'> | Shape<'callout'>;
 
-/** Inside a callout's box, as it is painted (marks.ts). */
+/** Padding of a callout's box, as painted (marks.ts). */
 const CALLOUT_PADDING = 8;
 
 interface EditTextOptions {
@@ -32,6 +32,6 @@ export function editShapeText(parent: HTMLElement, { shape, label, view, signal,
       ...(shape.kind === 'callout' ? { width: `${(width - 2 * CALLOUT_PADDING) * view.zoom}px` } : {}),
     };
   };
-  const put = openTextField(parent, { ...getPosition(), color: shape.color, text: shape.text, label, signal }, onDone);
-  return () => put(getPosition());
+  const moveField = openTextField(parent, { ...getPosition(), color: shape.color, text: shape.text, label, signal }, onDone);
+  return () => moveField(getPosition());
 }

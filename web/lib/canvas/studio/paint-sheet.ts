@@ -9,16 +9,16 @@ const CHECKER_PX = 8;
 /** Paints the sheet under a drawing. Returns the veil over the area around it, which is not exported. */
 export function paintSheet(fabric: StaticCanvas, view: StudioViewport, page: () => Page): HTMLElement {
   let checkerPattern: CanvasPattern | null = null;
-  const sheet = (): Box => {
+  const getSheetBox = (): Box => {
     const { x, y, width, height } = page();
     const at = view.toElementPoint({ x, y });
     return { ...at, width: width * view.zoom, height: height * view.zoom };
   };
   fabric.on('before:render', ({ ctx }) => {
-    const { x, y, width, height } = sheet();
+    const { x, y, width, height } = getSheetBox();
     const { background } = page();
     ctx.save();
-    // With four or eight digits it may be see-through.
+    // A colour with four or eight digits may be transparent.
     if (background === null || background.length % 4 === 1) {
       checkerPattern ??= ctx.createPattern(createCheckerPattern(), 'repeat');
       if (checkerPattern) ctx.fillStyle = checkerPattern;
@@ -33,7 +33,7 @@ export function paintSheet(fabric: StaticCanvas, view: StudioViewport, page: () 
   const veil = document.createElement('div');
   veil.className = 'perch-veil';
   fabric.on('after:render', () => {
-    const { x, y, width, height } = sheet();
+    const { x, y, width, height } = getSheetBox();
     Object.assign(veil.style, { width: `${width}px`, height: `${height}px`, transform: `translate(${x}px, ${y}px)` });
   });
   return veil;

@@ -4,23 +4,23 @@ import type { Point } from '#shared/canvas/path.ts';
 import { type ToolContext, type Gesture, getHitMargin } from './tool-context.ts';
 import type { GestureModifiers, PointerSample } from '../pointer-gestures.ts';
 
-/** A polygon under way: each press adds a corner; one on the first corner, or a second on the last, closes it, and so does Enter. */
+/** Polygon in progress: each press adds a corner. A press on the first or last corner closes it, and so does Enter. */
 export class PolygonTool {
   #corners: Point[] = [];
   #pointer: Point | undefined;
 
-  /** Whether there is one under way. */
+  /** Whether a polygon is in progress. */
   get isStarted(): boolean {
     return this.#corners.length > 0;
   }
 
-  /** Whether its corners make one already. */
+  /** Whether it has enough corners to be closed. */
   get isClosable(): boolean {
     return this.#corners.length >= 3;
   }
 
   begin(bench: ToolContext, first: PointerSample, modifiers: GestureModifiers): Gesture {
-    const near = getHitMargin(bench, modifiers);
+    const hitMargin = getHitMargin(bench, modifiers);
     const constrainPoint = ({ x, y }: PointerSample, { shift }: GestureModifiers): Point => {
       const last = this.#corners.at(-1);
       return shift && last ? snapToAngle(last, [x, y]) : [x, y];
@@ -29,19 +29,19 @@ export class PolygonTool {
     bench.gestureDisplay.draft = () => this.#createShape(bench);
     bench.requestRepaint();
     return {
-      extend: (samples, now) => {
+      extend: (samples, newModifiers) => {
         const last = samples.at(-1);
-        if (last) this.#pointer = constrainPoint(last, now);
+        if (last) this.#pointer = constrainPoint(last, newModifiers);
         bench.requestRepaint();
       },
       end: () => {
         const at = this.#pointer;
         this.#pointer = undefined;
         if (!at) return;
-        const closes = [this.#corners[0], this.#corners.at(-1)].some(
-          (corner) => corner && Math.hypot(corner[0] - at[0], corner[1] - at[1]) <= near,
+        const isOnCorner = [this.#corners[0], this.#corners.at(-1)].some(
+          (corner) => corner && Math.hypot(corner[0] - at[0], corner[1] - at[1]) <= hitMargin,
         );
-        if (closes) this.close(bench);
+        if (isOnCorner) this.close(bench);
         else {
           this.#corners.push(at);
           bench.announce(bench.texts.corner(this.#corners.length));
@@ -52,7 +52,7 @@ export class PolygonTool {
     };
   }
 
-  /** Makes a polygon of the corners; of fewer than three, none. */
+  /** Adds the polygon to the drawing, unless it has fewer than three corners. */
   close(bench: ToolContext): void {
     const { isClosable } = this;
     const points = this.#corners;

@@ -9,17 +9,17 @@ import { createCropHandles } from './crop-handles.ts';
 
 /** Creates a gesture that acts where a press ends. */
 const createPressGesture =
-  (done: (bench: ToolContext, at: PointerSample) => void): BeginGesture =>
+  (onEnd: (bench: ToolContext, at: PointerSample) => void): BeginGesture =>
   (bench, first) => {
     let last = first;
     return {
       extend: (samples) => void (last = samples.at(-1) ?? last),
-      end: () => done(bench, last),
+      end: () => onEnd(bench, last),
       cancel: () => undefined,
     };
   };
 
-/** The next number is put there. */
+/** Adds a marker with the next number. */
 export const beginMarker = createPressGesture((bench, { x, y }) => {
   const labels = bench.drawing.shapes.flatMap((shape) => (shape.kind === 'marker' ? [Number(shape.label)] : []));
   const label = String(Math.max(0, ...labels.filter(Number.isInteger)) + 1);
@@ -30,8 +30,8 @@ export const beginMarker = createPressGesture((bench, { x, y }) => {
 
 /** Edits the text at that position, or begins a new one. */
 export const beginText = createPressGesture((bench, { x, y }) => {
-  const there = findShapeAt(bench.drawing.shapes, [x, y], 0, measureText);
-  if (there?.kind === 'text' || there?.kind === 'callout') return bench.openTextField(there);
+  const hit = findShapeAt(bench.drawing.shapes, [x, y], 0, measureText);
+  if (hit?.kind === 'text' || hit?.kind === 'callout') return bench.openTextField(hit);
   const { color, fontSize } = bench.drawStyle;
   const defaultStyle = { opacity: 1, rotation: 0, antiAlias: true, hidden: false, locked: false, order: 'a0' };
   bench.openTextField({ id: 'draft', kind: 'text', x, y: y - fontSize / 2, text: '', size: fontSize, color, ...defaultStyle });
@@ -50,29 +50,29 @@ export const beginHand: BeginGesture = (bench, from) => ({
 /** Removes the shapes that the pointer passes over, in one step at the end. */
 export const beginErase: BeginGesture = (bench, first, modifiers) => {
   const reach = getHitMargin(bench, modifiers) / 2;
-  const there = bench.drawing.shapes
+  const candidates = bench.drawing.shapes
     .filter(({ hidden, locked }) => !hidden && !locked)
     .map((shape) => ({ shape, box: getHitBox(shape, reach) }));
-  const gone = new Map<string, Shape>();
+  const erased = new Map<string, Shape>();
   let last: PointerSample = first;
-  const pass = (to: PointerSample): void => {
+  const eraseTo = (to: PointerSample): void => {
     // Includes shapes between two samples.
     const steps = Math.max(1, Math.ceil(Math.hypot(to.x - last.x, to.y - last.y) / Math.max(reach, 1)));
     for (let step = 1; step <= steps; step++) {
       const at: Point = [last.x + ((to.x - last.x) * step) / steps, last.y + ((to.y - last.y) * step) / steps];
-      const spot = { x: at[0], y: at[1], width: 0.001, height: 0.001 };
-      for (const { shape, box } of there)
-        if (!gone.has(shape.id) && isOverlapping(box, spot) && isHit(shape, at, reach, measureText)) gone.set(shape.id, shape);
+      const pointBox = { x: at[0], y: at[1], width: 0.001, height: 0.001 };
+      for (const { shape, box } of candidates)
+        if (!erased.has(shape.id) && isOverlapping(box, pointBox) && isHit(shape, at, reach, measureText)) erased.set(shape.id, shape);
     }
     last = to;
-    if (gone.size > 0) bench.previewShapes([...gone.values()].map((shape) => ({ ...shape, hidden: true })));
+    if (erased.size > 0) bench.previewShapes([...erased.values()].map((shape) => ({ ...shape, hidden: true })));
   };
-  pass(first);
+  eraseTo(first);
   return {
-    extend: (samples) => samples.forEach(pass),
+    extend: (samples) => samples.forEach(eraseTo),
     end() {
       bench.previewShapes(undefined);
-      const count = bench.actions.remove([...gone.keys()]);
+      const count = bench.actions.remove([...erased.keys()]);
       if (count > 0) bench.announce(bench.texts.action('erased', bench.texts.shapes(count)));
     },
     cancel: () => bench.previewShapes(undefined),
@@ -82,21 +82,21 @@ export const beginErase: BeginGesture = (bench, first, modifiers) => {
 /** Box outside which a shape cannot be hit. */
 function getHitBox(shape: Shape, reach: number): Box {
   const { x, y, width, height } = getSpan(shape, measureText);
-  const more = reach + ('strokeWidth' in shape ? shape.strokeWidth * 2 + 12 : 0);
+  const margin = reach + ('strokeWidth' in shape ? shape.strokeWidth * 2 + 12 : 0);
   // A callout's tip is outside its box.
   const tip = shape.kind === 'callout' ? Math.hypot(shape.tipX - x, shape.tipY - y) : 0;
-  return { x: x - more - tip, y: y - more - tip, width: width + 2 * (more + tip), height: height + 2 * (more + tip) };
+  return { x: x - margin - tip, y: y - margin - tip, width: width + 2 * (margin + tip), height: height + 2 * (margin + tip) };
 }
 
 /** Drags the crop frame by a handle or as a whole; outside it, or while it covers the whole sheet, begins a new one. */
-export const beginCrop: BeginGesture = (bench, at, held): Gesture => {
+export const beginCrop: BeginGesture = (bench, at, modifiers): Gesture => {
   const before = bench.cropFrame;
   const from: Point = [at.x, at.y];
-  const hold = before && createCropHandles(before);
-  const handle: Handle | undefined = hold && findHandleAt(hold, from, getHitMargin(bench, held));
+  const frameHandles = before && createCropHandles(before);
+  const handle: Handle | undefined = frameHandles && findHandleAt(frameHandles, from, getHitMargin(bench, modifiers));
   const sheet = getPageBox(bench.drawing.page);
-  const untouched = before?.x === sheet.x && before.y === sheet.y && before.width === sheet.width && before.height === sheet.height;
-  const isMove = hold !== undefined && handle === undefined && !untouched && isInFrame(hold, from);
+  const isWholeSheet = before?.x === sheet.x && before.y === sheet.y && before.width === sheet.width && before.height === sheet.height;
+  const isMove = frameHandles !== undefined && handle === undefined && !isWholeSheet && isInFrame(frameHandles, from);
   const box = before && (handle !== undefined || isMove) ? before : { x: at.x, y: at.y, width: 0, height: 0 };
   const show = (next: Box | undefined): void => {
     bench.cropFrame = next;

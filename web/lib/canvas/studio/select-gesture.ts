@@ -23,10 +23,10 @@ import type { GestureModifiers, PointerSample } from '../pointer-gestures.ts';
 import { type BeginGesture, type ToolContext, MIN_DRAG_PX, type Gesture, getHitMargin } from './tool-context.ts';
 import type { StudioAction } from './studio-texts.ts';
 
-/** How near something snaps, in CSS pixels of the page. */
+/** Distance within which edges snap, in CSS pixels of the page. */
 const SNAP_PX = 6;
 
-/** Takes hold of handles, of shapes, or of nothing: then a rubber band. */
+/** Drags a handle, or shapes, or a selection rectangle. */
 export const beginSelect: BeginGesture = (bench, at, modifiers) => {
   const { selectionFrame } = bench;
   const point: Point = [at.x, at.y];
@@ -55,34 +55,36 @@ interface SelectionChange {
   readonly place?: (at: Point, modifiers: GestureModifiers) => Point;
 }
 
-/** A gesture that shows the chosen shapes changed, and changes them once it ends. */
+/** A gesture that previews changes of the selected shapes, and applies them when it ends. */
 function createChangeGesture(bench: ToolContext, from: Point, { action, toFields, place }: SelectionChange, onPress?: () => void): Gesture {
   const shapes = bench.selectedShapes.filter(({ locked }) => !locked);
   let sets: (readonly [string, FieldValues])[] = [];
-  let far = false;
+  let isDrag = false;
   const stop = (): void => {
     bench.gestureDisplay.guides = [];
     bench.previewShapes(undefined);
   };
   return {
-    extend(samples, held) {
+    extend(samples, modifiers) {
       const last = samples.at(-1);
       if (!last) return;
-      far ||= Math.hypot(last.x - from[0], last.y - from[1]) * bench.view.zoom >= MIN_DRAG_PX;
-      if (!far) return;
-      const at = place?.([last.x, last.y], held) ?? ([last.x, last.y] as const);
+      isDrag ||= Math.hypot(last.x - from[0], last.y - from[1]) * bench.view.zoom >= MIN_DRAG_PX;
+      if (!isDrag) return;
+      const at = place?.([last.x, last.y], modifiers) ?? ([last.x, last.y] as const);
       const fields = shapes.map((shape) => [shape, toFields(shape, at)] as const);
       sets = fields.map(([{ id }, set]) => [id, set] as const).filter(([, set]) => Object.keys(set).length > 0);
       bench.previewShapes(fields.map(([shape, set]) => ({ ...shape, ...set }) as Shape));
     },
     end() {
       stop();
-      if (!far) return onPress?.();
-      const there = sets.filter(([id]) => bench.drawing.shape(id));
-      if (there.length === 0) return;
-      bench.editor.setAll(there);
+      if (!isDrag) return onPress?.();
+      const existingSets = sets.filter(([id]) => bench.drawing.shape(id));
+      if (existingSets.length === 0) return;
+      bench.editor.setAll(existingSets);
       const { texts } = bench;
-      bench.announce(texts.action(action, there.length === 1 && shapes[0] ? texts.shape(shapes[0]) : texts.shapes(there.length)));
+      bench.announce(
+        texts.action(action, existingSets.length === 1 && shapes[0] ? texts.shape(shapes[0]) : texts.shapes(existingSets.length)),
+      );
     },
     cancel: stop,
   };
@@ -106,10 +108,10 @@ function createMoveGesture(bench: ToolContext, from: Point): SelectionChange {
   );
   return {
     action: 'moved',
-    place(at, held) {
-      const [x, y] = held.shift ? snapToAxis(from, at) : at;
+    place(at, modifiers) {
+      const [x, y] = modifiers.shift ? snapToAxis(from, at) : at;
       const to = { ...box, x: box.x + x - from[0], y: box.y + y - from[1] };
-      const { dx, dy } = snap(bench, to, { lines, held, what: ALL_PARTS });
+      const { dx, dy } = snap(bench, to, { lines, modifiers, parts: ALL_PARTS });
       return [x + dx, y + dy];
     },
     toFields: (shape, [x, y]) => moveShape(shape, x - from[0], y - from[1]),
@@ -120,73 +122,75 @@ function createMoveGesture(bench: ToolContext, from: Point): SelectionChange {
 function snap(
   bench: ToolContext,
   box: Box,
-  { lines, held, what }: { lines: SnapLines; held: GestureModifiers; what: SnapParts },
+  { lines, modifiers, parts }: { lines: SnapLines; modifiers: GestureModifiers; parts: SnapParts },
 ): { dx: number; dy: number } {
   const none = { dx: 0, dy: 0, guides: [] };
-  const { dx, dy, guides } = held.mod ? none : computeSnap(box, lines, SNAP_PX / bench.view.zoom, what);
+  const { dx, dy, guides } = modifiers.mod ? none : computeSnap(box, lines, SNAP_PX / bench.view.zoom, parts);
   bench.gestureDisplay.guides = guides;
   return { dx, dy };
 }
 
-function createResizeGesture(bench: ToolContext, hold: SelectionFrame, handle: Handle, from: Point): SelectionChange {
+function createResizeGesture(bench: ToolContext, frame: SelectionFrame, handle: Handle, from: Point): SelectionChange {
   const [shape] = bench.selectedShapes;
   const single = bench.selectedShapes.length === 1 ? shape : undefined;
-  if (handle === 'turn') return createRotateGesture(bench, hold, from);
-  if (isEndHandle(handle)) return createEndGesture(hold, handle);
+  if (handle === 'turn') return createRotateGesture(bench, frame, from);
+  if (isEndHandle(handle)) return createEndGesture(frame, handle);
   const lines = getSnapLines(bench);
   // Keeps the offset between the pointer and the middle of the handle.
-  const grabbed = hold.handles.find(({ name }) => name === handle)?.at ?? from;
+  const grabbed = frame.handles.find(({ name }) => name === handle)?.at ?? from;
   const [offX, offY] = [grabbed[0] - from[0], grabbed[1] - from[1]];
   const side = (start: string, end: string) =>
     handle.includes(start) ? (['start'] as const) : handle.includes(end) ? (['end'] as const) : [];
-  const what: SnapParts = { x: side('w', 'e'), y: side('n', 's') };
-  let ratio = false;
-  const boxAt = (at: Point): Box => resizeBox(hold.box, handle, rotatePoint(at, hold.box, -hold.rotation), ratio);
+  const parts: SnapParts = { x: side('w', 'e'), y: side('n', 's') };
+  let keepsRatio = false;
+  const boxAt = (at: Point): Box => resizeBox(frame.box, handle, rotatePoint(at, frame.box, -frame.rotation), keepsRatio);
   return {
     action: 'resized',
-    place([x, y], held) {
-      const corner = handle.length === 2;
-      ratio = shouldKeepRatio(bench.selectedShapes) ? corner && !(held.shift && single?.kind === 'image') : held.shift && corner;
+    place([x, y], modifiers) {
+      const isCorner = handle.length === 2;
+      keepsRatio = shouldKeepRatio(bench.selectedShapes)
+        ? isCorner && !(modifiers.shift && single?.kind === 'image')
+        : modifiers.shift && isCorner;
       const at: Point = [x + offX, y + offY];
-      if (hold.rotation !== 0 || ratio) {
+      if (frame.rotation !== 0 || keepsRatio) {
         bench.gestureDisplay.guides = [];
         return at;
       }
-      const { dx, dy } = snap(bench, boxAt(at), { lines, held, what });
+      const { dx, dy } = snap(bench, boxAt(at), { lines, modifiers, parts });
       return [at[0] + dx, at[1] + dy];
     },
-    toFields: (each, at) => (single ? reframeShape(each, boxAt(at), measureText) : resizeShape(each, hold.box, boxAt(at), measureText)),
+    toFields: (each, at) => (single ? reframeShape(each, boxAt(at), measureText) : resizeShape(each, frame.box, boxAt(at), measureText)),
   };
 }
 
 function createRotateGesture(bench: ToolContext, { box, rotation }: SelectionFrame, from: Point): SelectionChange {
   const about = getCenter(box);
   const angle = ([x, y]: Point): number => (Math.atan2(y - about[1], x - about[0]) * 180) / Math.PI;
-  let step = false;
+  let isStepped = false;
   return {
     action: 'turned',
-    place(at, held) {
-      step = held.shift;
+    place(at, modifiers) {
+      isStepped = modifiers.shift;
       return at;
     },
     toFields(shape, at) {
       const by = angle(at) - angle(from);
-      const to = step ? Math.round((rotation + by) / 15) * 15 : rotation + by;
+      const to = isStepped ? Math.round((rotation + by) / 15) * 15 : rotation + by;
       return rotateShape(shape, about, normalizeAngle(to - rotation), measureText);
     },
   };
 }
 
-function createEndGesture(hold: SelectionFrame, end: EndHandle): SelectionChange {
-  const fixed = end === 'tip' ? undefined : hold.handles.find(({ name }) => name !== end)?.at;
+function createEndGesture(frame: SelectionFrame, end: EndHandle): SelectionChange {
+  const fixed = end === 'tip' ? undefined : frame.handles.find(({ name }) => name !== end)?.at;
   return {
     action: end === 'tip' ? 'tipMoved' : 'endMoved',
     place: (at, modifiers) => (modifiers.shift && fixed ? snapToAngle(fixed, at) : at),
-    toFields: (_, at) => moveEnd(hold, end, at),
+    toFields: (_, at) => moveEnd(frame, end, at),
   };
 }
 
-/** Chooses what lies wholly within a band. */
+/** Selects shapes that lie entirely within a rectangle. */
 function createBandGesture(bench: ToolContext, from: Point, before: readonly string[]): Gesture {
   const stop = (): void => {
     bench.gestureDisplay.band = undefined;

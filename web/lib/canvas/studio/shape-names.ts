@@ -21,13 +21,13 @@ const KIND_NAMES: Readonly<Record<Kind, string>> = {
 /** The name of a kind of shape. */
 export const getKindName = (kind: Kind): string => KIND_NAMES[kind];
 
-/** A name that tells a shape from others: with its number, or the beginning of its text. */
+/** Name of a shape that distinguishes it from others: with its number, or the start of its text. */
 export function getShapeName(shape: Shape): string {
-  const own = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
-  const begin = own.trim().replaceAll(/\s+/g, ' ');
-  const short = begin.length > 40 ? `${begin.slice(0, 40)}…` : begin;
+  const shapeText = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
+  const text = shapeText.trim().replaceAll(/\s+/g, ' ');
+  const short = text.length > 40 ? `${text.slice(0, 40)}…` : text;
   return short === '' ? KIND_NAMES[shape.kind] : `${KIND_NAMES[shape.kind]} ${short}`;
 }
 
-/** So many shapes, in words. */
+/** Formats a number of shapes. */
 export const formatShapeCount = (count: number): string => (count === 1 ? '1 shape' : `${count} shapes`);

@@ -21,8 +21,8 @@ export abstract class StudioActions extends StudioCore {
 
   /** Removes the selection. */
   remove(): void {
-    const [one] = this.selectedShapes;
-    const name = one && this.selectedShapes.length === 1 ? this.texts.shape(one) : undefined;
+    const [shape] = this.selectedShapes;
+    const name = shape && this.selectedShapes.length === 1 ? this.texts.shape(shape) : undefined;
     const count = this.actions.remove(this.selection);
     if (count > 0) this.announce(this.texts.action('removed', name ?? this.texts.shapes(count)));
   }
@@ -35,7 +35,7 @@ export abstract class StudioActions extends StudioCore {
     this.announce(this.texts.action('duplicated', this.texts.shapes(ids.length)));
   }
 
-  /** Chooses all that is neither hidden nor locked. */
+  /** Selects all shapes that are neither hidden nor locked. */
   selectAll(): void {
     this.tool = 'select';
     this.select(this.drawing.shapes.flatMap(({ id, hidden, locked }) => (hidden || locked ? [] : [id])));
@@ -121,13 +121,13 @@ export abstract class StudioActions extends StudioCore {
     this.announceChange(count, this.texts.opacity(opacity));
   }
 
-  /** Locked shapes cannot be pressed or changed: they are chosen no longer. */
+  /** Locks or unlocks shapes. Locked shapes cannot be changed and are deselected. */
   lock(ids: readonly string[], on: boolean): void {
     if (on) this.#deselect(ids);
     this.announceChange(this.actions.setFlag(ids, 'locked', on), this.texts.event(on ? 'locked' : 'unlocked'));
   }
 
-  /** Hidden shapes are neither seen, pressed nor exported: they are chosen no longer. */
+  /** Hides or shows shapes. Hidden shapes are not exported and are deselected. */
   hide(ids: readonly string[], on: boolean): void {
     if (on) this.#deselect(ids);
     this.announceChange(this.actions.setFlag(ids, 'hidden', on), this.texts.event(on ? 'hidden' : 'shown'));
@@ -140,7 +140,7 @@ export abstract class StudioActions extends StudioCore {
     return shapesToText(this.#getSelectedInOrder());
   }
 
-  /** As `copy`, and takes it away. */
+  /** Copies and removes the selection. */
   cut(): string {
     const text = this.copy();
     this.remove();
@@ -167,8 +167,8 @@ export abstract class StudioActions extends StudioCore {
   }
 
   /**
-   * Puts a picture (a data URL of pixels) on top, its middle at a point or in the middle of the sheet, and chooses it. One that is larger
-   * than the sheet is shown smaller. Returns its id.
+   * Adds a picture (a data URL of pixels) on top, centred on a point or on the sheet, and selects it. It is scaled down to the size of the
+   * sheet. Returns its id.
    */
   addImage(src: string, pixelWidth: number, pixelHeight: number, at?: CanvasPoint): string {
     const { page } = this.drawing;
@@ -180,7 +180,7 @@ export abstract class StudioActions extends StudioCore {
     return id;
   }
 
-  /** Makes the sheet the frame of the crop tool, and takes up the select tool. */
+  /** Crops the sheet to the crop frame, and activates the select tool. */
   applyCrop(): void {
     const box = this.cropFrame;
     if (!box) return;
@@ -191,22 +191,22 @@ export abstract class StudioActions extends StudioCore {
     this.announce(done ? this.texts.cropped(width, height) : this.texts.event('notCropped'));
   }
 
-  /** Moves the frame of a crop, or makes it larger. */
-  nudgeCrop(dx: number, dy: number, size: boolean): void {
+  /** Moves or resizes the crop frame. */
+  nudgeCrop(dx: number, dy: number, isResize: boolean): void {
     const box = this.cropFrame;
     if (!box) return;
-    const next: Box = size
+    const next: Box = isResize
       ? { ...box, width: Math.max(1, box.width + dx), height: Math.max(1, box.height + dy) }
       : { ...box, x: box.x + dx, y: box.y + dy };
     this.cropFrame = next;
     this.announce(this.texts.frame(next.x, next.y, next.width, next.height));
   }
 
-  /** The name of a gesture, the same while it is repeated soon enough on the same shapes. */
+  /** Key of an undo step, the same for changes that are repeated quickly on the same shapes. */
   protected getCoalesceKey(change: string): string {
     const [name, now] = [`${change} ${this.selection.join()}`, performance.now()];
-    const same = this.#gesture.name === name && now - this.#gesture.at < COALESCE_MS;
-    this.#gesture = { name, at: now, number: this.#gesture.number + (same ? 0 : 1) };
+    const isRepeated = this.#gesture.name === name && now - this.#gesture.at < COALESCE_MS;
+    this.#gesture = { name, at: now, number: this.#gesture.number + (isRepeated ? 0 : 1) };
     return `${name} ${this.#gesture.number}`;
   }
 

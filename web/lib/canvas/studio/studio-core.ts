@@ -20,7 +20,7 @@ import { StudioViewport } from './studio-view-port.ts';
 import type { StudioTexts } from './studio-texts.ts';
 import { editShapeText, type EditableShape } from './edit-text.ts';
 
-/** How far off the handle that turns is, in CSS pixels of the page. */
+/** Distance of the rotate handle, in CSS pixels of the page. */
 const ROTATE_HANDLE_GAP_PX = 28;
 
 /** The parts of the studio: the drawing on the screen, the overlay, and the listeners for pointers and keys. */
@@ -53,9 +53,9 @@ export abstract class StudioCore implements ToolContext {
   #repositionField: (() => void) | undefined;
   #isNotifyPending = false;
 
-  constructor(drawing: Drawing, words: StudioTexts) {
+  constructor(drawing: Drawing, texts: StudioTexts) {
     this.drawing = drawing;
-    this.texts = words;
+    this.texts = texts;
     this.editor = new Editor(drawing);
     this.actions = new DrawingActions(this.editor, measureText);
     installStyles();
@@ -95,10 +95,10 @@ export abstract class StudioCore implements ToolContext {
   }
 
   abstract readonly drawStyle: DrawStyle;
-  /** The tool that a press is for now. */
+  /** Tool of the next press. */
   protected abstract readonly activeTool: StudioTool;
   /** Adds modifiers that count as held. */
-  protected abstract withHeldModifiers(held: GestureModifiers): GestureModifiers;
+  protected abstract withHeldModifiers(modifiers: GestureModifiers): GestureModifiers;
 
   /** Element that receives pointers and focus. */
   get surface(): HTMLCanvasElement {
@@ -141,9 +141,9 @@ export abstract class StudioCore implements ToolContext {
 
   /** Selects shapes; unknown ids are ignored. */
   select(ids: readonly string[]): void {
-    const there = [...new Set(ids)].filter((id) => this.drawing.shape(id));
-    if (there.length === this.#selection.length && there.every((id, nth) => id === this.#selection[nth])) return;
-    this.#selection = there;
+    const knownIds = [...new Set(ids)].filter((id) => this.drawing.shape(id));
+    if (knownIds.length === this.#selection.length && knownIds.every((id, index) => id === this.#selection[index])) return;
+    this.#selection = knownIds;
     this.#grippedEnd = undefined;
     this.requestRepaint();
     this.scheduleNotify();
@@ -160,18 +160,18 @@ export abstract class StudioCore implements ToolContext {
 
   previewShapes(shapes: readonly Shape[] | undefined): void {
     const previewIds = new Set(shapes?.map(({ id }) => id));
-    const back = this.#previewedIds.filter((id) => !previewIds.has(id)).flatMap((id) => this.drawing.shape(id) ?? []);
+    const originals = this.#previewedIds.filter((id) => !previewIds.has(id)).flatMap((id) => this.drawing.shape(id) ?? []);
     this.#previewedIds = [...previewIds];
-    this.#stage.showOverrides([...back, ...(shapes ?? [])]);
+    this.#stage.showOverrides([...originals, ...(shapes ?? [])]);
     this.requestRepaint();
   }
 
   /** Opens a field for an existing or new text or callout. A text that is left empty is removed. */
   openTextField(shape: Shape): void {
     if ((shape.kind !== 'text' && shape.kind !== 'callout') || this.#repositionField) return;
-    const there = this.drawing.shape(shape.id);
-    if (there?.kind === 'callout') this.previewShapes([{ ...there, text: '' }]);
-    else if (there) this.previewShapes([{ ...there, hidden: true }]);
+    const existing = this.drawing.shape(shape.id);
+    if (existing?.kind === 'callout') this.previewShapes([{ ...existing, text: '' }]);
+    else if (existing) this.previewShapes([{ ...existing, hidden: true }]);
     else this.gestureDisplay.draft = () => shape;
     this.requestRepaint();
     this.#repositionField = editShapeText(this.element, {
@@ -183,14 +183,14 @@ export abstract class StudioCore implements ToolContext {
     });
   }
 
-  /** Shows what another is drawing; undefined once they no longer do. */
-  setRemoteDraft(who: string, shape: Shape | undefined): void {
-    if (shape) this.#remoteDrafts.set(who, shape);
-    else this.#remoteDrafts.delete(who);
+  /** Shows the stroke in progress of another person; undefined once it has ended. */
+  setRemoteDraft(sender: string, shape: Shape | undefined): void {
+    if (shape) this.#remoteDrafts.set(sender, shape);
+    else this.#remoteDrafts.delete(sender);
     this.requestRepaint();
   }
 
-  /** Calls when tool, colours, selection, zoom, or what can be undone change, until the returned function is called. */
+  /** Calls the listener when tool, style, selection, zoom or undo history change. Returns a function that stops it. */
   onStateChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -212,9 +212,9 @@ export abstract class StudioCore implements ToolContext {
 
   /** Cancels the current pointer gesture. Returns false if there is none. */
   protected cancelGesture(): boolean {
-    const under = this.#gesture !== undefined;
+    const hadGesture = this.#gesture !== undefined;
     this.#cancelPointer();
-    return under;
+    return hadGesture;
   }
 
   protected scheduleNotify(): void {
@@ -233,41 +233,41 @@ export abstract class StudioCore implements ToolContext {
     surface.setAttribute('role', 'application');
     surface.setAttribute('aria-label', this.texts.surface());
     surface.setAttribute('aria-roledescription', this.texts.surfaceKind());
-    const pinching = listenToPinch(surface, { view, signal, onBegin: () => this.#cancelPointer() });
+    const isPinching = listenToPinch(surface, { view, signal, onBegin: () => this.#cancelPointer() });
     listenToWheel(surface, { view, signal });
     listenToMiddleButton(surface, { view, signal });
-    const pointed = { ground: view, gestures: this.#createHandlers(), signal };
-    const giveUp = listenToPointers(surface, { ...pointed, active: () => !pinching() });
+    const listenerOptions = { ground: view, gestures: this.#createHandlers(), signal };
+    const cancelPointer = listenToPointers(surface, { ...listenerOptions, active: () => !isPinching() });
     const isDrawingTool = (): boolean => !['select', 'hand', 'crop'].includes(this.activeTool);
     // While a polygon is drawn by mouse there is no visible cross that Enter could press at: Enter closes the polygon.
-    const closes = ({ key }: KeyboardEvent): boolean => key === 'Enter' && cross.hidden && this.polygon.isClosable;
+    const closesPolygon = ({ key }: KeyboardEvent): boolean => key === 'Enter' && cross.hidden && this.polygon.isClosable;
     listenToKeys(surface, cross, {
-      ...pointed,
+      ...listenerOptions,
       drawing: this.drawing,
-      active: (event) => isDrawingTool() && !closes(event),
+      active: (event) => isDrawingTool() && !closesPolygon(event),
       press: ['Enter'],
     });
-    const sized = new ResizeObserver(([entry]) => {
+    const resizeObserver = new ResizeObserver(([entry]) => {
       if (entry) view.resize(Math.round(entry.contentRect.width), Math.round(entry.contentRect.height));
     });
-    sized.observe(this.element);
+    resizeObserver.observe(this.element);
     const unsubscribe = this.drawing.onChange(({ ids }) => {
       if (this.#selection.some((id) => ids.has(id))) this.#selection = this.#selection.filter((id) => this.drawing.shape(id));
       this.requestRepaint();
       this.scheduleNotify();
     });
     signal.addEventListener('abort', () => {
-      sized.disconnect();
+      resizeObserver.disconnect();
       unsubscribe();
     });
-    return giveUp;
+    return cancelPointer;
   }
 
   #createHandlers(): GestureHandlers {
-    const finish = (how: 'end' | 'cancel'): void => {
+    const finish = (method: 'end' | 'cancel'): void => {
       const gesture = this.#gesture;
       this.#gesture = undefined;
-      gesture?.[how]();
+      gesture?.[method]();
     };
     return {
       begin: (at: PointerSample, pressed: GestureModifiers) => {
@@ -291,13 +291,13 @@ export abstract class StudioCore implements ToolContext {
     this.#repositionField = undefined;
     this.gestureDisplay.draft = undefined;
     this.previewShapes(undefined);
-    const there = this.drawing.shape(shape.id);
-    if (text === '' && there) {
+    const existing = this.drawing.shape(shape.id);
+    if (text === '' && existing) {
       this.actions.remove([shape.id]);
       this.announce(this.texts.event('textGone'));
     } else if (text !== '' && text !== shape.text) {
       const { id: _, order: __, ...fields } = shape;
-      if (there) this.actions.setStyle([shape.id], { text });
+      if (existing) this.actions.setStyle([shape.id], { text });
       else if (fields.kind === 'text') this.select([this.editor.add('text', { ...fields, text }).id]);
       else this.select([this.editor.add('callout', { ...fields, text }).id]);
       this.announce(this.texts.event('textWritten'));

@@ -20,11 +20,11 @@ const ALIGN_KEYS: ReadonlyMap<string, Edge> = new Map([
   ['ArrowDown', 'bottom'],
 ]);
 
-/** The letter of a key on a Latin keyboard, whatever alphabet is typed in. */
+/** Letter of a key on a Latin keyboard, for any keyboard layout. */
 const getLatinLetter = ({ key, code }: KeyboardEvent): string =>
   /^[a-z]$/i.test(key) ? key.toUpperCase() : key.length === 1 && key > '~' && code.startsWith('Key') ? code.slice(3) : '';
 
-/** With Mod. */
+/** Runs the command of a key pressed with Mod. */
 function runCommand(studio: Studio, event: KeyboardEvent): boolean {
   const { shiftKey: shift, altKey: alt, key, code } = event;
   const order = (move: Move): true => (studio.order(move), true);
@@ -53,8 +53,8 @@ function runCommand(studio: Studio, event: KeyboardEvent): boolean {
 function handleArrow(studio: Studio, { key, shiftKey, altKey }: KeyboardEvent): boolean {
   const by = ARROWS.get(key);
   if (!by) return false;
-  const far = shiftKey ? 10 : 1;
-  const [dx, dy] = [by[0] * far, by[1] * far];
+  const factor = shiftKey ? 10 : 1;
+  const [dx, dy] = [by[0] * factor, by[1] * factor];
   if (studio.tool === 'hand') return (studio.pan(-dx * 40, -dy * 40), true);
   if (studio.tool === 'crop') return (studio.nudgeCrop(dx, dy, altKey), true);
   if (studio.tool !== 'select' || studio.selection.length === 0) return false;

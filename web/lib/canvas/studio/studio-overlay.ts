@@ -34,7 +34,7 @@ interface OverlaySource {
 
 const ACCENT_COLOR = '#0b57d0';
 const GUIDE_COLOR = '#d6249f';
-/** Of a handle, in CSS pixels of the page. */
+/** Size of a handle in CSS pixels of the page. */
 const HANDLE_PX = 9;
 
 /** The canvas above the drawing, painted at most once a frame. */
@@ -84,13 +84,13 @@ export class StudioOverlay {
     hideEmpty(this.canvas, drafts.length + selectedShapes.length + guides.length === 0 && !draftShape && !selectionFrame && !crop && !band);
   }
 
-  #paintLine(context: CanvasRenderingContext2D, points: readonly Point[], closed = true): void {
+  #paintLine(context: CanvasRenderingContext2D, points: readonly Point[], isClosed = true): void {
     context.beginPath();
     for (const [x, y] of points) {
       const at = this.#source.view.toElementPoint({ x, y });
       context.lineTo(at.x, at.y);
     }
-    if (closed) context.closePath();
+    if (isClosed) context.closePath();
   }
 
   #paintFrame(context: CanvasRenderingContext2D, shape: Shape): void {
@@ -109,8 +109,8 @@ export class StudioOverlay {
   #paintSelection(context: CanvasRenderingContext2D, { box, rotation, handles }: SelectionFrame, gripped?: Handle): void {
     context.strokeStyle = ACCENT_COLOR;
     context.lineWidth = 1.5;
-    const line = handles.some(({ name }) => name === 'start');
-    if (!line) {
+    const isLine = handles.some(({ name }) => name === 'start');
+    if (!isLine) {
       this.#paintLine(
         context,
         getCorners(box).map((corner) => rotatePoint(corner, box, rotation)),
@@ -128,15 +128,15 @@ export class StudioOverlay {
     }
   }
 
-  #paintCrop(context: CanvasRenderingContext2D, hold: SelectionFrame): void {
+  #paintCrop(context: CanvasRenderingContext2D, frame: SelectionFrame): void {
     const { view } = this.#source;
-    const at = view.toElementPoint(hold.box);
+    const at = view.toElementPoint(frame.box);
     context.beginPath();
     context.rect(0, 0, view.size.width, view.size.height);
-    context.rect(at.x, at.y, hold.box.width * view.zoom, hold.box.height * view.zoom);
+    context.rect(at.x, at.y, frame.box.width * view.zoom, frame.box.height * view.zoom);
     context.fillStyle = '#00000080';
     context.fill('evenodd');
-    this.#paintSelection(context, hold);
+    this.#paintSelection(context, frame);
   }
 
   #paintBand(context: CanvasRenderingContext2D, band: Box): void {

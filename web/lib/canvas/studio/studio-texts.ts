@@ -32,10 +32,10 @@ export type StudioEvent =
 
 /** Texts of the studio in the page's language. Lengths are CSS pixels of the drawing; shares are 0 to 1, or more for zoom. */
 export interface StudioTexts {
-  /** The drawing, and which keys it takes. */
+  /** Label of the drawing, with its keys. */
   surface(): string;
   surfaceKind(): string;
-  /** The field over a text. */
+  /** Label of the field for a text. */
   textField(byTouch: boolean): string;
   /** The name of a shape. */
   shape(shape: Shape): string;
@@ -44,13 +44,13 @@ export interface StudioTexts {
   drawn(kind: Shape['kind']): string;
   corner(number: number): string;
   marker(label: string): string;
-  action(doing: StudioAction, what: string): string;
-  event(what: StudioEvent): string;
+  action(action: StudioAction, shapes: string): string;
+  event(event: StudioEvent): string;
   ordered(move: Move): string;
   aligned(edge: Edge): string;
   distributed(axis: Axis): string;
   flipped(axis: Axis): string;
-  restyled(look: keyof DrawStyle, what: string): string;
+  restyled(property: keyof DrawStyle, shapes: string): string;
   turnedBy(degrees: number): string;
   sheetTurned(degrees: number): string;
   at(x: number, y: number): string;
@@ -61,7 +61,7 @@ export interface StudioTexts {
   wholeSheet(zoom: number): string;
   cropped(width: number, height: number): string;
   /** Position of a shape among all shapes. */
-  stackPosition(name: string, at: number, of: number): string;
+  stackPosition(name: string, position: number, count: number): string;
   /** The end that arrow keys now move; undefined for the whole shape. */
   gripped(end: EndHandle | undefined): string;
 }
@@ -127,13 +127,13 @@ export const ENGLISH_TEXTS: StudioTexts = {
   drawn: (kind) => `${getKindName(kind)} drawn`,
   corner: (number) => `Corner ${number}. Press it again to close the polygon.`,
   marker: (label) => `Marker ${label} added`,
-  action: (doing, what) => `${ACTION_TEXTS[doing]} ${what}`,
-  event: (what) => EVENT_TEXTS[what],
+  action: (action, shapes) => `${ACTION_TEXTS[action]} ${shapes}`,
+  event: (event) => EVENT_TEXTS[event],
   ordered: (move) => ORDER_TEXTS[move],
   aligned: (edge) => `Aligned: ${edge}`,
   distributed: (axis) => (axis === 'x' ? 'Distributed horizontally' : 'Distributed vertically'),
   flipped: (axis) => (axis === 'x' ? 'Flipped horizontally' : 'Flipped vertically'),
-  restyled: (look, what) => `${STYLE_TEXTS[look]} of ${what} changed`,
+  restyled: (property, shapes) => `${STYLE_TEXTS[property]} of ${shapes} changed`,
   turnedBy: (degrees) => `Rotated by ${degrees}°`,
   sheetTurned: (degrees) => `Drawing rotated by ${degrees}°`,
   at: (x, y) => `At ${formatInteger(x, y).join(', ')}`,
@@ -143,6 +143,6 @@ export const ENGLISH_TEXTS: StudioTexts = {
   zoom: (share) => `Zoom ${formatPercent(share)}`,
   wholeSheet: (zoom) => `Whole drawing, zoom ${formatPercent(zoom)}`,
   cropped: (width, height) => `Cropped to ${width} by ${height}`,
-  stackPosition: (name, at, of) => `${name}, ${at} of ${of}`,
+  stackPosition: (name, position, count) => `${name}, ${position} of ${count}`,
   gripped: (end) => `Arrow keys move ${end ? END_TEXTS[end] : 'the whole shape'}`,
 };

@@ -3,9 +3,9 @@ import type { Page } from '#shared/canvas/shape-fields.ts';
 import type { Box } from '#shared/canvas/geometry.ts';
 import type { CoordinateMap, CanvasPoint } from '../coordinate-map.ts';
 
-/** From 5 % to 4000 %. */
+/** Range of the zoom, 5 % to 4000 %, and the factor of a step. */
 export const ZOOM_RANGE = { least: 0.05, most: 40, step: 1.25 } as const;
-/** Around the sheet where it is fitted in, in CSS pixels. */
+/** Margin around the fitted sheet, in CSS pixels. */
 const FIT_MARGIN_PX = 24;
 
 /** The visible part of a drawing and its zoom. */
@@ -42,7 +42,7 @@ export class StudioViewport implements CoordinateMap {
     return { x, y, width: this.#size.width / this.#zoom, height: this.#size.height / this.#zoom };
   }
 
-  /** Takes over another size of the element. Until somebody zooms or pans the sheet stays fitted in. */
+  /** Applies a new size of the element. The sheet stays fitted until the view is zoomed or panned. */
   resize(width: number, height: number): void {
     if (width === this.#size.width && height === this.#size.height) return;
     this.#size = { width, height };
@@ -51,7 +51,7 @@ export class StudioViewport implements CoordinateMap {
     else this.#applyTransform();
   }
 
-  /** Shows the whole sheet, in the middle; a small one not larger than it is. */
+  /** Shows the whole sheet centred, without enlarging it. */
   fit(): void {
     const { x, y, width, height } = this.#page();
     const room = { width: Math.max(1, this.#size.width - 2 * FIT_MARGIN_PX), height: Math.max(1, this.#size.height - 2 * FIT_MARGIN_PX) };
@@ -81,7 +81,7 @@ export class StudioViewport implements CoordinateMap {
     this.#applyTransform();
   }
 
-  /** Moves as little as needed for a box of the drawing to be seen. */
+  /** Pans as little as needed to show a box of the drawing. */
   scrollIntoView({ x, y, width, height }: Box): void {
     const visibleBox = this.box;
     const by = (from: number, length: number, start: number, room: number): number =>
@@ -90,17 +90,17 @@ export class StudioViewport implements CoordinateMap {
     if (dx !== 0 || dy !== 0) this.pan(dx * this.#zoom, dy * this.#zoom);
   }
 
-  /** A place from the element's left upper corner as one of the drawing. */
+  /** Converts a position from the element's left upper corner to one in the drawing. */
   toDrawingPoint({ x, y }: CanvasPoint): CanvasPoint {
     return { x: (x - this.#origin.x) / this.#zoom, y: (y - this.#origin.y) / this.#zoom };
   }
 
-  /** A place of the drawing from the element's left upper corner, in CSS pixels. */
+  /** Converts a position in the drawing to CSS pixels from the element's left upper corner. */
   toElementPoint({ x, y }: CanvasPoint): CanvasPoint {
     return { x: x * this.#zoom + this.#origin.x, y: y * this.#zoom + this.#origin.y };
   }
 
-  /** A place of the page from the element's left upper corner. */
+  /** Converts a position on the page to CSS pixels from the element's left upper corner. */
   toElementOffset(clientX: number, clientY: number): CanvasPoint {
     const { left, top } = this.#element.getBoundingClientRect();
     return { x: clientX - left, y: clientY - top };

@@ -15,7 +15,7 @@ export interface DrawStyle {
   /** CSS pixels. */
   readonly strokeWidth: number;
   readonly fill: boolean;
-  /** How high letters are, in CSS pixels. */
+  /** Font size in CSS pixels. */
   readonly fontSize: number;
 }
 
@@ -26,7 +26,7 @@ export interface GestureDisplay {
   band: Box | undefined;
 }
 
-/** The editor as tools see it. */
+/** The interface of the editor for tools. */
 export interface ToolContext {
   readonly drawing: Drawing;
   readonly editor: Editor;
@@ -44,13 +44,13 @@ export interface ToolContext {
   announce(text: string): void;
   /** Schedules a repaint of the overlay. */
   requestRepaint(): void;
-  /** Shows shapes otherwise than they are; `undefined` as they are. */
+  /** Previews changed shapes; `undefined` ends the preview. */
   previewShapes(shapes: readonly Shape[] | undefined): void;
   /** Opens a field for the text of a shape. */
   openTextField(shape: Shape): void;
 }
 
-/** Something that was begun with a press. */
+/** A gesture that a press began. */
 export interface Gesture {
   extend(samples: readonly PointerSample[], modifiers: GestureModifiers): void;
   end(): void;
@@ -60,8 +60,8 @@ export interface Gesture {
 /** Begins the gesture of a tool on press. */
 export type BeginGesture = (bench: ToolContext, at: PointerSample, modifiers: GestureModifiers) => Gesture;
 
-/** Less than this many CSS pixels of the page is a press, no drag. */
+/** Minimum movement of a drag in CSS pixels of the page; less is a press. */
 export const MIN_DRAG_PX = 3;
 
-/** How near is near enough, in CSS pixels of the drawing. */
+/** Margin in which a pointer hits something, in CSS pixels of the drawing. */
 export const getHitMargin = ({ view }: ToolContext, modifiers: GestureModifiers): number => (modifiers.touch ? 20 : 8) / view.zoom;

@@ -4,28 +4,28 @@ import type { CanvasPoint } from '../coordinate-map.ts';
 interface PinchOptions {
   readonly view: StudioViewport;
   readonly signal: AbortSignal;
-  /** Called when a second finger comes: what the first one began is given up. */
+  /** Called when a second finger touches; the gesture of the first one has to be cancelled. */
   readonly onBegin: () => void;
 }
 
-/** Two fingers zoom and pan. Returns whether they do so now: until all are lifted nothing else is meant. */
+/** Zooms and pans by two fingers. The returned function tells whether a pinch is active, until all fingers are lifted. */
 export function listenToPinch(target: HTMLElement, { view, signal, onBegin }: PinchOptions): () => boolean {
   const fingers = new Map<number, CanvasPoint>();
-  let pinching = false;
-  let pens = 0;
-  const spread = (): { middle: CanvasPoint; apart: number } => {
+  let isPinching = false;
+  let penCount = 0;
+  const getSpread = (): { middle: CanvasPoint; distance: number } => {
     const [a = { x: 0, y: 0 }, b = a] = [...fingers.values()];
-    return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
+    return { middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, distance: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
   };
   target.addEventListener(
     'pointerdown',
     (event) => {
-      if (event.pointerType === 'pen') pens++;
-      // With a pen down, a hand lies on the screen.
-      if (event.pointerType !== 'touch' || pens > 0) return;
+      if (event.pointerType === 'pen') penCount++;
+      // While a pen is down, touches are those of a resting hand.
+      if (event.pointerType !== 'touch' || penCount > 0) return;
       fingers.set(event.pointerId, view.toElementOffset(event.clientX, event.clientY));
       if (fingers.size !== 2) return;
-      pinching = true;
+      isPinching = true;
       onBegin();
     },
     { signal },
@@ -34,23 +34,23 @@ export function listenToPinch(target: HTMLElement, { view, signal, onBegin }: Pi
     'pointermove',
     (event) => {
       if (!fingers.has(event.pointerId)) return;
-      const before = spread();
+      const before = getSpread();
       fingers.set(event.pointerId, view.toElementOffset(event.clientX, event.clientY));
-      if (!pinching || fingers.size !== 2) return;
-      const { middle, apart } = spread();
+      if (!isPinching || fingers.size !== 2) return;
+      const { middle, distance } = getSpread();
       view.pan(middle.x - before.middle.x, middle.y - before.middle.y);
-      view.zoomTo((view.zoom * apart) / before.apart, middle);
+      view.zoomTo((view.zoom * distance) / before.distance, middle);
     },
     { signal },
   );
   const lift = (event: PointerEvent): void => {
-    if (event.pointerType === 'pen') pens = Math.max(0, pens - 1);
+    if (event.pointerType === 'pen') penCount = Math.max(0, penCount - 1);
     fingers.delete(event.pointerId);
-    if (fingers.size === 0) pinching = false;
+    if (fingers.size === 0) isPinching = false;
   };
   target.addEventListener('pointerup', lift, { signal });
   target.addEventListener('pointercancel', lift, { signal });
-  return () => pinching;
+  return () => isPinching;
 }
 
 /** The wheel pans; with Mod, or two fingers on a touchpad, it zooms about the pointer. */
@@ -75,7 +75,7 @@ export function listenToWheel(target: HTMLElement, { view, signal }: Pick<PinchO
 /** The middle button pans the view with every tool. */
 export function listenToMiddleButton(target: HTMLElement, { view, signal }: Pick<PinchOptions, 'view' | 'signal'>): void {
   let drag: { id: number; x: number; y: number; cursor: string } | undefined;
-  // Browsers would scroll by it, or open what lies there.
+  // Browsers would start scrolling, or open a link.
   target.addEventListener('mousedown', (event) => event.button === 1 && event.preventDefault(), { signal });
   target.addEventListener(
     'pointerdown',
@@ -96,11 +96,11 @@ export function listenToMiddleButton(target: HTMLElement, { view, signal }: Pick
     },
     { signal },
   );
-  const letGo = ({ pointerId }: PointerEvent): void => {
+  const endDrag = ({ pointerId }: PointerEvent): void => {
     if (drag?.id !== pointerId) return;
     target.style.cursor = drag.cursor;
     drag = undefined;
   };
-  target.addEventListener('pointerup', letGo, { signal });
-  target.addEventListener('pointercancel', letGo, { signal });
+  target.addEventListener('pointerup', endDrag, { signal });
+  target.addEventListener('pointercancel', endDrag, { signal });
 }
