@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export const SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
 
 /** @param {string} root */
-const places = (root) => ({
+const getPaths = (root) => ({
   lock: join(root, 'package-lock.json'),
   installed: join(root, 'node_modules', '.package-lock.json'),
   installedStamp: join(root, 'node_modules', '.perch-installed'),
@@ -79,12 +79,12 @@ export const TRIMMED = [
  * Whether node_modules match the lock file. An `npm install` by the user after the lock file's last change counts too.
  * @param {string} root @param {boolean} tools whether the packages of tests and checks are needed too
  */
-export function dependenciesCurrent(root, tools = false) {
-  const { lock, installed, installedStamp, node, tools: link } = places(root);
-  if (!existsSync(node) || !existsSync(installed) || (tools && !existsSync(link))) return false;
-  if (read(installedStamp) === hashOf(lock)) return true;
+export function areDependenciesCurrent(root, tools = false) {
+  const { lock, installed, installedStamp, node, tools: toolsLink } = getPaths(root);
+  if (!existsSync(node) || !existsSync(installed) || (tools && !existsSync(toolsLink))) return false;
+  if (readIfExists(installedStamp) === hashFile(lock)) return true;
   if (statSync(installed).mtimeMs < statSync(lock).mtimeMs) return false;
-  writeFileSync(installedStamp, hashOf(lock));
+  writeFileSync(installedStamp, hashFile(lock));
   return true;
 }
 
@@ -109,10 +109,10 @@ export function fingerprint(root) {
  * Whether the app was built from the current sources, judged by their times.
  * @param {string} root
  */
-export function buildCurrent(root) {
-  const { build, buildStamp } = places(root);
-  const built = buildOf(build);
-  return built !== undefined && read(buildStamp) === `${built} ${fingerprint(root)}`;
+export function isBuildCurrent(root) {
+  const { build, buildStamp } = getPaths(root);
+  const built = readBuildId(build);
+  return built !== undefined && readIfExists(buildStamp) === `${built} ${fingerprint(root)}`;
 }
 
 /**
@@ -120,18 +120,18 @@ export function buildCurrent(root) {
  * @param {string} root @param {string} sources
  */
 export function markBuilt(root, sources) {
-  const { build, buildStamp } = places(root);
+  const { build, buildStamp } = getPaths(root);
   mkdirSync(dirname(buildStamp), { recursive: true });
-  writeFileSync(buildStamp, `${buildOf(build)} ${sources}`);
+  writeFileSync(buildStamp, `${readBuildId(build)} ${sources}`);
 }
 
 /** @param {string} path */
-const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+const readIfExists = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 /** @param {string} path */
-const hashOf = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
+const hashFile = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 /** @param {string} path */
-function buildOf(path) {
+function readBuildId(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).build;
   } catch {
@@ -144,7 +144,7 @@ let pending = '';
 const isTerminal = Boolean(process.stderr.isTTY);
 
 /** @param {string} line */
-function say(line) {
+function printLine(line) {
   process.stderr.write(isTerminal && pending ? `\r\x1b[K${line}\n${pending}` : `${line}\n`);
 }
 
@@ -166,7 +166,7 @@ async function timed(doing, done, step) {
   try {
     const result = await step();
     setPending('');
-    say(`${typeof done === 'string' ? done : done(result)} (${((performance.now() - since) / 1000).toFixed(1)} s)`);
+    printLine(`${typeof done === 'string' ? done : done(result)} (${((performance.now() - since) / 1000).toFixed(1)} s)`);
     return result;
   } finally {
     if (pending) setPending('');
@@ -182,15 +182,15 @@ class SetupError extends Error {
 }
 
 /** @param {string} text */
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
  * Runs a program. Prints every 20 s that it is still running. Resolves to its standard output if `capture` is set.
- * @param {string} what @param {string} program @param {string[]} args
+ * @param {string} action @param {string} program @param {string[]} args
  * @param {{ cwd: string, capture?: boolean, quiet?: boolean, interactive?: boolean, shell?: boolean, env?: Record<string, string> }} options
  * @returns {Promise<string>}
  */
-function run(what, program, args, { cwd, capture = false, quiet = false, interactive = false, shell = false, env = {} }) {
+function run(action, program, args, { cwd, capture = false, quiet = false, interactive = false, shell = false, env = {} }) {
   return new Promise((resolve, reject) => {
     const since = Date.now();
     const child = spawn(program, args, {
@@ -199,62 +199,62 @@ function run(what, program, args, { cwd, capture = false, quiet = false, interac
       env: { ...process.env, ...env },
       stdio: [interactive ? 'inherit' : 'ignore', capture || quiet ? 'pipe' : 2, quiet ? 'pipe' : 2],
     });
-    const still = setInterval(() => say(`  Still ${what}… (${Math.round((Date.now() - since) / 1000)} s)`), 20_000);
-    if (interactive) clearInterval(still);
+    const reminder = setInterval(() => printLine(`  Still ${action}… (${Math.round((Date.now() - since) / 1000)} s)`), 20_000);
+    if (interactive) clearInterval(reminder);
     let output = '';
     let report = '';
     child.stdout?.on('data', (chunk) => ((output += chunk), (report += chunk)));
     child.stderr?.on('data', (chunk) => (report += chunk));
-    child.once('error', (error) => (clearInterval(still), reject(new SetupError(`${sentence(what)} failed: ${error.message}`))));
+    child.once('error', (error) => (clearInterval(reminder), reject(new SetupError(`${capitalize(action)} failed: ${error.message}`))));
     child.once('close', (code, signal) => {
-      clearInterval(still);
+      clearInterval(reminder);
       if (code === 0) return resolve(output);
-      reject(new SetupError(`${sentence(what)} failed (${signal ?? `exit ${code}`})`, quiet ? report : ''));
+      reject(new SetupError(`${capitalize(action)} failed (${signal ?? `exit ${code}`})`, quiet ? report : ''));
     });
   });
 }
 
 /** @param {string} root @param {string[]} args @param {boolean} quiet */
 async function npm(root, args, quiet) {
-  const what = 'installing packages';
+  const action = 'installing packages';
   // Uses npm's cache, since the lock file pins all versions.
-  const all = [...args, '--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  const allArgs = [...args, '--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const script = process.env.npm_execpath;
-  if (script !== undefined && /\.c?js$/.test(script)) await run(what, process.execPath, [script, ...all], { cwd: root, quiet });
-  else await run(what, 'npm', all, { cwd: root, quiet, shell: process.platform === 'win32' });
+  if (script !== undefined && /\.c?js$/.test(script)) await run(action, process.execPath, [script, ...allArgs], { cwd: root, quiet });
+  else await run(action, 'npm', allArgs, { cwd: root, quiet, shell: process.platform === 'win32' });
 }
 
 /**
  * Returns npm's arguments to install the packages. Keeps a full install full, and adds to an install for a start.
  * @param {string} root @param {boolean} tools
  */
-export function npmArguments(root, tools) {
-  const { tools: link } = places(root);
-  if (!tools && !existsSync(link)) return ['ci', '--workspaces=false'];
-  const onlyToolsMissing = !existsSync(link) && dependenciesCurrent(root);
+export function getNpmArguments(root, tools) {
+  const { tools: toolsLink } = getPaths(root);
+  if (!tools && !existsSync(toolsLink)) return ['ci', '--workspaces=false'];
+  const onlyToolsMissing = !existsSync(toolsLink) && areDependenciesCurrent(root);
   return onlyToolsMissing ? ['install', '--no-save'] : ['ci'];
 }
 
 /** @param {string} root @param {boolean} tools whether to install what tests and checks need too */
 async function install(root, tools) {
-  if (dependenciesCurrent(root, tools)) return;
-  const { node, installedStamp, lock, tools: link } = places(root);
-  const args = npmArguments(root, tools);
+  if (areDependenciesCurrent(root, tools)) return;
+  const { node, installedStamp, lock, tools: toolsLink } = getPaths(root);
+  const args = getNpmArguments(root, tools);
   const [subcommand, ...scope] = args;
-  await timed('Installing packages', existsSync(link) || tools ? 'Installed all packages' : 'Installed packages', async () => {
+  await timed('Installing packages', existsSync(toolsLink) || tools ? 'Installed all packages' : 'Installed packages', async () => {
     try {
       await npm(root, args, true);
     } catch (error) {
       // npm 11 refuses a lock file without the optional packages of other platforms. Such a file is written by an npm that could not
       // fetch them. Its versions still hold.
       if (!(error instanceof SetupError) || subcommand !== 'ci' || !error.report.includes('EUSAGE')) throw error;
-      say('  The lock file has no packages for other platforms. Using `npm install` instead of `npm ci`');
+      printLine('  The lock file has no packages for other platforms. Using `npm install` instead of `npm ci`');
       await npm(root, ['install', '--no-save', ...scope], false);
     }
     if (!existsSync(node)) throw new SetupError('The `node` package is incomplete. Allow its install script and try again.');
     if (scope.length > 0) trim(root);
   });
-  writeFileSync(installedStamp, hashOf(lock));
+  writeFileSync(installedStamp, hashFile(lock));
 }
 
 /**
@@ -265,28 +265,31 @@ export function trim(root) {
   const modules = join(root, 'node_modules');
   /** @param {string} name */
   const toPattern = (name) => new RegExp(`^${name.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`);
-  const everywhere = TRIMMED.flatMap(({ files }) => files.flatMap((file) => (file.startsWith('**/') ? [toPattern(file.slice(3))] : [])));
+  const patternsInAnyFolder = TRIMMED.flatMap(({ files }) =>
+    files.flatMap((file) => (file.startsWith('**/') ? [toPattern(file.slice(3))] : [])),
+  );
   for (const { files } of TRIMMED) {
-    const kept = files.flatMap((file) => (file.startsWith('!') ? [toPattern(file.slice(1))] : []));
+    const keptPatterns = files.flatMap((file) => (file.startsWith('!') ? [toPattern(file.slice(1))] : []));
     for (const file of files)
       if (!file.startsWith('!') && !file.startsWith('**/'))
-        for (const path of expand(modules, file.split('/'), toPattern, kept)) rmSync(path, { recursive: true, force: true });
+        for (const path of expand(modules, file.split('/'), toPattern, keptPatterns)) rmSync(path, { recursive: true, force: true });
   }
   for (const entry of readdirSync(modules, { withFileTypes: true, recursive: true }))
-    if (entry.isFile() && everywhere.some((pattern) => pattern.test(entry.name))) rmSync(join(entry.parentPath ?? entry.path, entry.name));
+    if (entry.isFile() && patternsInAnyFolder.some((pattern) => pattern.test(entry.name)))
+      rmSync(join(entry.parentPath ?? entry.path, entry.name));
 }
 
 /**
- * Returns the paths below a folder that match a pattern of names, except those whose last name matches `kept`.
- * @param {string} folder @param {string[]} names @param {(name: string) => RegExp} toPattern @param {RegExp[]} kept
+ * Returns the paths below a folder that match a pattern of names, except those whose last name matches `keptPatterns`.
+ * @param {string} folder @param {string[]} names @param {(name: string) => RegExp} toPattern @param {RegExp[]} keptPatterns
  * @returns {string[]}
  */
-function expand(folder, [name = '', ...rest], toPattern, kept) {
+function expand(folder, [name = '', ...rest], toPattern, keptPatterns) {
   const matching = name.includes('*')
     ? (existsSync(folder) ? readdirSync(folder) : []).filter((each) => toPattern(name).test(each))
     : [name];
-  if (rest.length > 0) return matching.flatMap((each) => expand(join(folder, each), rest, toPattern, kept));
-  return matching.filter((each) => !kept.some((pattern) => pattern.test(each))).map((each) => join(folder, each));
+  if (rest.length > 0) return matching.flatMap((each) => expand(join(folder, each), rest, toPattern, keptPatterns));
+  return matching.filter((each) => !keptPatterns.some((pattern) => pattern.test(each))).map((each) => join(folder, each));
 }
 
 /**
@@ -294,7 +297,7 @@ function expand(folder, [name = '', ...rest], toPattern, kept) {
  * @param {string} root
  */
 async function generateTypes(root) {
-  const { node, kitTypes } = places(root);
+  const { node, kitTypes } = getPaths(root);
   if (existsSync(kitTypes)) return;
   await timed('Generating route types', 'Generated route types', () =>
     run('generating route types', node, [join(root, 'node_modules/@sveltejs/kit/svelte-kit.js'), 'sync'], { cwd: root, quiet: true }),
@@ -313,20 +316,20 @@ export function useHooks(root) {
 
 /** @param {string} root @param {boolean} quickly use a compression that takes a twentieth of the time */
 async function build(root, quickly) {
-  const { node, build: info, quicklyCompressed } = places(root);
-  /** @param {string} what @param {string} script */
-  const evaluate = (what, script) => run(what, node, ['--input-type=module', '-e', script], { cwd: root, capture: true });
-  if (!buildCurrent(root)) {
+  const { node, build: info, quicklyCompressed } = getPaths(root);
+  /** @param {string} action @param {string} script */
+  const evaluate = (action, script) => run(action, node, ['--input-type=module', '-e', script], { cwd: root, capture: true });
+  if (!isBuildCurrent(root)) {
     const sources = fingerprint(root);
     // Times have changed. The configuration's own hash tells whether contents have, which matters only if there is something to keep.
-    const built = buildOf(info);
-    const wanted =
+    const built = readBuildId(info);
+    const currentBuild =
       built &&
       (await evaluate(
         'reading the sources',
         "const { computeBuildId } = await import('./vite.config.ts'); process.stdout.write(computeBuildId())",
       ));
-    if (built === undefined || wanted !== built)
+    if (built === undefined || currentBuild !== built)
       await timed('Building the app', 'Built the app', async () => {
         rmSync(quicklyCompressed, { force: true });
         const args = [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'];
@@ -351,22 +354,22 @@ async function build(root, quickly) {
  * @returns {Promise<() => Promise<void>>}
  */
 async function findBrowser(root, needed) {
-  const { node, browserStamp } = places(root);
-  const nothing = async () => {};
-  const named = process.env.PERCH_CHROMIUM;
-  if (named) {
-    if (!existsSync(named)) throw new SetupError(`PERCH_CHROMIUM is set to ${named}, which doesn’t exist`);
-    return nothing;
+  const { node, browserStamp } = getPaths(root);
+  const skipInstallation = async () => {};
+  const configured = process.env.PERCH_CHROMIUM;
+  if (configured) {
+    if (!existsSync(configured)) throw new SetupError(`PERCH_CHROMIUM is set to ${configured}, which doesn’t exist`);
+    return skipInstallation;
   }
-  const known = read(browserStamp);
-  if (known !== undefined && existsSync(known)) return nothing;
+  const remembered = readIfExists(browserStamp);
+  if (remembered !== undefined && existsSync(remembered)) return skipInstallation;
   /** @param {string} path */
   const remember = (path) => {
     mkdirSync(dirname(browserStamp), { recursive: true });
     writeFileSync(browserStamp, path);
   };
   /** @param {string[]} options */
-  const ensure = async (...options) => {
+  const runEnsure = async (...options) => {
     const args = [join(root, 'bridge/headless/ensure.ts'), ...options];
     const interactive = options.includes('--ask');
     return (await run('installing a browser', node, args, { cwd: root, capture: true, interactive })).trim();
@@ -374,41 +377,41 @@ async function findBrowser(root, needed) {
   const found = await timed(
     'Looking for a browser',
     (path) => (path === '' ? 'No browser found' : `Found a browser: ${path}`),
-    () => ensure('--find'),
+    () => runEnsure('--find'),
   );
   if (found !== '') {
     remember(found);
-    return nothing;
+    return skipInstallation;
   }
   // Without a browser `--host tab` still works, and the gateway says what is missing when it needs one.
   /** @param {() => Promise<void>} step */
-  const attempt = (step) => (needed ? step() : step().catch(() => {}));
-  if (process.stdin.isTTY && process.stderr.isTTY && !process.env.CI && (await ensure('--ask')) === 'no') {
+  const installOrIgnore = (step) => (needed ? step() : step().catch(() => {}));
+  if (process.stdin.isTTY && process.stderr.isTTY && !process.env.CI && (await runEnsure('--ask')) === 'no') {
     if (needed) throw new SetupError('Tests need a browser. Install Chromium or Chrome, or set PERCH_CHROMIUM.');
-    return nothing;
+    return skipInstallation;
   }
   return () =>
-    attempt(async () => {
+    installOrIgnore(async () => {
       const since = performance.now();
-      const installed = await ensure('--install');
+      const installed = await runEnsure('--install');
       remember(installed);
-      say(`Installed a browser: ${installed} (${((performance.now() - since) / 1000).toFixed(1)} s)`);
+      printLine(`Installed a browser: ${installed} (${((performance.now() - since) / 1000).toFixed(1)} s)`);
     });
 }
 
 async function main() {
   const root = dirname(dirname(fileURLToPath(import.meta.url)));
   /** @param {string} option */
-  const has = (option) => process.argv.includes(option);
-  const test = has('--test');
-  const tools = test || has('--tools');
+  const hasOption = (option) => process.argv.includes(option);
+  const test = hasOption('--test');
+  const tools = test || hasOption('--tools');
   await install(root, tools);
   if (tools) {
     await generateTypes(root);
     useHooks(root);
   }
-  if (has('--tools')) return;
-  if (has('--build')) return build(root, false);
+  if (hasOption('--tools')) return;
+  if (hasOption('--build')) return build(root, false);
   const installBrowser = await findBrowser(root, test);
   await Promise.all([build(root, !test), installBrowser()]);
 }
@@ -416,7 +419,7 @@ async function main() {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   main().catch((error) => {
     if (error instanceof SetupError && error.report) process.stderr.write(error.report);
-    say(error instanceof SetupError ? `setup: ${error.message}` : `setup: ${error?.stack ?? error}`);
+    printLine(error instanceof SetupError ? `setup: ${error.message}` : `setup: ${error?.stack ?? error}`);
     process.exit(1);
   });
 }

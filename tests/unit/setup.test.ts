@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { buildCurrent, dependenciesCurrent, fingerprint, markBuilt, npmArguments, SOURCES, trim } from '../../bridge/setup.js';
+import { isBuildCurrent, areDependenciesCurrent, fingerprint, markBuilt, getNpmArguments, SOURCES, trim } from '../../bridge/setup.js';
 import * as viteConfig from '../../vite.config.ts';
 import { verifies } from '../requirements.ts';
 
@@ -23,40 +23,40 @@ const NODE_PATH = `node_modules/node/bin/node${process.platform === 'win32' ? '.
 
 verifies('setup/current', 'dependencies are current after an install and until the lock file changes', () => {
   writeCheckoutFile('package-lock.json', 'one', 100);
-  expect(dependenciesCurrent(root)).toBe(false);
+  expect(areDependenciesCurrent(root)).toBe(false);
   writeCheckoutFile(NODE_PATH, '');
   writeCheckoutFile('node_modules/.package-lock.json', '{}', 50);
-  expect(dependenciesCurrent(root)).toBe(true);
+  expect(areDependenciesCurrent(root)).toBe(true);
   // A checkout touches times; the contents count.
   writeCheckoutFile('package-lock.json', 'one', 0);
-  expect(dependenciesCurrent(root)).toBe(true);
+  expect(areDependenciesCurrent(root)).toBe(true);
   writeCheckoutFile('package-lock.json', 'two', 0);
-  expect(dependenciesCurrent(root)).toBe(false);
+  expect(areDependenciesCurrent(root)).toBe(false);
   // Someone ran `npm install` by hand.
   writeCheckoutFile('node_modules/.package-lock.json', '{}', -10);
-  expect(dependenciesCurrent(root)).toBe(true);
+  expect(areDependenciesCurrent(root)).toBe(true);
   rmSync(join(root, NODE_PATH));
-  expect(dependenciesCurrent(root)).toBe(false);
+  expect(areDependenciesCurrent(root)).toBe(false);
 });
 
 verifies('setup/current', 'a start installs what running needs; tests add their tools, and a full install stays full', () => {
   writeCheckoutFile('package-lock.json', 'one', 100);
-  expect(npmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
-  expect(npmArguments(root, true)).toEqual(['ci']);
+  expect(getNpmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
+  expect(getNpmArguments(root, true)).toEqual(['ci']);
 
   writeCheckoutFile(NODE_PATH, '');
   writeCheckoutFile('node_modules/.package-lock.json', '{}');
-  expect([dependenciesCurrent(root), dependenciesCurrent(root, true)]).toEqual([true, false]);
-  expect(npmArguments(root, true)).toEqual(['install', '--no-save']);
+  expect([areDependenciesCurrent(root), areDependenciesCurrent(root, true)]).toEqual([true, false]);
+  expect(getNpmArguments(root, true)).toEqual(['install', '--no-save']);
   writeCheckoutFile('package-lock.json', 'two', -10);
-  expect(npmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
-  expect(npmArguments(root, true)).toEqual(['ci']);
+  expect(getNpmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
+  expect(getNpmArguments(root, true)).toEqual(['ci']);
 
   writeCheckoutFile('node_modules/perch-tools/package.json', '{}');
   writeCheckoutFile('node_modules/.package-lock.json', '{}', -20);
-  expect([dependenciesCurrent(root), dependenciesCurrent(root, true)]).toEqual([true, true]);
+  expect([areDependenciesCurrent(root), areDependenciesCurrent(root, true)]).toEqual([true, true]);
   writeCheckoutFile('package-lock.json', 'three', -30);
-  expect([npmArguments(root, false), npmArguments(root, true)]).toEqual([['ci'], ['ci']]);
+  expect([getNpmArguments(root, false), getNpmArguments(root, true)]).toEqual([['ci'], ['ci']]);
 });
 
 test('files that nothing reads are deleted after an install for a start', () => {
@@ -88,13 +88,13 @@ test('files that nothing reads are deleted after an install for a start', () => 
 verifies('setup/current', 'the app is current until a source changes, comes, goes, or another build takes its place', () => {
   writeCheckoutFile('web/page.ts', 'one', 100);
   writeCheckoutFile('shared/deep/er/contract.ts', 'one', 100);
-  expect(buildCurrent(root)).toBe(false);
+  expect(isBuildCurrent(root)).toBe(false);
   writeCheckoutFile('dist/app/build.json', '{"build":"a"}');
   markBuilt(root, fingerprint(root));
-  expect(buildCurrent(root)).toBe(true);
+  expect(isBuildCurrent(root)).toBe(true);
 
   writeCheckoutFile('web/page.test.ts', 'tests are no sources');
-  expect(buildCurrent(root)).toBe(true);
+  expect(isBuildCurrent(root)).toBe(true);
 
   for (const change of [
     () => writeCheckoutFile('shared/deep/er/contract.ts', 'two', 100),
@@ -104,12 +104,12 @@ verifies('setup/current', 'the app is current until a source changes, comes, goe
     () => writeCheckoutFile('dist/app/build.json', '{"build":"b"}'),
   ]) {
     change();
-    expect(buildCurrent(root), String(change)).toBe(false);
+    expect(isBuildCurrent(root), String(change)).toBe(false);
     markBuilt(root, fingerprint(root));
-    expect(buildCurrent(root), String(change)).toBe(true);
+    expect(isBuildCurrent(root), String(change)).toBe(true);
   }
   writeCheckoutFile('dist/app/build.json', 'half writ');
-  expect(buildCurrent(root)).toBe(false);
+  expect(isBuildCurrent(root)).toBe(false);
 });
 
 test('setup looks at the sources that the build hashes', () => {
