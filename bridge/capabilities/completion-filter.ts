@@ -86,10 +86,10 @@ export class CompletionFilter {
   }
 
   /** Stops with a reason, or with `done` if the response is already complete. */
-  stop(how: SpliceEnd['how'], text?: string): void {
+  stop(outcome: SpliceEnd['how'], text?: string): void {
     this.#scanner.close();
-    if (this.watch.isComplete && how !== 'left') this.#stopped ??= { how: 'done' };
-    else this.#stopped ??= { how, ...(text === undefined ? {} : { text: text.slice(0, MAX_REPORTED_CHARS) }) };
+    if (this.watch.isComplete && outcome !== 'left') this.#stopped ??= { how: 'done' };
+    else this.#stopped ??= { how: outcome, ...(text === undefined ? {} : { text: text.slice(0, MAX_REPORTED_CHARS) }) };
   }
 
   #filterChunk(chunk: Uint8Array): Uint8Array[] {

@@ -74,9 +74,9 @@ export function createSkillsHandlers({
     },
 
     async missing({ programs, variables }) {
-      const there = await Promise.all(programs.map((name) => isProgramOnPath(name, env)));
+      const isOnPath = await Promise.all(programs.map((name) => isProgramOnPath(name, env)));
       return {
-        programs: programs.filter((_, at) => !there[at]),
+        programs: programs.filter((_, at) => !isOnPath[at]),
         variables: variables.filter((name) => !VARIABLE_NAME.test(name) || !Object.hasOwn(env, name) || !env[name]),
         platform,
       };

@@ -102,15 +102,15 @@ export class StreamingPassthrough implements ValidatedResponse {
       last = performance.now();
       body.resume();
     };
-    const finish = (how: SpliceEnd['how']): void => {
+    const finish = (outcome: SpliceEnd['how']): void => {
       if (this.#cancelPipe === undefined) return;
       this.#cancelPipe = undefined;
       clearTimeout(timer);
       body.off('data', ondata).off('end', onend).off('error', onerror).off('close', onerror);
       response.off('drain', ondrain);
-      filter.stop(how);
+      filter.stop(outcome);
       const { stopped, watch } = filter;
-      const end = { ...(stopped ?? { how }), ...(filter.isUnopened ? { unopened: true } : {}) };
+      const end = { ...(stopped ?? { how: outcome }), ...(filter.isUnopened ? { unopened: true } : {}) };
       if (end.how === 'done') drainBody(body);
       else body.destroy();
       if (end.how === 'done' && this.#limits.wire === 'chat') response.write(DONE);
@@ -121,8 +121,8 @@ export class StreamingPassthrough implements ValidatedResponse {
     write(this.#firstChunks);
     this.#firstChunks = [];
     // Send data received meanwhile in the same packet.
-    const more = body.read() as Buffer | null;
-    if (more && !filter.stopped) write(filter.push(more));
+    const nextChunk = body.read() as Buffer | null;
+    if (nextChunk && !filter.stopped) write(filter.push(nextChunk));
     if (filter.stopped) return finish('done');
     listen(limit());
     response.on('drain', ondrain);

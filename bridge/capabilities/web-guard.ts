@@ -51,8 +51,8 @@ export function parseWebUrl(address: string | URL, allowed: HostAllowlist): URL 
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse(`Only http and https addresses are allowed, not ${url.protocol}`);
   if (url.username !== '' || url.password !== '') refuse('Addresses with a user name or password are not allowed');
   url.hash = '';
-  const never = checkHostName(url.hostname) ?? checkAddress(url.hostname, 'local');
-  if (never !== undefined) refuse(never);
+  const blockedReason = checkHostName(url.hostname) ?? checkAddress(url.hostname, 'local');
+  if (blockedReason !== undefined) refuse(blockedReason);
   if (allowed.has(url)) return url;
   const port = Number(url.port || 443);
   if ((port < 1024 && port !== 80 && port !== 443) || BLOCKED_PORTS.has(port)) refuse(`Port ${port} is not allowed for web pages`);

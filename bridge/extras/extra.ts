@@ -83,23 +83,23 @@ export class OptionalPackage {
    */
   async install({ say = () => {}, signal }: { say?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
     const { spec } = this;
-    const named = `${spec.package} ${spec.version}`;
+    const packageVersion = `${spec.package} ${spec.version}`;
     if (spec.beside.length === 0) throw new ExtraError(`${spec.package} has no build for ${process.platform} on ${process.arch}`);
     const npm = findNpm();
-    if (!npm) throw new ExtraError(`Couldn’t install ${named}: npm is not installed`);
+    if (!npm) throw new ExtraError(`Couldn’t install ${packageVersion}: npm is not installed`);
     await this.#sweep();
     const fresh = join(this.#parent, `.${spec.name}-${randomBytes(6).toString('hex')}`);
     await mkdir(fresh, { recursive: true, mode: 0o700 });
     try {
       await writeFile(join(fresh, 'package.json'), `${JSON.stringify({ private: true })}\n`);
-      say(`Downloading ${named} (${spec.size})…`);
+      say(`Downloading ${packageVersion} (${spec.size})…`);
       await this.#fetch(npm, fresh, say, signal);
       say('Testing the installation…');
       await this.#prove(fresh, signal);
       await writeFile(join(fresh, READY_FILE), `${JSON.stringify({ version: spec.version, beside: spec.beside })}\n`);
       await rm(this.dir, { recursive: true, force: true });
       await rename(fresh, this.dir);
-      say(`Installed ${named}`);
+      say(`Installed ${packageVersion}`);
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
@@ -123,7 +123,7 @@ export class OptionalPackage {
     }
   }
 
-  async #fetch(npm: [string, ...string[]], dir: string, say: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
+  async #fetch(npm: [string, ...string[]], dir: string, report: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
     const { spec } = this;
     const [program, ...first] = npm;
     const packages = [`${spec.package}@${spec.version}`, ...spec.beside];
@@ -141,15 +141,15 @@ export class OptionalPackage {
     ];
     let fetched = 0;
     let code: string | undefined;
-    const how = await this.#run(program, args, dir, signal, (line) => {
+    const exitReason = await this.#run(program, args, dir, signal, (line) => {
       // Lines may contain a registry's credentials, so only npm's error code is passed on.
       if (/^npm http (?:fetch GET 200|cache) .*\.tgz/.test(line)) {
         fetched++;
-        if (fetched % 20 === 0) say(`Downloaded ${fetched} packages`);
+        if (fetched % 20 === 0) report(`Downloaded ${fetched} packages`);
       }
       code ??= /^npm (?:error|ERR!) code (\S+)/.exec(line)?.[1];
     });
-    if (how !== '0') throw new ExtraError(`Couldn’t download ${spec.package} ${spec.version} (npm: ${code ?? how})`);
+    if (exitReason !== '0') throw new ExtraError(`Couldn’t download ${spec.package} ${spec.version} (npm: ${code ?? exitReason})`);
   }
 
   async #prove(dir: string, signal: AbortSignal | undefined): Promise<void> {
@@ -158,11 +158,11 @@ export class OptionalPackage {
     // Written to a file, since Node would pass an `--eval` text to every process that the package forks.
     const proof = join(dir, 'proof.mjs');
     await writeFile(proof, spec.proof(getEntryPath(dir, spec)));
-    const how = await this.#run(process.execPath, [proof], dir, signal, (line) => {
+    const exitReason = await this.#run(process.execPath, [proof], dir, signal, (line) => {
       if (/^\w*Error\b/.test(line)) last ||= line;
     });
     await rm(proof);
-    if (how !== '0') throw new ExtraError(`${spec.package} ${spec.version} doesn’t work on this computer (${last || how})`);
+    if (exitReason !== '0') throw new ExtraError(`${spec.package} ${spec.version} doesn’t work on this computer (${last || exitReason})`);
   }
 
   async #run(
@@ -178,9 +178,9 @@ export class OptionalPackage {
     signal?.addEventListener('abort', stop);
     try {
       if (running.child.stderr) createInterface({ input: running.child.stderr }).on('line', line);
-      const how = await running.exited;
+      const exitReason = await running.exited;
       signal?.throwIfAborted();
-      return how;
+      return exitReason;
     } finally {
       signal?.removeEventListener('abort', stop);
     }

@@ -165,7 +165,7 @@ export class BrowserPool {
   }
 
   /** Ends a browser whose host has nothing to do. Returns false if it is busy. */
-  async #findIdle(entry: PoolEntry, why: string): Promise<boolean> {
+  async #findIdle(entry: PoolEntry, reason: string): Promise<boolean> {
     const { hosts } = entry.vault;
     let rest: PendingWork = { busy: false, dueAt: null };
     // If a tab's host is active, it runs due jobs.
@@ -178,7 +178,7 @@ export class BrowserPool {
     if (rest.busy || isSoon) entry.usedAt = performance.now();
     // A client may have connected in the meantime.
     if (rest.busy || isSoon || !isIdle(entry)) return false;
-    entry.vault.log(`Stopping the managed Chromium: ${why}`);
+    entry.vault.log(`Stopping the managed Chromium: ${reason}`);
     entry.dueAt = rest.dueAt;
     await this.#end(entry);
     return true;

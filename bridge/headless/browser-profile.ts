@@ -45,14 +45,14 @@ export async function getMajorVersion(executable: string): Promise<number | null
  */
 export function prepareProfile(folder: string, major: number | null): string | null {
   const before = readMajor(folder);
-  let aside: string | null = null;
+  let oldProfile: string | null = null;
   if (major !== null && before !== null && major < before) {
-    aside = findFreeName(`${folder}.version-${before}`);
-    renameSync(folder, aside);
+    oldProfile = findFreeName(`${folder}.version-${before}`);
+    renameSync(folder, oldProfile);
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (major !== null) writeMajor(folder, major);
-  return aside;
+  return oldProfile;
 }
 
 function writeMajor(folder: string, major: number): void {

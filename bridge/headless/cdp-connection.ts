@@ -42,12 +42,12 @@ export class CdpConnection {
   }
 
   /** Rejects with the browser's error, or when the browser is gone. */
-  call(method: string, given: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
+  call(method: string, params: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
     if (this.#over) return Promise.reject(new Error('the browser has ended'));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
-      this.#to.write(`${JSON.stringify({ id, method, params: given, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
+      this.#to.write(`${JSON.stringify({ id, method, params: params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
     });
   }
 

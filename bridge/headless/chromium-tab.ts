@@ -11,7 +11,7 @@ export interface TabEvents {
   /** A page reported an error. */
   complaint(text: string): void;
   /** The tab has crashed or was closed; no more events follow. */
-  over(how: 'crashed' | 'was closed'): void;
+  over(reason: 'crashed' | 'was closed'): void;
 }
 
 /** A tab of a browser. */
@@ -40,11 +40,11 @@ export class ChromiumTab {
   /** Resolves once events are enabled. */
   async watch(events: TabEvents): Promise<void> {
     const stop = this.#cdp.listen((event) => {
-      const how = this.#endOf(event);
-      if (how !== undefined) {
+      const reason = this.#endOf(event);
+      if (reason !== undefined) {
         this.#over = true;
         stop();
-        events.over(how);
+        events.over(reason);
       } else if (event.session === this.#session) this.#emit(event, events);
     });
     for (const domain of ['Page', 'Runtime', 'Log', 'Inspector']) await this.#cdp.call(`${domain}.enable`, {}, this.#session);

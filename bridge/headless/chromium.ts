@@ -36,10 +36,10 @@ export class Chromium {
   /** Resolves when all its processes have ended. */
   readonly gone: Promise<string>;
 
-  private constructor(child: ChildProcess, cdp: CdpConnection, gone: Promise<string>) {
+  private constructor(child: ChildProcess, cdp: CdpConnection, exited: Promise<string>) {
     this.#child = child;
     this.#cdp = cdp;
-    this.gone = gone;
+    this.gone = exited;
   }
 
   /** Resolves once the browser answers. Throws with its error output if it does not. */

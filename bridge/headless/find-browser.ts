@@ -71,10 +71,10 @@ export const isHeadlessShell = (path: string): boolean => SHELL_FILE.test(path.s
 
 /** Returns the browser that PERCH_CHROMIUM names. Throws NoBrowser if it is not executable. */
 function getNamedBrowser({ env, runnable }: BrowserMachine): string | null {
-  const named = env.PERCH_CHROMIUM;
-  if (!named) return null;
-  if (!runnable(named)) throw new BrowserNotFoundError(`PERCH_CHROMIUM is set to ${named}, which is not executable`);
-  return named;
+  const path = env.PERCH_CHROMIUM;
+  if (!path) return null;
+  if (!runnable(path)) throw new BrowserNotFoundError(`PERCH_CHROMIUM is set to ${path}, which is not executable`);
+  return path;
 }
 
 /**
@@ -96,8 +96,8 @@ export async function findHostBrowser(machine: BrowserMachine = getThisMachine):
  * Chrome, Chromium or Edge, else Playwright's Chromium. Null if there is none. Throws NoBrowser as above.
  */
 export async function findFullBrowser(machine: BrowserMachine = getThisMachine): Promise<string | null> {
-  const named = getNamedBrowser(machine);
-  if (named !== null && !isHeadlessShell(named)) return named;
+  const namedBrowser = getNamedBrowser(machine);
+  if (namedBrowser !== null && !isHeadlessShell(namedBrowser)) return namedBrowser;
   return listSystemBrowsers(machine).find(machine.runnable) ?? (await machine.playwright());
 }
 

@@ -59,9 +59,9 @@ export const askToInstall = (): Promise<boolean> =>
   askConfirmation(`No Chrome, Chromium or Edge found. Install ${createLocalPlan().what}? [Y/n] `);
 
 /** Installs the headless shell and resolves to its path. Throws NoBrowser if that fails. */
-export async function installBrowser(say: (line: string) => void): Promise<string> {
+export async function installBrowser(report: (line: string) => void): Promise<string> {
   const plan = createLocalPlan();
-  say(`No Chrome, Chromium or Edge found. Installing ${plan.what}. This can take a few minutes.`);
+  report(`No Chrome, Chromium or Edge found. Installing ${plan.what}. This can take a few minutes.`);
   for (const command of plan.commands) await runInstallCommand(command);
   const installed = await findHostBrowser();
   if (installed === null) throw new BrowserNotFoundError('The browser was installed but not found. Set PERCH_CHROMIUM to its path');

@@ -73,8 +73,8 @@ export class ManagedChromium {
   async #launch(): Promise<Chromium> {
     const { executable, profile, log, heapMb, profileWaitMs = 5000 } = this.#options;
     const [major] = await Promise.all([getMajorVersion(executable), awaitProfile(profile, profileWaitMs, sleep)]);
-    const aside = prepareProfile(profile, major);
-    if (aside !== null) log(`The browser is older than its profile. Using a new profile. The previous one was moved to ${aside}`);
+    const oldProfile = prepareProfile(profile, major);
+    if (oldProfile !== null) log(`The browser is older than its profile. Using a new profile. The previous one was moved to ${oldProfile}`);
     try {
       const limit = heapMb === undefined ? [] : [`--js-flags=--max-old-space-size=${heapMb}`];
       const browser = await Chromium.launch({ executable, profile, args: [...LOW_MEMORY_ARGS, ...limit] });
@@ -181,8 +181,8 @@ const getMessage = (error: unknown): string => (error instanceof Error ? error.m
 /** Returns the first informative line of an error; the browser's own error output if there is any. */
 function describeError(error: unknown): string {
   const lines = getMessage(error).split('\n');
-  const complaint = lines.find(
+  const errorLine = lines.find(
     (line) => /ERROR|FATAL|cannot open shared object|error while loading|No usable sandbox/i.test(line) && !/dbus|gcm|gpu/i.test(line),
   );
-  return (complaint ?? lines[0] ?? '').slice(0, 300);
+  return (errorLine ?? lines[0] ?? '').slice(0, 300);
 }

@@ -45,7 +45,7 @@ export async function getPendingWork(mux: Mux): Promise<PendingWork> {
   });
   const timer = setTimeout(() => failed.reject(new Error('the host didn’t respond')), RESPONSE_MS);
   let calls = 0;
-  const ask = async <T>(method: string, params: object, result: z.ZodType<T>): Promise<T> => {
+  const call = async <T>(method: string, params: object, result: z.ZodType<T>): Promise<T> => {
     const id = String(++calls);
     const pending = Promise.withResolvers<unknown>();
     waiting.set(id, pending);
@@ -53,15 +53,17 @@ export async function getPendingWork(mux: Mux): Promise<PendingWork> {
     return result.parse(await Promise.race([pending.promise, failed.promise]));
   };
   try {
-    await ask('connect', { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION, clientName: 'perch bridge' }, z.unknown());
+    await call('connect', { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION, clientName: 'perch bridge' }, z.unknown());
     const [{ jobs }, { channels: all }, { value }, { sessions }] = await Promise.all([
-      ask('cron.list', {}, cronContracts['cron.list'].result),
-      ask('channels.list', {}, channelContracts['channels.list'].result),
-      ask('config.get', {}, settingsSchema),
-      ask('sessions.list', { limit: MAX_SESSIONS }, sessionListContracts['sessions.list'].result),
+      call('cron.list', {}, cronContracts['cron.list'].result),
+      call('channels.list', {}, channelContracts['channels.list'].result),
+      call('config.get', {}, settingsSchema),
+      call('sessions.list', { limit: MAX_SESSIONS }, sessionListContracts['sessions.list'].result),
     ]);
     const histories = await Promise.all(
-      sessions.map(({ sessionId, agentId }) => ask('chat.history', { sessionId, agentId, limit: 1 }, chatContracts['chat.history'].result)),
+      sessions.map(({ sessionId, agentId }) =>
+        call('chat.history', { sessionId, agentId, limit: 1 }, chatContracts['chat.history'].result),
+      ),
     );
     const next = jobs.flatMap(({ enabled, nextRunAt }) => (enabled && nextRunAt !== null ? [nextRunAt] : []));
     return {

@@ -21,11 +21,11 @@ export function createCommandEnvironment(
   platform: NodeJS.Platform = process.platform,
 ): Record<string, string> {
   const windows = platform === 'win32';
-  const known = new Map(Object.entries(env).map(([name, value]) => [windows ? name.toUpperCase() : name, value]));
+  const values = new Map(Object.entries(env).map(([name, value]) => [windows ? name.toUpperCase() : name, value]));
   const names = windows ? [...INHERITED_NAMES, ...WINDOWS_NAMES] : INHERITED_NAMES;
-  const given = names.flatMap((name) => {
-    const value = known.get(windows ? name.toUpperCase() : name);
+  const inherited = names.flatMap((name) => {
+    const value = values.get(windows ? name.toUpperCase() : name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return Object.fromEntries([...given, ['TERM', 'dumb'] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...inherited, ['TERM', 'dumb'] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

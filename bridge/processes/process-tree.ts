@@ -20,10 +20,10 @@ const POLL_MS = 40;
  */
 export async function endTree(tree: ProcessTree, listAll = listProcesses): Promise<void> {
   if (process.platform === 'win32') return endTreeOnWindows(tree);
-  const known = new Map<number, string>();
+  const knownStarts = new Map<number, string>();
   const members = async (): Promise<ProcessInfo[]> => {
-    const found = findMembers(tree, await listAll(tree.mark), known);
-    for (const { pid, startTime } of found) known.set(pid, startTime);
+    const found = findMembers(tree, await listAll(tree.mark), knownStarts);
+    for (const { pid, startTime } of found) knownStarts.set(pid, startTime);
     return found;
   };
   const signaled = new Set<number>();
@@ -44,9 +44,13 @@ export async function endTree(tree: ProcessTree, listAll = listProcesses): Promi
 }
 
 /** Returns a tree's processes. `known`: start times of processes found earlier, by pid, which identifies orphans. */
-export function findMembers({ pid: first }: ProcessTree, all: readonly ProcessInfo[], known: ReadonlyMap<number, string>): ProcessInfo[] {
+export function findMembers(
+  { pid: first }: ProcessTree,
+  all: readonly ProcessInfo[],
+  knownStarts: ReadonlyMap<number, string>,
+): ProcessInfo[] {
   const isRoot = ({ pid, group, session, startTime, hasMark }: ProcessInfo): boolean =>
-    hasMark || known.get(pid) === startTime || (first !== undefined && (pid === first || group === first || session === first));
+    hasMark || knownStarts.get(pid) === startTime || (first !== undefined && (pid === first || group === first || session === first));
   const found = new Map(all.filter(isRoot).map((each) => [each.pid, each]));
   for (let before = -1; before < found.size;) {
     before = found.size;

@@ -158,8 +158,9 @@ async function actOnFirst(
     const message = error instanceof Error ? error.message : '';
     if (/is not a valid selector|Unexpected token|Unknown engine|while parsing/i.test(message))
       throw new RpcError('INVALID_PARAMS', `ref: ${JSON.stringify(ref.slice(0, 200))} is not a valid selector`, {}, { cause: error });
-    const there = await withTimeout(element.count());
-    if (there === 0) throw new RpcError('NOT_FOUND', `No element ${JSON.stringify(ref.slice(0, 200))} on the page`, {}, { cause: error });
+    const matchCount = await withTimeout(element.count());
+    if (matchCount === 0)
+      throw new RpcError('NOT_FOUND', `No element ${JSON.stringify(ref.slice(0, 200))} on the page`, {}, { cause: error });
     throw toRpcError(error, `Couldn’t use the element ${JSON.stringify(ref.slice(0, 200))}`);
   }
 }

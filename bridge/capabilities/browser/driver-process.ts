@@ -155,17 +155,17 @@ function startDriver({ dir, log, keeper }: DriverProcessDeps, onGone: (exited: P
   if (child.stderr) createInterface({ input: child.stderr }).on('line', log);
   const calls = createPortClient(createProcessLink(child), browserPort.calls, browserPort.events);
   let ending = false;
-  const over = running.exited.then((reason) => {
+  const ended = running.exited.then((reason) => {
     if (!ending) log(`The browser process crashed (${reason}). It restarts on the next call.`);
   });
-  void calls.closed.then(() => onGone(over));
+  void calls.closed.then(() => onGone(ended));
   return {
     calls,
     kill: () => void child.kill('SIGKILL'),
     end() {
       ending = true;
       calls.close();
-      return over;
+      return ended;
     },
   };
 }

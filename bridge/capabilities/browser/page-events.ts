@@ -97,15 +97,15 @@ export class PageEvents {
   }
 
   #onLocalDownload(download: Download, folder: string): void {
-    const forget = (): void => void download.delete().catch(() => {});
+    const deleteDownload = (): void => void download.delete().catch(() => {});
     this.#trackDownload(download.suggestedFilename(), async () => {
       try {
         await this.#awaitDownload(download, folder);
         const path = await download.path();
         if ((await stat(path)).size > MAX_DOWNLOAD_BYTES) throw new Error(TOO_LARGE_MESSAGE);
-        return { path, content: null, remove: forget };
+        return { path, content: null, remove: deleteDownload };
       } catch (error) {
-        forget();
+        deleteDownload();
         throw error;
       }
     });

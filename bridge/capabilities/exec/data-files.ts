@@ -60,16 +60,16 @@ export async function findDataFiles(
     for (const word of arg.split(SEPARATORS)) if (!wholeWords.includes(word)) add(word, isOnlyReader);
   }
   if (!isOnlyReader) for (const file of [command, ...words.keys()].flatMap(getProjectFiles)) add(file, false);
-  const named = new Map(loaded.map((path) => [path, false]));
+  const isDataByPath = new Map(loaded.map((path) => [path, false]));
   const folders = await findFolders([...words.keys()], dir);
   for (const folder of [dir, ...folders])
     for (const [word, isData] of words) {
       const path = resolve(folder, word);
-      named.set(path, isData && named.get(path) !== false);
+      isDataByPath.set(path, isData && isDataByPath.get(path) !== false);
     }
   const found: DataFile[] = [];
   let remainingBytes = MAX_TOTAL_BYTES;
-  for (const [path, isData] of named) {
+  for (const [path, isData] of isDataByPath) {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || run.has(real)) continue;
     const file = await fingerprintFile(real, Math.min(MAX_HASHED_BYTES, remainingBytes));

@@ -109,10 +109,10 @@ class CommandExpansion {
     this.words.splice(at, 1, interpreter, ...(argument === undefined ? [] : [argument]), operandText);
     if (basename(interpreter) !== 'env') return this.expand(at, await this.#finder.find(interpreter), depth + 1);
     if (argument?.startsWith('-S')) this.words.splice(at + 1, 1, ...argument.slice(2).trim().split(/\s+/));
-    const named = this.words[at + 1] ?? '';
-    if (named.startsWith('-') || named.includes('=')) return this.expand(at, await this.#finder.find(interpreter), depth + 1);
+    const nextWord = this.words[at + 1] ?? '';
+    if (nextWord.startsWith('-') || nextWord.includes('=')) return this.expand(at, await this.#finder.find(interpreter), depth + 1);
     this.words.splice(at, 1);
-    return this.expand(at, await this.#finder.find(named), depth + 1);
+    return this.expand(at, await this.#finder.find(nextWord), depth + 1);
   }
 
   async #expandWrapped(at: number, file: string, depth: number): Promise<void> {

@@ -110,7 +110,7 @@ export function toShellArgs(bytes: Buffer, copy: string, script: string): string
   if (!isUtf8(code)) throw new Error('the script uses BASH_SOURCE and is not UTF-8 text');
   if (/<<-?\s*['"\\]/.test(text)) throw new Error('the script uses both BASH_SOURCE and a quoted here-document');
   const [first = '', ...rest] = text.replace(/\bBASH_SOURCE\b/g, 'SCRIPT_BASH_SOURCE').split('\n');
-  const named = [`SCRIPT_BASH_SOURCE=${quote(script)}; ${first.startsWith('#') ? '' : first}`, ...rest].join('\n');
-  if (Buffer.byteLength(named) >= MAX_ARG_BYTES) throw new Error('the script uses BASH_SOURCE and is longer than 100 KB');
-  return ['-c', named, script];
+  const scriptText = [`SCRIPT_BASH_SOURCE=${quote(script)}; ${first.startsWith('#') ? '' : first}`, ...rest].join('\n');
+  if (Buffer.byteLength(scriptText) >= MAX_ARG_BYTES) throw new Error('the script uses BASH_SOURCE and is longer than 100 KB');
+  return ['-c', scriptText, script];
 }

@@ -47,14 +47,14 @@ export class WorkspaceFolder {
   /** Returns the folder's current and agreed entries. `make`: also create the folder if it existed and has vanished. */
   scan(lastMark: string | null, make: boolean): Promise<ScanResult> {
     return this.#mutex.run(async () => {
-      const agreed = await this.#baseline.read();
-      const root = await this.#openRoot(make || agreed.size === 0);
+      const baseline = await this.#baseline.read();
+      const root = await this.#openRoot(make || baseline.size === 0);
       this.folders = [];
-      if (root === undefined) return { state: 'vanished', mark: 'vanished', entries: mergeEntries(new Map(), new Map(), agreed) };
+      if (root === undefined) return { state: 'vanished', mark: 'vanished', entries: mergeEntries(new Map(), new Map(), baseline) };
       const { files, problems, folders } = await scanFolder(this.#disk, root, this.#scanned);
       this.#scanned = files;
       this.folders = folders;
-      const entries = mergeEntries(files, problems, agreed);
+      const entries = mergeEntries(files, problems, baseline);
       const mark = createHash('sha256');
       for (const entry of entries) mark.update(`${JSON.stringify(entry)}\n`);
       const read = mark.digest('hex');
@@ -87,17 +87,18 @@ export class WorkspaceFolder {
       const root = await realpath(this.path);
       const listing = new DirectoryCache(this.#disk);
       const outcomes: StepOutcome[] = [];
-      const agreed: BaselineEntry[] = [];
+      const baseline: BaselineEntry[] = [];
       for (const some of groupWrites(steps)) {
         const results = await Promise.allSettled(some.map((step) => this.#applyStep(listing, root, step)));
         for (const [at, result] of results.entries()) {
           if (result.status === 'rejected') throw result.reason;
           const step = some[at];
           outcomes.push(result.value);
-          if (step && result.value.outcome === 'done') agreed.push({ path: step.path, agreed: step.do === 'remove' ? null : step.agreed });
+          if (step && result.value.outcome === 'done')
+            baseline.push({ path: step.path, agreed: step.do === 'remove' ? null : step.agreed });
         }
       }
-      await this.#baseline.update(agreed);
+      await this.#baseline.update(baseline);
       return outcomes;
     });
   }
@@ -230,19 +231,19 @@ function groupWrites(steps: readonly FolderStep[]): FolderStep[][] {
 function mergeEntries(
   files: ReadonlyMap<string, ScannedFile>,
   problems: ReadonlyMap<string, string>,
-  agreed: Awaited<ReturnType<SyncBaseline['read']>>,
+  baseline: Awaited<ReturnType<SyncBaseline['read']>>,
 ): FolderEntry[] {
   const findProblem = (path: string): string | undefined => {
     if (problems.size === 0) return undefined;
     const parts = path.split('/');
     return parts.map((_, at) => problems.get(parts.slice(0, at + 1).join('/'))).find((problem) => problem !== undefined);
   };
-  return [...new Set([...files.keys(), ...problems.keys(), ...agreed.keys()])].sort().map((path) => {
+  return [...new Set([...files.keys(), ...problems.keys(), ...baseline.keys()])].sort().map((path) => {
     const problem = findProblem(path);
     return {
       path,
       hash: problem === undefined ? (files.get(path)?.hash ?? null) : null,
-      agreed: agreed.get(path) ?? null,
+      agreed: baseline.get(path) ?? null,
       ...(problem === undefined ? {} : { problem }),
     };
   });

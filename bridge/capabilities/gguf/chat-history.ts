@@ -22,14 +22,14 @@ export function toChatHistory(messages: GgufRequest['messages']): HistoryItem[] 
       const response = modelTurn();
       if (text !== '') response.push(text);
       for (const { id, tool, args } of toolCalls) {
-        const made: FunctionCall = { type: 'functionCall', name: tool, params: args, result: null };
-        calls.set(id, made);
-        response.push(made);
+        const call: FunctionCall = { type: 'functionCall', name: tool, params: args, result: null };
+        calls.set(id, call);
+        response.push(call);
       }
     } else {
-      const made = calls.get(toolCallId);
-      if (!made) throw new RpcError('INVALID_PARAMS', 'A tool result has no matching tool call', { details: { field: 'messages' } });
-      made.result = text;
+      const call = calls.get(toolCallId);
+      if (!call) throw new RpcError('INVALID_PARAMS', 'A tool result has no matching tool call', { details: { field: 'messages' } });
+      call.result = text;
     }
   }
   modelTurn();

@@ -105,9 +105,9 @@ class ByteReader {
     if (length > this.size) throw new GgufError('the file is damaged (its header is invalid)');
     const end = this.offset + length;
     if (end > this.#bytes.length) throw new HeaderTruncatedError();
-    const taken = this.#bytes.subarray(this.offset, end);
+    const slice = this.#bytes.subarray(this.offset, end);
     this.offset = end;
-    return taken;
+    return slice;
   }
 
   uint32(): number {
@@ -187,17 +187,17 @@ function toGgufHeader(metadata: ReadonlyMap<string, MetadataValue>): GgufHeader 
   const architecture = metadata.get('general.architecture');
   if (typeof architecture !== 'string' || architecture === '')
     throw new GgufError('the file is damaged (its model architecture is missing)');
-  const own = (name: string): number | undefined => getNumber(metadata, `${architecture}.${name}`);
+  const getOwnNumber = (name: string): number | undefined => getNumber(metadata, `${architecture}.${name}`);
   const name = metadata.get('general.name');
-  const heads = own('attention.head_count') ?? 1;
-  const each = (own('embedding_length') ?? 0) / Math.max(1, heads);
-  const width = (own('attention.key_length') ?? each) + (own('attention.value_length') ?? each);
+  const heads = getOwnNumber('attention.head_count') ?? 1;
+  const each = (getOwnNumber('embedding_length') ?? 0) / Math.max(1, heads);
+  const width = (getOwnNumber('attention.key_length') ?? each) + (getOwnNumber('attention.value_length') ?? each);
   return {
     architecture,
     name: typeof name === 'string' && name !== '' ? name.slice(0, 200) : null,
-    contextLength: own('context_length') ?? null,
+    contextLength: getOwnNumber('context_length') ?? null,
     // Keys and values of all layers, two bytes each.
-    bytesPerToken: (own('block_count') ?? 0) * (own('attention.head_count_kv') ?? heads) * width * 2,
+    bytesPerToken: (getOwnNumber('block_count') ?? 0) * (getOwnNumber('attention.head_count_kv') ?? heads) * width * 2,
     chats: metadata.has('tokenizer.chat_template'),
   };
 }

@@ -82,19 +82,19 @@ export function toGrammarSchema(schema: Schema, strict: boolean): Schema {
     // Objects and arrays among several types become separate schemas, for their members.
     if (Array.isArray(type) && type.some((each) => each === 'object' || each === 'array'))
       return { oneOf: type.map((each: unknown) => convertTyped(node, each)) };
-    const made: Schema = { type };
+    const converted: Schema = { type };
     for (const [key, value] of Object.entries(node)) {
-      if (key === 'properties' && isSchema(value)) made['properties'] = convertAll(value);
-      else if (key === 'additionalProperties') made[key] = typeof value === 'boolean' ? value : convert(value);
-      else if (key === 'items' && value !== false) made[key] = convert(value);
-      else if (key === 'prefixItems' && Array.isArray(value)) made[key] = value.map(convert);
+      if (key === 'properties' && isSchema(value)) converted['properties'] = convertAll(value);
+      else if (key === 'additionalProperties') converted[key] = typeof value === 'boolean' ? value : convert(value);
+      else if (key === 'items' && value !== false) converted[key] = convert(value);
+      else if (key === 'prefixItems' && Array.isArray(value)) converted[key] = value.map(convert);
       else if (key === 'format' && !SUPPORTED_FORMATS.has(String(value))) refuse(`format: ${String(value)}`);
-      else if (SUPPORTED_KEYWORDS.has(key)) made[key] ??= value;
+      else if (SUPPORTED_KEYWORDS.has(key)) converted[key] ??= value;
       else if (!ANNOTATION_KEYWORDS.has(key) && key !== '$defs' && key !== 'definitions') refuse(key);
     }
     // By default an object may have any property; here it would have none.
-    if (type === 'object' && !('properties' in node) && !('additionalProperties' in node)) made['additionalProperties'] = true;
-    return made;
+    if (type === 'object' && !('properties' in node) && !('additionalProperties' in node)) converted['additionalProperties'] = true;
+    return converted;
   };
 
   const getType = (node: Schema): unknown => {

@@ -81,7 +81,7 @@ export class LoadedModel {
   }
 
   /** Generates a chat reply; `onText` receives its text. Throws RpcError for invalid requests, and the signal's reason. */
-  async generate(request: GgufRequest, signal: AbortSignal, onText: (text: string, thought: boolean) => void): Promise<GenerateResult> {
+  async generate(request: GgufRequest, signal: AbortSignal, onText: (text: string, isThought: boolean) => void): Promise<GenerateResult> {
     const functions = toFunctions(request);
     const history = toChatHistory(request.messages);
     const length = this.#countTokens(history, functions);

@@ -44,14 +44,14 @@ export function createMcpHandlers({
     const commandContext = { workspace: join(home, 'workspace'), workspaces: join(home, WORKSPACES_FOLDER), env: toEnvironment(server) };
     const commandRequest = { command: server.command, args: server.args, workingDir: server.cwd };
     const { realPath, workingDir } = await findCommand(commandRequest, commandContext);
-    const named = { file: realPath, argv0: server.command, args: server.args };
+    const namedCommand = { file: realPath, argv0: server.command, args: server.args };
     const hash = computeCommandHash(server);
     try {
       const { codeHash, run } = await prepareCommand(commandRequest, commandContext, launcher, copies);
       return { hash: computeCodeBoundHash(hash, codeHash), workingDir, run };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      return { hash: computeCodeBoundHash(hash, await copies.getHash(realPath).catch(() => 'unreadable')), workingDir, run: named };
+      return { hash: computeCodeBoundHash(hash, await copies.getHash(realPath).catch(() => 'unreadable')), workingDir, run: namedCommand };
     }
   };
   /** An older build's approval did not cover the bytes: it is bound to the current ones once, and stays marked. */

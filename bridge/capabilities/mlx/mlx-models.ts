@@ -197,8 +197,8 @@ export class MlxModels {
 export const isAppleSilicon = ({ platform = process.platform, arch = process.arch }: Pick<MlxOptions, 'platform' | 'arch'>): boolean =>
   platform === 'darwin' && arch === 'arm64';
 
-const createModelError = (id: string, what: string, reason: string): RpcError =>
-  new RpcError('INTERNAL_ERROR', `The model ${id} ${what}`, { details: { reason } });
+const createModelError = (id: string, problem: string, reason: string): RpcError =>
+  new RpcError('INTERNAL_ERROR', `The model ${id} ${problem}`, { details: { reason } });
 
 /** Builds a request in OpenAI's format for the model that the server was started with. */
 function toRequestBody({

@@ -57,7 +57,7 @@ export async function startMlxServer({ program, dir, keeper, signal, log }: MlxS
     },
   };
   let exitReason: string | undefined;
-  void exited.then((how) => (exitReason = how));
+  void exited.then((reason) => (exitReason = reason));
   try {
     while (!(await isReady(server, signal))) {
       if (exitReason !== undefined)

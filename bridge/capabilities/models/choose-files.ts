@@ -38,8 +38,8 @@ export function chooseGguf(
   const models = groupModels(files);
   const list = models.map(({ files: [first] }) => first?.path).join(', ') || 'none';
   if (filename !== undefined) {
-    const named = models.find(({ files: parts }) => parts.some(({ path }) => path === filename || basename(path) === filename));
-    if (named) return named;
+    const requested = models.find(({ files: parts }) => parts.some(({ path }) => path === filename || basename(path) === filename));
+    if (requested) return requested;
     throw new HubError(`No GGUF file "${filename}" in this repository. Available: ${list.slice(0, 1000)}`);
   }
   const ranked = models
@@ -65,9 +65,9 @@ function groupModels(files: readonly HubFile[]): FileSelection[] {
 
 function rankFile(path: string): number {
   const name = path.toUpperCase();
-  const has = (each: string): boolean => new RegExp(`(^|[^A-Z0-9])${each}($|[^A-Z0-9_])`).test(name);
-  const good = QUANTIZATIONS.findIndex(has);
+  const hasWord = (each: string): boolean => new RegExp(`(^|[^A-Z0-9])${each}($|[^A-Z0-9_])`).test(name);
+  const good = QUANTIZATIONS.findIndex(hasWord);
   if (good >= 0) return good;
-  const large = LARGE_FORMATS.findIndex(has);
+  const large = LARGE_FORMATS.findIndex(hasWord);
   return large >= 0 ? 100 + large : 50;
 }

@@ -105,8 +105,8 @@ async function fetchFile(options: ModelDownloadOptions, file: HubFile, path: str
 
 /** Discards the part of a file that has changed since. */
 async function preparePart(part: string, { size, sha256 }: HubFile): Promise<void> {
-  const known = partSchema.safeParse(parseJsonSafely(await readFile(`${part}.json`, 'utf8').catch(() => '')));
-  if (!known.success || known.data.size !== size || known.data.sha256 !== sha256 || (await getSize(part)) > size)
+  const savedPart = partSchema.safeParse(parseJsonSafely(await readFile(`${part}.json`, 'utf8').catch(() => '')));
+  if (!savedPart.success || savedPart.data.size !== size || savedPart.data.sha256 !== sha256 || (await getSize(part)) > size)
     await rm(part, { force: true });
   await writeFile(`${part}.json`, JSON.stringify({ size, sha256 }));
 }

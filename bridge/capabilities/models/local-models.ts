@@ -114,32 +114,36 @@ export class LocalModels {
     const origin = originSchema.safeParse(parseJsonSafely(await readFile(`${path}.json`, 'utf8').catch(() => '')));
     const source = origin.success ? origin.data.source : null;
     if (isMlxFile(path)) {
-      const about = mlxConfigSchema.safeParse(parseJsonSafely(await readFile(join(dir, 'config.json'), 'utf8').catch(() => '')));
-      const contextWindow = about.data?.max_position_embeddings ?? null;
+      const mlxConfig = mlxConfigSchema.safeParse(parseJsonSafely(await readFile(join(dir, 'config.json'), 'utf8').catch(() => '')));
+      const contextWindow = mlxConfig.data?.max_position_embeddings ?? null;
       const name = id.split('/')[1] ?? null;
       return { id, backend: 'mlx', sizeBytes, name, contextWindow, source, problem: findMlxProblem(names), path, header: null };
     }
     const header = await this.#getHeader(path, `${first.size} ${first.mtimeMs}`);
-    const wanted = Number(PART_NAME.exec(parts[0] ?? '')?.[3] ?? 1);
+    const partCount = Number(PART_NAME.exec(parts[0] ?? '')?.[3] ?? 1);
     const problem =
-      typeof header === 'string' ? header : parts.length < wanted ? `${wanted - parts.length} of ${wanted} files are missing` : null;
-    const known = typeof header === 'string' ? null : header;
+      typeof header === 'string'
+        ? header
+        : parts.length < partCount
+          ? `${partCount - parts.length} of ${partCount} files are missing`
+          : null;
+    const parsedHeader = typeof header === 'string' ? null : header;
     return {
       id,
       backend: 'gguf',
       sizeBytes,
-      name: known?.name ?? null,
-      contextWindow: known?.contextLength ? Math.min(known.contextLength, MAX_CONTEXT_TOKENS) : null,
+      name: parsedHeader?.name ?? null,
+      contextWindow: parsedHeader?.contextLength ? Math.min(parsedHeader.contextLength, MAX_CONTEXT_TOKENS) : null,
       source,
       problem,
       path,
-      header: known,
+      header: parsedHeader,
     };
   }
 
   async #getHeader(path: string, stamp: string): Promise<GgufHeader | string> {
-    const known = this.#headers.get(path);
-    if (known?.stamp === stamp) return known.header;
+    const cachedHeader = this.#headers.get(path);
+    if (cachedHeader?.stamp === stamp) return cachedHeader.header;
     const header = await readGgufHeader(path).catch((error: unknown) =>
       error instanceof GgufError ? error.message : `the file can’t be read: ${describeError(error)}`,
     );

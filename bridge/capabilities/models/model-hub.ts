@@ -117,10 +117,10 @@ export class ModelHub {
     const dispatcher = await (this.#agent ??= loadSystemProxy());
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
       // The token is only for the hub; files may be stored on other servers.
-      const own: Record<string, string> = url.origin === origin && this.#token ? { authorization: `Bearer ${this.#token}` } : {};
+      const authHeaders: Record<string, string> = url.origin === origin && this.#token ? { authorization: `Bearer ${this.#token}` } : {};
       const response = await request(url, {
         dispatcher,
-        headers: { 'accept-encoding': 'identity', ...headers, ...own },
+        headers: { 'accept-encoding': 'identity', ...headers, ...authHeaders },
         signal,
         headersTimeout: RESPONSE_MS,
         bodyTimeout: this.#silenceMs,

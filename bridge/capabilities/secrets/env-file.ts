@@ -50,13 +50,13 @@ const ENTRY_PATTERN = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/;
 export async function updateEnvFile(path: string, name: string, value: string | null): Promise<boolean> {
   const { values, problem } = await readEnvFile(path);
   if (problem !== null) throw new Error(`${path} is ignored: ${problem}`);
-  const isThere = values.has(name);
-  if (value === null && !isThere) return false;
+  const exists = values.has(name);
+  if (value === null && !exists) return false;
   const lines = ((await readFileIfExists(path)) ?? '').split('\n').filter((line) => ENTRY_PATTERN.exec(line)?.[1] !== name);
   while (lines.at(-1) === '') lines.pop();
   if (value !== null) lines.push(`${name}=${quoteValue(value)}`);
   await writeFileAtomically(await realpath(path).catch(() => path), lines.length === 0 ? '' : `${lines.join('\n')}\n`, rename);
-  return isThere;
+  return exists;
 }
 
 /** The inverse of `parseValue`. Throws if a value needs quotes and contains both kinds. */

@@ -36,12 +36,12 @@ export function createSecretsHandlers({
   keeper,
 }: SecretsDeps): PortHandlers<typeof secretsPort.calls, typeof secretsPort.events> {
   const path = join(home, SECRETS_FILE);
-  let told: string | null = null;
+  let loggedProblem: string | null = null;
   return {
     'secrets.resolve': async ({ names }) => {
       const { values: inFile, problem } = await readEnvFile(path);
-      if (problem !== null && problem !== told) log(`Warning: ${path} is ignored: ${problem}`);
-      told = problem;
+      if (problem !== null && problem !== loggedProblem) log(`Warning: ${path} is ignored: ${problem}`);
+      loggedProblem = problem;
       const values: Record<string, string> = {};
       const allowed = [...new Set(names)].filter((name) => !/^perch_/i.test(name));
       for (const name of allowed) {

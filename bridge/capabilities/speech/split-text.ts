@@ -4,7 +4,7 @@ const SPLIT_LEVELS = ['sentence', 'word', 'grapheme'] as const;
 export function splitText(text: string, maxBytes: number): string[] {
   const done: string[] = [];
   let piece = '';
-  const fits = (more: string): boolean => Buffer.byteLength(piece + more) <= maxBytes;
+  const fits = (next: string): boolean => Buffer.byteLength(piece + next) <= maxBytes;
   const add = (part: string, level: number): void => {
     if (fits(part)) {
       piece += part;

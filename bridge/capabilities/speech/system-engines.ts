@@ -112,11 +112,11 @@ function createEspeak(program: string, run: RunEngine): SystemEngine {
     name: program,
     voices: list,
     async speak({ text, voice, rate, pitch }, signal) {
-      const own = toEngineVoiceId(program, voice);
-      const known = new Set((await list(signal)).map(({ language }) => language.toLowerCase()));
-      const wanted = toLanguage(voice).toLowerCase();
-      const [short = 'en'] = wanted.split('-');
-      const chosen = own ?? [wanted, short].find((each) => known.has(each)) ?? 'en';
+      const engineVoice = toEngineVoiceId(program, voice);
+      const languages = new Set((await list(signal)).map(({ language }) => language.toLowerCase()));
+      const requestedLanguage = toLanguage(voice).toLowerCase();
+      const [short = 'en'] = requestedLanguage.split('-');
+      const chosen = engineVoice ?? [requestedLanguage, short].find((each) => languages.has(each)) ?? 'en';
       const args = ['--stdout', '--stdin', '-v', chosen, '-s', String(clamp(175 * (1 + toPercent(rate) / 100), 80, 450))];
       const wav = await run(program, [...args, '-p', String(clamp(50 + toHertz(pitch) / 2, 0, 99))], text, signal);
       return { wav, voice: chosen };
@@ -151,8 +151,10 @@ function createSay(run: RunEngine): SystemEngine {
     speak: ({ text, voice, rate }, signal) =>
       withTempFolder(async (folder) => {
         const language = toLanguage(voice);
-        const own = toEngineVoiceId('say', voice);
-        const chosen = (await voices(signal)).find((each) => (own === undefined ? each.language === language : each.id === own));
+        const engineVoice = toEngineVoiceId('say', voice);
+        const chosen = (await voices(signal)).find((each) =>
+          engineVoice === undefined ? each.language === language : each.id === engineVoice,
+        );
         const file = join(folder, 'speech.wav');
         const args = ['-o', file, '--data-format=LEI16@22050', '-r', String(clamp(175 * (1 + toPercent(rate) / 100), 80, 450))];
         await run('say', [...args, ...(chosen ? ['-v', chosen.id] : []), '-f', '-'], text, signal);
