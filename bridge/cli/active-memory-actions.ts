@@ -22,11 +22,11 @@ export const printActiveMemory = (options: ActiveMemoryOptions): Promise<void> =
 
 async function printState(
   { json = false, session: _, ...options }: ActiveMemoryOptions,
-  ask: (client: GatewayClient) => Promise<RecallState>,
+  request: (client: GatewayClient) => Promise<RecallState>,
 ): Promise<void> {
   const client = await connectGateway({ ...options, name: 'perch active-memory', timeoutMs: options.timeout });
   try {
-    const { path, enabled, active, reason } = await ask(client);
+    const { path, enabled, active, reason } = await request(client);
     const session = toSessionKey(path);
     if (json) return printJson({ session, enabled, active, reason });
     printLine(`Active memory is ${enabled ? 'on' : 'off'} for ${session}`);

@@ -119,9 +119,9 @@ interface OpenedVault extends AsyncDisposable {
 
 /** Opens the journal, which the bridge may have open too. */
 async function openVault({ dir }: Home, { create }: { create: boolean }): Promise<OpenedVault> {
-  const isThere = existsSync(join(dir, JOURNAL_FILE));
-  if (!isThere && !create) throw new CommandError(`Nothing to back up in ${dir} yet. Start Perch with \`${toStartCommand()}\` first.`);
-  if (isThere && !existsSync(join(dir, KEY_FILE)))
+  const hasJournal = existsSync(join(dir, JOURNAL_FILE));
+  if (!hasJournal && !create) throw new CommandError(`Nothing to back up in ${dir} yet. Start Perch with \`${toStartCommand()}\` first.`);
+  if (hasJournal && !existsSync(join(dir, KEY_FILE)))
     throw new CommandError(`${join(dir, KEY_FILE)} is missing. The journal can’t be read without it. Restore the file.`);
   const key = await loadVaultKey(dir, printWarning);
   const journal = await openJournal({ dir, vaultKey: key, log: printWarning });

@@ -99,8 +99,8 @@ export class Conversation {
     });
   }
 
-  async resolve(id: string, decision: 'approve' | 'deny', always: boolean): Promise<void> {
-    await callGateway(await this.connect(), 'approvals.resolve', { id, decision, always });
+  async resolve(id: string, decision: 'approve' | 'deny', isAlways: boolean): Promise<void> {
+    await callGateway(await this.connect(), 'approvals.resolve', { id, decision, always: isAlways });
   }
 
   close(): void {

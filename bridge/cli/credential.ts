@@ -36,8 +36,8 @@ export async function getCredential(
       printWarning(`Warning: The connection to ${target.http} isn’t encrypted. Your token or password is sent in plain text.`);
   }
   const environment = target.isLocal && password === undefined ? env.PERCH_TOKEN : undefined;
-  const given = getGivenToken({ option, environment, name: token === undefined ? '--auth-token' : '--token' }, printWarning);
-  if (given !== undefined) return { token: given };
+  const givenToken = getGivenToken({ option, environment, name: token === undefined ? '--auth-token' : '--token' }, printWarning);
+  if (givenToken !== undefined) return { token: givenToken };
   const byPassword = getPassword(password, target.isLocal ? env : {});
   if (byPassword !== undefined) return { password: byPassword };
   return { token: await getRunningToken(await Home.open({ warn: printWarning }), target.port, undefined) };

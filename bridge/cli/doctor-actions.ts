@@ -41,4 +41,4 @@ const STYLES: Record<DoctorCheck['severity'], TextStyle> = {
 const formatFinding = ({ severity, title, message, fixHint }: DoctorCheck): string =>
   `${colorize(STYLES[severity], severity.padEnd(8))}  ${escapeControls(`${title}: ${message}`)}${fixHint === undefined ? '' : `\n${' '.repeat(10)}→ ${escapeControls(fixHint)}`}`;
 
-const formatFindingCount = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+const formatFindingCount = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -70,15 +70,15 @@ export async function downloadOnGateway(repo: string, options: GatewayDownloadOp
 async function awaitDownloadEnd(client: GatewayClient, id: string, onprogress: (download: ModelDownload) => void): Promise<ModelDownload> {
   const end = Promise.withResolvers<ModelDownload>();
   end.promise.catch(() => {});
-  const look = (download: ModelDownload): void => {
+  const checkProgress = (download: ModelDownload): void => {
     if (download.id !== id) return;
     onprogress(download);
     if (download.state !== 'running') end.resolve(download);
   };
-  client.on('models.progress', look);
+  client.on('models.progress', checkProgress);
   void client.closed.then(() => end.reject(new CommandError('The connection to the gateway was lost. The download continues there.')));
   const { downloads } = await callGateway(client, 'models.downloads', {});
-  downloads.forEach(look);
+  downloads.forEach(checkProgress);
   return end.promise;
 }
 

@@ -129,7 +129,7 @@ async function prepareNotes(files: readonly SelectedFile[], agentId: string): Pr
       ({ path, why }) =>
         `${path} wasn’t imported: ${why in NOTE_ERRORS ? NOTE_ERRORS[why as keyof typeof NOTE_ERRORS] : IMPORT_ERRORS[why as keyof typeof IMPORT_ERRORS]}`,
     );
-    const known = await listKnownPages(call, agentId);
+    const knownPages = await listKnownPages(call, agentId);
     const pictures = new PictureWriter(call, agentId);
     const counts = { pages: 0, knownPages: 0, differentPages: 0, pictures: 0, claims: 0 };
     const attempt = (path: string, work: () => Promise<void>): Promise<void> =>
@@ -140,7 +140,7 @@ async function prepareNotes(files: readonly SelectedFile[], agentId: string): Pr
       });
     for (const note of notes.pages)
       await attempt(note.path, async () => {
-        const page = await planPage(call, agentId, note, known);
+        const page = await planPage(call, agentId, note, knownPages);
         if (page.state === 'same') counts.knownPages++;
         else if (page.state === 'other') counts.differentPages++;
         else {
@@ -167,6 +167,6 @@ async function prepareNotes(files: readonly SelectedFile[], agentId: string): Pr
 function formatSkipped(names: readonly string[]): string[] {
   const unique = [...new Set(names)];
   if (unique.length === 0) return [];
-  const more = unique.length - MAX_LISTED_FILES;
-  return [`Left out: ${unique.slice(0, MAX_LISTED_FILES).join(', ')}${more > 0 ? `, and ${more} more` : ''}`];
+  const hiddenCount = unique.length - MAX_LISTED_FILES;
+  return [`Left out: ${unique.slice(0, MAX_LISTED_FILES).join(', ')}${hiddenCount > 0 ? `, and ${hiddenCount} more` : ''}`];
 }

@@ -62,9 +62,9 @@ class LogReader {
   async readOn(): Promise<LogLine[]> {
     const found: LogLine[] = [];
     try {
-      let more: LogLine[];
-      do found.push(...(more = await this.read(MAX_LOG_LINES)));
-      while (more.length === MAX_LOG_LINES);
+      let newLines: LogLine[];
+      do found.push(...(newLines = await this.read(MAX_LOG_LINES)));
+      while (newLines.length === MAX_LOG_LINES);
       this.#isLost = false;
     } catch (error) {
       if (!(error instanceof CommandError) || error.exitCode === 2) throw error;
@@ -84,7 +84,7 @@ class LogReader {
 const LEVEL_STYLES: Record<LogLevel, TextStyle> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' };
 
 function formatLogLine({ time, level, component, message, fields }: LogLine): string {
-  const more =
+  const truncatedNote =
     fields === undefined || Object.keys(fields).length === 0 ? '' : ` ${colorize('dim', escapeToOneLine(JSON.stringify(fields)))}`;
-  return `${colorize('dim', time)} ${colorize(LEVEL_STYLES[level], level.padEnd(5))} ${escapeToOneLine(component)}: ${escapeToOneLine(message)}${more}`;
+  return `${colorize('dim', time)} ${colorize(LEVEL_STYLES[level], level.padEnd(5))} ${escapeToOneLine(component)}: ${escapeToOneLine(message)}${truncatedNote}`;
 }

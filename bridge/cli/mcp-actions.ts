@@ -40,13 +40,16 @@ const listServers = (options: McpOptions, work: (client: GatewayClient) => Promi
 
 function formatServer({ name, state, transport, tools, error, changed, problems }: McpServerState): string[] {
   const several = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
-  const told = [
+  const details = [
     ...(error === undefined ? [] : [error]),
     ...(state === 'unauthorized' ? [`Authorise it with \`${toCommandLine(`mcp authorize ${name}`)}\``] : []),
     ...changed.map(({ tool }) => `${tool} is off until you approve it again: its description changed`),
     ...problems,
   ];
-  return [`${escapeToOneLine(name)}  ${state}  ${transport}  ${several(tools, 'tool')}`, ...told.map((line) => `    ${toOneLine(line)}`)];
+  return [
+    `${escapeToOneLine(name)}  ${state}  ${transport}  ${several(tools, 'tool')}`,
+    ...details.map((line) => `    ${toOneLine(line)}`),
+  ];
 }
 
 const MAX_LINE_CHARS = 200;

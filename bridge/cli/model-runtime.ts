@@ -18,9 +18,9 @@ export async function createRuntime(): Promise<OptionalPackage> {
 export async function installRuntime({ yes = false }: { yes?: boolean }): Promise<void> {
   const extra = await createRuntime();
   const { spec, dir } = extra;
-  const named = `${spec.package} ${spec.version}`;
-  if ((await extra.state()).state === 'ready') return printLine(`${named} is already installed in ${dir}`);
-  if (!yes && isInteractive() && !(await confirm(`Install ${named} (${spec.size}) in ${dir}? [y/N] `)))
+  const packageVersion = `${spec.package} ${spec.version}`;
+  if ((await extra.state()).state === 'ready') return printLine(`${packageVersion} is already installed in ${dir}`);
+  if (!yes && isInteractive() && !(await confirm(`Install ${packageVersion} (${spec.size}) in ${dir}? [y/N] `)))
     throw new CommandError('Cancelled. Nothing was installed.');
   try {
     await extra.install({ say: printWarning });

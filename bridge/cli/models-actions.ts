@@ -131,7 +131,7 @@ const createMissingError = (id: string): CommandError =>
 export function createProgressBar(): { show(progress: DownloadProgress): void; end(): void } {
   const { stderr } = process;
   if (!stderr.isTTY) return { show: () => {}, end: () => {} };
-  let shown = '';
+  let lastLine = '';
   return {
     show({ received, total }) {
       const share = total === 0 ? 1 : received / total;
@@ -141,13 +141,13 @@ export function createProgressBar(): { show(progress: DownloadProgress): void; e
       const bar = Math.max(0, Math.min(MAX_BAR_COLUMNS, width - facts.length - 1));
       const filled = Math.floor(share * bar);
       const line = truncate(`${'█'.repeat(filled)}${'░'.repeat(bar - filled)}${bar > 0 ? ' ' : ''}${facts}`, width);
-      if (line === shown) return;
-      shown = line;
+      if (line === lastLine) return;
+      lastLine = line;
       stderr.write(`\r\u001b[2K${line}`);
     },
     end() {
-      if (shown !== '') stderr.write('\n');
-      shown = '';
+      if (lastLine !== '') stderr.write('\n');
+      lastLine = '';
     },
   };
 }

@@ -47,9 +47,9 @@ export async function openVault({ dir }: Home, { ring, log }: VaultLog, together
   const shared =
     nats && (await shareJournal({ journal: embedded, dir, vaultKey: key, nats, confirmMs: together?.confirmMs ?? 0 }, { ring, log }));
   for (const each of [dir, getBackupsDir(dir)]) await removeTempFiles(each, { now: Date.now(), warn: log });
-  const browserWay =
+  const browserTransport =
     nats && (async () => (await import('../sync/browser-transport.ts')).getBrowserTransport(nats, resolveHiddenText(dir, ring)));
-  return { journal: shared ?? embedded, vaultKey: key, browserWay, shared };
+  return { journal: shared ?? embedded, vaultKey: key, browserWay: browserTransport, shared };
 }
 
 /** Loads the sync code only if the vault is shared. */

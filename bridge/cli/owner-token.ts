@@ -47,18 +47,22 @@ export function getGivenToken(
  * Returns the owner's token for a gateway on a port. A given token is saved for `perch open` and the printed `curl` in a file of mode 0600,
  * which is removed at the end or by the next gateway on this port.
  */
-export async function storeToken(home: Home, port: number, given: string | undefined): Promise<OwnerToken & { forget(): Promise<void> }> {
+export async function storeToken(
+  home: Home,
+  port: number,
+  givenToken: string | undefined,
+): Promise<OwnerToken & { forget(): Promise<void> }> {
   const file = toTokenFile(home, port);
   await rm(file, { force: true });
-  if (given === undefined) return { value: await home.token(), file: home.tokenFile, forget: () => Promise.resolve() };
-  await writeFile(file, `${given}\n`, { mode: 0o600, flag: 'wx' });
+  if (givenToken === undefined) return { value: await home.token(), file: home.tokenFile, forget: () => Promise.resolve() };
+  await writeFile(file, `${givenToken}\n`, { mode: 0o600, flag: 'wx' });
   if (process.platform !== 'win32') await chmod(file, 0o600);
-  return { value: given, file, forget: () => rm(file, { force: true }) };
+  return { value: givenToken, file, forget: () => rm(file, { force: true }) };
 }
 
 /** Returns the token of the gateway running on a port: the given one, the one that the gateway was given, or the home's own. */
-export async function getRunningToken(home: Home, port: number, given: string | undefined): Promise<string> {
-  if (given !== undefined) return given;
-  const kept = await readFile(toTokenFile(home, port), 'utf8').catch(() => undefined);
-  return kept?.trim() || home.token();
+export async function getRunningToken(home: Home, port: number, givenToken: string | undefined): Promise<string> {
+  if (givenToken !== undefined) return givenToken;
+  const savedToken = await readFile(toTokenFile(home, port), 'utf8').catch(() => undefined);
+  return savedToken?.trim() || home.token();
 }

@@ -73,8 +73,8 @@ async function promptApproval(conversation: Conversation, approval: Approval, si
   if (signal.aborted) return;
   // A command's summary is the whole command; another tool's is its name.
   const args = approval.requestId === undefined ? [escapeControls(JSON.stringify(approval.args, null, 2))] : [];
-  const what = [colorize('yellow', escapeControls(approval.summary), process.stderr), ...args].join('\n');
-  const question = `${what}\nAllow this? [y]es, [a]lways, [N]o: `;
+  const description = [colorize('yellow', escapeControls(approval.summary), process.stderr), ...args].join('\n');
+  const question = `${description}\nAllow this? [y]es, [a]lways, [N]o: `;
   let answer: string;
   try {
     answer = (await promptText(question, signal)).trim().toLowerCase();
@@ -82,9 +82,9 @@ async function promptApproval(conversation: Conversation, approval: Approval, si
     // The question was withdrawn because it was decided elsewhere, or the user pressed Ctrl+C or Ctrl+D.
     return signal.aborted ? undefined : onInterrupt();
   }
-  const always = /^a(lways)?$/.test(answer);
-  const decision = always || /^y(es)?$/.test(answer) ? 'approve' : 'deny';
+  const isAlways = /^a(lways)?$/.test(answer);
+  const decision = isAlways || /^y(es)?$/.test(answer) ? 'approve' : 'deny';
   await conversation
-    .resolve(approval.id, decision, always)
+    .resolve(approval.id, decision, isAlways)
     .catch((error: Error) => printNote(colorize('red', escapeToOneLine(error.message), process.stderr)));
 }

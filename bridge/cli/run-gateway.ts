@@ -84,7 +84,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
   );
   stack.defer(() => first.journal.close());
   // The cluster options apply to the home's own vault; the others have their own settings and permissions.
-  const others = await openOtherVaults(home, names, stack, (other, sink) =>
+  const otherVaults = await openOtherVaults(home, names, stack, (other, sink) =>
     openVault(
       other,
       sink,
@@ -101,7 +101,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     vaultKey: first.vaultKey,
     browserWay: first.browserWay,
     via: viaOf(first.vaultKey),
-    others: others.map((other) => ({ ...other, via: viaOf(other.vaultKey) })),
+    others: otherVaults.map((other) => ({ ...other, via: viaOf(other.vaultKey) })),
     mode: options.host,
     appDir: getAppDir,
     expose: options.expose ?? false,
@@ -109,7 +109,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     ...ownVault,
   });
   const opened = (name: string): OpenVault & VaultLog & { home: Home } =>
-    others.find((each) => each.name === name) ?? { ...first, ...ownVault, home };
+    otherVaults.find((each) => each.name === name) ?? { ...first, ...ownVault, home };
   for (const { name, hosts } of bridge.vaults) opened(name).shared?.tellHosts(() => hosts.list().flatMap(({ origin }) => origin || []));
   let browsers: { close(): Promise<void> } | undefined;
   const members: ClusterMember[] = [];
@@ -125,14 +125,15 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
   stack.defer(() => storedToken.forget());
 
   const limit = options.maxBrowsers ?? computeMaxBrowsers();
-  const room = new BrowserSemaphore(limit);
+  const browserSemaphore = new BrowserSemaphore(limit);
   const shared = isTogether ? bridge.vaults.filter(({ name }) => opened(name).shared) : [];
   const serveShared = async (): Promise<void> => {
     for (const vault of shared) {
       const { shared: journal, vaultKey, log, home } = opened(vault.name);
       const managed = executable === null ? null : toManagedOptions(executable, vault, { home, log });
       const hasFirstChoice = vault.name === '';
-      if (journal) members.push(await joinServingCluster({ bridge: vault, journal, vaultKey, managed, room, hasFirstChoice, log }));
+      if (journal)
+        members.push(await joinServingCluster({ bridge: vault, journal, vaultKey, managed, room: browserSemaphore, hasFirstChoice, log }));
     }
   };
   if (managed && executable !== null) {
@@ -175,7 +176,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     });
     if (advertised) stack.use(advertised);
   }
-  if (!stop.signal.aborted) process.stdout.write(`${toBannerLines(bridge, resolve(storedToken.file), others).join('\n')}\n`);
+  if (!stop.signal.aborted) process.stdout.write(`${toBannerLines(bridge, resolve(storedToken.file), otherVaults).join('\n')}\n`);
   await stopped;
   await Promise.all(members.map((member) => member.leave()));
   // Exit after a timeout: the browser ends as well, since its pipe closes.

@@ -81,6 +81,6 @@ export const toSessionPath = (key: string): string => `${key.includes('/') ? toS
 /** In local time: `2026-11-22 07:04`. */
 const formatDate = (at: number): string => {
   const date = new Date(at);
-  const two = (number: number): string => String(number).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  const padTwoDigits = (number: number): string => String(number).padStart(2, '0');
+  return `${date.getFullYear()}-${padTwoDigits(date.getMonth() + 1)}-${padTwoDigits(date.getDate())} ${padTwoDigits(date.getHours())}:${padTwoDigits(date.getMinutes())}`;
 };

@@ -61,12 +61,12 @@ export async function printProbe({ json = false, ...options }: ProbeOptions): Pr
 }
 
 /** Times a request from the last call of `start`. Throws usage errors, which are no response of a gateway. */
-async function measure(ask: (start: () => void) => Promise<object>): Promise<ProbeResult> {
+async function measure(request: (start: () => void) => Promise<object>): Promise<ProbeResult> {
   let started = performance.now();
   const start = (): void => void (started = performance.now());
   const latencyMs = (): number => Math.round((performance.now() - started) * 10) / 10;
   try {
-    const payload = await ask(start);
+    const payload = await request(start);
     return { reachable: true, latencyMs: latencyMs(), payload };
   } catch (error) {
     if (error instanceof CommandError && error.exitCode === 2) throw error;

@@ -49,14 +49,14 @@ export function computeWidth(text: string): number {
 /** Truncates a text without colours to `width` columns; ends with `…` if truncated. */
 export function truncate(text: string, width: number): string {
   if (computeWidth(text) <= width) return text;
-  let kept = '';
+  let truncated = '';
   let left = width - 1;
   for (const { segment } of graphemes.segment(text)) {
     left -= countColumns(segment);
     if (left < 0) break;
-    kept += segment;
+    truncated += segment;
   }
-  return width < 1 ? '' : `${kept}…`;
+  return width < 1 ? '' : `${truncated}…`;
 }
 
 export interface Column {

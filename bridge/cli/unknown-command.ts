@@ -30,8 +30,8 @@ export function describeMissingCommand(words: readonly string[]): string {
 }
 
 function suggestCommand(program: Command, { path, word }: { path: readonly string[]; word: string }): string {
-  const elsewhere = findCommandPaths(program, word).map((each) => `\`${toCommandLine(each.join(' '))}\``);
-  if (elsewhere.length > 0 && elsewhere.length <= 3) return `Did you mean ${elsewhere.join(' or ')}?`;
+  const suggestions = findCommandPaths(program, word).map((each) => `\`${toCommandLine(each.join(' '))}\``);
+  if (suggestions.length > 0 && suggestions.length <= 3) return `Did you mean ${suggestions.join(' or ')}?`;
   return `Run \`${toCommandLine([...path, '--help'].join(' '))}\`.`;
 }
 

@@ -10,9 +10,9 @@ const getHomeDir = async (): Promise<string> => (await Home.open({ warn: printNo
 /** `perch vault create`. */
 export async function createNamedVault(name: string): Promise<void> {
   createNameError(name);
-  const made = await createVault(await getHomeDir(), name, printNote);
-  if (!made) throw new CommandError(`A vault named ${name} already exists`);
-  printLine(`Created the vault ${name} in ${made.dir}. Its token is in ${made.tokenFile}.`);
+  const vault = await createVault(await getHomeDir(), name, printNote);
+  if (!vault) throw new CommandError(`A vault named ${name} already exists`);
+  printLine(`Created the vault ${name} in ${vault.dir}. Its token is in ${vault.tokenFile}.`);
   printNote('Restart the gateway to serve it.');
 }
 

@@ -19,9 +19,9 @@ export async function moveVaultKey(state: 'on' | 'off' | undefined): Promise<voi
   const text = (await readFileIfExists(path))?.trim();
   if (text === undefined) throw new CommandError(`No vault key in ${dir} yet. Start Perch with \`${toStartCommand()}\` first.`);
   const account = parseKeyringMark(text);
-  const isIn = account !== undefined;
-  if (state === undefined || (state === 'on') === isIn)
-    return printLine(isIn ? 'The vault key is in the system keyring' : `The vault key is in ${path}`);
+  const isInKeyring = account !== undefined;
+  if (state === undefined || (state === 'on') === isInKeyring)
+    return printLine(isInKeyring ? 'The vault key is in the system keyring' : `The vault key is in ${path}`);
   const key = await loadVaultKey(dir, printNote).catch((error: unknown) => {
     throw new CommandError(toErrorLine(error), 1, { cause: error });
   });

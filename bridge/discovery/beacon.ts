@@ -19,7 +19,7 @@ export interface Beacon {
 
 /** `tls`: whether the gateway only speaks TLS. */
 export function toBeacon({ name, host, port, method, tls = false }: Omit<Beacon, 'wsUrl'> & { tls?: boolean }): Beacon {
-  const shown = toPrintable(name.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS));
+  const printableName = toPrintable(name.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS));
   const wsUrl = new URL(`${tls ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}/ws`).href;
-  return { name: shown || 'Perch', host, port, method, wsUrl };
+  return { name: printableName || 'Perch', host, port, method, wsUrl };
 }

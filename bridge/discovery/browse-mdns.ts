@@ -13,13 +13,13 @@ export async function browseMdns({ timeoutMs, network = {} }: { timeoutMs: numbe
   await using multicast = await openMulticast(network, () => {});
   const found = new Map<string, Beacon>();
   const full = new AbortController();
-  const hear = (service: Service): void => {
+  const onService = (service: Service): void => {
     const beacon = parseService(service);
     if (beacon) found.set(beacon.wsUrl, beacon);
     if (found.size === MAX_BEACONS) full.abort();
   };
-  const browser = multicast.bonjour.find({ type: SERVICE }, hear);
-  browser.on('srv-update', hear);
+  const browser = multicast.bonjour.find({ type: SERVICE }, onService);
+  browser.on('srv-update', onService);
   try {
     await sleep(timeoutMs * REPEAT_FRACTION, undefined, { signal: full.signal });
     browser.update();
@@ -45,12 +45,12 @@ const isTls = (txt: unknown): boolean => typeof txt === 'object' && txt !== null
  * Picks the service's address: the sender's if the service lists it, else a private one of the list (a router may have forwarded the
  * answer), or this machine's own. Never a name, which a gateway rejects.
  */
-function chooseAddress(named: readonly string[], sender: string): string | undefined {
-  if (named.includes(sender)) return sender;
+function chooseAddress(listed: readonly string[], sender: string): string | undefined {
+  if (listed.includes(sender)) return sender;
   // A machine without a network lists no address.
-  if (getRange(sender) === 'loopback' && named.length === 0) return sender;
-  const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
-  return named.find((address) => ['private', 'uniqueLocal'].includes(getRange(address)) || own.includes(address));
+  if (getRange(sender) === 'loopback' && listed.length === 0) return sender;
+  const ownAddresses = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
+  return listed.find((address) => ['private', 'uniqueLocal'].includes(getRange(address)) || ownAddresses.includes(address));
 }
 
 const getRange = (address: string): string => (ipaddr.isValid(address) ? ipaddr.parse(address).range() : 'none');

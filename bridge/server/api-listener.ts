@@ -116,20 +116,20 @@ export function createApiListener(deps: ApiListenerDeps): RequestListener {
       origin: origin ?? null,
       headers,
     });
-    const under = serveExchange(incoming, response, stream, {
+    const exchange = serveExchange(incoming, response, stream, {
       isAttached: () => hosts.has(mux),
       onSpliced: (receipt) => receipts.add(receipt),
       body,
       takePendingResponse: pending,
     });
-    response.once('close', exchanges.add(mux, stream.id, under));
+    response.once('close', exchanges.add(mux, stream.id, exchange));
   };
 
   const hostFor = async (response: ServerResponse): Promise<Mux | null> => {
-    const hungUp = new AbortController();
-    const onclose = (): void => hungUp.abort();
+    const disconnected = new AbortController();
+    const onclose = (): void => disconnected.abort();
     response.once('close', onclose);
-    const mux = await hosts.wait(timing.hostWaitMs, hungUp.signal);
+    const mux = await hosts.wait(timing.hostWaitMs, disconnected.signal);
     response.off('close', onclose);
     return mux;
   };

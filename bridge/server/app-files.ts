@@ -112,15 +112,15 @@ export async function serveAppFiles(app: FastifyInstance, { appDir, workerCsp, v
  * without one.
  */
 function createPolicyReader(path: string, framedBy: string): () => Promise<string | undefined> {
-  let known: { mtimeMs: number; policy: string } | undefined;
+  let cached: { mtimeMs: number; policy: string } | undefined;
   return async () => {
     const found = await stat(path).catch(() => undefined);
     if (!found) return undefined;
-    if (known?.mtimeMs === found.mtimeMs) return known.policy;
+    if (cached?.mtimeMs === found.mtimeMs) return cached.policy;
     const meta = /<meta\s+http-equiv="content-security-policy"\s+content="([^"]*)"/i.exec(await readFile(path, 'utf8'))?.[1];
     if (!meta) throw new Error(`${path} has no content security policy. Build the app again.`);
     const policy = `${unescapeHtml(meta).replace(/;\s*$/, '')}; frame-ancestors ${framedBy}`;
-    known = { mtimeMs: found.mtimeMs, policy };
+    cached = { mtimeMs: found.mtimeMs, policy };
     return policy;
   };
 }

@@ -15,37 +15,37 @@ export interface CertificateRenewalDeps {
 
 /** Reloads a replaced certificate without a restart. Checks every hour, and warns before it expires. */
 export function startCertificateRenewal({ files, front, log, lookMs = CHECK_MS }: CertificateRenewalDeps): { stop(): void } {
-  let known: string | undefined;
+  let loadedVersion: string | undefined;
   let problem: string | undefined;
   /** Days left at the last check. */
-  let told: number | undefined;
-  let looking = false;
-  const look = async (): Promise<void> => {
-    if (looking) return;
-    looking = true;
+  let warnedDays: number | undefined;
+  let isChecking = false;
+  const check = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
     try {
-      const written = (await Promise.all([stat(files.cert), stat(files.key)])).map(({ mtimeMs, size }) => `${mtimeMs}/${size}`).join();
+      const version = (await Promise.all([stat(files.cert), stat(files.key)])).map(({ mtimeMs, size }) => `${mtimeMs}/${size}`).join();
       const certificate = await readCertificate(files);
-      if (known !== undefined && written !== known) {
+      if (loadedVersion !== undefined && version !== loadedVersion) {
         front.renew(certificate);
         log('Loaded the new certificate');
       }
-      known = written;
+      loadedVersion = version;
       problem = undefined;
       const days = Math.floor((certificate.validTo - Date.now()) / (24 * 60 * 60_000));
-      if (certificate.validTo < Date.now() + EXPIRY_WARNING_MS && days !== told)
+      if (certificate.validTo < Date.now() + EXPIRY_WARNING_MS && days !== warnedDays)
         log(`Warning: The certificate expires in ${days} ${days === 1 ? 'day' : 'days'}. Renew ${files.cert}`);
-      told = days;
+      warnedDays = days;
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      if (said !== problem) log(`Warning: ${said}. The previous certificate is still in use`);
-      problem = said;
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== problem) log(`Warning: ${message}. The previous certificate is still in use`);
+      problem = message;
     } finally {
-      looking = false;
+      isChecking = false;
     }
   };
-  void look();
-  const timer = setInterval(() => void look(), lookMs);
+  void check();
+  const timer = setInterval(() => void check(), lookMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }

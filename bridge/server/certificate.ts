@@ -23,24 +23,24 @@ export interface Certificate {
 /** Reads a certificate and its key. Rejects with an error that names the file if they are not valid together now. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const [cert, key] = await Promise.all([readPem(files.cert, 'certificate'), readPem(files.key, 'key')]);
-  let own: X509Certificate;
+  let parsed: X509Certificate;
   try {
-    own = new X509Certificate(cert);
+    parsed = new X509Certificate(cert);
   } catch (error) {
     throw new Error(`${files.cert} contains no certificate (PEM)`, { cause: error });
   }
   let matches: boolean;
   try {
-    matches = own.checkPrivateKey(createPrivateKey(key));
+    matches = parsed.checkPrivateKey(createPrivateKey(key));
     if (matches) createSecureContext({ cert, key });
   } catch (error) {
     throw new Error(`${files.key} contains no usable key (PEM, without a password)`, { cause: error });
   }
   if (!matches) throw new Error(`The key in ${files.key} doesn’t match the certificate in ${files.cert}`);
-  const validTo = Date.parse(own.validTo);
-  if (validTo <= Date.now()) throw new Error(`The certificate in ${files.cert} expired on ${own.validTo}`);
-  const said = own.subjectAltName?.split(', ') ?? [];
-  const valuesOf = (kind: string): string[] => said.flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
+  const validTo = Date.parse(parsed.validTo);
+  if (validTo <= Date.now()) throw new Error(`The certificate in ${files.cert} expired on ${parsed.validTo}`);
+  const altNames = parsed.subjectAltName?.split(', ') ?? [];
+  const valuesOf = (kind: string): string[] => altNames.flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
   return {
     ...{ cert, key, validTo },
     names: valuesOf('DNS:')
@@ -52,10 +52,10 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   };
 }
 
-async function readPem(path: string, what: string): Promise<string> {
+async function readPem(path: string, noun: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Error(`Couldn’t read the ${what} ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Couldn’t read the ${noun} ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }

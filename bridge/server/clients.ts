@@ -64,8 +64,8 @@ export class ClientSockets {
 
   /** Number of admitted clients of a vault, and bytes held for them. */
   of(vault: Vault): { size: number; unsent: number } {
-    const own = [...this.#admitted].filter((client) => client.vault === vault);
-    return { size: own.length, unsent: own.reduce((sum, { unsent }) => sum + unsent, 0) };
+    const vaultClients = [...this.#admitted].filter((client) => client.vault === vault);
+    return { size: vaultClients.length, unsent: vaultClients.reduce((sum, { unsent }) => sum + unsent, 0) };
   }
 
   add(socket: WebSocket, transport: Duplex, caller: ClientCaller): void {

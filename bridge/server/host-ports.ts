@@ -129,7 +129,7 @@ export function createHostPorts({
         serveForward(stream, opening, via, {
           find: (id) => exchanges.find(mux, id),
           isAttached: () => hosts.has(mux),
-          recordDecision: (wish, headers) => standing.prepareRoute(mux, wish, headers),
+          recordDecision: (request, headers) => standing.prepareRoute(mux, request, headers),
         }),
     ],
     [

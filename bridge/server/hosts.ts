@@ -230,9 +230,9 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
     return computeHostRank(host, this.#mode, this.#yields);
   }
 
-  #best(of: (host: Host) => boolean): HostEntry | undefined {
+  #best(condition: (host: Host) => boolean): HostEntry | undefined {
     return [...this.#hosts.keys()]
-      .filter((host) => of(host) && host.state === 'ready' && this.#rank(host) < Infinity)
+      .filter((host) => condition(host) && host.state === 'ready' && this.#rank(host) < Infinity)
       .sort((a, b) => this.#rank(a) - this.#rank(b))[0];
   }
 

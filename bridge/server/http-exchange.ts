@@ -116,9 +116,9 @@ export function serveExchange(
     if (!request.complete) discardRequest(request);
   };
 
-  const waits = (): boolean => !ended && !headed && !committed;
+  const isUnanswered = (): boolean => !ended && !headed && !committed;
   const commit = (answer: ValidatedResponse, call: SplicedCall): boolean => {
-    if (!waits()) return false;
+    if (!isUnanswered()) return false;
     response.writeHead(200, answer.headers);
     committed = true;
     passthrough = answer;
@@ -192,14 +192,14 @@ export function serveExchange(
   });
   return {
     get isWaiting() {
-      return waits();
+      return isUnanswered();
     },
     body: () => (request.complete && bodyChunks ? Buffer.concat(bodyChunks) : undefined),
     takePendingResponse(url) {
-      const given = receivedBytes;
-      if (given?.url !== url) return undefined;
+      const pending = receivedBytes;
+      if (pending?.url !== url) return undefined;
       receivedBytes = undefined;
-      return given;
+      return pending;
     },
     onClose(listener) {
       listeners.add(listener);

@@ -90,9 +90,9 @@ export class JournalPort {
     };
     /** Returns the origin of a host that may read and write. */
     const current = (): string => {
-      const own = origin();
+      const ownOrigin = origin();
       if (this.#isOutdated(replica)) throw createOutdatedError();
-      return own;
+      return ownOrigin;
     };
     return {
       'journal.open': async ({ origin: own, schema, name, position }) => {
@@ -112,8 +112,8 @@ export class JournalPort {
         return { ...opened, vaultKey, shared: journal.examine !== undefined, ...(cluster !== undefined && { cluster }) };
       },
       'journal.pull': async ({ after, limit }) => {
-        const own = current();
-        return this.#ask(journal.pull(after, limit, after < replica.ownRecordsUntil ? undefined : own));
+        const ownOrigin = current();
+        return this.#ask(journal.pull(after, limit, after < replica.ownRecordsUntil ? undefined : ownOrigin));
       },
       'journal.push': async ({ records }) => {
         const pusher = current();

@@ -23,7 +23,7 @@ export const createLinkUrl = (origin: string, code: string): string => `${origin
  * gets a URL with a new code. A vault's codes are valid only at its own origin, where its pages store the credentials. `elsewhere`: URL of
  * the first vault's app for other machines' browsers; undefined if they can't open it.
  */
-export function registerLinkRoutes(app: FastifyInstance, vaults: VaultRegistry, elsewhere: string | undefined): void {
+export function registerLinkRoutes(app: FastifyInstance, vaults: VaultRegistry, remoteAppUrl: string | undefined): void {
   app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const { origin } = request.headers;
@@ -44,19 +44,19 @@ export function registerLinkRoutes(app: FastifyInstance, vaults: VaultRegistry, 
       return reply.code(status).headers(headers).send(createErrorBody(status, denial.message));
     }
     const called = toBrowserName({ userAgent: request.headers['user-agent'] ?? '' });
-    let made: [app: StoredCredential, host: StoredCredential];
+    let created: [app: StoredCredential, host: StoredCredential];
     try {
       const name = findFreeName(called, await home.credentials());
-      made = [createCredential('app', name), createCredential('host', name)];
-      await home.addCredentials(made);
+      created = [createCredential('app', name), createCredential('host', name)];
+      await home.addCredentials(created);
     } catch (error) {
       redeemed.restore();
       log(`Couldn’t pair a browser: ${error instanceof Error ? error.message : String(error)}`);
       return reply.code(500).send(createErrorBody(500, 'Couldn’t store the credential. The link is still valid.'));
     }
-    auth.add(made);
+    auth.add(created);
     log('Paired a browser');
-    return { app: toPublicCredential(made[0]), host: toPublicCredential(made[1]) } satisfies LinkResult;
+    return { app: toPublicCredential(created[0]), host: toPublicCredential(created[1]) } satisfies LinkResult;
   });
 
   app.post('/link/code', { bodyLimit: 4096 }, async (request, reply) => {
@@ -70,16 +70,16 @@ export function registerLinkRoutes(app: FastifyInstance, vaults: VaultRegistry, 
       return reply.code(status).headers(headers).send(createErrorBody(status, verdict.message));
     }
     const linkTo = (origin: string): string => createLinkUrl(origin, codes.issue(OPEN_TTL_MS));
-    const otherOrigin = vault === vaults.first && elsewhere;
+    const otherOrigin = vault === vaults.first && remoteAppUrl;
     return { url: linkTo(admission.origin), ...(otherOrigin && { elsewhere: linkTo(otherOrigin) }), expiresInMs: OPEN_TTL_MS };
   });
 }
 
 /** Returns a unique name for a browser: `Chrome 156 on Linux`, `Chrome 156 on Linux (2)`. */
 function findFreeName(called: string, credentials: readonly StoredCredential[]): string {
-  const taken = new Set(credentials.map(({ name }) => name));
+  const takenNames = new Set(credentials.map(({ name }) => name));
   let name = called;
-  for (let nth = 2; taken.has(name); nth++) name = `${called} (${nth})`;
+  for (let nth = 2; takenNames.has(name); nth++) name = `${called} (${nth})`;
   return name;
 }
 

@@ -76,11 +76,11 @@ export function createOauthCallback({ name, admission, hosts, journal, limiter, 
     response.once('close', () => closeSignal.abort(new Error('the browser disconnected')));
     response.once('close', gauge.begin());
     const mux = hosts.current ?? (await hosts.wait(timing.hostWaitMs, closeSignal.signal));
-    const away = (): void =>
+    const refuseNoHost = (): void =>
       refuse(503, 'Perch is not running', 'Open Perch in a tab, then reload this page. The link is valid for 10 minutes.', {
         'retry-after': '2',
       });
-    if (!mux) return away();
+    if (!mux) return refuseNoHost();
     let answer: Response;
     let body: Uint8Array;
     try {
@@ -95,7 +95,7 @@ export function createOauthCallback({ name, admission, hosts, journal, limiter, 
       if (body.byteLength > MAX_PAGE_RESPONSE_BYTES) throw new TypeError('the page is too large');
     } catch (error) {
       log(`Couldn’t complete an OAuth callback: ${error instanceof Error ? error.message : String(error)}`);
-      return away();
+      return refuseNoHost();
     }
     if (answer.status === 404) limiter.fail(tries);
     const headers = RETURNED_HEADERS.flatMap((name) => {

@@ -32,11 +32,11 @@ export interface MetricDefinition {
 export function registerOperationsRoutes(app: FastifyInstance, deps: OperationsDeps): void {
   const { vaults, about, reach } = deps;
   const registries = new Map<Vault, Promise<Registry>>();
-  const asked = (request: FastifyRequest): Vault => vaults.among(request.raw)?.[0] ?? vaults.first;
+  const findVault = (request: FastifyRequest): Vault => vaults.among(request.raw)?.[0] ?? vaults.first;
 
   app.get('/health', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const { name, hosts, admission } = asked(request);
+    const { name, hosts, admission } = findVault(request);
     return {
       status: hosts.holder ? 'ok' : 'no-host',
       ...about,
@@ -49,7 +49,7 @@ export function registerOperationsRoutes(app: FastifyInstance, deps: OperationsD
 
   app.get('/ready', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const { hosts } = asked(request);
+    const { hosts } = findVault(request);
     if (hosts.holder) return { status: 'ready', host: hosts.kind };
     return reply.code(503).header('retry-after', '2').send(createErrorBody(503, 'No gateway is running. Requests wait until one starts.'));
   });
@@ -66,9 +66,9 @@ export function registerOperationsRoutes(app: FastifyInstance, deps: OperationsD
     if (!allowsScope(verdict.scopes, 'read') && !allowsScope(verdict.scopes, 'status'))
       return reply.code(403).send(createErrorBody(403, 'The scope "status" is required'));
     // Created on first use: most bridges are never scraped.
-    const known = registries.get(vault) ?? createRegistry(vault, deps);
-    registries.set(vault, known);
-    const metrics = await known;
+    const registry = registries.get(vault) ?? createRegistry(vault, deps);
+    registries.set(vault, registry);
+    const metrics = await registry;
     return reply.type(metrics.contentType).send(await metrics.metrics());
   });
 }

@@ -9,9 +9,9 @@ const LISTENING = '0A';
 export async function describePortHolder(port: number, host = '127.0.0.1'): Promise<string> {
   const perch = await fetchHealth({ host, port, hostHeader: `127.0.0.1:${port}`, signal: AbortSignal.timeout(HEALTH_MS) });
   const found = await findProcess(port).catch(() => undefined);
-  const who = found ? ` (process ${found.pid})` : '';
-  if (perch) return `a running Perch ${perch.version}${who}`;
-  return found ? `"${found.name}"${who}` : 'another program';
+  const processLabel = found ? ` (process ${found.pid})` : '';
+  if (perch) return `a running Perch ${perch.version}${processLabel}`;
+  return found ? `"${found.name}"${processLabel}` : 'another program';
 }
 
 /** Finds the process that has the listening socket open (Linux). Returns only the program's name, since arguments may contain secrets. */

@@ -30,11 +30,11 @@ export function servePort<C extends Contracts, E extends EventSchemas>(
   const aborter = new AbortController();
   const call: PortCall<E> = { signal: aborter.signal, send: (event, payload) => answerer.send(event, payload) };
   // Calls that arrive before the handlers exist wait for them.
-  const made = Promise.resolve();
+  const ready = Promise.resolve();
   const bound = Object.fromEntries(
     Object.entries(handlers).map(([name, handle]) => [
       name,
-      (params: never) => made.then(() => (handle as PortHandlers<C, E>[keyof C])(params, call)),
+      (params: never) => ready.then(() => (handle as PortHandlers<C, E>[keyof C])(params, call)),
     ]),
   );
   const answerer = serveCalls<C, E>(

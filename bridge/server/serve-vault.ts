@@ -95,7 +95,7 @@ export interface Vault {
   uplink(socket: WebSocket, origin: string): void;
   log(line: string): void;
   /** Gives requests in progress a moment to finish, then dismisses the hosts. */
-  dismiss(farewell: ShutdownReason): Promise<void>;
+  dismiss(reason: ShutdownReason): Promise<void>;
   /** Runs after `dismiss`: accepts nothing more and writes everything to disk. */
   close(): Promise<void>;
 }
@@ -127,11 +127,11 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
 
   const gauge = new InFlightCounter();
   const exchanges = new ExchangeRegistry();
-  const standing = new RouteCache(via);
+  const routeCache = new RouteCache(via);
   const receipts = await ReceiptQueue.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
   const ports = createHostPorts({
     ...{ name, journal, vaultKey, browserWay, access, linked: { home, auth }, hosts, home: home.dir, callbackUrl },
-    ...{ via, exchanges, standing, ring, log, presenceMs: timing.presenceMs },
+    ...{ via, exchanges, standing: routeCache, ring, log, presenceMs: timing.presenceMs },
     system: { home, ...about },
   });
   const hello: Hello = {
@@ -145,7 +145,20 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
   const uplinks = new Set<WebSocket>();
   const uplinkGauge = new InFlightCounter();
   const answers = new Map<number, number>();
-  const api = createApiListener({ admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
+  const api = createApiListener({
+    admission,
+    auth,
+    hosts,
+    journal,
+    timing,
+    gauge,
+    maxExchanges,
+    via,
+    exchanges,
+    receipts,
+    standing: routeCache,
+    log,
+  });
 
   const responses = new ResponsesSockets({ auth, hosts, journal, timing, gauge, maxExchanges, via });
 
@@ -159,9 +172,9 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
     callback: createOauthCallback({ name, admission, hosts, journal, limiter, timing, gauge, log }),
     hostCredential: () => auth.issueHeadless(),
     uplink(socket, origin) {
-      const leave = uplinkGauge.begin();
+      const endUplink = uplinkGauge.begin();
       uplinks.add(socket);
-      socket.on('close', () => (uplinks.delete(socket), leave()));
+      socket.on('close', () => (uplinks.delete(socket), endUplink()));
       serveUplink(socket, origin, uplinkDeps).catch((error: unknown) => {
         log(`A host couldn’t attach: ${error instanceof Error ? error.message : String(error)}`);
         socket.close(CLOSE_CODES.internal, 'internal bridge error');

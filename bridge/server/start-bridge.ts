@@ -102,7 +102,7 @@ export interface Bridge extends Omit<ServedVault, 'name' | 'origin'> {
   /** Number of connected clients, of sockets before `connect`, and of bytes that clients have not taken yet. */
   stats(): { clients: number; silent: number; unsentBytes: number };
   /** Notifies clients and hosts, gives requests in progress a moment to finish, and frees the port. May be called twice. */
-  close(farewell?: ShutdownReason): Promise<void>;
+  close(reason?: ShutdownReason): Promise<void>;
 }
 
 const SECURITY_HEADERS = Object.entries({
@@ -145,7 +145,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const guarded =
     (route: RequestListener) =>
     (request: IncomingMessage, response: ServerResponse): void => {
-      unasked.delete(request.socket);
+      unrequested.delete(request.socket);
       for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
       if (isApiUrl(request.url)) {
         request.headers[REQUEST_ID_HEADER] = toRequestId(request.headers[REQUEST_ID_HEADER]);
@@ -166,17 +166,21 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       else route(request, response);
     };
   const servers: (Server | SecureServer)[] = [];
-  const unasked = new SocketBudget<Socket>(UNREQUESTED_LIMITS, (socket) => socket.destroy());
+  const unrequested = new SocketBudget<Socket>(UNREQUESTED_LIMITS, (socket) => socket.destroy());
   // Node answers requests without a Host header with an empty response; admission answers them here.
   const settings = {
     ...{ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false },
     ...{ headersTimeout: timing.headMs, requestTimeout: timing.requestMs },
     connectionsCheckingInterval: Math.min(timing.headMs, CHECK_MS),
   };
-  const kept = <S extends Server | SecureServer>(server: S, listener: RequestListener, opened: 'connection' | 'secureConnection'): S => {
+  const addServer = <S extends Server | SecureServer>(
+    server: S,
+    listener: RequestListener,
+    opened: 'connection' | 'secureConnection',
+  ): S => {
     server.on(opened, (socket: Socket) => {
-      unasked.add(socket, socket.remoteAddress);
-      socket.once('close', () => unasked.delete(socket));
+      unrequested.add(socket, socket.remoteAddress);
+      socket.once('close', () => unrequested.delete(socket));
     });
     server.on('checkExpectation', listener);
     server.keepAliveTimeout = 72_000;
@@ -185,7 +189,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
   const makeServer = (route: RequestListener): Server => {
     const listener = guarded(route);
-    return kept(createServer(settings, listener), listener, 'connection');
+    return addServer(createServer(settings, listener), listener, 'connection');
   };
 
   let route: RequestListener = () => {};
@@ -212,7 +216,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   // Routes need the canonical origin, which includes the port. Requests are rejected until then.
   const encrypted = guarded(route);
   const front = certificate && createTlsFront(app.server, certificate, settings, encrypted);
-  if (front) kept(front.secure, encrypted, 'secureConnection').on('clientError', rejectMalformed);
+  if (front) addServer(front.secure, encrypted, 'secureConnection').on('clientError', rejectMalformed);
   const listening = await listen(front?.listener ?? app.server, port, bind);
   const host = bind === 'localhost' || !isLoopbackBind(bind) ? '127.0.0.1' : bind.includes(':') ? `[${bind}]` : bind;
   const url = new URL(`http://${host}:${listening.port}`).origin;
@@ -232,16 +236,16 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.close();
   };
   try {
-    const about = { version: packageJson.version, build, mode };
+    const buildInfo = { version: packageJson.version, build, mode };
     // Maximum number of connections per vault, so that each gets an equal share.
     const share = Math.floor(PROTOCOL_LIMITS.maxConnections / (1 + others.length));
-    const common = { limiter, timing, about, maxExchanges: share };
-    const own = randomUUID();
+    const common = { limiter, timing, about: buildInfo, maxExchanges: share };
+    const bridgeId = randomUUID();
     const serve = (name: string, origin: string, vault: ServeVaultOptions, sink: Pick<VaultDeps, 'ring' | 'log'>): Promise<Vault> =>
       serveVault(vault, {
         ...common,
         ...sink,
-        via: vault.via ?? own,
+        via: vault.via ?? bridgeId,
         name,
         admission: admissionAt(origin),
         callbackUrl: `${url}${toCallbackPath(name)}`,
@@ -253,9 +257,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     );
     const clients = new ClientSockets({ vaults: served, timing, share, rateLimits: options.rateLimits !== false });
     const reach = getAdvertisedUrls(bind, listening.port, certificate);
-    const elsewhere = certificate && toAppOrigin(reach[0]);
-    registerLinkRoutes(app, served, elsewhere);
-    registerOperationsRoutes(app, { vaults: served, clients, about, reach });
+    const remoteAppUrl = certificate && toAppOrigin(reach[0]);
+    registerLinkRoutes(app, served, remoteAppUrl);
+    registerOperationsRoutes(app, { vaults: served, clients, about: buildInfo, reach });
     await app.register(serveAppFiles, { appDir, workerCsp, vaults: served });
     await app.ready();
 
@@ -266,14 +270,14 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     }
     for (const server of servers)
       server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        unasked.delete(request.socket);
+        unrequested.delete(request.socket);
         onupgrade(request, socket, head);
       });
     vaults = served;
 
-    const close = async (farewell: ShutdownReason): Promise<void> => {
+    const close = async (reason: ShutdownReason): Promise<void> => {
       closing = true;
-      await Promise.all([clients.close(farewell.code, farewell.reason), ...served.all.map((vault) => vault.dismiss(farewell))]);
+      await Promise.all([clients.close(reason.code, reason.reason), ...served.all.map((vault) => vault.dismiss(reason))]);
       await stop();
       await Promise.all(served.all.map((vault) => vault.close()));
     };
@@ -281,11 +285,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     return {
       url,
       address: listening.address,
-      elsewhere,
+      elsewhere: remoteAppUrl,
       ...toVaultOptions(first, clients),
       vaults: served.all.map((vault) => toVaultOptions(vault, clients)),
       stats: () => ({ clients: clients.size, silent: clients.silent, unsentBytes: clients.unsent }),
-      close: (farewell = SERVER_CLOSING) => (closed ??= close(farewell)),
+      close: (reason = SERVER_CLOSING) => (closed ??= close(reason)),
     };
   } catch (error) {
     await stop();

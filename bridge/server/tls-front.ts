@@ -27,12 +27,12 @@ const USE_HTTPS_MESSAGE = 'This address requires HTTPS. Use https:// instead.';
  */
 export function createTlsFront(plain: PlainServer, certificate: Certificate, options: ServerOptions, onrequest: RequestListener): TlsFront {
   const secure = createServer({ ...options, ...toPem(certificate) }, onrequest);
-  const outside = new Set<Socket>();
+  const plainSockets = new Set<Socket>();
   const listener = createNetServer((socket) => {
     if (socket.localAddress !== undefined && isLoopback(socket.localAddress)) plain.emit('connection', socket);
     else {
-      outside.add(socket);
-      socket.once('close', () => outside.delete(socket));
+      plainSockets.add(socket);
+      socket.once('close', () => plainSockets.delete(socket));
       rejectPlainHttp(socket, secure);
     }
   });
@@ -49,7 +49,7 @@ export function createTlsFront(plain: PlainServer, certificate: Certificate, opt
     renew: (next) => secure.setSecureContext(toPem(next)),
     close() {
       listener.close();
-      for (const socket of outside) socket.destroy();
+      for (const socket of plainSockets) socket.destroy();
     },
   };
 }

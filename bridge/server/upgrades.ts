@@ -40,8 +40,8 @@ export function createUpgradeHandler({
   return (request, transport, head) => {
     transport.on('error', () => transport.destroy());
     const arrival = toAdmissionRequest(request);
-    const door = vaults.door(request);
-    const { admission } = door;
+    const doorVault = vaults.door(request);
+    const { admission } = doorVault;
     const refusal = admission.refuse(arrival, false);
     if (refusal) return rejectUpgrade(transport, refusal.status, refusal.message);
     const path = arrival.url.replace(/\?.*/, '').replace(/(.)\/+$/, '$1');
@@ -50,10 +50,10 @@ export function createUpgradeHandler({
     const { origin, authorization, 'user-agent': userAgent } = request.headers;
     if (path === '/uplink') {
       if (origin === undefined || origin !== admission.appOrigin(arrival)) return rejectUpgrade(transport, 403, 'Only the app can host');
-      return acceptUpgrade(uplinkServer, request, transport, head, (socket) => door.uplink(socket, origin));
+      return acceptUpgrade(uplinkServer, request, transport, head, (socket) => doorVault.uplink(socket, origin));
     }
-    const among = vaults.among(request);
-    if (!among) return rejectUpgrade(transport, 404, NO_VAULT);
+    const candidates = vaults.among(request);
+    if (!candidates) return rejectUpgrade(transport, 404, NO_VAULT);
     if (path === RESPONSES_PATH) {
       const { responses, log } = vaults.byToken(request, getRequestToken(request));
       responses.admit(request, transport).then(
@@ -70,7 +70,7 @@ export function createUpgradeHandler({
     }
     if (clients.full) return rejectUpgrade(transport, 503, `${PROTOCOL_LIMITS.maxConnections} clients are already connected`);
     const caller = {
-      ...{ origin, among },
+      ...{ origin, among: candidates },
       bearer: getBearerToken(authorization),
       userAgent: userAgent?.slice(0, 500),
       address: arrival.remoteAddress,
@@ -100,7 +100,7 @@ function rejectUpgrade(
   transport: Duplex,
   status: number,
   message: string,
-  more: Readonly<Record<string, string>> = RETRY[status] ?? {},
+  extraHeaders: Readonly<Record<string, string>> = RETRY[status] ?? {},
 ): void {
   const body = JSON.stringify(createErrorBody(status, message));
   const headers = [
@@ -108,7 +108,7 @@ function rejectUpgrade(
     'Connection: close',
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(more).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(extraHeaders).map(([name, value]) => `${name}: ${value}`),
   ];
   transport.once('finish', () => transport.destroy());
   transport.end(`${headers.join('\r\n')}\r\n\r\n${body}`);

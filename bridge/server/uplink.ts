@@ -87,9 +87,9 @@ export async function attachHost(
   });
   const timer = setTimeout(() => mux.close(CLOSE_CODES.policy, 'no hello in time'), timing.handshakeMs);
   try {
-    const theirs = await mux.ready.catch(() => undefined);
-    if (!theirs) return void log('A host disconnected before its hello');
-    const host = hosts.join(mux, kind, theirs);
+    const hello = await mux.ready.catch(() => undefined);
+    if (!hello) return void log('A host disconnected before its hello');
+    const host = hosts.join(mux, kind, hello);
     if (!host) return void log(`Rejected a host (${kind}): too many hosts`);
     joined.resolve(host);
     return host;

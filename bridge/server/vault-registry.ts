@@ -37,17 +37,17 @@ export class VaultRegistry {
    * is none with that name.
    */
   among(request: VaultAddress): VaultCandidates | undefined {
-    const door = this.door(request);
+    const doorVault = this.door(request);
     const requestedName = getRequestedName(request.url);
-    if (requestedName === undefined) return door === this.first ? [this.first, ...this.all.slice(1)] : [door];
-    const named = this.#byName.get(requestedName);
-    return named && (door === named || door === this.first) ? [named] : undefined;
+    if (requestedName === undefined) return doorVault === this.first ? [this.first, ...this.all.slice(1)] : [doorVault];
+    const namedVault = this.#byName.get(requestedName);
+    return namedVault && (doorVault === namedVault || doorVault === this.first) ? [namedVault] : undefined;
   }
 
   /** Finds the vault of a request by its bearer token. */
   byToken(request: VaultAddress, token: string | undefined): Vault {
-    const among = this.among(request) ?? [this.first];
-    return (token !== undefined && findByToken(among, token)) || among[0];
+    const candidates = this.among(request) ?? [this.first];
+    return (token !== undefined && findByToken(candidates, token)) || candidates[0];
   }
 
   /** Finds the vault of a request that returns from an OAuth service; undefined for other requests. */
@@ -71,19 +71,19 @@ export class VaultRegistry {
   /**
    * Finds the vault for a `connect`. A password does not identify a vault and is tried on one only: undefined if several vaults have one.
    */
-  async #byConnect(among: VaultCandidates, auth: unknown, bearer: string | undefined): Promise<Vault | undefined> {
-    if (among.length === 1) return among[0];
+  async #byConnect(candidates: VaultCandidates, auth: unknown, bearer: string | undefined): Promise<Vault | undefined> {
+    if (candidates.length === 1) return candidates[0];
     const { credentialId, token, deviceToken, password }: Record<string, unknown> =
       typeof auth === 'object' && auth !== null ? { ...auth } : {};
-    if (typeof credentialId === 'string') return among.find((vault) => vault.auth.hasApp(credentialId)) ?? among[0];
+    if (typeof credentialId === 'string') return candidates.find((vault) => vault.auth.hasApp(credentialId)) ?? candidates[0];
     for (const each of [token, deviceToken, bearer]) {
-      const found = typeof each === 'string' && findByToken(among, each);
+      const found = typeof each === 'string' && findByToken(candidates, each);
       if (found) return found;
     }
-    if (typeof password !== 'string') return among[0];
-    const states = await Promise.all(among.map(async (vault) => ({ vault, isSet: await vault.auth.hasPassword() })));
+    if (typeof password !== 'string') return candidates[0];
+    const states = await Promise.all(candidates.map(async (vault) => ({ vault, isSet: await vault.auth.hasPassword() })));
     const [only, another] = states.filter(({ isSet }) => isSet);
-    return another ? undefined : (only?.vault ?? among[0]);
+    return another ? undefined : (only?.vault ?? candidates[0]);
   }
 }
 
@@ -94,8 +94,8 @@ const AMBIGUOUS_VAULT: Denial = {
 };
 
 /** Returns the first vault that accepts a token. Always checks all vaults. */
-function findByToken(among: readonly Vault[], token: string): Vault | undefined {
-  return among.filter((vault) => vault.auth.isKnownToken(token))[0];
+function findByToken(candidates: readonly Vault[], token: string): Vault | undefined {
+  return candidates.filter((vault) => vault.auth.isKnownToken(token))[0];
 }
 
 /** Returns the vault name in a URL's `?vault=`. */

@@ -13,8 +13,8 @@ export function createSystemdService({ home, env }: ServiceMachine): ServiceMana
     missing: async (run) => {
       const { code, stderr } = await run('systemctl', ['--user', 'show', '--property=Version']);
       if (code === 0) return undefined;
-      const said = stderr.trim().split('\n')[0];
-      return `systemd is not running for this user${said ? ` (${said})` : ''}. Log in directly or by SSH, not with su or in a container.`;
+      const errorLine = stderr.trim().split('\n')[0];
+      return `systemd is not running for this user${errorLine ? ` (${errorLine})` : ''}. Log in directly or by SSH, not with su or in a container.`;
     },
     end: [],
     start: [systemctl('daemon-reload'), systemctl('enable', UNIT_NAME), systemctl('restart', UNIT_NAME)],

@@ -55,7 +55,7 @@ export async function startCliGateway(options: Parameters<typeof createBridgedGa
     gw,
     port: new URL(bridge.url).port,
     run: (args, { input, env: more = {} } = {}) => runPerch(args, { ...env, ...more }, input),
-    start: (args, more = {}) => startPerchCommand(args, { ...env, ...more }),
+    start: (args, extraEnv = {}) => startPerchCommand(args, { ...env, ...extraEnv }),
     async [Symbol.asyncDispose]() {
       await gw[Symbol.asyncDispose]();
       await bridge[Symbol.asyncDispose]();

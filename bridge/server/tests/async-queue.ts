@@ -18,15 +18,15 @@ export function createAsyncQueue<T>(): AsyncQueue<T> {
     },
     fail(error) {
       failure ??= error;
-      for (const waiter of waiting.splice(0)) waiter.reject(error);
+      for (const pending of waiting.splice(0)) pending.reject(error);
     },
     next() {
       const item = items.shift();
       if (item !== undefined) return Promise.resolve(item);
       if (failure) return Promise.reject(failure);
-      const waiter = Promise.withResolvers<T>();
-      waiting.push(waiter);
-      return waiter.promise;
+      const pending = Promise.withResolvers<T>();
+      waiting.push(pending);
+      return pending.promise;
     },
   };
 }

@@ -72,12 +72,12 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
     this.#check();
     this.asked.push(lease);
     const { present, presumed, holder } = lease;
-    const isThere = presumed !== undefined && presumed !== holder && (present === null || present.includes(presumed));
-    return isThere ? null : this.asked.length;
+    const isPresent = presumed !== undefined && presumed !== holder && (present === null || present.includes(presumed));
+    return isPresent ? null : this.asked.length;
   }
 
-  async releaseLease(...given: [name: string, holder: string, fence: number]): Promise<void> {
-    this.released.push(given);
+  async releaseLease(...args: [name: string, holder: string, fence: number]): Promise<void> {
+    this.released.push(args);
   }
 
   async putBlob(hash: string, bytes: Uint8Array): Promise<void> {

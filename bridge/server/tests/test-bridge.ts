@@ -30,7 +30,7 @@ export interface TestBridge extends AsyncDisposable {
 }
 
 /** `ask`: the fetch function of `http`. */
-export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask = fetch): Promise<TestBridge> {
+export async function startTestBridge(options: Partial<BridgeOptions> = {}, fetchHttp = fetch): Promise<TestBridge> {
   const dir = await mkdtemp(join(tmpdir(), 'perch-bridge-'));
   const home = await Home.open({ dir: join(dir, 'home') });
   const token = await home.token();
@@ -58,9 +58,9 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask 
     appDir,
     lines,
     journal,
-    async attach(given = {}) {
+    async attach(overrides = {}) {
       const attached = new Promise((resolve) => bridge.hosts.once('join', resolve));
-      const host = await dialHost({ url: bridge.url, credential: given.credential ?? bridge.hostCredential(), ...given });
+      const host = await dialHost({ url: bridge.url, credential: overrides.credential ?? bridge.hostCredential(), ...overrides });
       hosts.push(host);
       await attached;
       return host;
@@ -74,7 +74,7 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask 
       return linkResult.parse(await answer.json())[kind];
     },
     http(path, { token: given = token, headers, ...init } = {}) {
-      return ask(`${bridge.url}${path}`, {
+      return fetchHttp(`${bridge.url}${path}`, {
         ...init,
         headers: { ...(given === null ? {} : { authorization: `Bearer ${given}` }), ...headers },
       });

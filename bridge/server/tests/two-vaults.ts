@@ -82,20 +82,20 @@ export async function startTwoVaults({ dir, ...options }: { dir: string } & Para
     if (!served) throw new Error(`no vault ${name}`);
     const which = name === '' ? 'own' : name;
     const home = name === '' ? ownHome : workHome;
-    const attach = async (given: Partial<FakeHostOptions> = {}): Promise<FakeHost> => {
+    const attach = async (overrides: Partial<FakeHostOptions> = {}): Promise<FakeHost> => {
       const joined = new Promise((resolve) => served.hosts.once('join', resolve));
       const host = await dialHost({
         url: served.origin,
         credential: served.hostCredential(),
         http: async (request, { principal }) => Response.json({ vault: which, principal, url: request.url }),
-        ...given,
+        ...overrides,
       });
       hosts.push(host);
       await joined;
       return host;
     };
-    const about = { served, home, token: await home.token(), vaultKey: keys[which], journal: journals[which], ring: rings[which] };
-    return { name, ...about, attach, host: await attach() };
+    const common = { served, home, token: await home.token(), vaultKey: keys[which], journal: journals[which], ring: rings[which] };
+    return { name, ...common, attach, host: await attach() };
   };
   return {
     gateway,
