@@ -13,7 +13,7 @@ const SLACK_BYTES = 8 * 1024 * 1024;
 /** Returns memory to the system while idle: V8 collects garbage only on allocation. Returns a function that stops it. */
 export function startIdleGc(): () => void {
   let last = performance.eventLoopUtilization();
-  const look = (): void => {
+  const collectIfIdle = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
@@ -23,7 +23,7 @@ export function startIdleGc(): () => void {
   let timer: NodeJS.Timeout;
   const wait = (ms: number): void => {
     timer = setTimeout(() => {
-      look();
+      collectIfIdle();
       wait(Math.min(2 * ms, MAX_CHECK_MS));
     }, ms).unref();
   };

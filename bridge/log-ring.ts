@@ -44,9 +44,9 @@ export class LogRing {
 
   /** See the port's `logs.read` (shared/ports/system-port.ts). */
   read({ ring, after, before, limit, level }: LogReadParams) {
-    const own = ring === this.id;
-    const from = after === undefined || !own ? 0 : after;
-    const to = before === undefined ? Infinity : own ? before : 0;
+    const isSameRing = ring === this.id;
+    const from = after === undefined || !isSameRing ? 0 : after;
+    const to = before === undefined ? Infinity : isSameRing ? before : 0;
     const grave = this.#lines.filter((line) => line.number > from && line.number < to && isAtLeast(line.level, level));
     return {
       ring: this.id,

@@ -35,9 +35,9 @@ export async function listVaultNames(home: string): Promise<string[]> {
 export async function createVault(home: string, name: string, warn: (line: string) => void): Promise<Home | undefined> {
   if (await hasVault(home, name)) return undefined;
   await Home.open({ dir: getVaultsFolder(home), warn });
-  const made = await Home.open({ dir: getVaultFolder(home, name), warn });
-  await made.token();
-  return made;
+  const vault = await Home.open({ dir: getVaultFolder(home, name), warn });
+  await vault.token();
+  return vault;
 }
 
 /** Deletes a vault permanently. If interrupted, the vault is either intact or no longer a vault. */

@@ -24,9 +24,9 @@ const clock = new HybridClock(Date.now, 'host-a');
 /** Default fields of a record in each store, completed with the test's own. */
 const withStoreFields = (store: SyncStore, key: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || store === 'sessions' || store === 'heads') return value;
-  const own = store === 'config' || store === 'secrets' ? { name: key } : store === 'execPolicies' ? { hash: key } : { id: key, key };
+  const keyFields = store === 'config' || store === 'secrets' ? { name: key } : store === 'execPolicies' ? { hash: key } : { id: key, key };
   return {
-    ...own,
+    ...keyFields,
     ...(store === 'messages' && { sessionKey: 'main/one', content: '' }),
     ...(store === 'runs' && { sessionKey: 'main/one' }),
     ...value,
@@ -34,13 +34,13 @@ const withStoreFields = (store: SyncStore, key: string, value: unknown): unknown
 };
 
 /** A record as pushed by a host, with its payload from `value`. */
-export const createRecord = (store: SyncStore, key: string, value: unknown, more: Partial<SyncRecord> = {}): SyncRecord => ({
+export const createRecord = (store: SyncStore, key: string, value: unknown, overrides: Partial<SyncRecord> = {}): SyncRecord => ({
   store,
   key,
   clock: clock.tick(),
   seal: 'none',
   payload: JSON.stringify(withStoreFields(store, key, value)),
-  ...more,
+  ...overrides,
 });
 export const createTombstone = (store: SyncStore, key: string): SyncRecord => ({
   ...createRecord(store, key, null),

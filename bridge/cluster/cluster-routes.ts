@@ -151,17 +151,18 @@ export class ClusterRoutes {
     end();
   }
 
-  async #carry(near: Stream, opening: Opening): Promise<void> {
+  async #carry(local: Stream, opening: Opening): Promise<void> {
     const { hosts, journal, timing } = this.#deps;
-    if (!FORWARDED_KINDS.has(opening.kind)) return near.reset(CLOSE_CODES.policy, `unknown stream kind between bridges: "${opening.kind}"`);
+    if (!FORWARDED_KINDS.has(opening.kind))
+      return local.reset(CLOSE_CODES.policy, `unknown stream kind between bridges: "${opening.kind}"`);
     if (!hosts.own) await hosts.wait(timing.hostWaitMs);
     const mux = hosts.own?.mux;
-    if (near.closed) return;
-    if (!mux) return near.reset(ROUTE_RESTARTING.code, ROUTE_RESTARTING.reason);
+    if (local.closed) return;
+    if (!mux) return local.reset(ROUTE_RESTARTING.code, ROUTE_RESTARTING.reason);
     // Sequence numbers belong to one journal: use this one's, so that the caller sees everything in it.
     const headers: Record<string, string> = { ...opening.headers, [MIN_HEAD_HEADER]: String(journal.head), [VIA_BRIDGE_HEADER]: '1' };
-    const far = mux.open({ ...opening, headers });
-    pipeStreams(near, far, {
+    const remote = mux.open({ ...opening, headers });
+    pipeStreams(local, remote, {
       bulk: opening.kind !== 'rpc' && opening.kind !== RESPONSES_KIND,
       lost: (code, reason) => (hosts.has(mux) ? { code, reason } : ROUTE_RESTARTING),
     });

@@ -32,14 +32,14 @@ export const toDialSubject = (seal: RecordSeal, bridge: string): string => `perc
  */
 export async function dialBridge(dialling: DialContext, bridge: string): Promise<NatsLink> {
   const { nc, seal } = dialling;
-  const door = toDialSubject(seal, bridge);
+  const subject = toDialSubject(seal, bridge);
   const attempt = acceptOn(dialling);
   try {
-    const dialled = seal.seal(serializeMessage(attempt.word), `dial ${door}`);
-    const { data } = await nc.request(door, dialled, { timeout: RESPONSE_MS });
-    const theirs = parseMessage(seal, data, `accept ${attempt.word.nonce}`);
-    if (!theirs) throw new Error('the other bridge couldn’t prove that it has the vault key');
-    return attempt.link('dialer', theirs);
+    const sealedDial = seal.seal(serializeMessage(attempt.word), `dial ${subject}`);
+    const { data } = await nc.request(subject, sealedDial, { timeout: RESPONSE_MS });
+    const acceptMessage = parseMessage(seal, data, `accept ${attempt.word.nonce}`);
+    if (!acceptMessage) throw new Error('the other bridge couldn’t prove that it has the vault key');
+    return attempt.link('dialer', acceptMessage);
   } catch (error) {
     attempt.from.unsubscribe();
     throw isNoResponders(error) ? new Error('not connected to the cluster', { cause: error }) : error;
@@ -52,23 +52,23 @@ export async function dialBridge(dialling: DialContext, bridge: string): Promise
  */
 export function acceptBridges(dialling: DialContext, bridge: string, onlink: (link: NatsLink) => void): () => void {
   const { nc, seal } = dialling;
-  const door = toDialSubject(seal, bridge);
+  const subject = toDialSubject(seal, bridge);
   let unproven = 0;
   const accept = (data: Uint8Array): Uint8Array | undefined => {
-    const theirs = parseMessage(seal, data, `dial ${door}`);
-    if (!theirs || unproven >= MAX_UNPROVEN) return undefined;
+    const dialMessage = parseMessage(seal, data, `dial ${subject}`);
+    if (!dialMessage || unproven >= MAX_UNPROVEN) return undefined;
     const attempt = acceptOn(dialling, () => {
       clearTimeout(timer);
       onlink(link);
     });
-    const link = attempt.link('acceptor', theirs);
+    const link = attempt.link('acceptor', dialMessage);
     const timer = setTimeout(() => link.close(), PROOF_MS);
     unproven++;
     void Promise.race([attempt.proven, link.ended]).then(() => unproven--);
     void link.ended.then(() => clearTimeout(timer));
-    return seal.seal(serializeMessage(attempt.word), `accept ${theirs.nonce}`);
+    return seal.seal(serializeMessage(attempt.word), `accept ${dialMessage.nonce}`);
   };
-  const listening = nc.subscribe(door, {
+  const listening = nc.subscribe(subject, {
     callback(error, message) {
       if (error || message.reply === undefined) return;
       // An empty message only asks whether the bridge is there.

@@ -54,7 +54,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Joi
       if (current === connected) current = undefined;
     });
   });
-  const dialled = async (to: string): ReturnType<typeof dialBridge> => {
+  const dial = async (to: string): ReturnType<typeof dialBridge> => {
     if (!current) throw new Error('the cluster is offline');
     return dialBridge(current.dialling, to);
   };
@@ -65,7 +65,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Joi
     isGone: async (other) => current !== undefined && isGone(current.dialling, other),
     lose: (other) => routes.dropHost(other),
     async use(other) {
-      await routes.useHost(other, dialled);
+      await routes.useHost(other, dial);
       return other !== null && routes.reaches(other);
     },
     others: () => routes.listOthers,

@@ -6,19 +6,19 @@ import { copyChunk } from '../server/socket-link.ts';
  * accepts, so that at most a stream's credit is buffered per direction. `bulk`: all binary data is body data.
  */
 export function pipeStreams(
-  near: Stream,
-  far: Stream,
+  local: Stream,
+  remote: Stream,
   { bulk, lost }: { bulk: boolean; /** Close code and reason for `near` when `far` is lost. */ lost?: PipeLoss },
 ): void {
-  const back = createDirection(far, near, bulk);
-  const forth = createDirection(near, far, bulk);
-  near.receive({ ...forth, drain: back.drained, reset: (code, reason) => far.reset(code, reason) });
-  far.receive({
+  const back = createDirection(remote, local, bulk);
+  const forth = createDirection(local, remote, bulk);
+  local.receive({ ...forth, drain: back.drained, reset: (code, reason) => remote.reset(code, reason) });
+  remote.receive({
     ...back,
     drain: forth.drained,
     reset(code, reason) {
-      const told = lost?.(code, reason) ?? { code, reason };
-      near.reset(told.code, told.reason);
+      const close = lost?.(code, reason) ?? { code, reason };
+      local.reset(close.code, close.reason);
     },
   });
 }
@@ -34,11 +34,11 @@ interface PipeDirection {
 function createDirection(from: Stream, to: Stream, bulk: boolean): PipeDirection {
   let owed = 0;
   /** More chunks of the same message follow. */
-  let isWithin = false;
+  let isMidMessage = false;
   return {
     data(chunk, fin, text) {
-      const large = bulk || isWithin || !fin;
-      isWithin = !fin;
+      const large = bulk || isMidMessage || !fin;
+      isMidMessage = !fin;
       owed += chunk.byteLength;
       if (text) to.sendText(copyChunk(chunk), fin, large);
       else to.send(copyChunk(chunk), { fin, bulk: large });

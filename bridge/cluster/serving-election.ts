@@ -99,16 +99,16 @@ export class ServingElection {
     this.#leaving = true;
     if (!isMine || others() === 0) return;
     const began = performance.now();
-    const never = new AbortController().signal;
+    const neverAborted = new AbortController().signal;
     while (performance.now() - began < leaveMs && !this.#stop.signal.aborted) {
       const { state } = this;
       if (state && state.bridge !== bridge && state.ready) {
         hosts.yields = true;
         // The others check at the same interval, so their clients find the next host too.
-        return abortableDelay(moveMs + lookMs, never);
+        return abortableDelay(moveMs + lookMs, neverAborted);
       }
       if (state?.bridge === bridge && performance.now() - began > takeMs) return;
-      await abortableDelay(lookMs / 5, never);
+      await abortableDelay(lookMs / 5, neverAborted);
     }
   }
 

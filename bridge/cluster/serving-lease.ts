@@ -44,12 +44,12 @@ export class ServingLease {
   }
 
   /** Replaces revision `over`. Returns the new revision; null if it was changed in the meantime. */
-  async write(over: number, value: ServingState, { isNew = false } = {}): Promise<number | null> {
+  async write(revision: number, value: ServingState, { isNew = false } = {}): Promise<number | null> {
     const { leases } = this.#places;
     const key = await this.#key();
     const bytes = await sealJson(this.#seal, value, key);
     try {
-      const written = await (over === 0 ? leases.create(key, bytes) : leases.update(key, bytes, over));
+      const written = await (revision === 0 ? leases.create(key, bytes) : leases.update(key, bytes, revision));
       return !isNew || (await isWriteCurrent(this.#places, this.#seal, key, written)) ? written : null;
     } catch (error) {
       if (isWrongSequence(error)) return null;

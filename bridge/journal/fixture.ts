@@ -26,29 +26,29 @@ export const readMode = (path: string): string => (statSync(path).mode & 0o777).
 export const createClock = (wall: number, origin = 'a'): string => `${String(wall).padStart(15, '0')}-0000-${origin}`;
 
 /** A version of a record, at a time of its writer's clock. */
-export function createVersion(key: string, wall: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord {
+export function createVersion(key: string, wall: number, origin = 'a', overrides: Partial<SyncRecord> = {}): SyncRecord {
   return {
     store: 'messages',
     key,
     clock: createClock(wall, origin),
     seal: 'none',
     payload: JSON.stringify({ key, wall, origin }),
-    ...more,
+    ...overrides,
   };
 }
 
-export const createVersions = (count: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord[] =>
-  Array.from({ length: count }, (_, index) => createVersion(`${origin}${index}`, 1000 + index, origin, more));
+export const createVersions = (count: number, origin = 'a', overrides: Partial<SyncRecord> = {}): SyncRecord[] =>
+  Array.from({ length: count }, (_, index) => createVersion(`${origin}${index}`, 1000 + index, origin, overrides));
 
 export type TestCore = SqliteJournal & { heard: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
 
 /** The engine without its thread, with the events that it emitted. */
 export function openCore(options: Partial<SqliteJournalOptions> & { dir: string }): TestCore {
-  const heard: TestCore['heard'] = { changed: [], replaced: [] };
+  const received: TestCore['heard'] = { changed: [], replaced: [] };
   const journal = new SqliteJournal({
     vaultKey: KEY,
-    onchanged: (head) => heard.changed.push(head),
-    onreplaced: (reason) => heard.replaced.push(reason),
+    onchanged: (head) => received.changed.push(head),
+    onreplaced: (reason) => received.replaced.push(reason),
     ...options,
   });
   let open = true;
@@ -56,7 +56,7 @@ export function openCore(options: Partial<SqliteJournalOptions> & { dir: string 
     if (open) SqliteJournal.prototype.close.call(journal);
     open = false;
   };
-  return Object.assign(journal, { heard, close, [Symbol.dispose]: close });
+  return Object.assign(journal, { heard: received, close, [Symbol.dispose]: close });
 }
 
 /** Runs one task. Throws its error. */

@@ -8,11 +8,11 @@ import type { JournalTables } from './journal-tables.ts';
 export function getJournalInfo(tables: JournalTables, path: string): JournalInfo {
   tables.reload();
   const { id, head, schema } = tables.meta;
-  const one = (sql: string): Record<string, unknown> => tables.sql(sql).get() ?? {};
-  const { records } = one('SELECT count(*) AS records FROM records');
-  const { tombstones } = one('SELECT count(*) AS tombstones FROM records WHERE deleted = 1');
-  const { blobs, blobBytes } = one('SELECT count(*) AS blobs, sum(length(bytes)) AS blobBytes FROM blobs');
-  const { at } = one('SELECT at FROM records ORDER BY seq DESC LIMIT 1');
+  const getRow = (sql: string): Record<string, unknown> => tables.sql(sql).get() ?? {};
+  const { records } = getRow('SELECT count(*) AS records FROM records');
+  const { tombstones } = getRow('SELECT count(*) AS tombstones FROM records WHERE deleted = 1');
+  const { blobs, blobBytes } = getRow('SELECT count(*) AS blobs, sum(length(bytes)) AS blobBytes FROM blobs');
+  const { at } = getRow('SELECT at FROM records ORDER BY seq DESC LIMIT 1');
   const notices = tables.sql('SELECT at, message FROM notices ORDER BY number').all();
   return {
     id,

@@ -13,18 +13,18 @@ const isTickLease = (name: string): boolean => name.startsWith('cron:');
  * holder's lease has not expired or that holder is present.
  */
 export function takeLease(tables: JournalTables, { name, holder, presumed, ttlMs, present }: LeaseRequest, now: number): number | null {
-  const isThere = (origin: string): boolean => present === null || present.includes(origin);
+  const isPresent = (origin: string): boolean => present === null || present.includes(origin);
   const earlier = isTickLease(name) ? 0 : tables.meta.fences;
   const lease = tables.sql('SELECT holder, fence, until FROM leases WHERE name = ?').get(name);
   let fence: number;
   if (!lease) {
-    if (presumed !== undefined && presumed !== holder && isThere(presumed)) return null;
+    if (presumed !== undefined && presumed !== holder && isPresent(presumed)) return null;
     // The presumed holder has fence 1 without taking a lease.
     fence = Math.max(presumed === undefined ? 0 : 1, earlier) + 1;
   } else if (lease.holder === holder) {
     fence = Number(lease.fence);
   } else {
-    if (typeof lease.holder === 'string' && (Number(lease.until) > now || isThere(lease.holder))) return null;
+    if (typeof lease.holder === 'string' && (Number(lease.until) > now || isPresent(lease.holder))) return null;
     fence = Math.max(Number(lease.fence), earlier) + 1;
   }
   tables.sql('INSERT OR REPLACE INTO leases (name, holder, fence, until) VALUES (?, ?, ?, ?)').run(name, holder, fence, now + ttlMs);
@@ -44,6 +44,6 @@ export function releaseLease(tables: JournalTables, name: string, holder: string
 export function raiseMinFence(tables: JournalTables, { store, fence = 0 }: Pick<SyncRecord, 'store' | 'fence'>): void {
   if (store !== 'runs') return;
   if (fence <= Math.max(1, tables.meta.fences)) return;
-  const given = Number(tables.sql('SELECT max(fence) AS given FROM leases').get()?.given ?? 0);
-  if (fence > given) tables.meta.fences = fence;
+  const maxFence = Number(tables.sql('SELECT max(fence) AS given FROM leases').get()?.given ?? 0);
+  if (fence > maxFence) tables.meta.fences = fence;
 }

@@ -128,13 +128,13 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
     await exited;
   }
 
-  #request<N extends CallName>(call: N, asked: ThreadParams<N>): Promise<ThreadResult<N>> {
+  #request<N extends CallName>(call: N, params: ThreadParams<N>): Promise<ThreadResult<N>> {
     if (this.#closing) return Promise.reject(new JournalError('The journal is closed'));
     const thread = this.#thread;
     if (!thread) return Promise.reject(new JournalError('The journal thread is restarting'));
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
-      thread.postMessage({ id, call, ...asked });
+      thread.postMessage({ id, call, ...params });
       this.#pending.set(id, { resolve, reject });
     });
   }

@@ -31,8 +31,8 @@ export interface ReplaceOptions {
  */
 export function replaceJournal(replacing: ReplaceOptions): JournalTables {
   const { path, live } = replacing;
-  const there = getFileIdentity(path);
-  const tables = (there !== null && there !== live.file && adoptJournal(replacing)) || renewJournal(replacing, there);
+  const identity = getFileIdentity(path);
+  const tables = (identity !== null && identity !== live.file && adoptJournal(replacing)) || renewJournal(replacing, identity);
   closeConnection(live.db);
   return tables;
 }
@@ -63,7 +63,7 @@ function adoptJournal({ path, seal, surroundings, live }: ReplaceOptions): Journ
 
 function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions, existing: string | null): JournalTables {
   const fresh = join(dirname(path), `journal.${randomBytes(6).toString('hex')}.tmp`);
-  const aside = existing === null ? null : toAsidePath(path, surroundings.now());
+  const asidePath = existing === null ? null : toAsidePath(path, surroundings.now());
   const sources = [live.db];
   try {
     createPrivateFile(fresh);
@@ -74,13 +74,13 @@ function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions
       const tables = new JournalTables(target, seal);
       tables.begin();
       const records = sources.reduce((sum, source) => sum + salvageRecords(source, tables), 0);
-      tables.note(describeReplacement(reason, records, aside), surroundings.now());
+      tables.note(describeReplacement(reason, records, asidePath), surroundings.now());
       tables.commit();
     } finally {
       // Closing checkpoints everything into the one file.
       closeConnection(target);
     }
-    moveIntoPlace(fresh, path, existing, aside);
+    moveIntoPlace(fresh, path, existing, asidePath);
   } finally {
     for (const file of [fresh, ...SIDE_FILES(fresh)]) rmSync(file, { force: true });
     for (const source of sources.slice(1)) closeConnection(source);
@@ -94,12 +94,12 @@ function renewJournal({ path, seal, surroundings, live, reason }: ReplaceOptions
  * Moves the existing file aside with its WAL, so that SQLite does not apply that to the new file. If the file system has hard links, there
  * is a file at the path at all times.
  */
-function moveIntoPlace(fresh: string, path: string, existing: string | null, aside: string | null): void {
+function moveIntoPlace(fresh: string, path: string, existing: string | null, asidePath: string | null): void {
   if (getFileIdentity(path) !== existing) throw new JournalError('Another process replaced the journal at the same time');
   const [wal = '', shm = ''] = SIDE_FILES(path);
-  if (aside) {
-    linkOrRename(path, aside);
-    if (getFileIdentity(wal)) renameSync(wal, `${aside}-wal`);
+  if (asidePath) {
+    linkOrRename(path, asidePath);
+    if (getFileIdentity(wal)) renameSync(wal, `${asidePath}-wal`);
   }
   for (const file of [wal, shm]) rmSync(file, { force: true });
   renameSync(fresh, path);
@@ -117,13 +117,13 @@ function linkOrRename(from: string, to: string): void {
 function toAsidePath(path: string, now: number): string {
   const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   for (let number = 1; ; number++) {
-    const aside = join(dirname(path), `journal.damaged-${time}${number > 1 ? `-${number}` : ''}.sqlite`);
-    if (getFileIdentity(aside) === null) return aside;
+    const asidePath = join(dirname(path), `journal.damaged-${time}${number > 1 ? `-${number}` : ''}.sqlite`);
+    if (getFileIdentity(asidePath) === null) return asidePath;
   }
 }
 
-function describeReplacement(reason: string, records: number, aside: string | null): string {
-  const savedCount = aside ? ` The damaged file was moved to ${basename(aside)}.` : '';
+function describeReplacement(reason: string, records: number, asidePath: string | null): string {
+  const savedCount = asidePath ? ` The damaged file was moved to ${basename(asidePath)}.` : '';
   return `${reason}. ${records} records were recovered, and hosts restore the rest.${savedCount}`;
 }
 

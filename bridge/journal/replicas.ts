@@ -13,12 +13,12 @@ export function openReplica(tables: JournalTables, era: string, { position }: Re
   tables.sql('DELETE FROM eras WHERE number <= (SELECT max(number) FROM eras) - ?').run(MAX_ERAS);
   // A position beyond the end of its era means that the file is an older copy of the one that the replica has read.
   const until = position && tables.sql('SELECT until FROM eras WHERE id = ?').get(position.era)?.until;
-  const known = position?.journal === id && until != null && position.seq <= Number(until);
-  if (position && !known) noteLoss(tables, position.journal === id, now);
-  const stale = known && position.seq < pruned;
+  const isKnown = position?.journal === id && until != null && position.seq <= Number(until);
+  if (position && !isKnown) noteLoss(tables, position.journal === id, now);
+  const stale = isKnown && position.seq < pruned;
   // Forgotten deletions show only by missing records, so the replica must read everything.
-  const seq = known && !stale ? position.seq : 0;
-  return { position: { journal: id, era, seq }, head, schema, wantsAll: !known, stale };
+  const seq = isKnown && !stale ? position.seq : 0;
+  return { position: { journal: id, era, seq }, head, schema, wantsAll: !isKnown, stale };
 }
 
 function noteLoss(tables: JournalTables, older: boolean, now: number): void {

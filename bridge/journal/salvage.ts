@@ -11,7 +11,7 @@ const MAX_UNREADABLE_ROWS = 10_000;
  * Copies all readable and valid data of a damaged journal to another one, within its transaction: records (merged), leases, attachments.
  * Returns the number of records.
  */
-export function salvageRecords(from: DatabaseSync, into: JournalTables): number {
+export function salvageRecords(from: DatabaseSync, tables: JournalTables): number {
   // SQLite rejects a file that is shorter than its header says, unless in repair mode (sqlite.org/pragma.html, "writable_schema").
   enableRepair(from);
   // Leases first: they contain the fences that were given.
@@ -19,29 +19,29 @@ export function salvageRecords(from: DatabaseSync, into: JournalTables): number 
     if (typeof name !== 'string' || typeof fence !== 'bigint' || typeof until !== 'bigint') continue;
     const sql = `INSERT INTO leases (name, holder, fence, until) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name)
       DO UPDATE SET holder = ?2, fence = ?3, until = ?4 WHERE fence < ?3`;
-    into.sql(sql).run(name, typeof holder === 'string' ? holder : null, fence, until);
+    tables.sql(sql).run(name, typeof holder === 'string' ? holder : null, fence, until);
   }
   let records = 0;
   for (const raw of iterateReadable(from, 'SELECT *, seq AS row FROM records WHERE seq > ? ORDER BY seq')) {
-    const row = into.seal.read(raw);
+    const row = tables.seal.read(raw);
     if (!row) continue;
     records++;
     const record = toRecord(row);
     if (record) {
-      raiseMinFence(into, record);
-      into.accept(record, row.pusher, row.at);
-    } else if (!into.sql('SELECT 1 FROM records WHERE store = ? AND key = ?').get(row.store, row.key)) {
-      into.put({ ...row, seq: ++into.meta.head });
+      raiseMinFence(tables, record);
+      tables.accept(record, row.pusher, row.at);
+    } else if (!tables.sql('SELECT 1 FROM records WHERE store = ? AND key = ?').get(row.store, row.key)) {
+      tables.put({ ...row, seq: ++tables.meta.head });
     }
   }
   for (const { hash, at, bytes } of iterateReadable(from, 'SELECT *, rowid AS row FROM blobs WHERE rowid > ? ORDER BY rowid')) {
     if (!(bytes instanceof Uint8Array) || typeof hash !== 'string' || typeof at !== 'bigint') continue;
     if (computeSha256(bytes) !== hash) continue;
-    into.sql('INSERT OR IGNORE INTO blobs (hash, at, bytes) VALUES (?, ?, ?)').run(hash, at, bytes);
+    tables.sql('INSERT OR IGNORE INTO blobs (hash, at, bytes) VALUES (?, ?, ?)').run(hash, at, bytes);
   }
   for (const { value } of iterateReadable(from, "SELECT value, 1 AS row FROM meta WHERE name = 'schema' AND ? < 1")) {
     const schema = Number(value);
-    if (Number.isSafeInteger(schema)) into.meta.schema = Math.max(into.meta.schema, schema);
+    if (Number.isSafeInteger(schema)) tables.meta.schema = Math.max(tables.meta.schema, schema);
   }
   return records;
 }

@@ -139,11 +139,11 @@ export class SqliteJournal {
       return { head: this.#tables.meta.head, page: this.#tables.page(after, limit, except ?? null) };
     });
     this.#drop(page.damaged);
-    const looked = page.last?.seq ?? 0;
-    const next = page.full ? looked : Math.max(head, looked);
+    const lastSeq = page.last?.seq ?? 0;
+    const next = page.full ? lastSeq : Math.max(head, lastSeq);
     // The era's end must be on disk before a replica reports that position.
     if (this.#until !== undefined && next > this.#until) this.commit([]);
-    return { records: page.records, next, head: Math.max(head, looked) };
+    return { records: page.records, next, head: Math.max(head, lastSeq) };
   }
 
   /** Starts reading all records as of now. See `Journal.snapshot`. */

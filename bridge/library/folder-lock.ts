@@ -59,16 +59,16 @@ async function acquireLock(folder: string, path: string): Promise<boolean> {
 async function removeAbandonedLock(path: string): Promise<boolean> {
   const [owner, file] = await Promise.all([readFile(path, 'utf8').catch(() => ''), stat(path).catch(() => undefined)]);
   if (!file || !isAbandoned(owner, file.mtimeMs)) return false;
-  const aside = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const asidePath = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    await rename(path, aside);
+    await rename(path, asidePath);
   } catch {
     return false;
   }
   // Another process may have removed it first, and this is the next holder's lock: restore it.
-  const isOther = (await readFile(aside, 'utf8').catch(() => '')) !== owner;
-  if (isOther) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
+  const isOther = (await readFile(asidePath, 'utf8').catch(() => '')) !== owner;
+  if (isOther) await link(asidePath, path).catch(() => {});
+  await rm(asidePath, { force: true });
   return !isOther;
 }
 

@@ -38,12 +38,12 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
       return withFolderLock(folder, async () => {
         // Programs that ignore the lock may save the file between the last check and the rename; Node has no way to prevent that.
         for (;;) {
-          const seen = await statFile(file, path);
+          const statBefore = await statFile(file, path);
           const before = await readFileIfExists(file);
           const text = edit(before);
           if (text === undefined) return before;
           const now = await statFile(file, path);
-          if (now?.size !== seen?.size || now?.modifiedAt !== seen?.modifiedAt) continue;
+          if (now?.size !== statBefore?.size || now?.modifiedAt !== statBefore?.modifiedAt) continue;
           await put(path, text);
           return text;
         }
@@ -87,9 +87,9 @@ const sharedWorkspaces = new Map<string, Workspace>();
 /** Returns the same workspace for the same folder and names. */
 export function getSharedWorkspace(folder: string, hidden: readonly string[]): Workspace {
   const key = JSON.stringify([folder, hidden]);
-  const known = sharedWorkspaces.get(key) ?? folderWorkspace(folder, { hidden });
-  sharedWorkspaces.set(key, known);
-  return known;
+  const workspace = sharedWorkspaces.get(key) ?? folderWorkspace(folder, { hidden });
+  sharedWorkspaces.set(key, workspace);
+  return workspace;
 }
 
 async function listFiles(folder: string, under: string | undefined, hidden: readonly string[]): Promise<WorkspaceFile[]> {

@@ -79,9 +79,9 @@ export class MemoryManager extends Manager {
     if (workspaceDir.trim() === '') throw new Error('The workspace folder must not be empty');
     const folder = resolve(workspaceDir);
     const settings = config instanceof Config ? config : new MemoryConfig(config);
-    const own = model && parseModelConfig(model);
-    const requested = selectSummaryModel(own, settings.summary.model);
-    const counter = own && createTokenCounter(own);
+    const modelConfig = model && parseModelConfig(model);
+    const requested = selectSummaryModel(modelConfig, settings.summary.model);
+    const counter = modelConfig && createTokenCounter(modelConfig);
     const index = new SqliteIndex(join(folder, 'memory.db'));
     const workspace = folderWorkspace(folder);
     super({

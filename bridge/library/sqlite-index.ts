@@ -125,10 +125,10 @@ export class SqliteIndex implements IndexStore, VectorStore {
   }
 
   async kept(model: string, hashes: readonly string[]): Promise<Map<string, QuantizedVector>> {
-    const one = this.#db.prepare('SELECT bytes FROM vectors WHERE model = ? AND hash = ?');
+    const statement = this.#db.prepare('SELECT bytes FROM vectors WHERE model = ? AND hash = ?');
     return new Map(
       hashes.flatMap((hash) => {
-        const bytes = one.get(model, hash)?.['bytes'];
+        const bytes = statement.get(model, hash)?.['bytes'];
         return bytes instanceof Uint8Array ? [[hash, Int8Array.from(bytes, (byte) => (byte << 24) >> 24)] as const] : [];
       }),
     );

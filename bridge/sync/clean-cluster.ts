@@ -78,15 +78,15 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
   const { state: now } = await jsm.streams.info(stream);
   if (state.marks.read < now.last_seq || state.subjects !== now.num_subjects) return null;
   const used = new Set<string>();
-  const own = new Set<string>();
+  const ownBlobs = new Set<string>();
   const currentNames = new Set<string>();
   for await (const record of journal.snapshot()) {
     if (signal.aborted) return null;
-    for (const hash of record.blobs ?? []) own.add(hash);
+    for (const hash of record.blobs ?? []) ownBlobs.add(hash);
     const name = await getSubjectName(seal, record);
     if (state.getKnown(name)?.clock === record.clock) currentNames.add(name);
   }
-  for (const hash of own) used.add(await getBlobObjectName(seal, hash));
+  for (const hash of ownBlobs) used.add(await getBlobObjectName(seal, hash));
   for (const { name, object } of state.listKnown()) {
     if (object !== null) used.add(object);
     if (currentNames.has(name)) continue;
@@ -107,7 +107,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
     await objects.delete(name);
     count++;
   }
-  for (const hash of own) {
+  for (const hash of ownBlobs) {
     if (existing.has(await getBlobObjectName(seal, hash))) continue;
     const bytes = await journal.getBlob(hash);
     if (bytes) await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });

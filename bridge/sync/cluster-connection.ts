@@ -27,9 +27,9 @@ async function connectToServers(
   resolve: ResolveSecret,
   inboxPrefix: string,
 ): Promise<NatsConnection> {
-  const file = async (path: string, what: string): Promise<Uint8Array> => {
+  const file = async (path: string, noun: string): Promise<Uint8Array> => {
     return readFile(path).catch((error: unknown) => {
-      throw new ClusterProblem('refused', `Couldn’t read the ${what} (${path})`, { cause: error });
+      throw new ClusterProblem('refused', `Couldn’t read the ${noun} (${path})`, { cause: error });
     });
   };
   const credentialsIn = async (path: string): Promise<Uint8Array> => {

@@ -136,16 +136,16 @@ export class ClusterSession {
     const { info } = cluster;
     const { state, journal, options, sawSchema } = this.#deps;
     const { marks } = state;
-    const made = info.created;
+    const createdAt = info.created;
     // The stream was recreated, restored from an older copy, or had messages removed.
     this.#sawLeader(getLeaderName(cluster));
-    const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
+    const isOther = marks.stream !== createdAt || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
     if (isOther || opened.wantsAll || opened.stale || marks.schema !== SCHEMA_VERSION) {
       if (marks.stream !== '')
         options.log?.('The stream or the journal was replaced or lost records. Reading and sending everything again');
-      state.reset(made, SCHEMA_VERSION);
+      state.reset(createdAt, SCHEMA_VERSION);
       opened = await journal.open({ ...replica, position: null });
     }
     await journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
@@ -157,7 +157,7 @@ export class ClusterSession {
     const { onsent, onstate } = this.#deps;
     signal.addEventListener('abort', () => this.kick(), { once: true });
     while (!signal.aborted) {
-      const woken = new Promise<void>((wake) => (this.#kick = wake));
+      const woken = new Promise<void>((resolve) => (this.#kick = resolve));
       while (!signal.aborted && (await exchange.send())) onsent();
       onsent();
       if (signal.aborted) return;
@@ -198,7 +198,7 @@ export class ClusterSession {
     const { state } = this.#deps;
     signal.addEventListener('abort', () => this.#doubt(), { once: true });
     while (!signal.aborted) {
-      const doubted = new Promise<void>((wake) => (this.#doubt = wake));
+      const doubted = new Promise<void>((resolve) => (this.#doubt = resolve));
       const { doubtful, leader } = state.marks;
       if (doubtful) {
         await exchange.recheck();

@@ -3,22 +3,22 @@ export class ConditionWaiter {
   readonly #looks = new Set<() => void>();
 
   /** Resolves when `isSo` returns true, or after `ms` milliseconds. */
-  wait(isSo: () => boolean, ms: number): Promise<void> {
-    if (isSo()) return Promise.resolve();
+  wait(condition: () => boolean, ms: number): Promise<void> {
+    if (condition()) return Promise.resolve();
     return new Promise((resolve) => {
       const settle = (): void => {
         clearTimeout(timer);
-        this.#looks.delete(look);
+        this.#looks.delete(check);
         resolve();
       };
-      const look = (): void => void (isSo() && settle());
+      const check = (): void => void (condition() && settle());
       const timer = setTimeout(settle, ms);
-      this.#looks.add(look);
+      this.#looks.add(check);
     });
   }
 
   /** Checks all pending conditions again. */
   look(): void {
-    for (const look of [...this.#looks]) look();
+    for (const check of [...this.#looks]) check();
   }
 }

@@ -32,7 +32,8 @@ export function computePermissions({ vault, ownAccount, forCluster }: Permission
   const streams = getStreamNames(vault);
   const { objects } = streams;
   const all = Object.values(streams);
-  const api = (words: string, of: readonly string[], rest = ''): string[] => of.map((stream) => `$JS.API.${words}.${stream}${rest}`);
+  const api = (words: string, streams: readonly string[], rest = ''): string[] =>
+    streams.map((stream) => `$JS.API.${words}.${stream}${rest}`);
   // Leases are requested one by one.
   const read = all.filter((stream) => stream !== streams.leases);
   return {

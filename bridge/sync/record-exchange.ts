@@ -82,12 +82,12 @@ export class RecordExchange {
     const queue: RawMessage[] = [];
     let draining: Promise<void> | undefined;
     let isBehind = true;
-    const look = async (): Promise<void> => {
+    const checkCaughtUp = async (): Promise<void> => {
       if (!isBehind || (await this.#isBehind())) return;
       isBehind = false;
       oncaughtup();
     };
-    await look();
+    await checkCaughtUp();
     const end = new AbortController();
     const ended = AbortSignal.any([signal, end.signal]);
     const { last_seq: there } = cluster.info.state;
@@ -100,7 +100,7 @@ export class RecordExchange {
       while (queue.length > 0 && !signal.aborted) {
         const batch = queue.splice(0, MAX_BATCH);
         await this.#mutex.run(() => this.#receiveBatch(batch));
-        if (queue.length === 0) await look();
+        if (queue.length === 0) await checkCaughtUp();
       }
       draining = undefined;
     };
@@ -158,24 +158,24 @@ export class RecordExchange {
   }
 
   /** `isAnew`: the messages were read before, or should have been. */
-  async #receiveBatch(batch: readonly RawMessage[], isAnew = false): Promise<void> {
+  async #receiveBatch(batch: readonly RawMessage[], isReread = false): Promise<void> {
     const received: RecordMessage[] = [];
     for (const message of batch) {
-      const newer = await this.#selectNewer(message, isAnew);
+      const newer = await this.#selectNewer(message, isReread);
       if (newer) received.push(newer);
     }
-    await this.#storeRecords(received, isAnew ? undefined : batch.at(-1)?.seq);
+    await this.#storeRecords(received, isReread ? undefined : batch.at(-1)?.seq);
   }
 
   /** Decodes a message if it holds a version that is not known yet; otherwise undefined. */
-  async #selectNewer({ subject, seq, data }: RawMessage, isAnew: boolean): Promise<RecordMessage | undefined> {
+  async #selectNewer({ subject, seq, data }: RawMessage, isReread: boolean): Promise<RecordMessage | undefined> {
     const { cluster, seal, state } = this.#deps;
     const name = subject.slice(cluster.prefix.length);
     const message = { subject, seq, data };
     const known = state.getKnown(name);
     if (!known || seq > known.seq) return readMessage(cluster, seal, message);
     const clock = await readClock(cluster, seal, message);
-    if (isAnew ? clock === known.clock && seq === known.seq : clock <= known.clock) return undefined;
+    if (isReread ? clock === known.clock && seq === known.seq : clock <= known.clock) return undefined;
     // The message was replaced on its way, or the servers lost acknowledged messages or now number them differently, which would skip the
     // next version. Ask the stream for its current version.
     const now = await readCurrentMessage(cluster, seal, name);
@@ -245,14 +245,14 @@ export class RecordExchange {
       } catch (error) {
         if (!isWrongSequence(error)) throw error;
       }
-      const theirs = await readCurrentMessage(cluster, seal, name);
-      if (!theirs) {
+      const current = await readCurrentMessage(cluster, seal, name);
+      if (!current) {
         state.recordMarks([[name, { seq: 0, clock: '', included: [], object: null }]]);
         continue;
       }
-      await this.#storeRecords([theirs]);
+      await this.#storeRecords([current]);
       // The journal now has both versions, and a copy of the one that lost. For a newer build's record only the write time is known.
-      if (!theirs.foreign && !wins(record, theirs.record ?? theirs.known)) return;
+      if (!current.foreign && !wins(record, current.record ?? current.known)) return;
     }
     throw new ClusterProblem('failed', 'A record changes too often to be sent now');
   }

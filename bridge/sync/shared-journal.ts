@@ -204,10 +204,10 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   async examine(): Promise<ClusterReport> {
     const { servers } = this.#options.nats;
     const cluster = this.#cluster;
-    const seen = cluster && (await examineCluster(cluster, this.#seal, this.#state.marks.read).catch(() => undefined));
+    const report = cluster && (await examineCluster(cluster, this.#seal, this.#state.marks.read).catch(() => undefined));
     const { state, problem } = this.cluster;
     const { count } = await this.#countUnsent();
-    return { servers, state, problem: problem && { code: problem.code, message: problem.message }, unsent: count, seen: seen ?? null };
+    return { servers, state, problem: problem && { code: problem.code, message: problem.message }, unsent: count, seen: report ?? null };
   }
 
   close(): Promise<void> {

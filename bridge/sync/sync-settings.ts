@@ -30,7 +30,7 @@ export const natsSettingsSchema = z
     /** Number of servers that store each record, if this bridge creates the stream. Default: 3 in a cluster, 1 on a single server. */
     replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).optional(),
   })
-  .refine(({ credentials, user, token }) => [credentials, user, token].filter((way) => way !== undefined).length <= 1, {
+  .refine(({ credentials, user, token }) => [credentials, user, token].filter((method) => method !== undefined).length <= 1, {
     message: 'Use only one of credentials, user and token',
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {
@@ -53,8 +53,8 @@ export async function readSyncSettings(dir: string, warn: (line: string) => void
   try {
     return syncFileSchema.parse(JSON.parse(text)).nats;
   } catch (error) {
-    const what = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : 'it is not valid JSON';
-    throw new Error(`${file} can’t be used: ${what}`, { cause: error });
+    const problem = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : 'it is not valid JSON';
+    throw new Error(`${file} can’t be used: ${problem}`, { cause: error });
   }
 }
 

@@ -37,14 +37,14 @@ export async function createLinkPair(
   { onstream, times }: { onstream: (stream: Stream, opening: Opening) => void; times?: typeof LINK_TIMES },
 ): Promise<LinkPair> {
   const [near, far] = await Promise.all([nats.operator({ reconnect: false }), nats.operator({ reconnect: false })]);
-  const taken = Promise.withResolvers<{ link: NatsLink; mux: Mux }>();
+  const accepted = Promise.withResolvers<{ link: NatsLink; mux: Mux }>();
   const stop = acceptBridges(createDialContext(far, times), 'b', (link) =>
-    taken.resolve({ link, mux: createMux(link, 'acceptor', onstream) }),
+    accepted.resolve({ link, mux: createMux(link, 'acceptor', onstream) }),
   );
   await far.flush();
   const link = await dialBridge(createDialContext(near, times), 'b');
   const a = { nc: near, link, mux: createMux(link, 'dialer', () => {}) };
-  const b = { nc: far, ...(await taken.promise) };
+  const b = { nc: far, ...(await accepted.promise) };
   await Promise.all([a.mux.ready, b.mux.ready]);
   return {
     a,

@@ -39,9 +39,9 @@ export async function createMember(
   servers: string[],
   { hosts = true, comesUp, times, ...host }: MemberOptions = {},
 ): Promise<ClusterTestMember> {
-  const own = await startMachine(createSettings(servers), { confirmMs: 2000 });
-  const bridge = await startTestBridge({ token: OWNER, journal: own.journal, vaultKey: KEY, via: toViaId(KEY) });
-  own.journal.tellHosts(() => bridge.bridge.hosts.list().flatMap(({ origin }) => origin || []));
+  const machine = await startMachine(createSettings(servers), { confirmMs: 2000 });
+  const bridge = await startTestBridge({ token: OWNER, journal: machine.journal, vaultKey: KEY, via: toViaId(KEY) });
+  machine.journal.tellHosts(() => bridge.bridge.hosts.list().flatMap(({ origin }) => origin || []));
   const script = { http: async () => new Response(name), rpc: createResponder(name), ...host };
   let current: FakeHost | undefined;
   let isBroken = false;
@@ -66,13 +66,13 @@ export async function createMember(
     },
   };
   const cluster = joinCluster({
-    ...{ bridge: bridge.bridge, journal: own.journal, vaultKey: KEY, log: (line: string) => void bridge.lines.push(line) },
+    ...{ bridge: bridge.bridge, journal: machine.journal, vaultKey: KEY, log: (line: string) => void bridge.lines.push(line) },
     host: hosts ? scripted : null,
     times: { ...SERVING_TIMES, restMs: 200, ...times },
   });
   let stopping: Promise<void> | undefined;
-  const made: ClusterTestMember = {
-    ...{ name, bridge, machine: own, cluster },
+  const member: ClusterTestMember = {
+    ...{ name, bridge, machine: machine, cluster },
     host: () => current,
     starts: () => starts,
     breakHost() {
@@ -86,19 +86,19 @@ export async function createMember(
         await cluster.leave();
         await bridge.bridge.close(cluster.farewell);
         await cluster.close();
-        await own[Symbol.asyncDispose]();
+        await machine[Symbol.asyncDispose]();
       })()),
     async [Symbol.asyncDispose]() {
       // No hand-over at the end of a test.
       stopping ??= (async () => {
         await cluster.close();
         await bridge[Symbol.asyncDispose]();
-        await own[Symbol.asyncDispose]();
+        await machine[Symbol.asyncDispose]();
       })();
       await stopping;
     },
   };
-  return made;
+  return member;
 }
 
 const createResponder =
@@ -126,7 +126,7 @@ export async function awaitAgreement(members: readonly ClusterTestMember[], name
     30_000,
   ).catch((error: unknown) => {
     throw new Error(
-      `${String(error)}: ${JSON.stringify(answers)} ${JSON.stringify(members.map((one) => [one.name, one.bridge.lines, one.machine.lines]))}`,
+      `${String(error)}: ${JSON.stringify(answers)} ${JSON.stringify(members.map((member) => [member.name, member.bridge.lines, member.machine.lines]))}`,
     );
   });
   return { name: answers[0] ?? '', ms: performance.now() - since };

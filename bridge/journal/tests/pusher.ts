@@ -7,10 +7,10 @@ const [dir = '', origin = '', most = ''] = process.argv.slice(2);
 const CALLERS = 8;
 
 const journal = await openJournal({ dir, vaultKey: KEY });
-let made = 0;
+let recordCount = 0;
 async function caller(): Promise<void> {
-  while (made < Number(most)) {
-    const records = Array.from({ length: 3 }, () => createVersion(`${origin}${++made}`, made, origin));
+  while (recordCount < Number(most)) {
+    const records = Array.from({ length: 3 }, () => createVersion(`${origin}${++recordCount}`, recordCount, origin));
     await journal.push(records, origin);
     process.stdout.write(records.map(({ key }) => `${key}\n`).join(''));
   }

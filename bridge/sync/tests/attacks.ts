@@ -18,31 +18,31 @@ export function listStreamRequests(
   { subject, consumer, inbox }: Record<'subject' | 'consumer' | 'inbox', string>,
 ): Attack[] {
   const config = { name: 'attack', deliver_subject: `${inbox}.heard`, ack_policy: 'none', filter_subject: subject };
-  const ask = (words: string, body?: object): Attack => ({ subject: `$JS.API.${words}`, ...(body && { body }) });
+  const callApi = (words: string, body?: object): Attack => ({ subject: `$JS.API.${words}`, ...(body && { body }) });
   const create = { stream_name: stream, config };
   return [
-    ask(`STREAM.INFO.${stream}`),
-    ask(`STREAM.MSG.GET.${stream}`, { last_by_subj: subject }),
-    ask(`DIRECT.GET.${stream}`, { last_by_subj: subject }),
-    ask(`DIRECT.GET.${stream}.${subject}`),
-    ask(`CONSUMER.CREATE.${stream}.attack.${subject}`, create),
-    ask(`CONSUMER.CREATE.${stream}.attack`, { stream_name: stream, config: { ...config, filter_subject: undefined } }),
-    ask(`CONSUMER.CREATE.${stream}`, { stream_name: stream, config: { ...config, name: undefined } }),
-    ask(`CONSUMER.DURABLE.CREATE.${stream}.attack2`, {
+    callApi(`STREAM.INFO.${stream}`),
+    callApi(`STREAM.MSG.GET.${stream}`, { last_by_subj: subject }),
+    callApi(`DIRECT.GET.${stream}`, { last_by_subj: subject }),
+    callApi(`DIRECT.GET.${stream}.${subject}`),
+    callApi(`CONSUMER.CREATE.${stream}.attack.${subject}`, create),
+    callApi(`CONSUMER.CREATE.${stream}.attack`, { stream_name: stream, config: { ...config, filter_subject: undefined } }),
+    callApi(`CONSUMER.CREATE.${stream}`, { stream_name: stream, config: { ...config, name: undefined } }),
+    callApi(`CONSUMER.DURABLE.CREATE.${stream}.attack2`, {
       stream_name: stream,
       config: { ...config, name: undefined, durable_name: 'attack2' },
     }),
-    ask(`CONSUMER.NAMES.${stream}`),
-    ask(`CONSUMER.LIST.${stream}`),
-    ask(`CONSUMER.INFO.${stream}.${consumer}`),
-    ask(`CONSUMER.MSG.NEXT.${stream}.${consumer}`, { batch: 1, no_wait: true }),
-    ask(`STREAM.SNAPSHOT.${stream}`, { deliver_subject: `${inbox}.heard` }),
-    ask(`CONSUMER.DELETE.${stream}.${consumer}`),
-    ask(`STREAM.UPDATE.${stream}`, { name: stream, subjects: [subject], republish: { src: '>', dest: `${inbox}.heard.>` } }),
-    ask(`STREAM.MSG.DELETE.${stream}`, { seq: 1 }),
-    ask(`STREAM.PURGE.${stream}`),
-    ask(`STREAM.DELETE.${stream}`),
-    ask(`STREAM.RESTORE.${stream}`, { config: { name: stream, subjects: [subject] }, state: {} }),
+    callApi(`CONSUMER.NAMES.${stream}`),
+    callApi(`CONSUMER.LIST.${stream}`),
+    callApi(`CONSUMER.INFO.${stream}.${consumer}`),
+    callApi(`CONSUMER.MSG.NEXT.${stream}.${consumer}`, { batch: 1, no_wait: true }),
+    callApi(`STREAM.SNAPSHOT.${stream}`, { deliver_subject: `${inbox}.heard` }),
+    callApi(`CONSUMER.DELETE.${stream}.${consumer}`),
+    callApi(`STREAM.UPDATE.${stream}`, { name: stream, subjects: [subject], republish: { src: '>', dest: `${inbox}.heard.>` } }),
+    callApi(`STREAM.MSG.DELETE.${stream}`, { seq: 1 }),
+    callApi(`STREAM.PURGE.${stream}`),
+    callApi(`STREAM.DELETE.${stream}`),
+    callApi(`STREAM.RESTORE.${stream}`, { config: { name: stream, subjects: [subject] }, state: {} }),
   ];
 }
 

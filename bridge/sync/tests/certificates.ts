@@ -9,7 +9,7 @@ export interface SignedCertificate {
 
 /** Creates a certificate authority in a folder with OpenSSL. `ca`: path of its certificate. */
 export function createAuthority(dir: string, name: string): { ca: string; sign(subject: string, names?: string): SignedCertificate } {
-  const file = (what: string): string => join(dir, `${name}-${what}`);
+  const file = (suffix: string): string => join(dir, `${name}-${suffix}`);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const keyed = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const [ca, caKey] = [file('ca.pem'), file('ca.key')];

@@ -16,7 +16,7 @@ export async function findDifferingRecords(machines: readonly RecordComparison[]
   const cluster = await openCluster(createSettings(urls), seal, async (text) => text);
   const states = machines.map(({ dir }) => new SyncState(join(dir, 'sync-state.sqlite')));
   try {
-    const all = await Promise.all(machines.map((one) => one.contents()));
+    const all = await Promise.all(machines.map((machine) => machine.contents()));
     const records = new Map(all.flat().map((record): [string, SyncRecord] => [`${record.store}/${record.key}`, record]));
     const found: unknown[] = [];
     for (const [id, record] of records) {

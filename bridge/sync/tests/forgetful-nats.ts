@@ -12,16 +12,16 @@ export interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | '
 }
 
 export async function startForgetfulNats(): Promise<ForgetfulNats> {
-  await using made = new AsyncDisposableStack();
-  const stores = made.use(temporaryFolder());
-  const nats = made.use(await createNatsServer({ isStarted: false }));
+  await using stack = new AsyncDisposableStack();
+  const stores = stack.use(temporaryFolder());
+  const nats = stack.use(await createNatsServer({ isStarted: false }));
   const storeAt = (name: string): string => join(stores.dir, name);
   const startWith = async (name: string): Promise<void> => {
     nats.configure({ jetstream: `store_dir: ${JSON.stringify(storeAt(name))}` });
     await nats.start();
   };
   await startWith('kept');
-  const all = made.move();
+  const all = stack.move();
   return {
     ...{ url: nats.url, webUrl: nats.webUrl },
     async writeThrough() {

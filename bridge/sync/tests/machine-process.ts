@@ -12,21 +12,21 @@ const question = z.discriminatedUnion('ask', [
 ]);
 
 const { urls, dir, vaultKey, holder } = setting.parse(JSON.parse(process.argv[2] ?? ''));
-const one = await startMachine(createSettings(urls), { vaultKey, dir, log: (line) => void process.send?.({ id: -1, result: line }) });
-one.journal.tellHosts(() => [holder]);
+const machine = await startMachine(createSettings(urls), { vaultKey, dir, log: (line) => void process.send?.({ id: -1, result: line }) });
+machine.journal.tellHosts(() => [holder]);
 
-async function answer(said: z.infer<typeof question>): Promise<unknown> {
-  if (said.ask === 'push') return one.journal.push(said.records, holder);
-  if (said.ask === 'contents') return one.contents();
-  if (said.ask === 'take') return one.journal.takeLease({ name: said.name, holder, ttlMs: said.ttlMs, present: [holder] });
-  return one.journal.examine();
+async function answer(request: z.infer<typeof question>): Promise<unknown> {
+  if (request.ask === 'push') return machine.journal.push(request.records, holder);
+  if (request.ask === 'contents') return machine.contents();
+  if (request.ask === 'take') return machine.journal.takeLease({ name: request.name, holder, ttlMs: request.ttlMs, present: [holder] });
+  return machine.journal.examine();
 }
 
 process.on('message', (message) => {
-  const said = question.parse(message);
-  answer(said).then(
-    (result) => process.send?.({ id: said.id, result }),
-    (error: unknown) => process.send?.({ id: said.id, error: String(error) }),
+  const request = question.parse(message);
+  answer(request).then(
+    (result) => process.send?.({ id: request.id, result }),
+    (error: unknown) => process.send?.({ id: request.id, error: String(error) }),
   );
 });
 process.on('disconnect', () => process.exit());

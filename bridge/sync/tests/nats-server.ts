@@ -19,7 +19,7 @@ export interface TestNats extends AsyncDisposable {
   webUrl: string;
   port: number;
   /** Applies from the next start. */
-  configure(more: { jetstream: string }): void;
+  configure(settings: { jetstream: string }): void;
   start(): Promise<void>;
   /** Stops it immediately, like a power cut. */
   stop(): Promise<void>;
@@ -29,7 +29,7 @@ export interface TestNats extends AsyncDisposable {
   /** State and last output of the server, for failure messages. */
   story(): string;
   /** Connects as the operator. */
-  operator(more?: NodeConnectionOptions): Promise<NatsConnection>;
+  operator(options?: NodeConnectionOptions): Promise<NatsConnection>;
 }
 
 interface NatsOptions {
@@ -65,9 +65,9 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
   const file = join(dir, 'nats.conf');
   const outputText = join(dir, 'said');
   const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
-    const own = typeof more === 'string' ? more : '';
-    const storeDir = own.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
-    const store = more === false ? '' : `jetstream {\n${storeDir}\n${own}\n}`;
+    const jetstreamConfig = typeof more === 'string' ? more : '';
+    const storeDir = jetstreamConfig.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
+    const store = more === false ? '' : `jetstream {\n${storeDir}\n${jetstreamConfig}\n}`;
     const web = `websocket { listen: "127.0.0.1:${webPort}", no_tls: true }`;
     writeFileSync(file, `listen: "127.0.0.1:${port}"\n${web}\n${store}\n${config}\n`);
   };
@@ -97,7 +97,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
     resume: () => void child?.kill('SIGCONT'),
     story: () =>
       `${isRunning() ? 'runs' : `ended (${child?.signalCode ?? child?.exitCode})`}\n${readFileSync(outputText, 'utf8').split('\n').slice(-40).join('\n')}`,
-    operator: (more) => connect({ servers: url, ...operator, ...more }),
+    operator: (options) => connect({ servers: url, ...operator, ...options }),
     async [Symbol.asyncDispose]() {
       await server.stop();
       rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

@@ -46,10 +46,10 @@ export async function startRemoteMachine(options: {
       const { id, result, error } = replySchema.parse(message);
       // Log line.
       if (id < 0) return void lines.push(String(result));
-      const waiter = waiting.get(id);
+      const pending = waiting.get(id);
       waiting.delete(id);
-      if (error === undefined) waiter?.resolve(result);
-      else waiter?.reject(new Error(error));
+      if (error === undefined) pending?.resolve(result);
+      else pending?.reject(new Error(error));
     });
     started.once('exit', () => {
       for (const { reject } of waiting.values()) reject(new Error('the machine was killed'));
@@ -65,7 +65,7 @@ export async function startRemoteMachine(options: {
     await exited;
   }
 
-  const ask = (question: object): Promise<unknown> =>
+  const send = (question: object): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const id = ++count;
       waiting.set(id, { resolve, reject });
@@ -80,15 +80,15 @@ export async function startRemoteMachine(options: {
     lines,
     journal: {
       push: async (records) =>
-        z.object({ before: z.number(), last: z.number(), conflicts: z.number() }).parse(await ask({ ask: 'push', records })),
+        z.object({ before: z.number(), last: z.number(), conflicts: z.number() }).parse(await send({ ask: 'push', records })),
     },
-    contents: async () => z.array(syncRecord).parse(await ask({ ask: 'contents' })),
+    contents: async () => z.array(syncRecord).parse(await send({ ask: 'contents' })),
     take: async (name, ttlMs) =>
       z
         .number()
         .nullable()
-        .parse(await ask({ ask: 'take', name, ttlMs })),
-    examine: () => ask({ ask: 'examine' }),
+        .parse(await send({ ask: 'take', name, ttlMs })),
+    examine: () => send({ ask: 'examine' }),
     async kill() {
       await end();
       await start();

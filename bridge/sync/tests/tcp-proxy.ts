@@ -21,18 +21,18 @@ export async function startTcpProxy(to: number): Promise<TcpProxy> {
   let opened = Promise.withResolvers<void>();
   opened.resolve();
   let isOpen = true;
-  const server = createServer((near) => {
-    const far = connect(to, '127.0.0.1');
-    pass(near, far);
-    pass(far, near);
+  const server = createServer((local) => {
+    const remote = connect(to, '127.0.0.1');
+    pass(local, remote);
+    pass(remote, local);
   });
 
-  function pass(from: Socket, into: Socket): void {
+  function pass(from: Socket, to: Socket): void {
     sockets.add(from);
     from.once('close', () => {
       sockets.delete(from);
       // A closed connection is not reported through a blocked proxy either.
-      void opened.promise.then(() => into.destroy());
+      void opened.promise.then(() => to.destroy());
     });
     from.on('error', () => {});
     let pieces = 0;
@@ -46,7 +46,7 @@ export async function startTcpProxy(to: number): Promise<TcpProxy> {
         await opened.promise;
         const width = proxy.bytesPerSecond;
         if (width < Infinity) await new Promise((resolve) => setTimeout(resolve, (data.length / width) * 1000));
-        if (!into.destroyed && !into.write(data)) await Promise.race([once(into, 'drain'), once(into, 'close')]).catch(() => {});
+        if (!to.destroyed && !to.write(data)) await Promise.race([once(to, 'drain'), once(to, 'close')]).catch(() => {});
         if (--pieces < MAX_QUEUED_CHUNKS) from.resume();
       });
     });

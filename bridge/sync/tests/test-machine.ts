@@ -20,9 +20,9 @@ export interface TestMachine extends AsyncDisposable {
   away(): Promise<{ back(): Promise<void> }>;
 }
 
-export const createSettings = (servers: string | string[], more: Partial<NatsSettings> = {}): NatsSettings => ({
+export const createSettings = (servers: string | string[], overrides: Partial<NatsSettings> = {}): NatsSettings => ({
   servers: [servers].flat(),
-  ...more,
+  ...overrides,
 });
 
 export async function startMachine(nats: NatsSettings, options: Partial<SharedJournalOptions> = {}): Promise<TestMachine> {
@@ -39,28 +39,28 @@ export async function startMachine(nats: NatsSettings, options: Partial<SharedJo
       lookMs: 50,
       ...options,
     });
-  const made: TestMachine = {
+  const machine: TestMachine = {
     journal: await start(),
     lines,
     dir: folder.dir,
-    contents: async () => readContents(await pullAll(made.journal)),
+    contents: async () => readContents(await pullAll(machine.journal)),
     async away() {
-      await made.journal.close();
-      return { back: async () => void (made.journal = await start()) };
+      await machine.journal.close();
+      return { back: async () => void (machine.journal = await start()) };
     },
     async restart() {
-      await (await made.away()).back();
+      await (await machine.away()).back();
     },
     async [Symbol.asyncDispose]() {
-      await made.journal.close();
+      await machine.journal.close();
       folder[Symbol.dispose]();
     },
   };
-  return made;
+  return machine;
 }
 
-export const hasRecords = (one: TestMachine, state: TestMachine['journal']['cluster']['state']): Promise<void> =>
-  waitFor(() => one.journal.cluster.state === state, `a machine that is ${state}`, 20_000);
+export const hasRecords = (machine: TestMachine, state: TestMachine['journal']['cluster']['state']): Promise<void> =>
+  waitFor(() => machine.journal.cluster.state === state, `a machine that is ${state}`, 20_000);
 
 /** Waits until all machines have the same records and these are as expected, by number or by `holds`, and returns them. */
 export async function awaitAgreement(
@@ -71,7 +71,7 @@ export async function awaitAgreement(
   const strip = (records: readonly SyncRecord[]): string => JSON.stringify(records.map(({ base: _, ...record }) => record));
   let all: SyncRecord[][] = [];
   const isSame = async (): Promise<boolean> => {
-    all = await Promise.all(machines.map((one) => one.contents()));
+    all = await Promise.all(machines.map((machine) => machine.contents()));
     const [first = []] = all;
     const isRight = typeof holds === 'number' ? first.length === holds : holds(first);
     return isRight && all.every((records) => strip(records) === strip(first));

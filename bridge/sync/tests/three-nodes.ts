@@ -34,16 +34,16 @@ export async function startThreeNodes({
   config = '',
   jetstream = () => '',
 }: { config?: string; jetstream?: (node: NodeIndex) => string } = {}): Promise<ThreeNodes> {
-  await using made = new AsyncDisposableStack();
+  await using stack = new AsyncDisposableStack();
   const ports = await Promise.all(NODES.map(() => findFreePort()));
   const routes: { ends: readonly NodeIndex[]; proxy: TcpProxy }[] = [];
   for (const from of NODES)
-    for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: made.use(await startTcpProxy(ports[to] ?? 0)) });
+    for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: stack.use(await startTcpProxy(ports[to] ?? 0)) });
   const node = async (index: NodeIndex): Promise<TestNats> => {
-    const own = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${toUrl(proxy)}"`);
+    const nodeRoutes = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${toUrl(proxy)}"`);
     // Addresses that the nodes advertise to each other would bypass the proxies, so they advertise an unused port.
-    const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${own.join(', ')}] }`;
-    return made.use(
+    const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${nodeRoutes.join(', ')}] }`;
+    return stack.use(
       await createNatsServer({
         config: `server_name: n${index}\n${cluster}\nping_interval: "1s"\nping_max: 2\n${config}`,
         jetstream: jetstream(index),
@@ -52,26 +52,26 @@ export async function startThreeNodes({
     );
   };
   const nodes = [await node(0), await node(1), await node(2)] as const;
-  const ways: TcpProxy[][] = [];
-  for (const _ of NODES) ways.push(await Promise.all(nodes.map(async ({ port }) => made.use(await startTcpProxy(port)))));
+  const machineProxies: TcpProxy[][] = [];
+  for (const _ of NODES) machineProxies.push(await Promise.all(nodes.map(async ({ port }) => stack.use(await startTcpProxy(port)))));
   const cluster: ThreeNodes = {
     nodes,
     urls: nodes.map(({ url }) => url),
-    ways: ways.map((proxies) => proxies.map(toUrl)),
-    cutOff: (machine) => ways[machine]?.forEach((proxy) => proxy.block()),
+    ways: machineProxies.map((proxies) => proxies.map(toUrl)),
+    cutOff: (machine) => machineProxies[machine]?.forEach((proxy) => proxy.block()),
     isolate: (index) => routes.filter(({ ends }) => ends.includes(index)).forEach(({ proxy }) => proxy.block()),
     async heal() {
-      for (const proxy of [...routes.map(({ proxy }) => proxy), ...ways.flat()]) proxy.open();
-      for (const one of nodes) one.resume();
-      await Promise.all(nodes.map((one) => one.start()));
+      for (const proxy of [...routes.map(({ proxy }) => proxy), ...machineProxies.flat()]) proxy.open();
+      for (const node of nodes) node.resume();
+      await Promise.all(nodes.map((node) => node.start()));
       await cluster.ready();
     },
     async ready() {
-      for (const one of nodes) await waitFor(() => isReachable(one), 'a node that knows of its cluster', 60_000);
+      for (const node of nodes) await waitFor(() => isReachable(node), 'a node that knows of its cluster', 60_000);
     },
     async leader(stream) {
-      for (const one of nodes) {
-        const name = await requestNode(one, async (jsm) => (await jsm.streams.info(stream)).cluster?.leader);
+      for (const node of nodes) {
+        const name = await requestNode(node, async (jsm) => (await jsm.streams.info(stream)).cluster?.leader);
         const index = NODES.find((at) => name === `n${at}`);
         if (index !== undefined) return index;
       }
@@ -90,22 +90,23 @@ export async function startThreeNodes({
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
-  await Promise.all(nodes.map((one) => one.start()));
+  await Promise.all(nodes.map((node) => node.start()));
   await cluster.ready();
-  const all = made.move();
+  const all = stack.move();
   return cluster;
 }
 
 const toUrl = ({ port }: TcpProxy): string => `nats://127.0.0.1:${port}`;
 
-const isReachable = (one: TestNats): Promise<boolean> => requestNode(one, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
+const isReachable = (node: TestNats): Promise<boolean> =>
+  requestNode(node, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
 
 /** Asks a node. Undefined if it does not answer in time. */
 async function requestNode<T>(
-  one: TestNats,
+  node: TestNats,
   question: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
 ): Promise<T | undefined> {
-  const nc = await one.operator({ timeout: 1000, reconnect: false }).catch(() => undefined);
+  const nc = await node.operator({ timeout: 1000, reconnect: false }).catch(() => undefined);
   try {
     return nc && (await question(await jetstreamManager(nc, { timeout: 1000, checkAPI: false })));
   } catch {

@@ -41,8 +41,8 @@ export class WriteHistory {
   isIn(records: readonly SyncRecord[]): boolean {
     const found = new Map(records.map(({ store, key, clock }) => [`${store}/${key}`, clock]));
     return [...this.#newest].every(([id, clock]) => {
-      const there = found.get(id) ?? '';
-      return there === clock || (there > clock && this.#sent.has(`${id} ${there}`));
+      const foundClock = found.get(id) ?? '';
+      return foundClock === clock || (foundClock > clock && this.#sent.has(`${id} ${foundClock}`));
     });
   }
 
