@@ -8,19 +8,19 @@ const DENSITY_CACHE = new Uint8Array(0x110000);
 
 /** Tokens of a text, within some 15 % for prose: four characters a token, one for each character of a dense script. */
 export function estimateTokens(text: string): number {
-  const dense = countDenseChars(text);
-  return Math.ceil(dense + (text.length - dense) / 4);
+  const denseCount = countDenseChars(text);
+  return Math.ceil(denseCount + (text.length - denseCount) / 4);
 }
 
 /** Characters of dense scripts. A body of them has millions: no list of matches is made. */
 function countDenseChars(text: string): number {
-  let dense = 0;
+  let denseCount = 0;
   for (let at = 0; at < text.length; at++) {
     if (text.charCodeAt(at) < MIN_DENSE_CODE_UNIT) continue;
     const point = text.codePointAt(at) ?? 0;
     if (point > 0xffff) at++;
     DENSITY_CACHE[point] ||= DENSE_SCRIPT.test(String.fromCodePoint(point)) ? 1 : 2;
-    if (DENSITY_CACHE[point] === 1) dense++;
+    if (DENSITY_CACHE[point] === 1) denseCount++;
   }
-  return dense;
+  return denseCount;
 }

@@ -57,20 +57,20 @@ export function redactSecret(text: string, secret: string): string {
   if (secret.length < MIN_SECRET_CHARS) return text;
   if (secret.length < MIN_UNMISTAKABLE_CHARS)
     return text.replaceAll(secret, (found, at: number) => (isSeparateWord(text, at, at + found.length) ? REDACTED : found));
-  let shown = text;
+  let redacted = text;
   // A replacement may join the text around it to another occurrence.
-  while (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED);
-  return shown;
+  while (redacted.includes(secret)) redacted = redacted.replaceAll(secret, REDACTED);
+  return redacted;
 }
 
 /** Removes a secret from the text, and the beginning of one if the text, ending in `…`, was cut within it. */
 export function redactTruncatedSecret(text: string, secret: string): string {
-  const shown = redactSecret(text, secret);
-  if (!shown.endsWith('…')) return shown;
-  const cut = shown.slice(0, -1);
+  const redacted = redactSecret(text, secret);
+  if (!redacted.endsWith('…')) return redacted;
+  const cut = redacted.slice(0, -1);
   for (let length = secret.length - 1; length >= MIN_SECRET_CHARS; length--)
     if (cut.endsWith(secret.slice(0, length))) return `${cut.slice(0, -length)}${REDACTED}…`;
-  return shown;
+  return redacted;
 }
 
 /** The encodings in which a secret may occur in a text. */
@@ -85,9 +85,9 @@ export class Redactor {
 
   /** Adds secrets. They stay after they have been replaced, since older text may still arrive. */
   addSecrets(secrets: Iterable<string>): void {
-    const known = new Set(this.#secrets);
-    for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) for (const written of getEncodings(secret)) known.add(written);
-    if (known.size > this.#secrets.length) this.#secrets = [...known].sort((a, b) => b.length - a.length);
+    const encodings = new Set(this.#secrets);
+    for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) for (const written of getEncodings(secret)) encodings.add(written);
+    if (encodings.size > this.#secrets.length) this.#secrets = [...encodings].sort((a, b) => b.length - a.length);
   }
 
   /** The text without secrets, shortened if it is long. */
@@ -117,13 +117,13 @@ export class Redactor {
 
   /** The members of an object as plain JSON without secrets. */
   fields(fields: object, depth = 0): Record<string, unknown> {
-    const shown: [string, unknown][] = [];
+    const members: [string, unknown][] = [];
     for (const [name, value] of Object.entries(fields).slice(0, MAX_MEMBERS)) {
       if (value === undefined) continue;
       // Numbers are counts of tokens, not secrets.
       const hidden = isSecretName(name) && typeof value !== 'number' && typeof value !== 'boolean' && value !== null;
-      shown.push([this.text(name), hidden ? REDACTED : this.value(value, depth + 1)]);
+      members.push([this.text(name), hidden ? REDACTED : this.value(value, depth + 1)]);
     }
-    return Object.fromEntries(shown);
+    return Object.fromEntries(members);
   }
 }

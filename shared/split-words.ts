@@ -46,9 +46,9 @@ export function splitWords(command: string): string[] {
 }
 
 function createShellRequiredError(char: string): ShellRequiredError {
-  const shown = char === '\n' ? 'A line break' : char;
+  const charName = char === '\n' ? 'A line break' : char;
   const meaning = SHELL_MEANINGS[char] ?? 'a shell expansion';
   return new ShellRequiredError(
-    `${shown} is ${meaning}, and commands run without a shell. Put it in single quotes, or run a shell, such as sh with the arguments -c and the command.`,
+    `${charName} is ${meaning}, and commands run without a shell. Put it in single quotes, or run a shell, such as sh with the arguments -c and the command.`,
   );
 }

@@ -7,29 +7,29 @@ export type Edge = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom';
 export type Shift = readonly [dx: number, dy: number];
 
 /** How far each of the boxes is moved for their edges or middles to lie in one line: that of the box around them all, or of `within`. */
-export function computeAlignment(boxes: readonly Box[], edge: Edge, within: Box): Shift[] {
+export function computeAlignment(boxes: readonly Box[], edge: Edge, area: Box): Shift[] {
   return boxes.map(({ x, y, width, height }): Shift => {
     switch (edge) {
       case 'left':
-        return [within.x - x, 0];
+        return [area.x - x, 0];
       case 'center':
-        return [within.x + within.width / 2 - x - width / 2, 0];
+        return [area.x + area.width / 2 - x - width / 2, 0];
       case 'right':
-        return [within.x + within.width - x - width, 0];
+        return [area.x + area.width - x - width, 0];
       case 'top':
-        return [0, within.y - y];
+        return [0, area.y - y];
       case 'middle':
-        return [0, within.y + within.height / 2 - y - height / 2];
+        return [0, area.y + area.height / 2 - y - height / 2];
       case 'bottom':
-        return [0, within.y + within.height - y - height];
+        return [0, area.y + area.height - y - height];
     }
   });
 }
 
 /** How far each of the boxes is moved for the gaps between them to be alike. The first and the last stay; fewer than three stay all. */
 export function computeDistribution(boxes: readonly Box[], axis: Axis): Shift[] {
-  const along = boxes.map((box, nth) => ({ nth, start: box[axis], length: axis === 'x' ? box.width : box.height }));
-  const sorted = along.toSorted((a, b) => a.start + a.length / 2 - (b.start + b.length / 2));
+  const extents = boxes.map((box, nth) => ({ nth, start: box[axis], length: axis === 'x' ? box.width : box.height }));
+  const sorted = extents.toSorted((a, b) => a.start + a.length / 2 - (b.start + b.length / 2));
   const [first, last] = [sorted[0], sorted.at(-1)];
   const shifts = boxes.map((): Shift => [0, 0]);
   if (!first || !last || sorted.length < 3) return shifts;

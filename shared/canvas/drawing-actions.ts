@@ -58,8 +58,8 @@ export class DrawingActions {
   align(ids: readonly string[], edge: Edge): number {
     const free = this.#findUnlocked(ids);
     const boxes = free.map((shape) => getSpan(shape, this.#measure));
-    const within = free.length === 1 ? getPageBox(this.#editor.drawing.page) : getCombinedSpan(free, this.#measure);
-    return this.#applyShifts(free, computeAlignment(boxes, edge, within));
+    const area = free.length === 1 ? getPageBox(this.#editor.drawing.page) : getCombinedSpan(free, this.#measure);
+    return this.#applyShifts(free, computeAlignment(boxes, edge, area));
   }
 
   /** Makes the gaps between three or more alike. */
@@ -86,8 +86,8 @@ export class DrawingActions {
   /** Turns shapes clockwise about the middle of the box around them. */
   rotate(ids: readonly string[], degrees: number, gesture?: string): number {
     const free = this.#findUnlocked(ids);
-    const about = getCenter(getCombinedSpan(free, this.#measure));
-    return this.#setFields(free, (shape) => rotateShape(shape, about, degrees, this.#measure), gesture);
+    const center = getCenter(getCombinedSpan(free, this.#measure));
+    return this.#setFields(free, (shape) => rotateShape(shape, center, degrees, this.#measure), gesture);
   }
 
   /** Rotates the page and its shapes clockwise by quarter turns. The page's upper left corner stays. */

@@ -56,8 +56,10 @@ function renderMark(mark: Mark): string {
       return `<path d="${mark.elements.map(renderPathElement).join('')}"${mark.fill ? renderPaint('fill', mark.color) : ' fill="none"'}${stroke}/>`;
     }
     case 'text': {
-      const look = `font-family="${escapeXml(FONT_FAMILY)}" font-size="${formatNumber(mark.size)}"${renderPaint('fill', mark.color)} xml:space="preserve"`;
-      return mark.lines.map((line, nth) => `<text ${look}${renderTextPosition(mark, line, nth)}>${escapeXml(line)}</text>`).join('');
+      const textAttributes = `font-family="${escapeXml(FONT_FAMILY)}" font-size="${formatNumber(mark.size)}"${renderPaint('fill', mark.color)} xml:space="preserve"`;
+      return mark.lines
+        .map((line, nth) => `<text ${textAttributes}${renderTextPosition(mark, line, nth)}>${escapeXml(line)}</text>`)
+        .join('');
     }
     case 'image':
       return `<image ${renderBox(mark)}${mark.mirrored ? ` transform="matrix(-1 0 0 1 ${formatNumber(2 * mark.x + mark.width)} 0)"` : ''} preserveAspectRatio="none" href="${escapeXml(mark.src)}"/>`;

@@ -81,14 +81,14 @@ export class Drawing {
   /** Writes fields, which the caller has parsed. Several in one call are reported together. */
   write(writes: Iterable<readonly [id: string, set: FieldValues]>): Change[] {
     const changes = [...writes].map(([id, set]): Change => ({ id, at: this.#clock.tick(), set }));
-    this.#take(changes, true);
+    this.#merge(changes, true);
     return changes;
   }
 
   /** Merges changes made elsewhere (`parseChanges`), in any order and any number of times. */
   merge(changes: readonly Change[]): void {
     for (const { at } of changes) this.#clock.receive(at);
-    this.#take(changes, false);
+    this.#merge(changes, false);
   }
 
   /** All current field values as changes, for a client that joins later. */
@@ -106,7 +106,7 @@ export class Drawing {
     return () => void this.#listeners.delete(listener);
   }
 
-  #take(changes: readonly Change[], own: boolean): void {
+  #merge(changes: readonly Change[], isOwn: boolean): void {
     const ids = new Set<string>();
     for (const { id, at, set } of changes) {
       const record = this.#records.get(id) ?? new Map<string, Register>();
@@ -124,21 +124,21 @@ export class Drawing {
     for (const id of ids) {
       const before = this.#shapes.get(id);
       if (list && before) list.splice(findInsertionIndex(list, before), 1);
-      this.#show(id);
+      this.#updateShape(id);
       const after = this.#shapes.get(id);
       if (list && after) list.splice(findInsertionIndex(list, after), 0, after);
     }
     this.#sorted = list;
-    for (const listener of this.#listeners) listener({ ids, changes, own });
+    for (const listener of this.#listeners) listener({ ids, changes, own: isOwn });
   }
 
   /** Builds the shape of a record's registers: it exists once all fields of its kind do. */
-  #show(id: string): void {
+  #updateShape(id: string): void {
     const record = this.#records.get(id) ?? new Map<string, Register>();
     const kind = record.get('kind')?.value as keyof typeof KINDS | undefined;
     if (id === PAGE_ID) {
-      const known = getFieldNames('page').filter((field) => field !== 'kind' && record.has(field));
-      this.#page = { ...this.#blank, ...Object.fromEntries(known.map((field) => [field, record.get(field)?.value])) };
+      const setFields = getFieldNames('page').filter((field) => field !== 'kind' && record.has(field));
+      this.#page = { ...this.#blank, ...Object.fromEntries(setFields.map((field) => [field, record.get(field)?.value])) };
       return;
     }
     const fields = kind === undefined || kind === 'page' || record.get('removed')?.value !== false ? [] : getFieldNames(kind);

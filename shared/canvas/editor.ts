@@ -48,10 +48,10 @@ export class Editor {
   }
 
   /** Adds a shape on top of all others. Throws a ZodError if a field is invalid, a RangeError if the drawing is full. */
-  add<K extends Kind>(kind: K, given: NewShape<K>, gesture?: string): Shape<K> {
+  add<K extends Kind>(kind: K, initial: NewShape<K>, gesture?: string): Shape<K> {
     const { shapes } = this.drawing;
     if (shapes.length >= LIMITS.shapes) throw new RangeError(`A drawing can have at most ${LIMITS.shapes} shapes`);
-    const fields = createShapeFields(kind, given, given.order ?? generateKeyBetween(shapes.at(-1)?.order ?? null, null));
+    const fields = createShapeFields(kind, initial, initial.order ?? generateKeyBetween(shapes.at(-1)?.order ?? null, null));
     const id = crypto.randomUUID();
     this.#write([[id, { ...(fields as FieldValues), removed: false }]], gesture);
     return { id, ...fields } as Shape<K>;
@@ -106,8 +106,8 @@ export class Editor {
     const at = Math.min(Math.max(target, 0), rest.length);
     const below = rest[at - 1]?.order ?? null;
     // Shapes with equal keys, created concurrently, have no key between them.
-    const over = rest.slice(at).find(({ order }) => below === null || order > below)?.order ?? null;
-    const keys = generateNKeysBetween(below, over, moving.length);
+    const above = rest.slice(at).find(({ order }) => below === null || order > below)?.order ?? null;
+    const keys = generateNKeysBetween(below, above, moving.length);
     this.#write(moving.map(({ id }, nth) => [id, { order: keys[nth] }]));
   }
 

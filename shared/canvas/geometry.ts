@@ -154,8 +154,8 @@ function isInside([x, y]: Point, parts: readonly (readonly Point[])[]): boolean 
 function computeDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const square = dx * dx + dy * dy;
-  const along = square === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / square));
-  return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
+  const ratio = square === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / square));
+  return Math.hypot(x - x1 - ratio * dx, y - y1 - ratio * dy);
 }
 
 /** The uppermost shape at a point that is neither hidden nor locked. */

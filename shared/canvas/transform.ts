@@ -20,8 +20,8 @@ export const moveShape = (shape: Shape, dx: number, dy: number): FieldValues =>
 
 /** An angle as one from -180 (without) to 180. */
 export function normalizeAngle(degrees: number): number {
-  const within = ((degrees % 360) + 360) % 360;
-  return within > 180 ? within - 360 : within;
+  const positive = ((degrees % 360) + 360) % 360;
+  return positive > 180 ? positive - 360 : positive;
 }
 
 /** The fields of a shape that is turned about a point, clockwise. One that cannot be turned lies otherwise after a quarter turn, and only moves else. */
@@ -45,8 +45,9 @@ export function mirrorShape(shape: Shape, axis: Axis, at: number, measure: Measu
   const across = axis === 'x' ? { ...to, x: to.x + width, width: -width } : { ...to, y: to.y + height, height: -height };
   const set = { ...fitShape(shape, frame, across), ...('rotation' in shape ? { rotation: normalizeAngle(-shape.rotation) } : {}) };
   // Shapes that are symmetric, or have only one mirror field, are rotated instead.
-  const over = axis === 'y' && (shape.kind === 'star' || shape.kind === 'image') ? { rotation: normalizeAngle(180 - shape.rotation) } : {};
-  return getChangedFields(shape, { ...set, ...over, ...(shape.kind === 'image' ? { mirrored: !shape.mirrored } : {}) });
+  const rotation =
+    axis === 'y' && (shape.kind === 'star' || shape.kind === 'image') ? { rotation: normalizeAngle(180 - shape.rotation) } : {};
+  return getChangedFields(shape, { ...set, ...rotation, ...(shape.kind === 'image' ? { mirrored: !shape.mirrored } : {}) });
 }
 
 /**

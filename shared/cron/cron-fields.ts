@@ -78,7 +78,7 @@ export function parseCron(text: string): CronFields | undefined {
   if (
     !day.all &&
     isEveryValue(weekday) &&
-    !getMonths(month).some((each) => day.values.some((one) => one <= (MAX_DAYS_IN_MONTH[each - 1] ?? 0)))
+    !getMonths(month).some((each) => day.values.some((value) => value <= (MAX_DAYS_IN_MONTH[each - 1] ?? 0)))
   )
     throw new CronError('never matches: no month in it has such a day', { kind: 'never' });
   return { minute, hour, day, month, weekday };
@@ -103,8 +103,8 @@ function parseField(name: FieldName, text: string): CronField {
     });
   };
   const parseValue = (valueText: string): number => {
-    const named = names.indexOf(valueText.toUpperCase());
-    const value = named >= 0 ? named + least : /^\d{1,2}$/.test(valueText) ? Number(valueText) : throwRangeError();
+    const nameIndex = names.indexOf(valueText.toUpperCase());
+    const value = nameIndex >= 0 ? nameIndex + least : /^\d{1,2}$/.test(valueText) ? Number(valueText) : throwRangeError();
     return value < least || value > most ? throwRangeError() : value;
   };
   const values = new Set<number>();

@@ -15,17 +15,17 @@ export interface MessagesUsage {
 /** Anthropic counts cached input apart; Perch counts it within the input. Undefined without figures. */
 export function readMessagesUsage(usage: MessagesUsage): Usage | undefined {
   if (usage.input_tokens == null && usage.output_tokens == null) return undefined;
-  const { cache_read_input_tokens: read, cache_creation: creation } = usage;
-  const cacheReadTokens = toTokenCount(read);
-  const cacheWrite1hTokens = toTokenCount(creation?.ephemeral_1h_input_tokens);
+  const { cache_read_input_tokens: cacheRead, cache_creation: cacheCreation } = usage;
+  const cacheReadTokens = toTokenCount(cacheRead);
+  const cacheWrite1hTokens = toTokenCount(cacheCreation?.ephemeral_1h_input_tokens);
   const cacheWriteTokens = toTokenCount(
-    usage.cache_creation_input_tokens ?? toTokenCount(creation?.ephemeral_5m_input_tokens) + cacheWrite1hTokens,
+    usage.cache_creation_input_tokens ?? toTokenCount(cacheCreation?.ephemeral_5m_input_tokens) + cacheWrite1hTokens,
   );
   const inputTokens = toTokenCount(usage.input_tokens) + cacheWriteTokens + cacheReadTokens;
   const outputTokens = toTokenCount(usage.output_tokens);
   return {
     ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
-    ...(read == null ? {} : { cacheReadTokens }),
+    ...(cacheRead == null ? {} : { cacheReadTokens }),
     ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
     ...(cacheWrite1hTokens > 0 ? { cacheWrite1hTokens } : {}),
   };

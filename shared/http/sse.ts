@@ -175,8 +175,8 @@ export class SseScanner {
     return line.startsWith('\uFEFF') ? line.slice(1) : line;
   }
 
-  #checkSize(more: number): void {
-    if (this.#eventBytes + more > this.#limit) throw new SseTooLarge(`A server-sent event is larger than ${this.#limit} bytes`);
+  #checkSize(addedBytes: number): void {
+    if (this.#eventBytes + addedBytes > this.#limit) throw new SseTooLarge(`A server-sent event is larger than ${this.#limit} bytes`);
   }
 
   #processLine(line: string, out: SseEvent[]): void {

@@ -75,8 +75,8 @@ export function htmlToMarkdown(html: string): string {
 
 /** Replaces character references; unknown ones stay. */
 export const decodeEntities = (text: string): string =>
-  text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name = '') => {
+  text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, (reference, decimal?: string, hex?: string, name = '') => {
     const code = decimal !== undefined ? Number(decimal) : hex !== undefined ? Number.parseInt(hex, 16) : undefined;
     if (code !== undefined) return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '';
-    return ENTITIES[String(name).toLowerCase()] ?? whole;
+    return ENTITIES[String(name).toLowerCase()] ?? reference;
   });

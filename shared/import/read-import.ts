@@ -156,7 +156,7 @@ class ImportCollector {
     }
     if (text !== null) return this.#addText(text, file);
     if (counts.chats === 0) throw new ImportError('unknown');
-    for (const take of additions) take();
+    for (const add of additions) add();
     if (counts.strange > 0) this.#addUnrecognized(file.path, counts.strange);
   }
 

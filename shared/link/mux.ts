@@ -130,10 +130,10 @@ export class Mux {
     this.#onClose(code, reason);
   }
 
-  #control(type: number, stream: number, payload: Uint8Array, unhurried = false): void {
+  #control(type: number, stream: number, payload: Uint8Array, canWait = false): void {
     if (!this.#open) return;
     this.#writer.write(type, 0, stream, payload);
-    if (this.#canBatch && unhurried && this.#writer.length < CHUNK_BYTES) this.#flushLater();
+    if (this.#canBatch && canWait && this.#writer.length < CHUNK_BYTES) this.#flushLater();
     else if (this.#canBatch && this.#writer.length < CHUNK_BYTES) this.#flushSoon();
     else this.#link.send(this.#writer.take());
   }

@@ -30,7 +30,7 @@ export interface HostApi {
    * Shares the vault of these words over the cluster, if there is no bridge. If that is impossible, rejects with a sentence and changes
    * nothing.
    */
-  share(way: BrowserTransport, words: string): Promise<void>;
+  share(transport: BrowserTransport, words: string): Promise<void>;
   /** Shares it no longer; everything that is here stays. */
   shareNoLonger(): Promise<void>;
   /** The page provides workers for this work, or does it itself, while it is open. */

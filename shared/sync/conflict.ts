@@ -58,7 +58,7 @@ export function rebaseRecord(record: SyncRecord, existing: { clock: string; incl
 
 /** Whether `record` was derived from a version or its successors, as far as its ancestors are known. */
 const isDerivedFrom = (record: SyncRecord, { clock }: SyncRecord): boolean =>
-  [record.clock, ...getAncestors(record)].some((known) => getClockOrigin(known) === getClockOrigin(clock) && known >= clock);
+  [record.clock, ...getAncestors(record)].some((ancestor) => getClockOrigin(ancestor) === getClockOrigin(clock) && ancestor >= clock);
 
 /** Whether both end the active branch at the same message. Their times are ignored. */
 function isSameHead(first: SyncRecord, second: SyncRecord): boolean {

@@ -93,8 +93,9 @@ export function findPayloadProblem(store: SyncStore, key: string, value: unknown
   if (store === 'sessions' || store === 'heads') {
     if (!isSessionKey(key)) return 'has an invalid session key';
   } else {
-    const own = value[KEY_FIELDS[store]];
-    if (typeof own !== 'string' || own.toWellFormed() !== key.toWellFormed()) return `has a ${KEY_FIELDS[store]} that differs from its key`;
+    const recordKey = value[KEY_FIELDS[store]];
+    if (typeof recordKey !== 'string' || recordKey.toWellFormed() !== key.toWellFormed())
+      return `has a ${KEY_FIELDS[store]} that differs from its key`;
   }
   if (isDeeper(value, MAX_DEPTH)) return `is more than ${MAX_DEPTH} levels deep`;
   const invalidField = Object.entries(REQUIRED_FIELDS[store] ?? {}).find(([name, isValid]) => !isValid(value[name]));

@@ -26,6 +26,6 @@ const PROVIDER_FAMILIES: ReadonlyMap<string, TokenFamily> = new Map([
 export function getTokenFamily(model: string): TokenFamily {
   const slash = model.indexOf('/');
   const name = model.slice(slash + 1).toLowerCase();
-  const named = MODEL_NAME_PATTERNS.find(([pattern]) => pattern.test(name))?.[1];
-  return named ?? PROVIDER_FAMILIES.get(model.slice(0, Math.max(0, slash)).toLowerCase()) ?? 'other';
+  const family = MODEL_NAME_PATTERNS.find(([pattern]) => pattern.test(name))?.[1];
+  return family ?? PROVIDER_FAMILIES.get(model.slice(0, Math.max(0, slash)).toLowerCase()) ?? 'other';
 }

@@ -73,10 +73,10 @@ export function databaseWorkspace(workspaceDir: string, { hidden = [] }: { hidde
       const row = await withRead(path, (tx) => tx.objectStore('files').get(path));
       return row && toWorkspaceFile(row);
     },
-    async list(under) {
-      if (under !== undefined) toCheckedPath(under);
+    async list(folder) {
+      if (folder !== undefined) toCheckedPath(folder);
       // `0` is what comes behind `/`.
-      const range = under === undefined ? null : IDBKeyRange.bound(`${under}/`, `${under}0`, false, true);
+      const range = folder === undefined ? null : IDBKeyRange.bound(`${folder}/`, `${folder}0`, false, true);
       const rows = await withDatabaseErrors(name, 'Couldn’t list the files', () =>
         database.read(['files'], (tx) => tx.objectStore('files').getAll(range)),
       );

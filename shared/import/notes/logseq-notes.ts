@@ -33,16 +33,16 @@ interface Block {
 export const logseq: NoteFormat = {
   product: 'Logseq',
   detect: (paths) => {
-    const has = (pattern: RegExp): boolean => paths.some((path) => pattern.test(path));
-    return has(/(^|\/)logseq\/config\.edn$/) || (has(/(^|\/)pages\/[^/]+\.md$/) && has(/(^|\/)journals\/\d{4}_\d\d_\d\d\.md$/));
+    const hasPath = (pattern: RegExp): boolean => paths.some((path) => pattern.test(path));
+    return hasPath(/(^|\/)logseq\/config\.edn$/) || (hasPath(/(^|\/)pages\/[^/]+\.md$/) && hasPath(/(^|\/)journals\/\d{4}_\d\d_\d\d\.md$/));
   },
   convert(sources, pictures, tables) {
-    const leftOut = tables.map(({ path }) => path);
+    const skipped = tables.map(({ path }) => path);
     const pageSources = sources.filter(({ path }) => !/(^|\/)logseq\//.test(path));
     const blocks = indexBlocks(pageSources);
     const usedPaths = new Set<string>();
     const pages = pageSources.map((source) => toPage(source, blocks, usedPaths));
-    return { pages, pictures: [...pictures], leftOut };
+    return { pages, pictures: [...pictures], leftOut: skipped };
   },
 };
 
@@ -127,8 +127,8 @@ function convertBody(lines: readonly string[], blocks: ReadonlyMap<string, Block
       line
         .replace(OPEN_TASKS, '$1[ ] ')
         .replace(DONE_TASKS, '$1[x] ')
-        .replace(BLOCK_EMBED, (whole, id: string) => toReference(blocks, id) ?? whole)
-        .replace(BLOCK_REF, (whole, id: string) => toReference(blocks, id) ?? whole)
+        .replace(BLOCK_EMBED, (source, id: string) => toReference(blocks, id) ?? source)
+        .replace(BLOCK_REF, (source, id: string) => toReference(blocks, id) ?? source)
         .replace(PAGE_EMBED, '![[$1]]')
         .replace(/(^|\s)#\[\[([^[\]\n]+)\]\]/g, '$1[[$2]]')
         // Pictures lie in `assets`, beside `pages`.

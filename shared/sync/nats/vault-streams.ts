@@ -110,8 +110,8 @@ async function getOrCreateStream(jsm: JetStreamManager, name: string, prefix: st
     if (error instanceof Error && 'code' in error && error.code === STREAM_NOT_FOUND) return jsm.streams.add(config);
     throw error;
   });
-  const { max_msgs_per_subject: versions, max_age: age, max_msgs: most } = info.config;
-  if (versions !== 1 || age > 0 || most > 0)
+  const { max_msgs_per_subject: versions, max_age: age, max_msgs: maxMessages } = info.config;
+  if (versions !== 1 || age > 0 || maxMessages > 0)
     throw new ClusterProblem(
       'unfit',
       `The stream ${name} has other settings than it needs. Set max_msgs_per_subject to 1, and remove max_age and max_msgs`,
