@@ -71,13 +71,13 @@ function openLongChat(page: Page): Promise<number> {
         const link = document.querySelector<HTMLAnchorElement>('a[href="/chat/main/long"]');
         if (!link) return reject(new Error('the long chat is not in the list'));
         const since = performance.now();
-        const look = (): void => {
+        const checkReply = (): void => {
           if (document.querySelectorAll('article[aria-label="Reply"]').length > 0)
             requestAnimationFrame(() => resolve(performance.now() - since));
-          else requestAnimationFrame(look);
+          else requestAnimationFrame(checkReply);
         };
         link.click();
-        look();
+        checkReply();
       }),
   );
 }

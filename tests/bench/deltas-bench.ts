@@ -29,17 +29,17 @@ export async function benchDeltas({ quick }: { quick: boolean }): Promise<Figure
   using caller = await SocketCaller.connect(perch.wsUrl, perch.token);
 
   const url = `http://127.0.0.1:${upstream.port}/v1/chat/completions`;
-  const floor = new WebSocket(`ws://127.0.0.1:${pipe.port}/stream`, { perMessageDeflate: false });
-  await once(floor, 'message');
+  const pipeSocket = new WebSocket(`ws://127.0.0.1:${pipe.port}/stream`, { perMessageDeflate: false });
+  await once(pipeSocket, 'message');
 
   await streamRun(caller, LONG_RUN_DELTAS);
-  await measurePipe(floor, LONG_RUN_DELTAS);
+  await measurePipe(pipeSocket, LONG_RUN_DELTAS);
   const runs = await measureInTurns(quick ? 3 : 7, {
     ours: () => streamRun(caller, LONG_RUN_DELTAS),
-    piped: () => measurePipe(floor, LONG_RUN_DELTAS),
+    piped: () => measurePipe(pipeSocket, LONG_RUN_DELTAS),
     direct: () => measureUpstream(url, LONG_RUN_DELTAS),
   });
-  floor.terminate();
+  pipeSocket.terminate();
 
   const first: number[] = [];
   const firstDirect: number[] = [];
@@ -49,10 +49,10 @@ export async function benchDeltas({ quick }: { quick: boolean }): Promise<Figure
   }
 
   const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate);
-  const what = `${LONG_RUN_DELTAS.toLocaleString('en')} deltas, rate`;
+  const label = `${LONG_RUN_DELTAS.toLocaleString('en')} deltas, rate`;
   return [
     {
-      what,
+      what: label,
       unit: '/s',
       ours: computeMedian(rates('ours')),
       floor: { name: 'pipe', value: computeMedian(rates('piped')) },

@@ -46,7 +46,7 @@ export async function benchDocumentRecall(): Promise<Figure[]> {
       .sort((a, b) => a.ours - a.theirs - (b.ours - b.theirs))
       .slice(0, MAX_LISTED_FILES))
       console.error(`${file}: ${formatShare(ours)}, officeparser ${formatShare(theirs)}; missing: ${missing.slice(0, 12).join(' ')}`);
-    const mean = (of: 'ours' | 'theirs'): number => files.reduce((sum, each) => sum + each[of], 0) / files.length;
+    const mean = (reader: 'ours' | 'theirs'): number => files.reduce((sum, each) => sum + each[reader], 0) / files.length;
     const [ours, theirs] = [mean('ours'), mean('theirs')];
     const below = files.filter((each) => each.ours < each.theirs).length;
     return [

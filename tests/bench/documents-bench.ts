@@ -20,14 +20,14 @@ export async function benchDocuments({ quick }: { quick: boolean }): Promise<Fig
   await using perch = await startBenchGateway({ upstream: `http://127.0.0.1:${model.port}/v1` });
   using reader = await SocketCaller.connect(perch.wsUrl, perch.token);
   using asker = await SocketCaller.connect(perch.wsUrl, perch.token);
-  const say = (message: string, more: Record<string, unknown> = {}): Promise<string> =>
-    reader.call('chat.send', { message, model: 'bench/reader', ...more });
-  await say('1-1', { attachments: [{ filename: 'a.pdf', mimeType: 'application/pdf', content }] });
+  const sendMessage = (message: string, params: Record<string, unknown> = {}): Promise<string> =>
+    reader.call('chat.send', { message, model: 'bench/reader', ...params });
+  await sendMessage('1-1', { attachments: [{ filename: 'a.pdf', mimeType: 'application/pdf', content }] });
   const [readTimes, latencies, idle]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round++) {
     const since = performance.now();
     const readAll = async (): Promise<void> => {
-      for (let page = 1; page <= PAGE_COUNT; page += PAGES_PER_CALL) await say(`${page}-${page + PAGES_PER_CALL - 1}`);
+      for (let page = 1; page <= PAGE_COUNT; page += PAGES_PER_CALL) await sendMessage(`${page}-${page + PAGES_PER_CALL - 1}`);
     };
     latencies.push(await measureLongestCall(asker, readAll()));
     readTimes.push(performance.now() - since);

@@ -119,7 +119,7 @@ const hasHungUp = (message: unknown): message is { leftAt: number } =>
 /** Milliseconds from the caller's closing of its socket until the upstream sees its own closed. */
 async function measureHangUp(upstream: BenchProcess, { url, headers, model }: CompletionTarget, name: 'never' | 'first'): Promise<number> {
   const waiting = upstream.message(isWaiting);
-  const hungUp = upstream.message(hasHungUp);
+  const upstreamClosed = upstream.message(hasHungUp);
   const stream = name === 'first';
   const body = JSON.stringify({ model: model(name), stream, messages: [{ role: 'user', content: 'go' }] });
   const call = request(url, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', ...headers } });
@@ -129,7 +129,7 @@ async function measureHangUp(upstream: BenchProcess, { url, headers, model }: Co
   await Promise.all([waiting, firstByteSent]);
   const at = getMonotonicTime();
   call.destroy();
-  return (await hungUp).leftAt - at;
+  return (await upstreamClosed).leftAt - at;
 }
 
 const isFirstByte = (message: unknown): message is { count: number; at: number } =>
@@ -155,10 +155,10 @@ function benchUnstreamed(callers: number, runs: Record<'direct' | 'peer' | 'ours
   const [ours, peer] = [added('ours', 0.5), added('peer', 0.5)];
   const ratio = computeMedianRatio(rates('ours'), rates('peer'));
   const slower = computeMedianRatio(ours, peer);
-  const who = `/v1, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
+  const label = `/v1, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
   return [
     {
-      what: `${who}, requests`,
+      what: `${label}, requests`,
       unit: '/s',
       ours: computeMedian(rates('ours')),
       floor: { name: 'peer', value: computeMedian(rates('peer')) },

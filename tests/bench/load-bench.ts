@@ -100,16 +100,16 @@ const isFilled = (message: unknown): message is { filled: number } =>
 const isEnded = (message: unknown): message is { opened: number } => typeof message === 'object' && message !== null && 'opened' in message;
 
 async function connectCallers(perch: Perch, count: number): Promise<SocketCaller[] & Disposable> {
-  const made: SocketCaller[] = [];
-  while (made.length < count)
-    made.push(
+  const callers: SocketCaller[] = [];
+  while (callers.length < count)
+    callers.push(
       ...(await Promise.all(
-        Array.from({ length: Math.min(50, count - made.length) }, () => SocketCaller.connect(perch.wsUrl, perch.token)),
+        Array.from({ length: Math.min(50, count - callers.length) }, () => SocketCaller.connect(perch.wsUrl, perch.token)),
       )),
     );
-  return Object.assign(made, {
+  return Object.assign(callers, {
     [Symbol.dispose]: () => {
-      for (const caller of made) caller[Symbol.dispose]();
+      for (const caller of callers) caller[Symbol.dispose]();
     },
   });
 }

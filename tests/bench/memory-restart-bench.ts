@@ -47,46 +47,46 @@ export function benchMemoryRestart(messages: readonly SpokenMessage[], entries: 
   const folder = mkdtempSync(join(tmpdir(), 'perch-bench-memory-'));
   try {
     fillMemory(folder, messages, entries);
-    const made = openMemory(folder, 'make');
-    if (made.size !== entries) throw new Error(`${made.size} of ${entries} entries were indexed`);
+    const created = openMemory(folder, 'make');
+    if (created.size !== entries) throw new Error(`${created.size} of ${entries} entries were indexed`);
     const runs = [openMemory(folder, 'search'), openMemory(folder, 'search'), openMemory(folder, 'search')].sort(
       (a, b) => a.ready - b.ready,
     );
-    const [, kept = made] = runs;
+    const [, restored = created] = runs;
     const snapshot = removeSnapshot(folder);
-    const anew = openMemory(folder, 'make');
-    console.error('restart:', JSON.stringify({ made, runs, anew }));
+    const rebuilt = openMemory(folder, 'make');
+    console.error('restart:', JSON.stringify({ made: created, runs, anew: rebuilt }));
     const many = `${entries.toLocaleString('en')} entries`;
-    const grown = (what: string, of: (each: OpenReport) => number, bar?: number): Figure => ({
+    const toFigure = (what: string, getValue: (each: OpenReport) => number, bar?: number): Figure => ({
       what: `  ${what}`,
       unit: 'MB',
-      ours: of(kept),
-      floor: { name: 'without snapshot', value: of(anew) },
-      ...(bar === undefined ? {} : { bar: toMaxBar(of(kept), bar, 'MB') }),
+      ours: getValue(restored),
+      floor: { name: 'without snapshot', value: getValue(rebuilt) },
+      ...(bar === undefined ? {} : { bar: toMaxBar(getValue(restored), bar, 'MB') }),
     });
     return [
       {
         what: `memory: ready after a restart, ${many}`,
         unit: 's',
-        ours: kept.ready / 1000,
-        floor: { name: 'without snapshot', value: anew.ready / 1000 },
-        bar: toMaxBar(kept.ready / 1000, 1, 's'),
+        ours: restored.ready / 1000,
+        floor: { name: 'without snapshot', value: rebuilt.ready / 1000 },
+        bar: toMaxBar(restored.ready / 1000, 1, 's'),
       },
       {
         what: '  the longest that others waited',
         unit: 'ms',
-        ours: kept.longest,
-        floor: { name: 'without snapshot', value: anew.longest },
+        ours: restored.longest,
+        floor: { name: 'without snapshot', value: rebuilt.longest },
       },
-      grown('RSS grown when ready', ({ rss }) => rss, 150),
-      grown('RSS grown at its highest', ({ peak }) => peak),
-      grown('heap and buffers grown', ({ heap }) => heap, 150),
-      { what: '  RSS grown after 285 searches', unit: 'MB', ours: kept.searchedRss },
-      { what: '  heap and buffers grown then', unit: 'MB', ours: kept.searchedHeap },
-      { what: '  the first search', unit: 'ms', ours: kept.first },
-      { what: '  search, p50', unit: 'ms', ours: kept.p50, bar: toMaxBar(kept.p50, 20, 'ms') },
-      { what: '  search, p99', unit: 'ms', ours: kept.p99 },
-      { what: '  looking whether files have changed, p50', unit: 'ms', ours: kept.follow },
+      toFigure('RSS grown when ready', ({ rss }) => rss, 150),
+      toFigure('RSS grown at its highest', ({ peak }) => peak),
+      toFigure('heap and buffers grown', ({ heap }) => heap, 150),
+      { what: '  RSS grown after 285 searches', unit: 'MB', ours: restored.searchedRss },
+      { what: '  heap and buffers grown then', unit: 'MB', ours: restored.searchedHeap },
+      { what: '  the first search', unit: 'ms', ours: restored.first },
+      { what: '  search, p50', unit: 'ms', ours: restored.p50, bar: toMaxBar(restored.p50, 20, 'ms') },
+      { what: '  search, p99', unit: 'ms', ours: restored.p99 },
+      { what: '  looking whether files have changed, p50', unit: 'ms', ours: restored.follow },
       { what: '  snapshot', unit: 'MB', ours: snapshot / 2 ** 20 },
     ];
   } finally {

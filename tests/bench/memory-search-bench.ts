@@ -91,21 +91,21 @@ export function benchMemorySearch({ quick }: { quick: boolean }): Promise<Figure
   const [mine, theirs] = [judged(createPerchSearch), judged(createMiniSearch)];
   const turns = all.reduce((sum, each) => sum + toPassages(each).length, 0);
   console.error(`${turns} turns, ${mine.length} questions`);
-  const pair = (what: string, of: (each: JudgedQuestion) => number, only?: Question['kind']): Figure => {
+  const toFigure = (what: string, getScore: (each: JudgedQuestion) => number, only?: Question['kind']): Figure => {
     const mean = (some: readonly JudgedQuestion[]): number => {
       const selected = some.filter(({ kind }) => only === undefined || kind === only);
-      return (100 * selected.reduce((sum, each) => sum + of(each), 0)) / selected.length;
+      return (100 * selected.reduce((sum, each) => sum + getScore(each), 0)) / selected.length;
     };
     return { what, unit: '%', ours: mean(mine), floor: { name: 'MiniSearch', value: mean(theirs) } };
   };
-  const recall = pair('memory: recall@10', ({ recall10 }) => recall10);
+  const recall = toFigure('memory: recall@10', ({ recall10 }) => recall10);
   const above = recall.ours - (recall.floor?.value ?? 0);
   return Promise.resolve([
-    pair('memory: recall@5', ({ recall5 }) => recall5),
+    toFigure('memory: recall@5', ({ recall5 }) => recall5),
     { ...recall, bar: { ...(toMinBar(above, 20, 'points above') ?? { met: false }), text: '20 points above' } },
-    pair('memory: MRR', ({ reciprocal }) => reciprocal),
-    pair('memory: nDCG@10', ({ gain }) => gain),
-    ...QUESTION_KINDS.map((kind) => pair(`  recall@10, ${kind}`, ({ recall10 }) => recall10, kind)),
+    toFigure('memory: MRR', ({ reciprocal }) => reciprocal),
+    toFigure('memory: nDCG@10', ({ gain }) => gain),
+    ...QUESTION_KINDS.map((kind) => toFigure(`  recall@10, ${kind}`, ({ recall10 }) => recall10, kind)),
     ...repeatConversations(all, quick ? ENTRY_COUNT / 10 : ENTRY_COUNT),
     ...benchMemoryRestart(
       all.flatMap(({ name, sessions }) =>
@@ -129,7 +129,7 @@ function repeatConversations(all: readonly Conversation[], entries: number): Fig
     }
   }
   const built = performance.now() - startedAt;
-  const grown = process.memoryUsage();
+  const after = process.memoryUsage();
   const samples = all.flatMap(({ questions }) =>
     questions.map(({ question, askedAt }) => {
       const start = performance.now();
@@ -150,8 +150,8 @@ function repeatConversations(all: readonly Conversation[], entries: number): Fig
     {
       what: `memory: room of ${many}`,
       unit: 'MB',
-      ours: (grown.heapUsed + grown.arrayBuffers - before.heapUsed - before.arrayBuffers) / 2 ** 20,
-      bar: toMaxBar((grown.heapUsed + grown.arrayBuffers - before.heapUsed - before.arrayBuffers) / 2 ** 20, 150, 'MB'),
+      ours: (after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 2 ** 20,
+      bar: toMaxBar((after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 2 ** 20, 150, 'MB'),
     },
   ];
 }

@@ -27,12 +27,12 @@ export async function benchMessages({ quick }: { quick: boolean }): Promise<Figu
     figures.push({ what, unit: '/s', ours: computeMedian(rates('messages')), floor, ratio, bar: toMinBar(ratio, MIN_RATIO, '×') });
   };
   for (const callers of [1, 16]) {
-    const who = `${callers} ${callers === 1 ? 'caller' : 'callers'}`;
-    const more = callers === 1 ? 1 : 4;
-    await compare(`/v1/messages, ${who}, requests`, (target) => requestCompletions(target, callers, 100 * more));
+    const label = `${callers} ${callers === 1 ? 'caller' : 'callers'}`;
+    const factor = callers === 1 ? 1 : 4;
+    await compare(`/v1/messages, ${label}, requests`, (target) => requestCompletions(target, callers, 100 * factor));
     for (const kind of ['deltas', 'singles'] as const)
-      await compare(`/v1/messages streamed, 200 ${STREAM_KINDS[kind]}, ${who}, requests`, (target) =>
-        requestStreams(target, `${kind}-200`, callers, 20 * more),
+      await compare(`/v1/messages streamed, 200 ${STREAM_KINDS[kind]}, ${label}, requests`, (target) =>
+        requestStreams(target, `${kind}-200`, callers, 20 * factor),
       );
   }
   return figures;

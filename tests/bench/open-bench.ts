@@ -65,7 +65,7 @@ function toTimeFigures(what: string, { ours, empty }: Record<'ours' | 'empty', n
 
 /** Runs in the page before its own scripts. */
 function markUsable(): void {
-  const look = (): void => {
+  const checkUsable = (): void => {
     const composer = document.querySelector('#composer');
     const pill = document.querySelector('[aria-label^="Connection:"]');
     const online = /Bridge|This browser/.test(pill?.getAttribute('aria-label') ?? '');
@@ -73,7 +73,7 @@ function markUsable(): void {
     watch.disconnect();
     (globalThis as PageMarks).perchUsable = performance.now();
   };
-  const watch = new MutationObserver(look);
+  const watch = new MutationObserver(checkUsable);
   watch.observe(document, { subtree: true, childList: true, attributes: true });
 }
 
@@ -137,14 +137,14 @@ async function measureFirstLoad(context: BrowserContext, url: string): Promise<{
 async function measureWorkerBytes({ devtools }: TestBrowser): Promise<number> {
   const session = await devtools();
   const { targetInfos } = await session.send('Target.getTargets', { filter: [{ type: 'shared_worker' }] });
-  const wanted = new Set(targetInfos.map(({ url }) => url));
-  if (wanted.size !== 1) throw new Error(`one SharedWorker is expected: ${[...wanted].join(', ')}`);
+  const urls = new Set(targetInfos.map(({ url }) => url));
+  if (urls.size !== 1) throw new Error(`one SharedWorker is expected: ${[...urls].join(', ')}`);
   let bytes = 0;
-  for (const url of wanted) {
+  for (const url of urls) {
     const response = await fetch(url, { headers: { 'accept-encoding': 'br' } });
     const text = await response.text();
     bytes += Number(response.headers.get('content-length'));
-    for (const [, part = ''] of text.matchAll(/(?:from|import)\s*["'`](\.\/[^"'`]+)["'`]/g)) wanted.add(new URL(part, url).href);
+    for (const [, part = ''] of text.matchAll(/(?:from|import)\s*["'`](\.\/[^"'`]+)["'`]/g)) urls.add(new URL(part, url).href);
   }
   return bytes;
 }

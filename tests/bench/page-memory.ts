@@ -22,16 +22,16 @@ export async function measurePageMemory(page: Page, caller: SocketCaller): Promi
   for (let at = 0; at < ids.length; at += 20) await Promise.all(ids.slice(at, at + 20).map((sessionId) => fillChat(caller, sessionId)));
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Performance.enable');
-  const seen: PageHeap[] = [];
+  const heaps: PageHeap[] = [];
   for (const [index, id] of ids.entries()) {
     await openChat(page, id);
-    if ([SETTLED_AFTER_CHATS, OPENED_CHATS / 2, OPENED_CHATS].includes(index + 1)) seen.push(await measureHeap(devtools, page));
+    if ([SETTLED_AFTER_CHATS, OPENED_CHATS / 2, OPENED_CHATS].includes(index + 1)) heaps.push(await measureHeap(devtools, page));
   }
   await devtools.detach();
-  const [settled, half, last] = seen;
+  const [settled, half, last] = heaps;
   if (!settled || !half || !last) throw new Error('nothing was measured');
   const name = `after ${SETTLED_AFTER_CHATS}`;
-  const more = (last.heap - settled.heap) / MB;
+  const growth = (last.heap - settled.heap) / MB;
   return [
     {
       what: `a page's JavaScript after ${OPENED_CHATS} chats`,
@@ -39,7 +39,7 @@ export async function measurePageMemory(page: Page, caller: SocketCaller): Promi
       ours: last.heap / MB,
       floor: { name, value: settled.heap / MB },
       ratio: last.heap / settled.heap,
-      bar: { text: `≤ ${MAX_GROWTH_MB} MB more`, met: more <= MAX_GROWTH_MB },
+      bar: { text: `≤ ${MAX_GROWTH_MB} MB more`, met: growth <= MAX_GROWTH_MB },
     },
     { what: `  after ${OPENED_CHATS / 2}`, unit: 'MB', ours: half.heap / MB, floor: { name, value: settled.heap / MB } },
     { what: '  nodes', unit: '', ours: last.nodes, floor: { name, value: settled.nodes }, ratio: last.nodes / settled.nodes },

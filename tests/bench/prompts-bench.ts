@@ -137,9 +137,9 @@ async function countCached(requests: readonly PromptRequest[], replies: readonly
   const counts: TokenCounts[] = [];
   for (const [index, { text }] of requests.entries()) {
     const before = requests[index - 1];
-    const known = before ? `${before.text}\n${toText({ role: 'assistant', content: replies[index - 1] ?? '' })}` : '';
+    const previousText = before ? `${before.text}\n${toText({ role: 'assistant', content: replies[index - 1] ?? '' })}` : '';
     let end = 0;
-    while (end < known.length && known[end] === text[end]) end++;
+    while (end < previousText.length && previousText[end] === text[end]) end++;
     counts.push({ input: await countTokens(text, MODEL), cached: await countTokens(text.slice(0, end), MODEL) });
   }
   return counts;

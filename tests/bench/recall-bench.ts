@@ -62,13 +62,13 @@ async function measureRecall(entries: number, messages: number): Promise<{ first
   // The first one loads code on demand and builds the index; others must be answered in the meantime.
   const startedAt = performance.now();
   let nth = 0;
-  let waits = true;
+  let isWarmingUp = true;
   const warmUp = (async () => {
     while (getTimes().length === 0) await send(nth++);
-  })().finally(() => (waits = false));
+  })().finally(() => (isWarmingUp = false));
   warmUp.catch(() => {});
   let health = 0;
-  while (waits) {
+  while (isWarmingUp) {
     const since = performance.now();
     await client.call('health', {});
     health = Math.max(health, performance.now() - since);

@@ -47,7 +47,7 @@ export async function benchRpc({ quick }: { quick: boolean }): Promise<Figure[]>
       Array.from({ length: 8 }, () => question),
     );
 
-  const one = await measureInTurns(rounds, {
+  const sequential = await measureInTurns(rounds, {
     bare: () => measureSequential(calls, questions.bare),
     piped: () => measureSequential(calls, questions.piped),
     ours: () => measureSequential(calls, questions.ours),
@@ -88,10 +88,10 @@ export async function benchRpc({ quick }: { quick: boolean }): Promise<Figure[]>
   });
   for (const line of [...bare, ...piped, ...ours]) line[Symbol.dispose]();
 
-  const p50 = one.ours.map(computeMedian);
-  const timeRatio = computeMedianRatio(p50, one.piped.map(computeMedian));
-  const all = one.ours.flat();
-  const pipedAll = one.piped.flat();
+  const p50 = sequential.ours.map(computeMedian);
+  const timeRatio = computeMedianRatio(p50, sequential.piped.map(computeMedian));
+  const all = sequential.ours.flat();
+  const pipedAll = sequential.piped.flat();
   return [
     { what: 'rpc, one caller, p50', unit: 'ms', ours: computeMedian(all), bar: toMaxBar(computeMedian(all), 0.5, 'ms') },
     {
@@ -106,8 +106,8 @@ export async function benchRpc({ quick }: { quick: boolean }): Promise<Figure[]>
       what: '  by the bare ws echo',
       unit: 'ms',
       ours: computeMedian(all),
-      floor: { name: 'ws', value: computeMedian(one.bare.flat()) },
-      ratio: computeMedianRatio(p50, one.bare.map(computeMedian)),
+      floor: { name: 'ws', value: computeMedian(sequential.bare.flat()) },
+      ratio: computeMedianRatio(p50, sequential.bare.map(computeMedian)),
     },
     {
       what: 'rpc, one caller, p99',

@@ -37,9 +37,9 @@ async function benchOneBridge(quick: boolean): Promise<Figure[]> {
   const bridge = (): number[] => [perch.pid];
   const browser = (): number[] => findDescendants(listProcesses(), perch.pid).map(({ pid }) => pid);
   const before = measureGatewayMemory(perch.pid);
-  const each = async (what: string, count: number, one: (index: number) => Promise<unknown>): Promise<Figure[]> => {
-    await runConcurrently(count / 10, one);
-    const cost = await measureCpuCost([bridge, browser], () => runConcurrently(count, one));
+  const measureEach = async (what: string, count: number, task: (index: number) => Promise<unknown>): Promise<Figure[]> => {
+    await runConcurrently(count / 10, task);
+    const cost = await measureCpuCost([bridge, browser], () => runConcurrently(count, task));
     return [
       { what: `${what}: processor time of the bridge`, unit: 'ms', ours: (cost[0] ?? 0) / count },
       { what: '  and of its Chromium', unit: 'ms', ours: (cost[1] ?? 0) / count },
@@ -54,9 +54,9 @@ async function benchOneBridge(quick: boolean): Promise<Figure[]> {
   const turn = (index: number): Promise<unknown> =>
     caller.call('chat.send', { message: `Question ${index}`, sessionId: `s${index % 100}`, model: 'bench/deltas-10' });
   const figures = [
-    ...(await each('a call (`health`)', quick ? 1000 : 10_000, () => caller.call('health', {}))),
-    ...(await each('an answer of /v1', quick ? 200 : 1000, answer)),
-    ...(await each('a turn of a chat', quick ? 200 : 1000, turn)),
+    ...(await measureEach('a call (`health`)', quick ? 1000 : 10_000, () => caller.call('health', {}))),
+    ...(await measureEach('an answer of /v1', quick ? 200 : 1000, answer)),
+    ...(await measureEach('a turn of a chat', quick ? 200 : 1000, turn)),
   ];
   const after = measureGatewayMemory(perch.pid);
   for (const [name, memory] of [
@@ -149,23 +149,23 @@ async function benchVaults(url: string, servers: () => number[], count: number, 
   ];
 }
 
-async function pushAll(one: TestMachine, count: number): Promise<void> {
+async function pushAll(machine: TestMachine, count: number): Promise<void> {
   for (let at = 0; at < count; at += 500)
-    await one.journal.push(
+    await machine.journal.push(
       Array.from({ length: Math.min(500, count - at) }, (_, index) =>
         createVersion(`m${at + index}`, 1000 + at + index, 'a', { payload: JSON.stringify({ text: randomBytes(200).toString('hex') }) }),
       ),
       'a',
     );
-  await waitFor(async () => (await one.journal.examine()).unsent === 0, 'all of it in the stream', MINUTES);
+  await waitFor(async () => (await machine.journal.examine()).unsent === 0, 'all of it in the stream', MINUTES);
 }
 
 /** `count` of them, some at a time. */
-async function runConcurrently(count: number, one: (index: number) => Promise<unknown>): Promise<void> {
+async function runConcurrently(count: number, task: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   await Promise.all(
     Array.from({ length: CALLER_COUNT }, async () => {
-      while (next < count) await one(next++);
+      while (next < count) await task(next++);
     }),
   );
 }

@@ -45,14 +45,14 @@ export async function benchSearch({ quick }: { quick: boolean }): Promise<Figure
   await page.locator('#composer').waitFor();
   using caller = await connectCaller(perch.wsUrl, perch.token);
   const building = performance.now();
-  const waits: number[] = [];
-  const find = async (query: string, more: Record<string, unknown> = {}): Promise<SearchResults> =>
-    (JSON.parse(await caller.call('sessions.search', { query, ...more })) as { payload: SearchResults }).payload;
-  let looked = 0;
+  const latencies: number[] = [];
+  const find = async (query: string, params: Record<string, unknown> = {}): Promise<SearchResults> =>
+    (JSON.parse(await caller.call('sessions.search', { query, ...params })) as { payload: SearchResults }).payload;
+  let searchCount = 0;
   for (let complete = false; !complete;) {
-    waits.push(...(await measureSequential(1, () => caller.call('health', {}))));
+    latencies.push(...(await measureSequential(1, () => caller.call('health', {}))));
     await sleep(POLL_MS);
-    if (++looked % 20 === 0) complete = !(await find('unique1')).incomplete;
+    if (++searchCount % 20 === 0) complete = !(await find('unique1')).incomplete;
   }
   const built = performance.now() - building;
   console.error(`index of ${sessions * MESSAGES_PER_SESSION} messages complete after ${(built / 1000).toFixed(0)} s`);
@@ -91,12 +91,12 @@ export async function benchSearch({ quick }: { quick: boolean }): Promise<Figure
       ...{
         what: '    `health` meanwhile, p95',
         unit: 'ms',
-        ours: computePercentile(waits, 0.95),
-        bar: toMaxBar(computePercentile(waits, 0.95), 50, 'ms'),
+        ours: computePercentile(latencies, 0.95),
+        bar: toMaxBar(computePercentile(latencies, 0.95), 50, 'ms'),
       },
       floor: { name: 'after', value: computePercentile(idle, 0.95) },
     },
-    { what: '    the longest', unit: 'ms', ours: Math.max(...waits), floor: { name: 'after', value: Math.max(...idle) } },
+    { what: '    the longest', unit: 'ms', ours: Math.max(...latencies), floor: { name: 'after', value: Math.max(...idle) } },
     {
       what: '  index by the texts’ bytes',
       unit: 'MB',

@@ -88,7 +88,7 @@ async function measureLags(a: TestMachine, b: TestMachine, count: number): Promi
   const lags: number[] = [];
   for (let at = 0; at < count; at++) {
     const { head } = b.journal;
-    const there = new Promise<void>((resolve) => {
+    const received = new Promise<void>((resolve) => {
       const changed = (now: number): void => {
         if (now <= head) return;
         b.journal.off('changed', changed);
@@ -97,7 +97,7 @@ async function measureLags(a: TestMachine, b: TestMachine, count: number): Promi
       b.journal.on('changed', changed);
     });
     await a.journal.push([createVersion(`m${at}`, 10_000_000 + at, 'a')], 'a');
-    lags.push(await measureMs(() => there));
+    lags.push(await measureMs(() => received));
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return lags;
@@ -109,13 +109,13 @@ async function measureBareLags(nats: TestNats, count: number): Promise<number[]>
   const manager = await js.jetstreamManager();
   await manager.streams.add({ name: 'bare', subjects: ['bare.>'] });
   const messages = await (await js.consumers.get('bare')).consume();
-  const heard = messages[Symbol.asyncIterator]();
+  const iterator = messages[Symbol.asyncIterator]();
   const lags: number[] = [];
   for (let at = 0; at < count; at++) {
     lags.push(
       await measureMs(async () => {
         await js.publish(`bare.${at}`, randomBytes(400));
-        await heard.next();
+        await iterator.next();
       }),
     );
   }

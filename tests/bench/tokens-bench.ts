@@ -67,19 +67,20 @@ export async function benchTokens({ quick }: { quick: boolean }): Promise<Figure
   const all = sampleTexts();
   const exact = new Map<SampleText, number>();
   for (const each of all) exact.set(each, await countTokens(each.text, MODEL));
-  const off = (count: (text: string) => number) => all.map((each) => Math.abs(count(each.text) / (exact.get(each) ?? 1) - 1) * 100);
-  const [byFamily, byCharacters] = [off((text) => estimateForFamily(text, 'o200k')), off(estimateTokens)];
+  const computeErrors = (count: (text: string) => number) =>
+    all.map((each) => Math.abs(count(each.text) / (exact.get(each) ?? 1) - 1) * 100);
+  const [byFamily, byCharacters] = [computeErrors((text) => estimateForFamily(text, 'o200k')), computeErrors(estimateTokens)];
   const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
-  const whole = all.map(({ text }) => text).join('\n');
-  const megabytes = whole.length / 1e6;
+  const joined = all.map(({ text }) => text).join('\n');
+  const megabytes = joined.length / 1e6;
   const times = quick ? 5 : 20;
-  const family = measureMs(() => estimateForFamily(whole, 'o200k'), times) / megabytes;
-  const characters = measureMs(() => estimateTokens(whole), times) / megabytes;
+  const family = measureMs(() => estimateForFamily(joined, 'o200k'), times) / megabytes;
+  const characters = measureMs(() => estimateTokens(joined), times) / megabytes;
   const counted: number[] = [];
   let longest = 0;
   for (let run = 0; run < (quick ? 2 : 5); run++) {
     const from = performance.now();
-    longest = Math.max(longest, await measureLongestDelay(() => countTokens(whole, MODEL)));
+    longest = Math.max(longest, await measureLongestDelay(() => countTokens(joined, MODEL)));
     counted.push((performance.now() - from) / megabytes);
   }
   return [

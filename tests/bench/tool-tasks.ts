@@ -56,7 +56,7 @@ export const SERVER_TOOLS: readonly { server: string; name: string; description:
   },
 ];
 
-const toTask = (say: string, ...tools: string[]): ToolTask => ({ request: say, tools });
+const toTask = (request: string, ...tools: string[]): ToolTask => ({ request: request, tools });
 
 /** Written before the search and the descriptions that they measure, and not changed since. */
 export const TOOL_TASKS: readonly ToolTask[] = [

@@ -52,9 +52,9 @@ export async function benchTools(): Promise<Figure[]> {
   ];
 }
 
-function toRateFigure(what: string, of: readonly SearchResult[], isGood = isRight): Figure {
-  const percent = (100 * of.filter(isGood).length) / of.length;
-  return { what, unit: '%', ours: percent, floor: { name: 'of', value: of.length }, bar: toMinBar(percent, 95, '%') };
+function toRateFigure(what: string, results: readonly SearchResult[], isGood = isRight): Figure {
+  const percent = (100 * results.filter(isGood).length) / results.length;
+  return { what, unit: '%', ours: percent, floor: { name: 'of', value: results.length }, bar: toMinBar(percent, 95, '%') };
 }
 
 /** As most providers get a tool. */

@@ -22,14 +22,14 @@ async function findChangedFiles(root: string, base?: string): Promise<{ base: st
 
 /** Type checks whose files are among these. */
 function getTypeChecks(files: readonly string[]): Step[] {
-  const touches = (pattern: RegExp): boolean => files.some((file) => pattern.test(file));
+  const hasChanged = (pattern: RegExp): boolean => files.some((file) => pattern.test(file));
   const steps: Step[] = [];
-  if (touches(/^(web|shared)\/(?!gateway\/|library\/).*\.(ts|svelte|json)$/)) steps.push(TYPES.sync, TYPES.pages);
-  if (touches(/^shared\/.*\.ts$/)) steps.push(TYPES.shared);
-  if (touches(/^(shared|web\/gateway)\/.*\.ts$/)) steps.push(TYPES.gateway);
-  if (touches(/^web\/(library|gateway\/core)\/.*\.ts$/)) steps.push(TYPES.library);
-  if (touches(/^(web\/(library\/ui|lib\/canvas|lib\/icons|paint)|shared)\/.*\.ts$/)) steps.push(TYPES.ui);
-  if (touches(/^(shared|bridge|tests|web\/gateway\/core)\/.*\.ts$|\.test\.ts$/)) steps.push(TYPES.bridge);
+  if (hasChanged(/^(web|shared)\/(?!gateway\/|library\/).*\.(ts|svelte|json)$/)) steps.push(TYPES.sync, TYPES.pages);
+  if (hasChanged(/^shared\/.*\.ts$/)) steps.push(TYPES.shared);
+  if (hasChanged(/^(shared|web\/gateway)\/.*\.ts$/)) steps.push(TYPES.gateway);
+  if (hasChanged(/^web\/(library|gateway\/core)\/.*\.ts$/)) steps.push(TYPES.library);
+  if (hasChanged(/^(web\/(library\/ui|lib\/canvas|lib\/icons|paint)|shared)\/.*\.ts$/)) steps.push(TYPES.ui);
+  if (hasChanged(/^(shared|bridge|tests|web\/gateway\/core)\/.*\.ts$|\.test\.ts$/)) steps.push(TYPES.bridge);
   return steps;
 }
 

@@ -81,14 +81,14 @@ const event = z.discriminatedUnion('type', [
 export function createMessageEventsChecker(): (sseEvent: { event?: string | undefined; data: string }) => string | undefined {
   let open: number | undefined;
   let next = 0;
-  let over = false;
+  let hasEnded = false;
   return ({ event: name, data }) => {
     const parsed = event.safeParse(JSON.parse(data));
     if (!parsed.success) return `${z.prettifyError(parsed.error)}\n${data.slice(0, 500)}`;
     const parsedEvent = parsed.data;
     if (parsedEvent.type !== name) return `${parsedEvent.type} is named ${name}`;
-    if (over) return `${parsedEvent.type} follows the end`;
-    over = parsedEvent.type === 'message_stop' || parsedEvent.type === 'error';
+    if (hasEnded) return `${parsedEvent.type} follows the end`;
+    hasEnded = parsedEvent.type === 'message_stop' || parsedEvent.type === 'error';
     if (parsedEvent.type === 'content_block_start') {
       if (open !== undefined || parsedEvent.index !== next) return `block ${parsedEvent.index} starts out of turn`;
       open = next++;

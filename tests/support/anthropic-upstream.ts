@@ -111,8 +111,8 @@ export async function startAnthropicUpstream(): Promise<AnthropicUpstream> {
     const turns = upstream.script(request);
     if (request.body['stream'] !== true) {
       const message = { id: 'msg_up', type: 'message', role: 'assistant', model, content: turns.flatMap(toBlock) };
-      const whole = { ...message, stop_reason: toStopReason(turns), stop_sequence: null, usage: ANTHROPIC_USAGE };
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole));
+      const body = { ...message, stop_reason: toStopReason(turns), stop_sequence: null, usage: ANTHROPIC_USAGE };
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of messageEvents(model, turns)) response.write(event);

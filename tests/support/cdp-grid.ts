@@ -41,11 +41,11 @@ export async function startCdpGrid({ executable, token, maxSessions }: GridOptio
       return;
     }
     sessionCount++;
-    sockets.handleUpgrade(request, socket, head, (near) => void serve(near).finally(() => sessionCount--));
+    sockets.handleUpgrade(request, socket, head, (client) => void serve(client).finally(() => sessionCount--));
   });
 
   /** Resolves when the browser is gone. */
-  async function serve(near: WebSocket): Promise<void> {
+  async function serve(client: WebSocket): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'perch-grid-'));
     const args = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0', `--user-data-dir=${folder}`, 'about:blank'];
     const child = spawn(executable, args, { stdio: 'ignore' });
@@ -54,19 +54,19 @@ export async function startCdpGrid({ executable, token, maxSessions }: GridOptio
     // Messages that arrive before the browser is ready.
     const early: { data: WebSocket.RawData; binary: boolean }[] = [];
     const hold = (data: WebSocket.RawData, binary: boolean): void => void early.push({ data, binary });
-    near.on('message', hold).on('error', () => {});
+    client.on('message', hold).on('error', () => {});
     const end = (): void => void child.kill('SIGKILL');
-    near.once('close', end);
-    void exited.then(() => near.close(1011, 'the browser has ended'));
+    client.once('close', end);
+    void exited.then(() => client.close(1011, 'the browser has ended'));
     try {
       const [port, path] = await readDevToolsPort(folder);
-      const far = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false, maxPayload: 256 * 1024 * 1024 });
-      far.on('error', end).once('close', end);
-      await once(far, 'open');
-      near.off('message', hold);
-      for (const { data, binary } of early) far.send(data, { binary });
-      near.on('message', (data, binary) => far.send(data, { binary }));
-      far.on('message', (data, binary) => near.send(data, { binary }));
+      const browserSocket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false, maxPayload: 256 * 1024 * 1024 });
+      browserSocket.on('error', end).once('close', end);
+      await once(browserSocket, 'open');
+      client.off('message', hold);
+      for (const { data, binary } of early) browserSocket.send(data, { binary });
+      client.on('message', (data, binary) => browserSocket.send(data, { binary }));
+      browserSocket.on('message', (data, binary) => client.send(data, { binary }));
     } catch {
       end();
     }
@@ -77,7 +77,7 @@ export async function startCdpGrid({ executable, token, maxSessions }: GridOptio
 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const lose = (): void => children.forEach((child) => child.kill('SIGKILL'));
+  const killAll = (): void => children.forEach((child) => child.kill('SIGKILL'));
   return {
     url: `ws://127.0.0.1:${port}/?token=${token}`,
     get runningCount() {
@@ -86,10 +86,10 @@ export async function startCdpGrid({ executable, token, maxSessions }: GridOptio
     get refusedCount() {
       return refused;
     },
-    dropConnections: lose,
+    dropConnections: killAll,
     async [Symbol.asyncDispose]() {
       server.close();
-      lose();
+      killAll();
       await waitFor(() => children.size === 0, 'the grid’s browsers, ended');
     },
   };

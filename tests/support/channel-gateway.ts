@@ -15,13 +15,13 @@ export const egressCapability: FakeCapability = createCapability(
 export async function advanceUntil(
   clock: FakeClock,
   condition: () => boolean | Promise<boolean>,
-  what = 'the condition',
+  label = 'the condition',
   stepMs = 1000,
-  under = (): number => 0,
+  getPendingCount = (): number => 0,
 ): Promise<void> {
   for (let steps = 0; !(await condition()); steps++) {
-    if (steps > 1000) throw new Error(`${what} did not come about, however far the clock went`);
-    for (let turn = 0; turn < 3 || (under() > 0 && turn < 300); turn++) await new Promise((resolve) => setTimeout(resolve, 2));
+    if (steps > 1000) throw new Error(`${label} did not come about, however far the clock went`);
+    for (let turn = 0; turn < 3 || (getPendingCount() > 0 && turn < 300); turn++) await new Promise((resolve) => setTimeout(resolve, 2));
     clock.advance(stepMs);
   }
 }
@@ -29,7 +29,7 @@ export async function advanceUntil(
 export type ChannelGateway = TestGateway & {
   clock: FakeClock;
   status(channelId: string): Promise<ChannelEntry & { channel_id: string }>;
-  advanceUntil(condition: () => boolean | Promise<boolean>, what?: string, stepMs?: number): Promise<void>;
+  advanceUntil(condition: () => boolean | Promise<boolean>, label?: string, stepMs?: number): Promise<void>;
 };
 
 /** A gateway with a bridge whose channels connect to real servers; its model is scripted. */
@@ -47,7 +47,7 @@ export async function createChannelGateway(
   } = {},
 ): Promise<ChannelGateway> {
   const scripted = createScriptedModel(model);
-  let under = 0;
+  let pendingCount = 0;
   const out = createFetch({ getAllowedOrigins: () => gw.gateway.origins(), getEgress: () => null });
   const gw: TestGateway = await createTestGateway({
     ...{ clock, bridge, ...options },
@@ -55,8 +55,8 @@ export async function createChannelGateway(
       if (url.startsWith('http://model.test/')) return scripted.fetch(url, init);
       // A long poll for messages does not count as pending.
       if (url.endsWith('/getUpdates')) return out(url, init);
-      under++;
-      return out(url, init).finally(() => under--);
+      pendingCount++;
+      return out(url, init).finally(() => pendingCount--);
     },
   });
   const { client } = await gw.client();
@@ -69,6 +69,6 @@ export async function createChannelGateway(
       const { channel_id, ...state } = await client.call('channels.status', { channelId });
       return { ...state, id: channel_id, channel_id };
     },
-    advanceUntil: (condition, what, stepMs) => advanceUntil(clock, condition, what, stepMs, () => under),
+    advanceUntil: (condition, label, stepMs) => advanceUntil(clock, condition, label, stepMs, () => pendingCount),
   };
 }

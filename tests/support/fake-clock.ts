@@ -64,9 +64,9 @@ export class FakeClock implements Clock {
 
   #notifyWatchers(): void {
     this.#watchers = this.#watchers.filter(({ ms, resolve }) => {
-      const there = this.#timers.some(({ at }) => at === this.#elapsed + ms);
-      if (there) resolve();
-      return !there;
+      const exists = this.#timers.some(({ at }) => at === this.#elapsed + ms);
+      if (exists) resolve();
+      return !exists;
     });
   }
 }

@@ -23,15 +23,15 @@ export function createFakeServer(answer: (requests: ProviderRequest, count: numb
   const fetch: Fetch = async (url, { method = 'GET', headers = {}, signal, ...sent }) => {
     const text = getBodyText(sent);
     const value: unknown = text === undefined ? undefined : JSON.parse(text);
-    const one: ProviderRequest = {
+    const request: ProviderRequest = {
       url,
       method,
       headers,
       signal,
       body: typeof value === 'object' && value !== null ? { ...value } : undefined,
     };
-    asked.push(one);
-    return answer(one, asked.length);
+    asked.push(request);
+    return answer(request, asked.length);
   };
   return { fetch, asked };
 }

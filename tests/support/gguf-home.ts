@@ -56,8 +56,8 @@ export function createGgufHome(extra: Pick<OptionalPackage, 'state' | 'entry' | 
 
 /** Pids of runners that this process has started, and that have not ended. */
 export async function listRunners(): Promise<number[]> {
-  const own = (await listProcesses('')).filter(({ parent }) => parent === process.pid);
-  return own.filter(({ pid }) => readCommand(pid).includes('runner.ts')).map(({ pid }) => pid);
+  const children = (await listProcesses('')).filter(({ parent }) => parent === process.pid);
+  return children.filter(({ pid }) => readCommand(pid).includes('runner.ts')).map(({ pid }) => pid);
 }
 
 function readCommand(pid: number): string {

@@ -96,12 +96,12 @@ function send({ headers }: IncomingMessage, response: ServerResponse, bytes: Uin
   const { cutAfter, endless, ignoresRange } = faults;
   const from = ignoresRange ? 0 : Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
   if (endless) {
-    const more = (): void => {
+    const writeMore = (): void => {
       while (!response.destroyed && response.write(bytes));
-      if (!response.destroyed) response.once('drain', more);
+      if (!response.destroyed) response.once('drain', writeMore);
     };
     response.writeHead(200);
-    return more();
+    return writeMore();
   }
   const rest = bytes.subarray(from);
   const range = from > 0 ? { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};

@@ -26,8 +26,8 @@ async function acceptForms(client: GatewayClient): Promise<void> {
 
 /** As a person does: opens the link, and is sent back. */
 async function followConsentLink(client: GatewayClient): Promise<void> {
-  const away = await navigate((await client.call('mcp.authorize', { name: 'suite' })).url);
-  const page = await navigate(away.headers.get('location') ?? '');
+  const redirect = await navigate((await client.call('mcp.authorize', { name: 'suite' })).url);
+  const page = await navigate(redirect.headers.get('location') ?? '');
   process.stdout.write(`${page.status} ${(await page.text()).replace(/<[^>]*>/g, ' ')}\n`);
 }
 

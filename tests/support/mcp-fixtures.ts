@@ -60,8 +60,8 @@ export async function waitForServerState(
   ms = 20_000,
 ): Promise<McpServerState> {
   let found: McpServerState | undefined;
-  const is = async (): Promise<boolean> => (found = await getServerState(client, name))?.state === state;
-  await waitFor(is, `"${state}" of ${name}`, ms).catch((error: unknown) => {
+  const hasState = async (): Promise<boolean> => (found = await getServerState(client, name))?.state === state;
+  await waitFor(hasState, `"${state}" of ${name}`, ms).catch((error: unknown) => {
     throw new Error(`${String(error)}: ${JSON.stringify(found)}`);
   });
   if (!found) throw new Error('it is not there');

@@ -38,8 +38,8 @@ function createMcpServer(): McpServer {
 
 const streamableTransports = new Map<string, StreamableHTTPServerTransport>();
 async function serveStreamable(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const known = streamableTransports.get(String(request.headers['mcp-session-id']));
-  if (known) return known.handleRequest(request, response);
+  const existing = streamableTransports.get(String(request.headers['mcp-session-id']));
+  if (existing) return existing.handleRequest(request, response);
   const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => void streamableTransports.set(id, transport),
@@ -50,8 +50,8 @@ async function serveStreamable(request: IncomingMessage, response: ServerRespons
 
 const sseTransports = new Map<string, SSEServerTransport>();
 async function serveEvents(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const known = sseTransports.get(new URL(request.url ?? '/', 'http://localhost').searchParams.get('sessionId') ?? '');
-  if (known) return known.handlePostMessage(request, response);
+  const existing = sseTransports.get(new URL(request.url ?? '/', 'http://localhost').searchParams.get('sessionId') ?? '');
+  if (existing) return existing.handlePostMessage(request, response);
   const transport = new SSEServerTransport('/messages', response);
   sseTransports.set(transport.sessionId, transport);
   await createMcpServer().connect(transport);

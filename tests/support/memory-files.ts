@@ -11,7 +11,7 @@ export function createMemoryFiles(): Vault['files'] {
   const notifyWatchers = ({ workspace, path }: Pick<FileRecord, 'workspace' | 'path'>, removed: boolean): void => {
     for (const listener of listeners) listener({ workspace, path, removed });
   };
-  const of = (workspace: string): FileRecord[] => [...files.values()].filter((file) => file.workspace === workspace);
+  const listFiles = (workspace: string): FileRecord[] => [...files.values()].filter((file) => file.workspace === workspace);
   const later = (file: FileRecord): FileRecord => {
     const stored = { ...file, modifiedAt: Math.max(file.modifiedAt, (files.get(file.key)?.modifiedAt ?? 0) + 1) };
     files.set(file.key, stored);
@@ -20,7 +20,7 @@ export function createMemoryFiles(): Vault['files'] {
   };
   return {
     list: async (workspace, prefix) =>
-      of(workspace)
+      listFiles(workspace)
         .filter(({ path }) => path.startsWith(prefix))
         .map(toFileEntry),
     get: async (workspace, path) => files.get(`${workspace}/${path}`),
@@ -35,7 +35,7 @@ export function createMemoryFiles(): Vault['files'] {
       return () => listeners.delete(listener);
     },
     replace: async (workspace, changes, limits) => {
-      let count = of(workspace).length;
+      let count = listFiles(workspace).length;
       return changes.map(({ path, base, file }) => {
         const key = `${workspace}/${path}`;
         const before = files.get(key);

@@ -89,8 +89,8 @@ export class MemoryJournal {
         const holder = lease?.holder ?? presumed;
         if (holder !== undefined && holder !== port.origin && [...this.#ports].some(({ origin }) => origin === holder))
           return { fence: null };
-        const own = lease?.holder === port.origin ? lease.fence : undefined;
-        const fence = own ?? (lease?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
+        const ownFence = lease?.holder === port.origin ? lease.fence : undefined;
+        const fence = ownFence ?? (lease?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
         this.fences.set(name, { fence, holder: port.origin });
         return { fence };
       },
@@ -121,8 +121,8 @@ export class MemoryJournal {
   }
 
   info(): JournalInfo {
-    const nothing = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: this.freeBytes };
-    return { ...nothing, id: this.id, head: this.seq, schema: this.schema, records: this.rows.size };
+    const emptyInfo = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: this.freeBytes };
+    return { ...emptyInfo, id: this.id, head: this.seq, schema: this.schema, records: this.rows.size };
   }
 
   /** Another journal, empty. */

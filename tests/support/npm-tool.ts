@@ -21,9 +21,9 @@ export async function installNpmTool({ package: name, version, program }: NpmToo
   const folder = join(import.meta.dirname, `../../.cache/${name.split('/').at(-1) ?? name}-${version}`);
   const path = join(folder, 'node_modules/.bin', program);
   const shell = process.platform === 'win32';
-  const works = (): Promise<string> => run(path, ['--version'], { timeout: 30_000, shell }).then(() => path);
+  const checkVersion = (): Promise<string> => run(path, ['--version'], { timeout: 30_000, shell }).then(() => path);
   try {
-    return await works();
+    return await checkVersion();
   } catch {
     // Not installed yet.
   }
@@ -35,7 +35,7 @@ export async function installNpmTool({ package: name, version, program }: NpmToo
       timeout: INSTALL_MS,
       shell,
     });
-    return await works();
+    return await checkVersion();
   } catch (error) {
     console.warn(`${name} is not tested: ${error instanceof Error ? error.message.slice(0, 500) : String(error)}`);
     return undefined;

@@ -57,20 +57,20 @@ export async function startOauthServer() {
   const handleIssuerRequest: OauthHandler = (request, body) => {
     const url = new URL(request.url ?? '', issuer.origin);
     at.seen.push({ at: 'issuer', line: `${request.method} ${url.pathname}`, headers: request.headers, body });
-    const instead = at.instead.get(url.pathname);
-    if (instead) return instead(request, body);
+    const override = at.instead.get(url.pathname);
+    if (override) return override(request, body);
     if (url.pathname === '/.well-known/oauth-authorization-server') {
       const tokenResponse = {
         issuer: issuer.origin,
         authorization_endpoint: `${issuer.origin}/authorize`,
         token_endpoint: `${issuer.origin}/token`,
       };
-      const more = {
+      const extraMetadata = {
         registration_endpoint: `${issuer.origin}/register`,
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
       };
-      return { body: { ...tokenResponse, ...more, token_endpoint_auth_methods_supported: ['none'], ...at.metadata } };
+      return { body: { ...tokenResponse, ...extraMetadata, token_endpoint_auth_methods_supported: ['none'], ...at.metadata } };
     }
     if (url.pathname === '/register' && at.registers)
       return { status: 201, body: { ...(JSON.parse(body) as object), client_id: 'client-1' } };
@@ -117,9 +117,9 @@ export async function startOauthServer() {
       return { body: { resource: `${server.origin}/mcp`, authorization_servers: [issuer.origin], ...at.resource } };
     }
     const scope = access.get(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '');
-    const challenge = (status: number, more: string): OauthResponse => ({
+    const challenge = (status: number, params: string): OauthResponse => ({
       status,
-      headers: { 'www-authenticate': `Bearer resource_metadata="${metadata}", ${more}` },
+      headers: { 'www-authenticate': `Bearer resource_metadata="${metadata}", ${params}` },
       body: 'not you',
     });
     if (scope === undefined) return challenge(401, 'scope="tools:read"');

@@ -52,7 +52,7 @@ const DOCX_BODY = [
 /** A word-processor file; `body` in place of the one with everything in it, and more parts that it refers to. */
 export const createDocx = (
   body = DOCX_BODY,
-  more: readonly { id: string; type: string; path: string; xml: string }[] = [],
+  extraParts: readonly { id: string; type: string; path: string; xml: string }[] = [],
 ): Promise<Bytes> =>
   createZip({
     ...root('word/document.xml'),
@@ -62,9 +62,9 @@ export const createDocx = (
       ['rId2', 'numbering', 'numbering.xml'],
       ['rId3', 'footnotes', 'footnotes.xml'],
       ['rId9', 'hyperlink', 'https://example.com/a?b=1&amp;c=2', 'External'],
-      ...more.map(({ id, type, path }): [string, string, string] => [id, type, `/${path}`]),
+      ...extraParts.map(({ id, type, path }): [string, string, string] => [id, type, `/${path}`]),
     ]),
-    ...Object.fromEntries(more.map(({ path, xml }) => [path, `${XML}${xml}`])),
+    ...Object.fromEntries(extraParts.map(({ path, xml }) => [path, `${XML}${xml}`])),
     'word/styles.xml': `${XML}<w:styles ${W}><w:style w:styleId="Title"><w:name w:val="Title"/></w:style><w:style w:styleId="Kop1"><w:name w:val="heading 1"/></w:style></w:styles>`,
     'word/numbering.xml': `${XML}<w:numbering ${W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num></w:numbering>`,
     'word/footnotes.xml': `${XML}<w:footnotes ${W}><w:footnote w:id="0" w:type="separator">${toParagraphXml('line')}</w:footnote><w:footnote w:id="2">${toParagraphXml('Said in May.')}</w:footnote></w:footnotes>`,

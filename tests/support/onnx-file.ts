@@ -84,10 +84,10 @@ function createTokenizer(words: readonly string[]): string {
   });
 }
 
-const tokenizerConfig = (more: object = {}): string =>
+const tokenizerConfig = (fields: object = {}): string =>
   JSON.stringify({
     ...{ tokenizer_class: 'PreTrainedTokenizerFast', unk_token: '<unk>', bos_token: '<s>', eos_token: '</s>', model_max_length: 256 },
-    ...more,
+    ...fields,
   });
 
 const bytes = (files: Record<string, string | Uint8Array>): Record<string, Uint8Array> =>

@@ -28,10 +28,10 @@ export interface PlatformResponse {
 
 /** An HTTP server that responds like a platform, with faults on demand. `fault`: the fault of a request; undefined for none. */
 export async function startPlatformServer(
-  answer: (asked: PlatformRequest, signal: AbortSignal) => Promise<PlatformResponse> | PlatformResponse,
+  answer: (request: PlatformRequest, signal: AbortSignal) => Promise<PlatformResponse> | PlatformResponse,
 ) {
   const requests: PlatformRequest[] = [];
-  const state: { fault: (asked: PlatformRequest) => PlatformFault | undefined } = { fault: () => undefined };
+  const state: { fault: (request: PlatformRequest) => PlatformFault | undefined } = { fault: () => undefined };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://platform');
     const closed = new AbortController();
@@ -48,11 +48,11 @@ export async function startPlatformServer(
     if (fault && 'status' in fault) return void response.writeHead(fault.status, fault.headers).end(fault.body);
     if (fault && 'endless' in fault) {
       response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
+      const writeMore = (): void => {
         while (!response.destroyed && response.write(' '.repeat(65_536)));
-        if (!response.destroyed) response.once('drain', more);
+        if (!response.destroyed) response.once('drain', writeMore);
       };
-      return more();
+      return writeMore();
     }
     if (fault?.cut === 'before') return void request.socket.destroy();
     const { status = 200, json, headers } = await answer(each, closed.signal);
@@ -77,8 +77,8 @@ export async function startPlatformServer(
 export function failFirst(
   count: number,
   fault: PlatformFault,
-  matches: (asked: PlatformRequest) => boolean,
-): (asked: PlatformRequest) => PlatformFault | undefined {
+  matches: (request: PlatformRequest) => boolean,
+): (request: PlatformRequest) => PlatformFault | undefined {
   let remaining = count;
-  return (asked) => (remaining > 0 && matches(asked) ? (remaining--, fault) : undefined);
+  return (request) => (remaining > 0 && matches(request) ? (remaining--, fault) : undefined);
 }

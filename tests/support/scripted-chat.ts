@@ -35,8 +35,8 @@ export async function startScriptedChat(): Promise<ScriptedChat> {
     const finish_reason = called ? 'tool_calls' : 'stop';
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
     if (!body.stream) {
-      const whole = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage };
-      return void response.setHeader('content-type', 'application/json').end(JSON.stringify(whole));
+      const body = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage };
+      return void response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const chunk = (delta: object, finish: string | null): string =>

@@ -16,7 +16,7 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   let wake = (): void => {};
   const refuse = (error_code: number, description: string) => ({ status: error_code, json: { ok: false, error_code, description } });
   const ok = (result: unknown) => ({ json: { ok: true, result } });
-  const server = await startPlatformServer(async ({ path, body }, gone) => {
+  const server = await startPlatformServer(async ({ path, body }, signal) => {
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
     if (token !== TELEGRAM_TOKEN) return refuse(401, 'Unauthorized');
     if (method === 'sendDocument') {
@@ -34,7 +34,7 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
         if (updates.length + repeats.length === 0 && timeout > 0) {
           await new Promise<void>((resolve) => {
             wake = resolve;
-            gone.addEventListener('abort', () => resolve(), { once: true });
+            signal.addEventListener('abort', () => resolve(), { once: true });
             clock.after(timeout * 1000, resolve);
           });
         }

@@ -83,17 +83,17 @@ function streamSteps(steps: readonly Say[], signal: AbortSignal): ReadableStream
       signal.addEventListener('abort', () => controller.error(signal.reason), { once: true });
       let tools = 0;
       try {
-        for (const say of steps) {
-          if (typeof say === 'string') controller.enqueue(chunk({ content: say }));
-          else if ('think' in say) controller.enqueue(chunk({ reasoning_content: say.think }));
-          else if ('wait' in say) await say.wait;
-          else if ('cut' in say) return controller.close();
-          else if ('tool' in say) {
+        for (const step of steps) {
+          if (typeof step === 'string') controller.enqueue(chunk({ content: step }));
+          else if ('think' in step) controller.enqueue(chunk({ reasoning_content: step.think }));
+          else if ('wait' in step) await step.wait;
+          else if ('cut' in step) return controller.close();
+          else if ('tool' in step) {
             const call = {
               index: tools,
-              id: say.id ?? `call_${tools}`,
+              id: step.id ?? `call_${tools}`,
               type: 'function',
-              function: { name: say.tool, arguments: JSON.stringify(say.args) },
+              function: { name: step.tool, arguments: JSON.stringify(step.args) },
             };
             controller.enqueue(chunk({ tool_calls: [call] }));
             tools++;
@@ -211,11 +211,11 @@ export async function createTestGateway(
 }
 
 /** Resolves when `condition` holds; fails after `ms`. */
-export async function waitFor(condition: () => boolean | Promise<boolean>, what = 'the condition', ms = 30_000): Promise<void> {
+export async function waitFor(condition: () => boolean | Promise<boolean>, label = 'the condition', ms = 30_000): Promise<void> {
   const startedAt = Date.now();
   while (!(await condition())) {
     const waited = Date.now() - startedAt;
-    if (waited > ms) throw new Error(`${what} did not come about in ${ms / 1000} s`);
+    if (waited > ms) throw new Error(`${label} did not come about in ${ms / 1000} s`);
     // A turn at first, for what memory links answer at once; then ever longer: who asks a gateway without a pause is refused.
     await new Promise((resolve) => (waited < 10 ? setImmediate(resolve) : setTimeout(resolve, Math.min(110, waited / 4))));
   }

@@ -38,7 +38,7 @@ export interface Terminal extends AsyncDisposable {
   /** All that was shown, with its colours as escape sequences. */
   readStyled(): Promise<string>;
   /** Resolves when the text matches; rejects with the visible text after ten seconds. */
-  waitForText(what: string | RegExp): Promise<void>;
+  waitForText(expected: string | RegExp): Promise<void>;
   /** Resolves with the exit code. */
   waitForExit(): Promise<number>;
 }
@@ -60,15 +60,16 @@ export async function openTerminal({ command, env = {}, columns = 80, rows = 24 
     ...['-f', '/dev/null', 'start-server', ';', 'set-option', '-g', 'history-limit', '5000', ';'],
     ...['new-session', '-d', '-x', String(columns), '-y', String(rows), '--', 'sh', '-c', SHELL, 'sh', ...command],
   );
-  const all = (...how: string[]): Promise<string> => tmux('capture-pane', '-p', '-S', '-', ...how);
-  const captured = async (...how: string[]): Promise<string> => (await all(...how)).replace(EXIT_MARKER, '').replace(/ +$/gm, '');
-  const text = (): Promise<string> => captured('-J');
-  const waitFor = async <T>(find: () => Promise<T | undefined>, what: string): Promise<T> => {
+  const capturePane = (...options: string[]): Promise<string> => tmux('capture-pane', '-p', '-S', '-', ...options);
+  const captureText = async (...options: string[]): Promise<string> =>
+    (await capturePane(...options)).replace(EXIT_MARKER, '').replace(/ +$/gm, '');
+  const text = (): Promise<string> => captureText('-J');
+  const waitFor = async <T>(find: () => Promise<T | undefined>, label: string): Promise<T> => {
     const end = Date.now() + 10_000;
     for (;;) {
       const found = await find();
       if (found !== undefined) return found;
-      if (Date.now() > end) throw new Error(`${what} did not come; the terminal shows:\n${await all('-J')}`);
+      if (Date.now() > end) throw new Error(`${label} did not come; the terminal shows:\n${await capturePane('-J')}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -76,16 +77,16 @@ export async function openTerminal({ command, env = {}, columns = 80, rows = 24 
     type: async (typed) => void (await tmux('send-keys', '-l', '--', typed)),
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
     text,
-    lines: async () => (await captured()).trimEnd().split('\n'),
-    readStyled: () => captured('-e', '-J'),
-    waitForText: (what) =>
+    lines: async () => (await captureText()).trimEnd().split('\n'),
+    readStyled: () => captureText('-e', '-J'),
+    waitForText: (expected) =>
       waitFor(async () => {
         const screenText = await text();
-        return (typeof what === 'string' ? screenText.includes(what) : what.test(screenText)) ? true : undefined;
-      }, String(what)).then(() => {}),
+        return (typeof expected === 'string' ? screenText.includes(expected) : expected.test(screenText)) ? true : undefined;
+      }, String(expected)).then(() => {}),
     waitForExit: () =>
       waitFor(async () => {
-        const found = EXIT_MARKER.exec(await all('-J'));
+        const found = EXIT_MARKER.exec(await capturePane('-J'));
         return found ? Number(found[1]) : undefined;
       }, 'the end'),
     async [Symbol.asyncDispose]() {

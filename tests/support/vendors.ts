@@ -51,11 +51,11 @@ function createGeminiResponse(): Response {
 
 /** A gateway with a provider of each vendor, asked over `/v1` by the openai package; `bodies` are what their servers got. */
 export async function createVendorGateway(
-  answer: (asked: ProviderRequest, count: number) => Response | Promise<Response> = ({ url }) =>
+  answer: (request: ProviderRequest, count: number) => Response | Promise<Response> = ({ url }) =>
     url.includes('google') ? createGeminiResponse() : createClaudeResponse({ thought: 'Let me see' }),
 ) {
-  const { fetch, asked } = createFakeServer((one, count) =>
-    one.method === 'GET' ? Response.json({ data: [], models: [] }) : answer(one, count),
+  const { fetch, asked } = createFakeServer((request, count) =>
+    request.method === 'GET' ? Response.json({ data: [], models: [] }) : answer(request, count),
   );
   const gw = await createTestGateway({ fetch, useGuide: true });
   const { client } = await gw.client();

@@ -83,7 +83,7 @@ export const WIRE_FORMATS: Readonly<Record<string, WireFormat>> = {
 export function createReplyHandler(
   wire: WireFormat,
   replies: readonly ScriptedReply[],
-): { answer: (asked: ProviderRequest) => Response; bodies: Record<string, unknown>[] } {
+): { answer: (request: ProviderRequest) => Response; bodies: Record<string, unknown>[] } {
   const bodies: Record<string, unknown>[] = [];
   return {
     bodies,

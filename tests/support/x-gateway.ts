@@ -23,7 +23,7 @@ export async function createXGateway(
   return {
     ...{ server, gw, client, clock, status },
     /** Larger steps: polls are minutes apart. */
-    passes: (condition: () => boolean | Promise<boolean>, what?: string) => gw.advanceUntil(condition, what, 5_000),
+    passes: (condition: () => boolean | Promise<boolean>, label?: string) => gw.advanceUntil(condition, label, 5_000),
     runs: () => gw.advanceUntil(async () => (await status()).status === 'running', 'it runs'),
     async [Symbol.asyncDispose]() {
       await gw[Symbol.asyncDispose]();

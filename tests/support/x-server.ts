@@ -47,7 +47,7 @@ export async function startXServer(clock: Pick<Clock, 'now'>, { pageSize = 100 }
   const tokens = async ({ body, headers }: PlatformRequest) => {
     await controls.tokensAfter;
     const form = new URLSearchParams(body.toString());
-    const refuse = (why: string) => ({ status: 400, json: { error: 'invalid_grant', error_description: why } });
+    const refuse = (description: string) => ({ status: 400, json: { error: 'invalid_grant', error_description: description } });
     if (form.get('client_id') !== OAUTH_CLIENT && !headers.authorization?.startsWith('Basic '))
       return { status: 401, json: { error: 'invalid_client' } };
     if (form.get('grant_type') === 'authorization_code') {
@@ -128,9 +128,11 @@ export async function startXServer(clock: Pick<Clock, 'now'>, { pageSize = 100 }
       const from = Number(query.get('pagination_token') ?? 0);
       const size = Math.min(pageSize, Number(query.get('max_results')));
       const data = found.slice(from, from + size).map(({ to: _, ...post }) => post);
-      const more = from + size < found.length ? { next_token: `${from + size}` } : {};
+      const nextPage = from + size < found.length ? { next_token: `${from + size}` } : {};
       const ids = data.length > 0 ? { newest_id: data[0]?.id, oldest_id: data.at(-1)?.id } : {};
-      return { json: { ...(data.length > 0 ? { data, includes: { users } } : {}), meta: { result_count: data.length, ...ids, ...more } } };
+      return {
+        json: { ...(data.length > 0 ? { data, includes: { users } } : {}), meta: { result_count: data.length, ...ids, ...nextPage } },
+      };
     }
     if (path === `/2/users/${OWN_USER.id}/tweets`) {
       const data = newest(posts.filter(({ id, author_id }) => author_id === OWN_USER.id && BigInt(id) > since));

@@ -27,7 +27,7 @@ const readPixels = (context: CanvasRenderingContext2D, x: number, y: number): bo
   context.getImageData(x - 2, y - 2, 5, 5).data.some((value) => value > 0);
 
 function toFields(drawn: SceneShape): FieldValues {
-  const look = {
+  const style = {
     opacity: 1,
     rotation: 0,
     antiAlias: true,
@@ -40,23 +40,23 @@ function toFields(drawn: SceneShape): FieldValues {
   const { kind: _, ...rest } = drawn;
   switch (drawn.kind) {
     case 'rect':
-      return { ...look, ...rest, kind: 'rect', radius: 0 };
+      return { ...style, ...rest, kind: 'rect', radius: 0 };
     case 'polygon':
-      return { ...look, ...rest, kind: 'polygon', fill: true };
+      return { ...style, ...rest, kind: 'polygon', fill: true };
     case 'curve': {
       const [[x, y], [x1, y1], [toX, toY]] = [drawn.at, drawn.by, drawn.to];
       const elements = [
         { type: 'move' as const, x, y },
         { type: 'quadratic' as const, x1, y1, x: toX, y: toY },
       ];
-      return { ...look, kind: 'path', color: drawn.color, elements };
+      return { ...style, kind: 'path', color: drawn.color, elements };
     }
     case 'text': {
-      const { strokeWidth: _width, fill: _fill, ...letters } = look;
+      const { strokeWidth: _width, fill: _fill, ...letters } = style;
       return { ...letters, ...drawn, size: 16 };
     }
     default:
-      return { ...look, ...drawn };
+      return { ...style, ...drawn };
   }
 }
 
@@ -90,21 +90,25 @@ export function createPerchContestant(count: number): Contestant {
 }
 
 function toFabricObject(drawn: SceneShape) {
-  const look = (fill: boolean) => ({ fill: fill ? drawn.color : '', stroke: fill ? '' : drawn.color, strokeWidth: fill ? 0 : LINE_WIDTH });
+  const toPaint = (fill: boolean) => ({
+    fill: fill ? drawn.color : '',
+    stroke: fill ? '' : drawn.color,
+    strokeWidth: fill ? 0 : LINE_WIDTH,
+  });
   switch (drawn.kind) {
     case 'rect':
-      return new Rect({ left: drawn.x, top: drawn.y, width: drawn.width, height: drawn.height, ...look(drawn.fill) });
+      return new Rect({ left: drawn.x, top: drawn.y, width: drawn.width, height: drawn.height, ...toPaint(drawn.fill) });
     case 'ellipse':
-      return new Ellipse({ left: drawn.cx - drawn.rx, top: drawn.cy - drawn.ry, rx: drawn.rx, ry: drawn.ry, ...look(drawn.fill) });
+      return new Ellipse({ left: drawn.cx - drawn.rx, top: drawn.cy - drawn.ry, rx: drawn.rx, ry: drawn.ry, ...toPaint(drawn.fill) });
     case 'line':
-      return new Line([drawn.x1, drawn.y1, drawn.x2, drawn.y2], look(false));
+      return new Line([drawn.x1, drawn.y1, drawn.x2, drawn.y2], toPaint(false));
     case 'polygon':
       return new Polygon(
         drawn.points.map(([x, y]) => ({ x, y })),
-        look(true),
+        toPaint(true),
       );
     case 'curve':
-      return new Path(`M${drawn.at.join(' ')}Q${drawn.by.join(' ')} ${drawn.to.join(' ')}`, look(false));
+      return new Path(`M${drawn.at.join(' ')}Q${drawn.by.join(' ')} ${drawn.to.join(' ')}`, toPaint(false));
     case 'text':
       return new FabricText(drawn.text, { left: drawn.x, top: drawn.y, fontSize: 16, fill: drawn.color, fontFamily: 'system-ui' });
   }
@@ -139,9 +143,9 @@ export function createFabricContestant(count: number): Contestant {
         const object = objects[(nth * 37) % count];
         if (!object) continue;
         if (nth % 3 === 0) {
-          const made = new Rect({ left: (nth * 7) % 1800, top: (nth * 13) % 1000, width: 40, height: 30, fill: '#00aa00' });
-          canvas.add(made);
-          done.push(() => void canvas.remove(made));
+          const rect = new Rect({ left: (nth * 7) % 1800, top: (nth * 13) % 1000, width: 40, height: 30, fill: '#00aa00' });
+          canvas.add(rect);
+          done.push(() => void canvas.remove(rect));
         } else if (nth % 3 === 1) {
           const before: unknown = object.stroke;
           object.set('stroke', '#0000ff');

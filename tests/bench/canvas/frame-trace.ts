@@ -13,8 +13,8 @@ interface TraceEvent {
 /** Time of the page's main thread in each frame between the marks `bench-frame` and `bench-end`, in milliseconds. */
 export async function measureFrameTimes(cdp: CDPSession, run: () => Promise<unknown>): Promise<number[]> {
   const events: TraceEvent[] = [];
-  const take = ({ value }: { value: object[] }): void => void events.push(...(value as TraceEvent[]));
-  cdp.on('Tracing.dataCollected', take);
+  const collect = ({ value }: { value: object[] }): void => void events.push(...(value as TraceEvent[]));
+  cdp.on('Tracing.dataCollected', collect);
   await cdp.send('Tracing.start', {
     transferMode: 'ReportEvents',
     traceConfig: {
@@ -28,7 +28,7 @@ export async function measureFrameTimes(cdp: CDPSession, run: () => Promise<unkn
     const complete = new Promise((resolve) => cdp.once('Tracing.tracingComplete', resolve));
     await cdp.send('Tracing.end');
     await complete;
-    cdp.off('Tracing.dataCollected', take);
+    cdp.off('Tracing.dataCollected', collect);
   }
   return toFrameTimes(events);
 }

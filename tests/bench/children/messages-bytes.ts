@@ -19,8 +19,8 @@ const streams = new Map<string, Buffer[]>();
 /** A stream of `count` deltas, `perWrite` in each write. */
 export function toMessageBytes(count: number, perWrite: number): Buffer[] {
   const key = `${count}/${perWrite}`;
-  const made = streams.get(key);
-  if (made) return made;
+  const cached = streams.get(key);
+  if (cached) return cached;
   const events = [...Array(count).keys()].map((i) =>
     event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: `w${i} ` } }),
   );

@@ -52,12 +52,12 @@ function waitForHangUp(response: ServerResponse, first: boolean): void {
 async function writeStream(response: ServerResponse, count: number, kind: string, messages: boolean): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   process.send?.({ count, at: getMonotonicTime() });
-  const wake = { up: (): void => {} };
-  response.on('drain', () => wake.up()).on('close', () => wake.up());
+  const waiting = { up: (): void => {} };
+  response.on('drain', () => waiting.up()).on('close', () => waiting.up());
   const perWrite = kind === 'deltas' ? DELTAS_PER_WRITE : 1;
   for (const part of messages ? toMessageBytes(count, perWrite) : toStreamBytes(count, perWrite, kind)) {
     if (response.destroyed) return;
-    if (!response.write(part)) await new Promise<void>((drained) => (wake.up = drained));
+    if (!response.write(part)) await new Promise<void>((drained) => (waiting.up = drained));
     if (kind === 'singles') await setImmediate();
   }
   response.end();
@@ -93,8 +93,8 @@ const server = createServer((request, response) => {
     if (kind === 'paced') return writePacedStream(response, Number(count));
     const messages = request.url === '/v1/messages';
     if (count !== undefined) return void writeStream(response, Number(count), kind, messages);
-    const whole = messages ? FULL_MESSAGE : FULL_COMPLETION;
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.byteLength }).end(whole);
+    const body = messages ? FULL_MESSAGE : FULL_COMPLETION;
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.byteLength }).end(body);
   });
 });
 server.keepAliveTimeout = 60_000;

@@ -96,12 +96,12 @@ export class OutsideWorld {
 
   /** A server that speaks the protocol in this process. */
   #mcp(): FakeCapability {
-    let say = (_message: object): void => {};
+    let emit = (_message: object): void => {};
     return createCapability(mcpPort, {
       'mcp.check': async () => ({ hash: 'b'.repeat(64), approved: true, workingDir: '/home/ana' }),
       'mcp.approve': async () => ({}),
       'mcp.run': async (_server, { signal, send }) => {
-        say = (message) => {
+        emit = (message) => {
           const line = JSON.stringify({ jsonrpc: '2.0', ...message });
           send('mcp.lines', { lines: [line], bytes: line.length });
         };
@@ -111,7 +111,7 @@ export class OutsideWorld {
       },
       'mcp.write': async ({ text }) => {
         const { id, method, params = {} } = JSON.parse(text) as { id?: number; method: string; params?: Record<string, unknown> };
-        if (id !== undefined) say({ id, ...this.#answerMcp(method, params) });
+        if (id !== undefined) emit({ id, ...this.#answerMcp(method, params) });
         return {};
       },
       'mcp.taken': async () => ({}),

@@ -201,9 +201,9 @@ const dreamingLaunderings: Laundering[] = [
 
 async function runDreaming(world: World): Promise<void> {
   const { run } = await world.client.call('dreaming.run', {});
-  const isOver = async (): Promise<boolean> =>
+  const isDone = async (): Promise<boolean> =>
     (await world.client.call('dreaming.history', {})).runs.some(({ id, state }) => id === run.id && state !== 'running');
-  while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 const chainLaunderings: Laundering[] = [
@@ -262,10 +262,10 @@ const chainLaunderings: Laundering[] = [
     async attack(world) {
       await world.client.call('workspace.write', OWNER_FILE);
       await world.client.call('config.patch', { patch: { tools: { afterReading: { file_remove: ['web:*.corp.test'] } } } });
-      const own = Array.from({ length: 20 }, (_, index) => `https://n${index}.corp.test/`);
+      const urls = Array.from({ length: 20 }, (_, index) => `https://n${index}.corp.test/`);
       world.outside.pages.set(PAGE, { body: INJECTED_ORDER });
       world.model.orders = [removeMine];
-      await world.chat(`Read ${own.join(' ')} and ${PAGE}`, [...own.map((url) => toStep('web_fetch', { url })), fetchPage]);
+      await world.chat(`Read ${urls.join(' ')} and ${PAGE}`, [...urls.map((url) => toStep('web_fetch', { url })), fetchPage]);
     },
     succeeded: isRemoved,
   },

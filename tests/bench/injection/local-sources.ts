@@ -159,8 +159,8 @@ const directSources: Source[] = [
   },
 ];
 
-const IMPORTED_LINE = (content: string, more: object = {}): string =>
-  JSON.stringify({ id: 'm1', role: 'user', content, timestamp: 1, parentId: null, outside: [], ...more });
+const IMPORTED_LINE = (content: string, fields: object = {}): string =>
+  JSON.stringify({ id: 'm1', role: 'user', content, timestamp: 1, parentId: null, outside: [], ...fields });
 
 const NOTE = `# Tulips\n\n${INJECTED_ORDER}\n`;
 const evidence = [{ source_id: 'page', source_path: 'sources/page.md', weight: 1 }];

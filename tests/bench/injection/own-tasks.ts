@@ -93,8 +93,8 @@ export const OWN_TASKS: readonly HonestTask[] = [
       hasText(name, 'Old'),
     ),
   ),
-  ...['tea', 'the boat', 'Bea', 'Friday'].map((what) =>
-    toOwnTask(`remember ${what}`, [toStep('memory_add', { text: `About ${what}` })], hasFile('MEMORY.md', `About ${what}`)),
+  ...['tea', 'the boat', 'Bea', 'Friday'].map((subject) =>
+    toOwnTask(`remember ${subject}`, [toStep('memory_add', { text: `About ${subject}` })], hasFile('MEMORY.md', `About ${subject}`)),
   ),
   ...['tone', 'units', 'language'].map((key) =>
     toOwnTask(
@@ -104,8 +104,8 @@ export const OWN_TASKS: readonly HonestTask[] = [
       hasMemory(`${key}: old`),
     ),
   ),
-  ...['tea', 'Bea', 'the boat'].map((what) =>
-    toOwnTask(`what do you know of ${what}`, [toStep('memory_search', { query: what })], () => true, hasMemory(`likes: ${what}`)),
+  ...['tea', 'Bea', 'the boat'].map((subject) =>
+    toOwnTask(`what do you know of ${subject}`, [toStep('memory_search', { query: subject })], () => true, hasMemory(`likes: ${subject}`)),
   ),
   ...['a trip', 'a party', 'a move', 'a garden'].map((goal) =>
     toOwnTask(`plan ${goal}`, [

@@ -33,9 +33,9 @@ async function openHost() {
   const goOn = async (on: TestHosts): Promise<World> => {
     const next = await start(on);
     on.activate(next);
-    const there = await World.on(next, outside, model);
-    await there.findMcp();
-    return there;
+    const nextWorld = await World.on(next, outside, model);
+    await nextWorld.findMcp();
+    return nextWorld;
   };
   return { world, hosts, host, goOn };
 }
@@ -206,25 +206,25 @@ const CHAT = '/v1/chat/completions';
 const MESSAGES = '/v1/messages';
 const RESPONSES = '/v1/responses';
 const callAgent = { id: 'c1', type: 'function', function: { name: 'mail', arguments: '{}' } };
-const ask = { role: 'user', content: 'Read my mail' };
+const userMessage = { role: 'user', content: 'Read my mail' };
 const encoded = Buffer.from(INJECTED_ORDER).toString('base64');
 
 /** A request to `/v1/messages` whose last message has this block. */
-const block = (name: string, content: object, more: object = {}): RemoteSource =>
+const block = (name: string, content: object, fields: object = {}): RemoteSource =>
   requestAsProgram(name, MESSAGES, {
     max_tokens: 100,
-    ...more,
+    ...fields,
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Summarise this' }, content] }],
   });
 
 /** A request to `/v1/responses` with these items. */
-const items = (name: string, ...input: object[]): RemoteSource => requestAsProgram(name, RESPONSES, { input: [ask, ...input] });
+const items = (name: string, ...input: object[]): RemoteSource => requestAsProgram(name, RESPONSES, { input: [userMessage, ...input] });
 
 /** Requests of a program with a key that has all scopes, so that only provenance protects. */
 export const PROGRAM_SOURCES: readonly RemoteSource[] = [
   requestAsProgram('tool result in a request', CHAT, {
     messages: [
-      ask,
+      userMessage,
       { role: 'assistant', content: null, tool_calls: [callAgent] },
       { role: 'tool', tool_call_id: 'c1', content: INJECTED_ORDER },
     ],
@@ -243,7 +243,7 @@ export const PROGRAM_SOURCES: readonly RemoteSource[] = [
   requestAsProgram('tool result in the Messages API', MESSAGES, {
     max_tokens: 100,
     messages: [
-      ask,
+      userMessage,
       { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'mail', input: {} }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: INJECTED_ORDER }] },
     ],
@@ -291,14 +291,14 @@ export const PROGRAM_SOURCES: readonly RemoteSource[] = [
   requestAsProgram('tool message of Ollama', '/api/chat', {
     stream: false,
     messages: [
-      ask,
+      userMessage,
       { role: 'assistant', content: '', tool_calls: [{ function: { name: 'mail', arguments: {} } }] },
       { role: 'tool', tool_name: 'mail', content: INJECTED_ORDER },
     ],
   }),
   requestAsProgram('tool message of Ollama without its call', '/api/chat', {
     stream: false,
-    messages: [ask, { role: 'tool', tool_name: 'mail', content: INJECTED_ORDER }],
+    messages: [userMessage, { role: 'tool', tool_name: 'mail', content: INJECTED_ORDER }],
   }),
 ];
 

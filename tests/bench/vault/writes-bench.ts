@@ -30,36 +30,36 @@ export async function benchWrites({ quick }: { quick: boolean }): Promise<Figure
     });
   await measureWrites((on, name) => on.call('sequential', name, 200), 1);
 
-  const one = await measureWrites((on, name) => on.call('sequential', name, count), rounds);
-  const many = await measureWrites((on, name) => on.call('rate', name, burst, CALLER_COUNT), quick ? 2 : 5);
-  const byLog = computeMedianRatio(one.alone.map(computeMedian), one.unlogged.map(computeMedian));
-  const byJournal = computeMedianRatio(one.synced.map(computeMedian), one.alone.map(computeMedian));
+  const sequential = await measureWrites((on, name) => on.call('sequential', name, count), rounds);
+  const concurrent = await measureWrites((on, name) => on.call('rate', name, burst, CALLER_COUNT), quick ? 2 : 5);
+  const byLog = computeMedianRatio(sequential.alone.map(computeMedian), sequential.unlogged.map(computeMedian));
+  const byJournal = computeMedianRatio(sequential.synced.map(computeMedian), sequential.alone.map(computeMedian));
   const p99 = (samples: number[][]): number => computePercentile(samples.flat(), 0.99);
-  const rate = computeMedian(many.synced);
+  const rate = computeMedian(concurrent.synced);
   return [
     {
-      ...{ what: 'an acknowledged message with the journal, p50', unit: 'ms', ours: computeMedian(one.synced.flat()) },
-      floor: { name: 'without', value: computeMedian(one.alone.flat()) },
+      ...{ what: 'an acknowledged message with the journal, p50', unit: 'ms', ours: computeMedian(sequential.synced.flat()) },
+      floor: { name: 'without', value: computeMedian(sequential.alone.flat()) },
       ratio: byJournal,
       bar: toMaxBar(byJournal, 1.5, '×'),
     },
-    { what: '  p99', unit: 'ms', ours: p99(one.synced), floor: { name: 'without', value: p99(one.alone) } },
+    { what: '  p99', unit: 'ms', ours: p99(sequential.synced), floor: { name: 'without', value: p99(sequential.alone) } },
     {
-      ...{ what: '  with the change log alone, p50', unit: 'ms', ours: computeMedian(one.alone.flat()) },
-      floor: { name: 'without', value: computeMedian(one.unlogged.flat()) },
+      ...{ what: '  with the change log alone, p50', unit: 'ms', ours: computeMedian(sequential.alone.flat()) },
+      floor: { name: 'without', value: computeMedian(sequential.unlogged.flat()) },
       ratio: byLog,
       bar: toMaxBar(byLog, 1.5, '×'),
     },
     {
       ...{ what: 'acknowledged messages, 64 callers', unit: '/s', ours: rate },
-      floor: { name: 'no journal', value: computeMedian(many.alone) },
-      ratio: computeMedianRatio(many.synced, many.alone),
+      floor: { name: 'no journal', value: computeMedian(concurrent.alone) },
+      ratio: computeMedianRatio(concurrent.synced, concurrent.alone),
       bar: toMinBar(rate, 500, '/s'),
     },
     {
-      ...{ what: '  with the change log alone', unit: '/s', ours: computeMedian(many.alone) },
-      floor: { name: 'without', value: computeMedian(many.unlogged) },
-      ratio: computeMedianRatio(many.alone, many.unlogged),
+      ...{ what: '  with the change log alone', unit: '/s', ours: computeMedian(concurrent.alone) },
+      floor: { name: 'without', value: computeMedian(concurrent.unlogged) },
+      ratio: computeMedianRatio(concurrent.alone, concurrent.unlogged),
     },
   ];
 }

@@ -25,26 +25,26 @@ export interface McpScript {
   on?: Record<string, (message: McpMessage, voice: ScriptOutput) => void>;
 }
 
-const toInitializeResult = (more: object = {}): object => ({
+const toInitializeResult = (fields: object = {}): object => ({
   protocolVersion: '2025-11-25',
   capabilities: { tools: { listChanged: true } },
   serverInfo: { name: 'hostile', version: '1' },
-  ...more,
+  ...fields,
 });
-const onInitialize = (more: object): McpScript => ({
-  on: { initialize: (message, { result }) => result(message, toInitializeResult(more)) },
+const onInitialize = (fields: object): McpScript => ({
+  on: { initialize: (message, { result }) => result(message, toInitializeResult(fields)) },
 });
-const createTool = (more: object = {}): object => ({
+const createTool = (fields: object = {}): object => ({
   name: 'say',
   description: 'Says something',
   inputSchema: { type: 'object' },
-  ...more,
+  ...fields,
 });
 const onToolsList = (...tools: unknown[]): McpScript => ({ on: { 'tools/list': (message, { result }) => result(message, { tools }) } });
 const onToolsListPages = (next: (message: McpMessage) => unknown): McpScript => ({
   on: { 'tools/list': (message, { result }) => result(message, { tools: [createTool()], nextCursor: next(message) }) },
 });
-const createOddTool = (more: object): object => createTool({ name: 'bad', ...more });
+const createOddTool = (fields: object): object => createTool({ name: 'bad', ...fields });
 const onToolCall = (value: unknown): McpScript => ({ on: { 'tools/call': (message, { result }) => result(message, value) } });
 const onToolResult = (...content: unknown[]): McpScript => onToolCall({ content });
 const text = (content: string): object => ({ type: 'text', text: content });
@@ -102,8 +102,8 @@ export const SCRIPTS: Readonly<Record<string, McpScript>> = {
   drips: {
     on: {
       initialize({ id }, { raw }) {
-        const whole = [...JSON.stringify({ jsonrpc: '2.0', id, result: toInitializeResult() })];
-        setInterval(() => raw(whole.shift() ?? ' '), 50);
+        const chars = [...JSON.stringify({ jsonrpc: '2.0', id, result: toInitializeResult() })];
+        setInterval(() => raw(chars.shift() ?? ' '), 50);
       },
     },
   },

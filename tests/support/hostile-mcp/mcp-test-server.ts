@@ -14,7 +14,7 @@ const text = (value: string): object => ({ content: [{ type: 'text', text: value
 const readDescription = (): string => (mode === 'changing' ? readFileSync(about, 'utf8') : 'Says again what it is told');
 
 function listTools(): object[] {
-  const tool = (name: string, more: object = {}): object => ({ name, description: readDescription(), inputSchema: schema, ...more });
+  const tool = (name: string, fields: object = {}): object => ({ name, description: readDescription(), inputSchema: schema, ...fields });
   switch (mode) {
     case 'names':
       return [tool('a.b'), tool('a_b'), tool('x'.repeat(100)), tool('bad name'), tool('same'), tool('same')];

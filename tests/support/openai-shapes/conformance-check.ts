@@ -89,8 +89,8 @@ const mediaEvent = ({ data }: SseEvent): string | undefined =>
 function createResponseEventsChecker(first = 0): (event: SseEvent) => string | undefined {
   let next = first;
   return ({ event, data }) => {
-    const misfit = findMismatch(data, responseEvent);
-    if (misfit !== undefined) return misfit;
+    const mismatch = findMismatch(data, responseEvent);
+    if (mismatch !== undefined) return mismatch;
     const { type, sequence_number: number } = responseEvent.parse(JSON.parse(data));
     if (type !== event) return `${type} is called ${event}`;
     return number === next++ ? undefined : `${type} has the number ${number}`;
@@ -108,23 +108,23 @@ function createEventChecker(path: string, url: string): (event: SseEvent) => str
 
 /** The same bytes; each event is looked at as it passes. */
 function watchEvents(
-  look: (event: SseEvent) => string | undefined,
-  tell: (misfit: string) => void,
+  check: (event: SseEvent) => string | undefined,
+  report: (mismatch: string) => void,
 ): TransformStream<Uint8Array, Uint8Array> {
   const scanner = new SseScanner();
-  const see = (events: SseEvent[]): void => {
+  const checkAll = (events: SseEvent[]): void => {
     for (const event of events) {
-      const misfit = look(event);
-      if (misfit !== undefined) tell(misfit);
+      const mismatch = check(event);
+      if (mismatch !== undefined) report(mismatch);
     }
   };
   return new TransformStream(
     {
       transform(chunk, controller) {
-        see(scanner.push(chunk));
+        checkAll(scanner.push(chunk));
         controller.enqueue(chunk);
       },
-      flush: () => see(scanner.end()),
+      flush: () => checkAll(scanner.end()),
     },
     undefined,
     // Reads from the source only on demand.
@@ -137,7 +137,7 @@ function watchEvents(
  * that the bridge sends instead is checked there.
  */
 export async function checkConformance(
-  { method, url, headers: asked }: Pick<Request, 'method' | 'url'> & { headers?: Headers },
+  { method, url, headers: requestHeaders }: Pick<Request, 'method' | 'url'> & { headers?: Headers },
   answer: Response,
   mismatches: Set<string>,
 ): Promise<Response> {
@@ -145,19 +145,19 @@ export async function checkConformance(
   // Content of files is bytes.
   if (answer.headers.get('content-type') === 'application/octet-stream') return answer;
   if (!path.startsWith('/v1') || isSplicedResponse(answer) || answer.body === null || method === 'HEAD') return answer;
-  const isMessages = isMessagesApi(path, asked?.get(ANTHROPIC_VERSION_HEADER));
+  const isMessages = isMessagesApi(path, requestHeaders?.get(ANTHROPIC_VERSION_HEADER));
   const route = `${method} ${path}`;
-  const tell = (misfit: string): void => void mismatches.add(`${route} ${answer.status}: ${misfit}`);
+  const report = (mismatch: string): void => void mismatches.add(`${route} ${answer.status}: ${mismatch}`);
   const { status, statusText, headers } = answer;
   if (headers.get('content-type')?.startsWith('text/event-stream')) {
-    const look = isMessages ? createMessageEventsChecker() : createEventChecker(path, url);
-    return new Response(answer.body.pipeThrough(watchEvents(look, tell)), { status, statusText, headers });
+    const check = isMessages ? createMessageEventsChecker() : createEventChecker(path, url);
+    return new Response(answer.body.pipeThrough(watchEvents(check, report)), { status, statusText, headers });
   }
   // Sound and subtitles.
   if (answer.ok && /^(audio|text)\//.test(headers.get('content-type') ?? '')) return answer;
   const text = await answer.text();
-  const misfit = findMismatch(text, answer.ok ? getShape(route, isMessages) : isMessages ? messagesErrorResponse : errorResponse);
-  if (misfit !== undefined) tell(misfit);
+  const mismatch = findMismatch(text, answer.ok ? getShape(route, isMessages) : isMessages ? messagesErrorResponse : errorResponse);
+  if (mismatch !== undefined) report(mismatch);
   return new Response(text, { status, statusText, headers });
 }
 

@@ -7,8 +7,8 @@ const responseFields = <T extends string, S extends z.infer<typeof response>['st
   z.strictObject({ type: z.literal(type), sequence_number: count, response: response.extend({ status: z.enum(statuses) }) });
 const itemFields = <T extends string>(type: T) =>
   z.strictObject({ type: z.literal(type), sequence_number: count, output_index: count, item: outputItem });
-const partFields = <T extends string, S extends z.core.$ZodLooseShape>(type: T, more: S) =>
-  z.strictObject({ type: z.literal(type), sequence_number: count, item_id: z.string().min(1), output_index: count, ...more });
+const partFields = <T extends string, S extends z.core.$ZodLooseShape>(type: T, fields: S) =>
+  z.strictObject({ type: z.literal(type), sequence_number: count, item_id: z.string().min(1), output_index: count, ...fields });
 
 const part = { content_index: count, part: z.discriminatedUnion('type', [outputText, reasoningText, refusal]) };
 const textFields = { content_index: count, logprobs: z.tuple([]) };
