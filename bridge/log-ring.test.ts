@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { LogRing } from './log-ring.ts';
 
-const read = (ring: LogRing, given: Partial<Parameters<LogRing['read']>[0]> = {}) =>
-  ring.read({ ring: ring.id, limit: 2_000, level: 'debug', ...given });
+const read = (ring: LogRing, options: Partial<Parameters<LogRing['read']>[0]> = {}) =>
+  ring.read({ ring: ring.id, limit: 2_000, level: 'debug', ...options });
 
 test('the newest 2,000 lines stay', () => {
   const ring = new LogRing();
@@ -15,7 +15,7 @@ test('the newest 2,000 lines stay', () => {
 test('reading on gives the first lines after one; all of them where it was another ring’s', () => {
   const ring = new LogRing();
   for (let at = 1; at <= 10; at++) ring.write(`line ${at}`);
-  const numbers = (given: Parameters<typeof read>[1]) => read(ring, given).lines.map(({ number }) => number);
+  const numbers = (options: Parameters<typeof read>[1]) => read(ring, options).lines.map(({ number }) => number);
   expect(numbers({ limit: 3 })).toEqual([8, 9, 10]);
   expect(numbers({ after: 4, limit: 3 })).toEqual([5, 6, 7]);
   expect(numbers({ after: 10 })).toEqual([]);
@@ -25,7 +25,7 @@ test('reading on gives the first lines after one; all of them where it was anoth
 test('reading back gives the last lines before one; none of another ring', () => {
   const ring = new LogRing();
   for (let at = 1; at <= 10; at++) ring.write(`line ${at}`);
-  const numbers = (given: Parameters<typeof read>[1]) => read(ring, given).lines.map(({ number }) => number);
+  const numbers = (options: Parameters<typeof read>[1]) => read(ring, options).lines.map(({ number }) => number);
   expect(numbers({ before: 8, limit: 3 })).toEqual([5, 6, 7]);
   expect(numbers({ before: 3 })).toEqual([1, 2]);
   expect(numbers({ before: 1 })).toEqual([]);

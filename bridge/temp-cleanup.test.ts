@@ -42,10 +42,10 @@ it('files that may still be in use, and those of others, are not deleted', async
 });
 
 it('a missing directory is skipped, an unreadable one is reported', async () => {
-  const there = dir;
-  dir = join(there, 'none');
+  const existing = dir;
+  dir = join(existing, 'none');
   await removeTempFiles(dir, { now: NOW, warn: () => expect.unreachable() });
-  dir = there;
+  dir = existing;
   file('token', 0);
   const warnings: string[] = [];
   await removeTempFiles(join(dir, 'token'), { now: NOW, warn: (line) => void warnings.push(line) });

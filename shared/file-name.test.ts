@@ -14,8 +14,8 @@ test.each([
   [`${'n'.repeat(300)}.txt`, `${'n'.repeat(250)}….txt`],
   [`a.${'n'.repeat(300)}`, `a.${'n'.repeat(252)}…`],
   [`${'n'.repeat(249)}😀😀.txt`, `${'n'.repeat(249)}….txt`],
-])('%j is kept as %j', (name, kept) => {
-  expect(toSafeFileName(name)).toBe(kept);
+])('%j is kept as %j', (name, expected) => {
+  expect(toSafeFileName(name)).toBe(expected);
 });
 
 test.each(['', '  \u3000', '\u200b\u2060', '\u0000', '\u3164', '\u00ad'])('%j cannot be seen', (text) => {

@@ -73,9 +73,9 @@ verifies('logs/redacted', 'values go by the names of their members, at any depth
     ...{ apiKey: '***', deviceToken: '***', headers: { Authorization: '***', cookie: '***' }, password: '***', tokens: '***' },
     ...{ inputTokens: 3, maxTokens: 400, token: null, list: [{ secret: '***' }], '***': 1 },
   });
-  const told = JSON.stringify(redactor.fields({ error: new TypeError('with hunter2secret', { cause }) }));
-  expect(told).not.toContain('hunter2secret');
-  expect(told).toMatch(/TypeError.*stack.*cause.*said \*\*\*/);
+  const redacted = JSON.stringify(redactor.fields({ error: new TypeError('with hunter2secret', { cause }) }));
+  expect(redacted).not.toContain('hunter2secret');
+  expect(redacted).toMatch(/TypeError.*stack.*cause.*said \*\*\*/);
 });
 
 test('values of any kind become plain JSON; cycles and long lists end', () => {
@@ -88,10 +88,10 @@ test('values of any kind become plain JSON; cycles and long lists end', () => {
     many: Array.from({ length: 500 }),
   };
   cycle['self'] = cycle;
-  const told = redactor.fields(cycle);
-  expect(structuredClone(told)).toEqual(told);
-  expect(told['big']).toBe('1');
-  expect(told['many']).toHaveLength(100);
+  const redacted = redactor.fields(cycle);
+  expect(structuredClone(redacted)).toEqual(redacted);
+  expect(redacted['big']).toBe('1');
+  expect(redacted['many']).toHaveLength(100);
 });
 
 verifies('logs/redacted', 'a secret at the place where a long text is cut is not half left', () => {

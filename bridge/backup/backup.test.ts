@@ -153,8 +153,8 @@ verifies('vault.backup/secrets', 'they are in it only sealed, and open in anothe
   await expect(restoreFromFile(fresh, sealed, { passphrase: 'wrong horse', into })).rejects.toThrow(InvalidBackupError);
   expect(fresh.head).toBe(0);
   await restoreFromFile(fresh, sealed, { passphrase: 'correct horse', into });
-  const kept = (await readAllRecords(fresh)).filter(({ store }) => store === 'secrets');
-  expect(kept.map(({ key, payload }) => [key, into.open(key, payload ?? '')])).toEqual([
+  const secrets = (await readAllRecords(fresh)).filter(({ store }) => store === 'secrets');
+  expect(secrets.map(({ key, payload }) => [key, into.open(key, payload ?? '')])).toEqual([
     ['providers.openai', SECRET],
     ['providers.other', `${SECRET}-too`],
   ]);

@@ -194,22 +194,22 @@ verifies('vault.backup/limit', 'a small file that unpacks to a lot is refused be
   const bomb = await createZip({ [MESSAGES]: records });
   expect(bomb.length).toBeLessThan(0.3 * MB);
   writeFileSync(path, bomb);
-  const seen: SyncRecord[] = [];
-  const options = { schema: SCHEMA_VERSION, record: (each: SyncRecord) => void seen.push(each) };
+  const readRecords: SyncRecord[] = [];
+  const options = { schema: SCHEMA_VERSION, record: (each: SyncRecord) => void readRecords.push(each) };
   const start = process.cpuUsage();
   await expect(readBackup(path, options)).rejects.toThrow('Couldn’t use hostile.zip: it unpacks to more than 32 MB, too much for its size');
   const { user, system } = process.cpuUsage(start);
   expect(user + system).toBeLessThan(500_000);
-  expect(seen).toEqual([]);
+  expect(readRecords).toEqual([]);
   const zeros = '0'.repeat(40 * MB);
   writeFileSync(path, await createZip({ [MESSAGES]: line(), [`blobs/${toHash(Buffer.from(zeros))}`]: zeros }));
   await expect(readBackup(path, options)).rejects.toThrow('too much for its size');
   // Not even the records before it.
-  expect(seen).toEqual([]);
+  expect(readRecords).toEqual([]);
   writeFileSync(path, bomb);
   // The user may allow more.
   await using _ = await readBackup(path, { ...options, limit: 100 * MB });
-  expect(seen).toHaveLength(1);
+  expect(readRecords).toHaveLength(1);
 });
 
 verifies('vault.backup/limit', 'deeply nested brackets are refused unparsed, wherever they are', async () => {

@@ -7,14 +7,14 @@ import { createRealBridge } from '../../tests/support/real-bridge.ts';
 import { createRecord, createTombstone } from '../backup/fixture.ts';
 
 verifies(['backup/export', 'backup/restore'], 'restores deleted data, without unacknowledged writes', async () => {
-  await using there = await createRealBridge();
-  const { bridge, journal } = there;
+  await using real = await createRealBridge();
+  const { bridge, journal } = real;
   await journal.push(
     [createRecord('memories', 'kept', { text: 'likes tea' }), createRecord('files', 'main/a.txt', { content: 'a' })],
     'host-a',
   );
   const made = await bridge.call(backupPort, 'backup.export', {});
-  expect(dirname(made.path)).toBe(join(there.home, 'backups'));
+  expect(dirname(made.path)).toBe(join(real.home, 'backups'));
   expect(made).toMatchObject({ files: 3, missing: 0, size: readFileSync(made.path).length });
   const { backups } = await bridge.call(backupPort, 'backup.list', {});
   expect(backups).toEqual([
@@ -31,8 +31,8 @@ verifies(['backup/export', 'backup/restore'], 'restores deleted data, without un
 });
 
 verifies('backup/restore', 'a revoked device stays revoked, and a command that ran without asking is asked for again', async () => {
-  await using there = await createRealBridge();
-  const { bridge, journal } = there;
+  await using real = await createRealBridge();
+  const { bridge, journal } = real;
   await journal.push(
     [createRecord('devices', 'phone', { id: 'phone' }), createRecord('execPolicies', 'always', { id: 'always' })],
     'host-a',
@@ -47,11 +47,12 @@ verifies('backup/restore', 'a revoked device stays revoked, and a command that r
 });
 
 verifies('backup/restore', 'a missing or unusable backup changes nothing and reports why', async () => {
-  await using there = await createRealBridge();
-  const { bridge, journal, home } = there;
+  await using real = await createRealBridge();
+  const { bridge, journal, home } = real;
   const { path } = await bridge.call(backupPort, 'backup.export', {});
   const name = basename(path);
-  const restore = (given: object) => bridge.call(backupPort, 'backup.restore', { name, replace: false, dryRun: false, ...given } as never);
+  const restore = (overrides: object) =>
+    bridge.call(backupPort, 'backup.restore', { name, replace: false, dryRun: false, ...overrides } as never);
   await expect(restore({ name: 'none.zip' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(restore({ name: '../../etc/passwd' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(restore({ passphrase: 'long enough' })).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /no secrets/ });

@@ -50,9 +50,9 @@ function oneByOne(bytes: Buffer): { events: number; watch: CompletionTracker; st
   let events = 0;
   for (const { data } of new SseScanner().push(bytes)) {
     if (data.trim() === '[DONE]') return { events, watch, stopped: 'done' };
-    const seen = parseCompletionChunk(data);
-    if (!seen) return { events, watch, stopped: 'odd' };
-    watch.add(seen);
+    const parsed = parseCompletionChunk(data);
+    if (!parsed) return { events, watch, stopped: 'odd' };
+    watch.add(parsed);
     events++;
   }
   return { events, watch, stopped: undefined };
@@ -69,16 +69,16 @@ verifies(
         const cuts = [...new Set([...lines, ...places.map((place) => place % (bytes.length + 1))])].sort((a, b) => a - b);
         const passage = new CompletionFilter({ wire: 'chat', choices: 1, stripUsage, thinksFirst: false });
         const passed = [0, ...cuts].flatMap((cut, index) => passage.push(bytes.subarray(cut, cuts[index])));
-        const wanted = oneByOne(bytes);
+        const expected = oneByOne(bytes);
         expect({ events: passage.events, chars: passage.watch.chars, usage: passage.watch.usage, stopped: passage.stopped?.how }).toEqual({
-          events: wanted.events,
-          chars: wanted.watch.chars,
-          usage: wanted.watch.usage,
-          stopped: wanted.stopped,
+          events: expected.events,
+          chars: expected.watch.chars,
+          usage: expected.watch.usage,
+          stopped: expected.stopped,
         });
         const all = Buffer.concat(passed);
         if (!stripUsage) expect(bytes.subarray(0, all.length).equals(all)).toBe(true);
-        expect(oneByOne(all)).toMatchObject(stripUsage ? { stopped: undefined } : { events: wanted.events, stopped: undefined });
+        expect(oneByOne(all)).toMatchObject(stripUsage ? { stopped: undefined } : { events: expected.events, stopped: undefined });
       }),
       { numRuns: process.env['PERCH_LONG'] ? 20_000 : 1_000 },
     );

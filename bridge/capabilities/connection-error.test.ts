@@ -51,9 +51,9 @@ it.each([
   ['CERT_HAS_EXPIRED', 'its certificate has expired', ''],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name', ''],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is not trusted', ''],
-])('%s', (code, why, hint) => {
+])('%s', (code, cause, hint) => {
   const error = Object.assign(new Error('x'), { code });
-  const sentence = `Couldn’t reach nas: ${why} (${code})${hint && `.${hint}`}`;
+  const sentence = `Couldn’t reach nas: ${cause} (${code})${hint && `.${hint}`}`;
   expect(describeConnectionError(error, 'nas')).toBe(sentence);
   expect(describeConnectionError(new AggregateError([error]), 'nas')).toBe(sentence);
 });

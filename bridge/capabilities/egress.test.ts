@@ -51,9 +51,9 @@ async function startUpstream(listener: RequestListener): Promise<AsyncDisposable
 
 describe('egress', () => {
   it('sends method, headers and body whole, and brings status, headers and body back', async () => {
-    let seen: IncomingMessage | undefined;
+    let received: IncomingMessage | undefined;
     await using server = await startUpstream(async (request, response) => {
-      seen = request;
+      received = request;
       response
         .writeHead(207, { 'content-type': 'text/plain', 'x-own': 'yes', 'set-cookie': 'c=1', 'keep-alive': 'timeout=5' })
         .end(`got ${await text(request)}`);
@@ -72,15 +72,15 @@ describe('egress', () => {
     });
     expect([answer.status, await answer.text()]).toEqual([207, 'got {"é":1}']);
     expect([answer.headers.get('x-own'), answer.headers.get('set-cookie'), answer.headers.get('keep-alive')]).toEqual(['yes', null, null]);
-    expect([seen?.method, seen?.url]).toEqual(['POST', '/v1/chat?x=1']);
-    expect(seen?.headers).toMatchObject({
+    expect([received?.method, received?.url]).toEqual(['POST', '/v1/chat?x=1']);
+    expect(received?.headers).toMatchObject({
       authorization: 'Bearer k',
       'content-type': 'application/json',
       'content-length': '8',
       host: new URL(server.url).host,
     });
-    expect(seen?.headers).not.toHaveProperty('cookie');
-    expect(seen?.headers).not.toHaveProperty('transfer-encoding');
+    expect(received?.headers).not.toHaveProperty('cookie');
+    expect(received?.headers).not.toHaveProperty('transfer-encoding');
   });
 
   verifies('egress/resolved', 'a name of this machine is asked', async () => {
@@ -223,10 +223,10 @@ describe('the guard', () => {
         ({ message }: Error) => message,
       );
     const { port } = new URL(server.url);
-    for (const away of ['https://mcp.example.com', 'http://8.8.8.8', 'http://localhost.example.com', 'https://local.test', 'none']) {
-      expect(await named(away), away).toMatch(/not on the public internet \(loopback\)/);
-      expect(await named(away, `http://localhost:${port}`), away).toMatch(/resolves to a blocked address/);
-      expect(await named(away, 'http://10.0.0.1/'), away).toMatch(/not on the public internet/);
+    for (const remote of ['https://mcp.example.com', 'http://8.8.8.8', 'http://localhost.example.com', 'https://local.test', 'none']) {
+      expect(await named(remote), remote).toMatch(/not on the public internet \(loopback\)/);
+      expect(await named(remote, `http://localhost:${port}`), remote).toMatch(/resolves to a blocked address/);
+      expect(await named(remote, 'http://10.0.0.1/'), remote).toMatch(/not on the public internet/);
     }
     for (const near of [
       'http://127.0.0.1:1',

@@ -28,11 +28,11 @@ async function toSlowCaller() {
   });
   if (!(answer instanceof StreamingPassthrough)) throw new Error('it is not held');
   answer.pipe(caller as unknown as ServerResponse, (outcome) => outcomes.push(outcome));
-  const take = async (): Promise<void> => {
+  const takeNext = async (): Promise<void> => {
     takes.shift()?.();
     await new Promise(setImmediate);
   };
-  return { body, take, outcomes };
+  return { body, take: takeNext, outcomes };
 }
 
 verifies('http.chat/splice-back-pressure', 'a caller that does not read is not mistaken for a silent upstream', async () => {

@@ -176,7 +176,7 @@ describe('fetching', () => {
   });
 
   verifies('web/fetch', 'takes so much and so long, packed or not, and ends when nobody wants it', async () => {
-    const gone = Promise.withResolvers<void>();
+    const disconnected = Promise.withResolvers<void>();
     const bomb = gzipSync(Buffer.alloc(WEB_LIMITS.bytes * 4));
     await using server = await startSite((request, response) => {
       response.setHeader('content-type', 'text/plain');
@@ -186,13 +186,13 @@ describe('fetching', () => {
         return more();
       }
       response.write('so far');
-      response.on('close', () => gone.resolve());
+      response.on('close', () => disconnected.resolve());
     });
     const allow = [server.place];
     await expect(get(`${server.url}/bomb`, { allow })).rejects.toThrow('larger than 5 MB');
     await expect(get(`${server.url}/endless`, { allow })).rejects.toThrow('larger than 5 MB');
     await expect(get(`${server.url}/slow`, { allow, ms: 100 })).rejects.toThrow('took longer than 0.1 s');
-    await gone.promise;
+    await disconnected.promise;
     const stop = new AbortController();
     const fetched = get(`${server.url}/slow`, { allow, signal: stop.signal });
     stop.abort(new Error('nobody wants it'));
@@ -201,15 +201,15 @@ describe('fetching', () => {
 });
 
 verifies('web/picture', 'a picture is fetched where one is wanted, and nothing else; none where a page is', async () => {
-  const asked: (string | undefined)[] = [];
+  const acceptHeaders: (string | undefined)[] = [];
   await using from = await startSite(({ url, headers }, response) => {
-    asked.push(headers.accept);
+    acceptHeaders.push(headers.accept);
     response.setHeader('content-type', { '/a.png': 'image/png', '/a.svg': 'image/svg+xml' }[url ?? ''] ?? 'text/html').end('bytes');
   });
   const allow = [from.place];
   const picture = await get(`${from.url}/a.png`, { allow, wants: 'picture' });
   expect([picture.contentType, toText(picture)]).toEqual(['image/png', 'bytes']);
-  expect(asked).toEqual([expect.stringMatching(/^image\//)]);
+  expect(acceptHeaders).toEqual([expect.stringMatching(/^image\//)]);
   for (const path of ['/a.svg', '/page'])
     await expect(get(from.url + path, { allow, wants: 'picture' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await expect(get(`${from.url}/a.png`, { allow })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });

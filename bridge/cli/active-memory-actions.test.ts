@@ -7,11 +7,11 @@ verifies('cli.active-memory/row', 'on, off and status, of the main session or an
   const memory = (...args: string[]): ReturnType<typeof cli.run> => cli.run(['active-memory', ...args, '--port', cli.port]);
   const { client } = await cli.gw.client();
   const state = (path: string) => client.call('sessions.recall', { path });
-  const said = (stdout: string): unknown => ({ code: 0, stdout, stderr: '' });
+  const success = (stdout: string): unknown => ({ code: 0, stdout, stderr: '' });
 
   // The main session has no messages yet.
-  expect(await memory('status')).toEqual(said('Active memory is on for main/main\n'));
-  expect(await memory('off')).toEqual(said('Active memory is off for main/main\n'));
+  expect(await memory('status')).toEqual(success('Active memory is on for main/main\n'));
+  expect(await memory('off')).toEqual(success('Active memory is off for main/main\n'));
   expect(await state('main/main.jsonl')).toMatchObject({ enabled: false, active: false });
   expect(JSON.parse((await memory('status', '--json')).stdout)).toEqual({
     session: 'main/main',
@@ -20,14 +20,14 @@ verifies('cli.active-memory/row', 'on, off and status, of the main session or an
     reason: 'Off for this chat',
   });
   await client.call('chat.send', { message: 'hello', sessionId: 'work' });
-  expect(await memory('off', '--session', 'main/work')).toEqual(said('Active memory is off for main/work\n'));
-  expect(await memory('on', '--session', 'work')).toEqual(said('Active memory is on for main/work\n'));
+  expect(await memory('off', '--session', 'main/work')).toEqual(success('Active memory is off for main/work\n'));
+  expect(await memory('on', '--session', 'work')).toEqual(success('Active memory is on for main/work\n'));
   expect(await state('main/work.jsonl')).toMatchObject({ enabled: true, active: true });
   expect(await state('main/main.jsonl')).toMatchObject({ enabled: false });
 
   await client.call('config.set', { key: 'memory.recall.enabled', value: false });
   expect(await memory('on')).toEqual(
-    said('Active memory is on for main/main\nMemory isn’t searched: Off for all chats (memory.recall.enabled)\n'),
+    success('Active memory is on for main/main\nMemory isn’t searched: Off for all chats (memory.recall.enabled)\n'),
   );
 
   for (const args of [['on'], ['off'], ['status']])

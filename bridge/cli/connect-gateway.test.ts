@@ -16,19 +16,19 @@ const STORED_TOKEN = 'a-token-that-is-kept-on-this-disk-0123456789';
 
 /** A server that records requests and may answer. */
 async function startEavesdropper(answer?: (request: IncomingMessage) => { status: number; location: string }): Promise<Listener> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const server: Server = createServer((request, response) => {
-    heard.push(JSON.stringify([request.url, request.headers]));
+    received.push(JSON.stringify([request.url, request.headers]));
     const { status, location } = answer?.(request) ?? { status: 404, location: '' };
     response.writeHead(status, { location }).end();
   });
   const sockets = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request, socket, head) => {
-    heard.push(JSON.stringify([request.url, request.headers]));
+    received.push(JSON.stringify([request.url, request.headers]));
     const { status, location } = answer?.(request) ?? { status: 0, location: '' };
     if (status > 0) return socket.end(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
     sockets.handleUpgrade(request, socket, head, (client) => {
-      client.on('message', (data: Buffer) => heard.push(data.toString()));
+      client.on('message', (data: Buffer) => received.push(data.toString()));
       client.send(JSON.stringify({ type: 'event', event: 'connect.challenge', seq: 1, payload: { nonce: 'n', ts: 1 } }));
     });
   });
@@ -36,7 +36,7 @@ async function startEavesdropper(answer?: (request: IncomingMessage) => { status
   await once(server, 'listening');
   const address = server.address();
   return {
-    heard,
+    heard: received,
     port: typeof address === 'object' && address ? address.port : 0,
     async [Symbol.asyncDispose]() {
       for (const client of sockets.clients) client.terminate();

@@ -46,8 +46,8 @@ verifies('mcp-oauth/command', 'prints only the link on standard output; a server
   expect(stdout).toMatch(/^\S+\n$/);
   expect(new URL(stdout).origin).toBe(server.issuer);
   const { url } = JSON.parse((await run('authorize', 'far', '--json')).stdout) as { url: string };
-  const away = await navigate(url);
-  expect((await navigate(away.headers.get('location') ?? '')).status).toBe(200);
+  const redirect = await navigate(url);
+  expect((await navigate(redirect.headers.get('location') ?? '')).status).toBe(200);
   await waitForServerState(client, 'far', 'ready');
   const none = await run('authorize', 'none');
   expect([none.code, none.stdout, none.stderr]).toEqual([

@@ -91,11 +91,11 @@ verifies(
     await using hub = await startHubServer({ 'perch/tiny': { 'tiny.gguf': TINY } });
     for (const [name, value] of Object.entries(hub.env)) vi.stubEnv(name, value);
     await using at = await startCliGateway();
-    const elsewhere = mkdtempSync(join(tmpdir(), 'perch-elsewhere-'));
+    const otherDir = mkdtempSync(join(tmpdir(), 'perch-elsewhere-'));
     try {
       const url = at.bridge.url.replace('http', 'ws');
       const run = (...args: string[]) =>
-        at.run(['models', ...args, '--url', url, '--token', at.bridge.token, '--json'], { env: { PERCH_HOME: elsewhere } });
+        at.run(['models', ...args, '--url', url, '--token', at.bridge.token, '--json'], { env: { PERCH_HOME: otherDir } });
       const json = async (...args: string[]): Promise<unknown> => {
         const ended = await run(...args);
         expect([ended.code, ended.stderr]).toEqual([0, expect.stringMatching(/^(Warning: .*\n)*$/)]);
@@ -105,7 +105,7 @@ verifies(
       expect(await json('download', 'perch/tiny')).toEqual({ id: ID, sizeBytes: TINY.length });
       expect(await json('local')).toMatchObject({ models: [{ id: ID, backend: 'gguf' }] });
       // This computer has no models.
-      expect((await at.run(['models', 'local'], { env: { PERCH_HOME: elsewhere } })).stdout).toContain('No local models');
+      expect((await at.run(['models', 'local'], { env: { PERCH_HOME: otherDir } })).stdout).toContain('No local models');
       expect(await json('select', ID)).toEqual({ selected: `gguf/${ID}` });
       const deleted = await run('delete-local', ID);
       expect(JSON.parse(deleted.stdout)).toEqual({ deleted: true, id: ID, sizeBytes: TINY.length, defaultCleared: true });
@@ -122,7 +122,7 @@ verifies(
       });
     } finally {
       vi.unstubAllEnvs();
-      rmSync(elsewhere, { recursive: true, force: true });
+      rmSync(otherDir, { recursive: true, force: true });
     }
   },
 );

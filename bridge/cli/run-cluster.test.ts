@@ -21,17 +21,17 @@ test('the cluster is where the command says, else where `perch sync nats` said',
 });
 
 test('reports unusable options in a sentence', () => {
-  const said = (...given: Parameters<typeof getClusterSettings>): string => {
+  const describe = (...describe: Parameters<typeof getClusterSettings>): string => {
     try {
-      return JSON.stringify(getClusterSettings(...given));
+      return JSON.stringify(getClusterSettings(...describe));
     } catch (error) {
       return String(error);
     }
   };
-  expect(said({ cluster: true }, undefined, {})).toContain('--cluster requires servers');
-  expect(said({ cluster: 'http://a' }, undefined, {})).toMatch(/--cluster: .*nats:\/\/host:port/);
-  expect(said({ cluster: 'nats://a', clusterUser: 'u' }, undefined, {})).toContain('The user and password must be used together');
-  expect(said({ cluster: 'nats://a', clusterCert: '/c.pem' }, undefined, {})).toContain(
+  expect(describe({ cluster: true }, undefined, {})).toContain('--cluster requires servers');
+  expect(describe({ cluster: 'http://a' }, undefined, {})).toMatch(/--cluster: .*nats:\/\/host:port/);
+  expect(describe({ cluster: 'nats://a', clusterUser: 'u' }, undefined, {})).toContain('The user and password must be used together');
+  expect(describe({ cluster: 'nats://a', clusterCert: '/c.pem' }, undefined, {})).toContain(
     'The certificate and its key must be used together',
   );
 });

@@ -32,9 +32,9 @@ test.runIf(hasKeyring)(
       `${KEY}\nSaved the vault key in ${file}, readable only by you\n${KEY}\nThe vault key is in ${file}\n`,
     );
     expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([`${KEY}\n`, 0o600]);
-    const gone = runInKeyring(dir.path, `printf '%s\\n' '${createKeyringMark(KEY)}' > ${file}; ${MAIN} off`);
-    expect([gone.status, gone.stdout]).toEqual([1, '']);
-    expect(gone.stderr).toContain('Unlock the keyring and start again. No new key was created.');
+    const lockedRun = runInKeyring(dir.path, `printf '%s\\n' '${createKeyringMark(KEY)}' > ${file}; ${MAIN} off`);
+    expect([lockedRun.status, lockedRun.stdout]).toEqual([1, '']);
+    expect(lockedRun.stderr).toContain('Unlock the keyring and start again. No new key was created.');
   },
 );
 

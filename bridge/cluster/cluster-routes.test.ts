@@ -111,16 +111,16 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
   verifies('cluster.routes/own-first', 'a peer without a listener is logged once, however often it is tried', async () => {
     await using nats = await createNatsServer();
     await using b = await createRoutedBridge(nats, 'b');
-    const said = (): string[] => b.bridge.lines.filter((line) => line.includes('Couldn’t reach'));
+    const listErrors = (): string[] => b.bridge.lines.filter((line) => line.includes('Couldn’t reach'));
     for (let tries = 0; tries < 3; tries++) await b.use('a');
-    expect(said()).toEqual(['Couldn’t reach the bridge that serves the vault: not connected to the cluster']);
+    expect(listErrors()).toEqual(['Couldn’t reach the bridge that serves the vault: not connected to the cluster']);
     await using a = await createRoutedBridge(nats, 'a');
     await a.bridge.attach();
     await b.use('a');
     await a[Symbol.asyncDispose]();
     await waitFor(async () => !(await b.routes.reaches('a')), 'the end of the way');
     await b.use('a');
-    expect(said()).toHaveLength(2);
+    expect(listErrors()).toHaveLength(2);
   });
 
   verifies('cluster.routes/own-first', 'a host of its own is preferred; what comes over a link is never sent over another', async () => {

@@ -12,7 +12,7 @@ if (!hasNats) test.skip('cluster.links: nats-server is not installed here', () =
 describe.runIf(hasNats)('links between bridges over NATS', () => {
   verifies('cluster.links/streams', 'streams go both ways, text and bytes, larger than a message of the server may be', async () => {
     await using nats = await createNatsServer({ config: 'max_payload: 20000' });
-    const heard: { bytes: number; text: boolean }[] = [];
+    const received: { bytes: number; text: boolean }[] = [];
     await using pair = await createLinkPair(nats, {
       onstream(stream) {
         let bytes = 0;
@@ -21,7 +21,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
             bytes += chunk.byteLength;
             stream.release(chunk.byteLength);
             if (!fin) return;
-            heard.push({ bytes, text });
+            received.push({ bytes, text });
             bytes = 0;
           },
           end: (code, reason) => {
@@ -44,7 +44,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
     stream.send(new Uint8Array(0));
     stream.end(CLOSE_CODES.handingOver, 'enough');
     await waitFor(() => back.length === 2, 'the end of the answer');
-    expect(heard).toEqual([
+    expect(received).toEqual([
       { bytes: 1_000_000, text: true },
       { bytes: 100_000, text: false },
       { bytes: 0, text: false },
@@ -68,7 +68,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
             stream.receive({ data: (chunk) => void texts.push(Buffer.from(chunk).toString()), end() {}, reset() {} });
           },
         });
-      const say = async (pair: LinkPair, text: string): Promise<void> => {
+      const sendText = async (pair: LinkPair, text: string): Promise<void> => {
         pair.a.mux.open({ kind: 'rpc', principal: 'somebody-known' }).send(text);
         await waitFor(() => texts.includes(text), text);
       };
@@ -76,14 +76,14 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
         await using nats = await createNatsServer();
         await using operator = await recordTraffic(nats);
         await using pair = await serve(nats);
-        await say(pair, `before: ${attack}`);
-        const seen = Buffer.concat(operator.messages.map(({ data }) => data)).toString('latin1');
-        expect(seen).not.toMatch(/before|somebody-known|rpc/);
+        await sendText(pair, `before: ${attack}`);
+        const sentText = Buffer.concat(operator.messages.map(({ data }) => data)).toString('latin1');
+        expect(sentText).not.toMatch(/before|somebody-known|rpc/);
         const subjects = [...new Set(operator.messages.filter(({ subject }) => subject.includes('.l.')).map(({ subject }) => subject))];
         expect(subjects).toHaveLength(2);
-        const said = operator.messages.filter(({ subject }) => subject.includes('.l.'));
-        const last = said.at(-1);
-        const other = said.findLast(({ subject }) => subject !== last?.subject);
+        const linkMessages = operator.messages.filter(({ subject }) => subject.includes('.l.'));
+        const last = linkMessages.at(-1);
+        const other = linkMessages.findLast(({ subject }) => subject !== last?.subject);
         if (!last || !other) throw new Error('nothing was seen');
         if (attack === 'foreign') for (const subject of subjects) operator.nc.publish(subject, randomBytes(100));
         if (attack === 'played back') operator.nc.publish(last.subject, last.data);
@@ -128,9 +128,9 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
       if (!dialled) throw new Error('nobody was seen to dial');
       const { data } = await operator.nc.request(DIAL_SUBJECT, dialled.data, { timeout: 2000 });
       expect(data.byteLength).toBeGreaterThan(100);
-      const said = operator.messages.filter(({ subject }) => subject.includes('.l.'));
+      const linkMessages = operator.messages.filter(({ subject }) => subject.includes('.l.'));
       // The replaying attacker does not know the new link's subject, and old messages can't be decrypted on any other link.
-      for (const { subject, data: sealed } of said) operator.nc.publish(subject, sealed);
+      for (const { subject, data: sealed } of linkMessages) operator.nc.publish(subject, sealed);
       await operator.nc.flush();
       await host.flush();
       expect(links).toHaveLength(1);

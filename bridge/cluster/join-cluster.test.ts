@@ -8,10 +8,10 @@ import { awaitAgreement, createMember, type ClusterTestMember, OWNER, getServing
 
 const MINUTE = 60_000;
 
-const countStarts = (members: readonly ClusterTestMember[]): number[] => members.map((one) => one.starts());
+const countStarts = (members: readonly ClusterTestMember[]): number[] => members.map((member) => member.starts());
 /** Prints how long the vault was without a host. */
-const printDowntime = (what: string, ms: number): void => {
-  process.stdout.write(`${what}: ${Math.round(ms)} ms\n`);
+const printDowntime = (label: string, ms: number): void => {
+  process.stdout.write(`${label}: ${Math.round(ms)} ms\n`);
   expect(ms).toBeLessThan(15_000);
 };
 
@@ -79,20 +79,20 @@ describe.runIf(hasNats)('bridges that share a vault', () => {
     'a bridge cut off from the cluster serves alone while another takes over, and yields once it reconnects',
     async () => {
       await using nats = await createNatsServer();
-      await using way = await startTcpProxy(nats.port);
-      await using a = await createMember('a', [`nats://127.0.0.1:${way.port}`]);
+      await using proxy = await startTcpProxy(nats.port);
+      await using a = await createMember('a', [`nats://127.0.0.1:${proxy.port}`]);
       await awaitAgreement([a], 'a');
       await using b = await createMember('b', [nats.url]);
       await using c = await createMember('c', [nats.url]);
       await awaitAgreement([a, b, c], 'a');
       const client = await TestSocketClient.connect(b.bridge.url, OWNER);
-      way.block();
+      proxy.block();
       const { name, ms } = await awaitAgreement([b, c]);
       printDowntime('its bridge is cut off', ms);
       expect(['b', 'c']).toContain(name);
       expect(await client.closed).toMatchObject({ code: 1012 });
       expect(await getServingHost(a)).toBe('a');
-      way.open();
+      proxy.open();
       await awaitAgreement([a, b, c], name);
       await waitFor(() => a.host() === undefined, 'the end of the host that nobody needs');
       expect(countStarts([b, c]).reduce((sum, count) => sum + count)).toBe(1);

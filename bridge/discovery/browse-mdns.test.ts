@@ -63,9 +63,9 @@ verifies('discovery/untrusted', 'data from other machines is sanitized or omitte
     ...{ name: `at ${address}`, address, target: `x${address.replaceAll('.', '-')}.local` },
   }));
   // Like a router that forwards another machine's answer.
-  const elsewhere = { name: 'elsewhere', address: '10.1.2.3', target: 'example.com' };
-  const said = await found({ name: 'no port', port: 0 }, { name: 'no gateway', type: 'example.com' }, ...nowhere, elsewhere);
-  expect(said).toMatchObject([{ name: 'elsewhere', host: '10.1.2.3' }]);
+  const forwarded = { name: 'elsewhere', address: '10.1.2.3', target: 'example.com' };
+  const results = await found({ name: 'no port', port: 0 }, { name: 'no gateway', type: 'example.com' }, ...nowhere, forwarded);
+  expect(results).toMatchObject([{ name: 'elsewhere', host: '10.1.2.3' }]);
 });
 
 verifies('discovery/untrusted', 'texts of any size, packets that are none, and a flood do no harm', async () => {

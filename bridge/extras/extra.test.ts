@@ -13,7 +13,7 @@ import { createGgufExtra } from './gguf-extra.ts';
 /** A local registry with two tiny packages, in two versions. */
 async function registry() {
   const dir = mkdtempSync(join(tmpdir(), 'perch-registry-'));
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const packed = (name: string, version: string): Buffer => {
     const from = join(dir, `${name}-${version}`);
     mkdirSync(from);
@@ -30,7 +30,7 @@ async function registry() {
   );
   const server = createServer((request, response) => {
     const { url = '' } = request;
-    asked.push(url);
+    requestedPaths.push(url);
     const file = files.get(url);
     if (file) return void response.end(file);
     const name = url.slice(1);
@@ -50,7 +50,7 @@ async function registry() {
   return {
     home,
     env,
-    asked,
+    asked: requestedPaths,
     ranScripts: () => existsSync(join(dir, 'script-ran')),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
@@ -75,13 +75,13 @@ const spec = (version: string, proves = 'process.exit(0)'): ExtraSpec => ({
 verifies('gguf/extra', 'installed, of another version, replaced, removed', async () => {
   await using at = await registry();
   const keeper = new ProcessKeeper(() => {});
-  const one = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
-  expect(await one.state()).toEqual({ state: 'missing' });
-  const said: string[] = [];
-  await one.install({ say: (line) => said.push(line) });
-  expect(said).toEqual(['Downloading tiny 1.0.0 (next to nothing)…', 'Testing the installation…', 'Installed tiny 1.0.0']);
-  expect(await one.state()).toEqual({ state: 'ready', version: '1.0.0' });
-  expect(await import(one.entry)).toMatchObject({ version: '1.0.0' });
+  const extra = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
+  expect(await extra.state()).toEqual({ state: 'missing' });
+  const lines: string[] = [];
+  await extra.install({ say: (line) => lines.push(line) });
+  expect(lines).toEqual(['Downloading tiny 1.0.0 (next to nothing)…', 'Testing the installation…', 'Installed tiny 1.0.0']);
+  expect(await extra.state()).toEqual({ state: 'ready', version: '1.0.0' });
+  expect(await import(extra.entry)).toMatchObject({ version: '1.0.0' });
   expect(at.ranScripts()).toBe(false);
 
   const two = new OptionalPackage(spec('2.0.0'), { ...at, keeper });
@@ -97,8 +97,8 @@ verifies('gguf/extra', 'installed, of another version, replaced, removed', async
 verifies('gguf/extra', 'a failed installation leaves the earlier one unchanged', async () => {
   await using at = await registry();
   const keeper = new ProcessKeeper(() => {});
-  const one = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
-  await one.install();
+  const extra = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
+  await extra.install();
   const broken = new OptionalPackage(spec('2.0.0', `throw new RangeError('no such processor')`), { ...at, keeper });
   await expect(broken.install()).rejects.toThrow('tiny 2.0.0 doesn’t work on this computer (RangeError: no such processor)');
   const unknown = new OptionalPackage(spec('3.0.0'), { ...at, keeper });
@@ -109,23 +109,23 @@ verifies('gguf/extra', 'a failed installation leaves the earlier one unchanged',
     env: { ...at.env, npm_config_registry: 'http://127.0.0.1:1', npm_config_cache: join(at.home, 'none') },
   });
   await expect(far.install()).rejects.toThrow('Couldn’t download tiny 2.0.0 (npm: ECONNREFUSED)');
-  const gone = new AbortController();
+  const aborter = new AbortController();
   const left = new OptionalPackage(spec('2.0.0', 'await new Promise((done) => setTimeout(done, 600_000))'), { ...at, keeper });
-  const say = (line: string): void => void (line.startsWith('Testing') && gone.abort(new Error('left')));
-  await expect(left.install({ signal: gone.signal, say })).rejects.toThrow('left');
-  expect(await one.state()).toEqual({ state: 'ready', version: '1.0.0' });
+  const abortOnTest = (line: string): void => void (line.startsWith('Testing') && aborter.abort(new Error('left')));
+  await expect(left.install({ signal: aborter.signal, say: abortOnTest })).rejects.toThrow('left');
+  expect(await extra.state()).toEqual({ state: 'ready', version: '1.0.0' });
   expect(readdirSync(join(at.home, 'extras'))).toEqual(['tiny']);
 });
 
 verifies('gguf/extra', 'the builds for each machine', () => {
-  const beside = (platform: NodeJS.Platform, arch: string, gpu = false): string[] =>
+  const listBuilds = (platform: NodeJS.Platform, arch: string, gpu = false): string[] =>
     createGgufExtra({ platform, arch, gpu }).beside.map((each) => each.replace(/^@node-llama-cpp\/(.*)@.*$/, '$1'));
-  expect(beside('linux', 'x64')).toEqual(['linux-x64']);
-  expect(beside('linux', 'x64', true)).toEqual(['linux-x64', 'linux-x64-vulkan']);
-  expect(beside('linux', 'arm64', true)).toEqual(['linux-arm64']);
-  expect(beside('darwin', 'arm64')).toEqual(['mac-arm64-metal']);
-  expect(beside('win32', 'x64')).toEqual(['win-x64']);
-  expect(beside('freebsd', 'x64')).toEqual([]);
+  expect(listBuilds('linux', 'x64')).toEqual(['linux-x64']);
+  expect(listBuilds('linux', 'x64', true)).toEqual(['linux-x64', 'linux-x64-vulkan']);
+  expect(listBuilds('linux', 'arm64', true)).toEqual(['linux-arm64']);
+  expect(listBuilds('darwin', 'arm64')).toEqual(['mac-arm64-metal']);
+  expect(listBuilds('win32', 'x64')).toEqual(['win-x64']);
+  expect(listBuilds('freebsd', 'x64')).toEqual([]);
 });
 
 verifies('gguf/extra', 'a machine that there is no build for', async () => {

@@ -11,10 +11,10 @@ class FakeMux extends EventEmitter {
   readonly closed: Promise<void>;
   readonly #over = Promise.withResolvers<void>();
   readonly #gone: (mux: Mux) => void;
-  constructor(gone: (mux: Mux) => void) {
+  constructor(onClosed: (mux: Mux) => void) {
     super();
     this.closed = this.#over.promise;
-    this.#gone = gone;
+    this.#gone = onClosed;
   }
   ping = (): Promise<number> => Promise.resolve(0);
   close(): void {
@@ -51,7 +51,7 @@ class FakeVault implements HostedVault {
     this.starts++;
     if (this.fails) throw new Error('it did not start');
     this.#happened.push(`+${this.name}`);
-    const mux = new FakeMux((gone) => this.hosts.leave(gone, 1001, 'gone'));
+    const mux = new FakeMux((closedMux) => this.hosts.leave(closedMux, 1001, 'gone'));
     this.#mux = mux;
     this.hosts.join(mux as unknown as Mux, 'headless', { build: 'b', capabilities: [] });
     return {
@@ -94,10 +94,10 @@ const served = async ({ hosts }: FakeVault, ms = 5_000): Promise<boolean> => (aw
 describe('managed browsers that share slots', () => {
   verifies('vaults/browser-limit', 'each vault’s is started once, and never more at a time than may be', async () => {
     await using it = pool();
-    await expect.poll(() => it.happened.filter((what) => what.startsWith('+')).sort()).toEqual(['+a', '+b', '+c']);
+    await expect.poll(() => it.happened.filter((event) => event.startsWith('+')).sort()).toEqual(['+a', '+b', '+c']);
     let running = 0;
-    for (const what of it.happened) {
-      running += what.startsWith('+') ? 1 : -1;
+    for (const event of it.happened) {
+      running += event.startsWith('+') ? 1 : -1;
       expect(running).toBeLessThanOrEqual(2);
     }
     expect(it.browsers.running).toBe(2);
@@ -124,7 +124,7 @@ describe('managed browsers that share slots', () => {
     async () => {
       await using it = pool({ limit: 1 });
       const { a, b, c } = it.vaults;
-      await expect.poll(() => it.happened.filter((what) => what.startsWith('+')).length).toBe(3);
+      await expect.poll(() => it.happened.filter((event) => event.startsWith('+')).length).toBe(3);
       expect(await served(a)).toBe(true);
       a.clients = 1;
       expect(await served(b)).toBe(false);
@@ -157,7 +157,7 @@ describe('managed browsers that share slots', () => {
     const { b } = it.vaults;
     const dueAt = Date.now() + 700;
     it.rests.set(b, { busy: false, dueAt });
-    await expect.poll(() => it.happened.filter((what) => what === '+c' || what === '-b').length).toBe(2);
+    await expect.poll(() => it.happened.filter((event) => event === '+c' || event === '-b').length).toBe(2);
     expect(b.starts).toBe(1);
     await expect.poll(() => b.starts, { timeout: 5_000 }).toBe(2);
     expect(Date.now()).toBeGreaterThanOrEqual(dueAt - 1);

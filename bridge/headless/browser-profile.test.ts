@@ -24,15 +24,15 @@ verifies('headless/profile', 'a later or equal browser keeps the profile, an ear
   expect(prepareProfile(profile, 156)).toBeNull();
   expect(existsSync(join(profile, 'data'))).toBe(true);
 
-  const aside = prepareProfile(profile, 155) ?? '';
-  expect(readdirSync(aside)).toContain('data');
+  const oldProfile = prepareProfile(profile, 155) ?? '';
+  expect(readdirSync(oldProfile)).toContain('data');
   expect(existsSync(join(profile, 'data'))).toBe(false);
 
   // The earlier browser is remembered now, and a second downgrade does not overwrite the first one's backup.
   expect(prepareProfile(profile, 155)).toBeNull();
   prepareProfile(profile, 156);
-  expect(prepareProfile(profile, 150)).not.toBe(aside);
-  expect(readdirSync(aside)).toContain('data');
+  expect(prepareProfile(profile, 150)).not.toBe(oldProfile);
+  expect(readdirSync(oldProfile)).toContain('data');
 });
 
 test('a browser that does not say its version keeps the profile', () => {

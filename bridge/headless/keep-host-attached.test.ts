@@ -48,9 +48,9 @@ test('it is the managed host that must be there: a tab that serves does not do i
 });
 
 test('clients wait for a lost host, which gets time to return', async () => {
-  const gone = host();
-  hosts.join(gone, 'headless', hello);
-  hosts.leave(gone, 1006, '');
+  const lost = host();
+  hosts.join(lost, 'headless', hello);
+  hosts.leave(lost, 1006, '');
   const waiting = hosts.wait(10_000);
   const back = host();
   hosts.join(back, 'headless', hello);

@@ -205,8 +205,8 @@ verifies('vault.journal/older-copy', 'replaced by an older file between two open
     pushRecords(journal, createVersions(50, 'c'));
   }
   using journal = openCore(folder);
-  const wanted = positions.map((position) => runTask(journal, () => journal.open({ origin: 'r', schema: 1, position })).wantsAll);
-  expect(wanted).toEqual([false, true, true, true]);
+  const wantsAll = positions.map((position) => runTask(journal, () => journal.open({ origin: 'r', schema: 1, position })).wantsAll);
+  expect(wantsAll).toEqual([false, true, true, true]);
   expect(journal.info().notices.map(({ message }) => message)).toEqual([
     expect.stringContaining('The journal was replaced by an older copy'),
   ]);

@@ -9,13 +9,13 @@ function leases() {
   const time = { now: 1_000_000 };
   const open = () => openCore({ ...folder, surroundings: { ...defaultEnvironment, now: () => time.now } });
   let journal = open();
-  const take = (
+  const takeLease = (
     holder: string,
     { name = 'run', present = [], presumed }: { name?: string; present?: string[] | null; presumed?: string } = {},
   ) => runTask(journal, () => journal.takeLease({ name, holder, presumed, ttlMs: 1000, present }));
   return {
     time,
-    take,
+    take: takeLease,
     release: (holder: string, fence: number) => runTask(journal, () => journal.releaseLease('run', holder, fence)),
     pushFence: (fence: number, store: SyncStore = 'runs') => pushRecords(journal, [createVersion(`run${fence}`, 1, 'a', { store, fence })]),
     prune: () => journal.prune(),

@@ -86,11 +86,11 @@ verifies('vault.journal/merge', 'the stored state, copies included, equals mergi
         if (copy) merge(copy);
       };
       order.forEach(merge);
-      const kept = withJournal((journal) => {
+      const contents = withJournal((journal) => {
         pushInBatches(journal, order, size);
         return readContents(pullAll(journal));
       });
-      expect(kept).toEqual(readContents([...model.values()].map((record) => ({ ...record, seq: 1 }))));
+      expect(contents).toEqual(readContents([...model.values()].map((record) => ({ ...record, seq: 1 }))));
     }),
     { numRuns: 40 },
   );

@@ -96,11 +96,11 @@ verifies(
       for (const key of acknowledged) expected.add(key);
       const replaced: string[] = [];
       await using journal = await openJournal({ ...folder, vaultKey: KEY, log: (line) => replaced.push(line) });
-      const there = new Set((await pullAll(journal)).map(({ key }) => key));
-      expect([...expected].filter((key) => !there.has(key))).toEqual([]);
+      const keys = new Set((await pullAll(journal)).map(({ key }) => key));
+      expect([...expected].filter((key) => !keys.has(key))).toEqual([]);
       expect(replaced).toEqual([]);
       // Pushes of three records, each whole or not at all.
-      expect(there.size % 3).toBe(0);
+      expect(keys.size % 3).toBe(0);
     }
     expect(expected.size).toBeGreaterThanOrEqual(1230);
   },

@@ -90,8 +90,8 @@ verifies('vault.journal/merge', 'the last version stays, whatever its fields; a 
     blobs: ['ab'.repeat(32)],
     payload: '{"text":"é 🐦\\u0000"}',
   });
-  const gone = createVersion('gone', 6, 'a', { deleted: true, payload: null, base: createClock(1, 'b') });
-  expect(pushRecords(journal, [createVersion('one', 2), rich, gone])).toEqual({ before: 0, last: 3, conflicts: 0 });
+  const deletion = createVersion('gone', 6, 'a', { deleted: true, payload: null, base: createClock(1, 'b') });
+  expect(pushRecords(journal, [createVersion('one', 2), rich, deletion])).toEqual({ before: 0, last: 3, conflicts: 0 });
   expect(pushRecords(journal, [createVersion('one', 1, 'b'), rich, createVersion('one', 2)])).toEqual({ before: 3, last: 3, conflicts: 0 });
   expect(pushRecords(journal, [createVersion('one', 7, 'b')])).toEqual({ before: 3, last: 4, conflicts: 0 });
   expect(pullAll(journal).map(({ key, seq }) => [key, seq])).toEqual([
@@ -100,7 +100,7 @@ verifies('vault.journal/merge', 'the last version stays, whatever its fields; a 
     ['one', 4],
   ]);
   expect(readContents(pullAll(journal))).toEqual(
-    readContents([gone, createVersion('one', 7, 'b'), rich].map((record) => ({ ...record, seq: 1 }))),
+    readContents([deletion, createVersion('one', 7, 'b'), rich].map((record) => ({ ...record, seq: 1 }))),
   );
   expect(journal.heard.changed).toEqual([3, 4]);
 });

@@ -11,14 +11,14 @@ const source = readFileSync(join(import.meta.dirname, 'perch.cjs'), 'utf8');
 
 /** Runs the command under a version of Node. Returns its standard error, exit code and loaded modules. */
 function runOn(node: string, engines = '>=22.18') {
-  const seen = { stderr: '', loaded: [] as string[] };
-  const process = { versions: { node }, exitCode: 0, stderr: { write: (text: string) => (seen.stderr += text) } };
+  const result = { stderr: '', loaded: [] as string[] };
+  const process = { versions: { node }, exitCode: 0, stderr: { write: (text: string) => (result.stderr += text) } };
   const require = (name: string): unknown => {
     if (name === '../package.json') return { engines: { node: engines } };
-    return seen.loaded.push(name);
+    return result.loaded.push(name);
   };
   runInNewContext(source.replace(/^#!.*/, ''), { process, require });
-  return { ...seen, exitCode: process.exitCode };
+  return { ...result, exitCode: process.exitCode };
 }
 
 verifies('cli/old-node', 'a Node that is too old gets one line that names the version needed', () => {

@@ -52,15 +52,15 @@ verifies(
 verifies('memory.node/processes', 'a lock is waited for, but not one that a process left which is gone', async () => {
   const workspace = folderWorkspace(dir);
   writeFileSync(lock, `${process.ppid} ${hostname()} x`);
-  const seen: (string | undefined)[] = [];
+  const contents: (string | undefined)[] = [];
   const changed = workspace.update('MEMORY.md', (text) => {
-    seen.push(text);
+    contents.push(text);
     return `${text ?? ''}ours\n`;
   });
   writeFileSync(join(dir, 'MEMORY.md'), 'theirs\n');
   rmSync(lock);
   await changed;
-  expect([seen, readLines('MEMORY.md')]).toEqual([['theirs\n'], ['theirs', 'ours']]);
+  expect([contents, readLines('MEMORY.md')]).toEqual([['theirs\n'], ['theirs', 'ours']]);
 
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   for (const owner of [`${pid} ${hostname()} x`, `${process.pid} ${hostname()} x`]) {

@@ -52,17 +52,17 @@ describe('libraries on a folder', () => {
     expect(await claims.updateClaim(next.id, 0.7)).toMatchObject({ confidence: 0.7, tags: ['cat'] });
     await expect(claims.updateClaim(next.id, 7)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
 
-    const elsewhere = mkdtempSync(join(tmpdir(), 'perch-export-'));
+    const otherDir = mkdtempSync(join(tmpdir(), 'perch-export-'));
     try {
-      for (const path of [join(elsewhere, 'new/claims.txt'), relative(process.cwd(), join(elsewhere, 'claims.jsonl'))]) {
+      for (const path of [join(otherDir, 'new/claims.txt'), relative(process.cwd(), join(otherDir, 'claims.jsonl'))]) {
         expect(await vault.claims.exportToJsonl(path)).toEqual({ path: resolve(path), claims: 3 });
         expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(3);
         expect(await claims.importFromJsonl(path)).toMatchObject({ unchanged: 3, problems: [] });
       }
-      await expect(claims.exportToJsonl(elsewhere)).rejects.toThrow(elsewhere);
+      await expect(claims.exportToJsonl(otherDir)).rejects.toThrow(otherDir);
       await expect(claims.exportToJsonl('no-such-form.txt')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     } finally {
-      rmSync(elsewhere, { recursive: true });
+      rmSync(otherDir, { recursive: true });
     }
 
     const again = new WikiVault(dir);
@@ -74,12 +74,12 @@ describe('libraries on a folder', () => {
 
   verifies('dreaming/searches', 'searches feed dreaming where its settings say so', async () => {
     const now = Date.now();
-    const asked = ['Where is the bike?', 'bike barn'];
+    const queries = ['Where is the bike?', 'bike barn'];
     const searched = async (enabled: boolean): Promise<void> => {
       await using memory = await new MemoryManager(dir, {}, undefined, { dreaming: new DreamingConfig({ enabled }) }).open();
       await memory.addMemory('The bike is red');
       await memory.persistDialog([{ role: 'user', content: 'My bike is in the barn of Ana', timestamp: now - DAY, id: '1' }], 'main/main');
-      for (const query of asked) expect((await memory.searchMemory(query)).length).toBeGreaterThan(1);
+      for (const query of queries) expect((await memory.searchMemory(query)).length).toBeGreaterThan(1);
     };
     const signals = new SignalsStore(dir);
     await searched(false);
@@ -87,7 +87,7 @@ describe('libraries on a folder', () => {
     await searched(true);
     // Content already in long-term memory is not included.
     expect((await signals.getAllSignals()).map(({ content, recalls }) => [content, recalls.map(({ query }) => query)])).toEqual([
-      ['My bike is in the barn of Ana', asked],
+      ['My bike is in the barn of Ana', queries],
     ]);
     const config = new DreamingConfig({ enabled: true, min_score: 0.1, promotion: 'promote' });
     expect(await new DreamingPhases(dir, config).runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 1 });

@@ -149,10 +149,10 @@ verifies('memory.node/database', 'a damaged, missing, foreign or already open in
   await second.close();
   await first.close();
   const database = join(dir, 'memory.db');
-  const whole = readFileSync(database);
+  const bytes = readFileSync(database);
   for (const damage of [
     () => writeFileSync(database, 'this is no database, but a text that is long enough to be looked at'),
-    () => writeFileSync(database, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 0x5a)])),
+    () => writeFileSync(database, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)])),
     () => rmSync(database),
     () => {
       const db = new DatabaseSync(database);
@@ -203,13 +203,13 @@ verifies('memory.node/database', 'passages that another process has noted and th
 });
 
 verifies('memory.node/model', 'calls a real server, and reports its errors', async () => {
-  const asked: { url: string | undefined; key: string | undefined; body: unknown }[] = [];
+  const requests: { url: string | undefined; key: string | undefined; body: unknown }[] = [];
   const answers: [status: number, body: string][] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (piece: Buffer) => (body += piece.toString()));
     request.on('end', () => {
-      asked.push({ url: request.url, key: request.headers.authorization, body: JSON.parse(body) });
+      requests.push({ url: request.url, key: request.headers.authorization, body: JSON.parse(body) });
       const [status, text] = answers.shift() ?? [200, JSON.stringify({ choices: [{ message: { content: '## Goals\n- sail' } }] })];
       response.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' }).end(text);
     });
@@ -222,7 +222,7 @@ verifies('memory.node/model', 'calls a real server, and reports its errors', asy
     { provider: 'mine', model_id: 'big', base_url: baseUrl, api_key: 'k' },
   ).open();
   expect((await memory.generateSummary(talk)).goals).toEqual(['sail']);
-  expect(asked.at(-1)).toMatchObject({
+  expect(requests.at(-1)).toMatchObject({
     url: '/v1/chat/completions',
     key: 'Bearer k',
     body: { model: 'small', max_tokens: 2000, messages: [{ role: 'user' }] },

@@ -31,19 +31,19 @@ verifies(
     for (let round = 1; round <= 8; round++) {
       const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
       const ended = once(child, 'exit');
-      let told = 0;
+      let lastRound = 0;
       try {
-        for await (const line of createInterface(child.stdout)) if ((told = Number(line)) === round) break;
+        for await (const line of createInterface(child.stdout)) if ((lastRound = Number(line)) === round) break;
       } finally {
         child.kill('SIGKILL');
         await ended;
       }
-      expect(told).toBe(round);
+      expect(lastRound).toBe(round);
       const index = new SqliteIndex(database());
       const bytes = (await index.snapshot()) ?? filled(0, 0);
       index.close();
       const nth = bytes.length - 3_000_000;
-      expect(nth).toBeGreaterThanOrEqual(told);
+      expect(nth).toBeGreaterThanOrEqual(lastRound);
       expect(Buffer.compare(bytes, filled(bytes.length, nth % 251))).toBe(0);
     }
   },
@@ -68,8 +68,8 @@ verifies('memory.index/damaged', 'a snapshot that is damaged within the database
     await memory.addMemory('Ana has a cat called Miso');
   }
   const size = "SELECT length(bytes) AS size FROM snapshot WHERE bytes <> x'00'";
-  const kept = sql(size);
-  expect(kept?.['size']).toBeGreaterThan(500);
+  const snapshot = sql(size);
+  expect(snapshot?.['size']).toBeGreaterThan(500);
   for (const damage of [
     'UPDATE snapshot SET bytes = substr(bytes, 1, length(bytes) - 8)',
     "UPDATE snapshot SET bytes = x'00'",
@@ -78,6 +78,6 @@ verifies('memory.index/damaged', 'a snapshot that is damaged within the database
   ]) {
     sql(damage);
     expect(await found(), damage).toEqual(['Ana has a cat called Miso']);
-    expect(sql(size), damage).toEqual(kept);
+    expect(sql(size), damage).toEqual(snapshot);
   }
 });

@@ -25,7 +25,7 @@ verifies(
   'a program that took too long, wrote too much, is not wanted or has ended: all of its tree is',
   async () => {
     const over = new AbortController();
-    const began = (way: string): boolean => findProcesses(`${way}-${process.pid}`).length > 1;
+    const began = (reason: string): boolean => findProcesses(`${reason}-${process.pid}`).length > 1;
     const hangs = 'setInterval(() => {}, 1000)';
     const ended = Promise.allSettled([
       runManagedProgram(forks(`time-${process.pid}`, hangs), { ...limits, timeout: 2000 }),
@@ -42,6 +42,6 @@ verifies(
       { reason: new Error('enough') },
       { value: { code: 0 } },
     ]);
-    for (const way of ['time', 'output', 'abort', 'exit']) expect(findProcesses(`${way}-${process.pid}`)).toEqual([]);
+    for (const reason of ['time', 'output', 'abort', 'exit']) expect(findProcesses(`${reason}-${process.pid}`)).toEqual([]);
   },
 );

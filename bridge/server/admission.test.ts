@@ -16,22 +16,22 @@ function getStatus(port: number, token: string, agent: Agent, path: Surface, hos
       ? {}
       : { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' };
   return new Promise((resolve, reject) => {
-    const asked = request({
+    const outgoing = request({
       port,
       host: '127.0.0.1',
       path,
       ...(path === '/v1/models' ? { agent } : { agent: false }),
       headers: { host, authorization: `Bearer ${token}`, ...(origin === undefined ? {} : { origin }), ...upgrade },
     });
-    asked.on('upgrade', (_response, socket) => {
+    outgoing.on('upgrade', (_response, socket) => {
       socket.destroy();
       resolve(101);
     });
-    asked.on('response', (response) => {
+    outgoing.on('response', (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
     });
-    asked.on('error', reject);
-    asked.end();
+    outgoing.on('error', reject);
+    outgoing.end();
   });
 }
 
@@ -143,8 +143,8 @@ describe('admission', () => {
       const worker = async (): Promise<void> => {
         for (const { surface, host, origin } of queue) {
           const status = await getStatus(port, gateway.token, agent, surface, host, origin);
-          const wanted = expected(surface, host, origin);
-          if (status !== wanted) wrong.push(`${surface} Host ${host} Origin ${origin}: ${status}, not ${wanted}`);
+          const expectedStatus = expected(surface, host, origin);
+          if (status !== expectedStatus) wrong.push(`${surface} Host ${host} Origin ${origin}: ${status}, not ${expectedStatus}`);
         }
       };
       await Promise.all(Array.from({ length: 16 }, worker));

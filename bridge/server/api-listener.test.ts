@@ -14,7 +14,10 @@ const encoder = new TextEncoder();
 function openBody(): { body: ReadableStream<Uint8Array>; write(text: string): void; end(): void; fail(): void; left: Promise<void> } {
   const left = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array>;
-  const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given), cancel: () => left.resolve() });
+  const body = new ReadableStream<Uint8Array>({
+    start: (streamController) => void (controller = streamController),
+    cancel: () => left.resolve(),
+  });
   return {
     body,
     write: (part) => controller.enqueue(encoder.encode(part)),
@@ -120,8 +123,8 @@ describe('/v1', () => {
     const host = await gateway.attach();
     expect(await idOf('/v1/models?x=1', 'r:4.a')).toEqual([200, 'r:4.a']);
     for (const odd of ['with space', 'x'.repeat(129), '<b>']) expect((await idOf('/v1/models', odd))[1], odd).toMatch(/^req_/);
-    const told = host.openings.map((opening) => ('headers' in opening ? opening.headers['x-request-id'] : undefined));
-    expect([told[0], ...told.slice(1).map((id) => id?.slice(0, 4))]).toEqual(['r:4.a', 'req_', 'req_', 'req_']);
+    const requestIds = host.openings.map((opening) => ('headers' in opening ? opening.headers['x-request-id'] : undefined));
+    expect([requestIds[0], ...requestIds.slice(1).map((id) => id?.slice(0, 4))]).toEqual(['r:4.a', 'req_', 'req_', 'req_']);
     expect((await gateway.http('/health')).headers.get('x-request-id')).toBeNull();
   });
 
@@ -159,17 +162,17 @@ describe('/v1', () => {
   it('tells the host when the caller hangs up, before and after the answer began', async () => {
     await using gateway = await startTestBridge();
     const upstream = openBody();
-    const asked = Promise.withResolvers<Request>();
+    const received = Promise.withResolvers<Request>();
     await gateway.attach({
       http: async (request) => {
         if (request.url.endsWith('/streamed')) return new Response(upstream.body);
-        asked.resolve(request);
+        received.resolve(request);
         return new Promise<Response>(() => {});
       },
     });
     const early = new AbortController();
     const pending = gateway.http('/v1/silent', { signal: early.signal });
-    const { signal } = await asked.promise;
+    const { signal } = await received.promise;
     const aborted = once(signal, 'abort');
     early.abort();
     await expect(pending).rejects.toThrow();
@@ -195,11 +198,11 @@ describe('/v1', () => {
 
   it('returns 500 if the host’s handler fails, 503 if the host disconnects', async () => {
     await using gateway = await startTestBridge();
-    const asked = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     const host = await gateway.attach({
       http: async (request) => {
         if (request.url.endsWith('/fail')) throw new Error('a secret detail');
-        asked.resolve();
+        received.resolve();
         return new Promise<Response>(() => {});
       },
     });
@@ -209,7 +212,7 @@ describe('/v1', () => {
       { error: { message: expect.stringContaining('failed to respond'), type: 'api_error', param: null, code: 'api_error' } },
     ]);
     const waiting = gateway.http('/v1/wait');
-    await asked.promise;
+    await received.promise;
     host.die();
     const cut = await waiting;
     expect([cut.status, cut.headers.get('retry-after'), ((await cut.json()) as { error: { type: string } }).error.type]).toEqual([
@@ -266,8 +269,8 @@ describe('/v1', () => {
     const limit = 20 * 1024 * 1024;
     const post = (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Response> =>
       gateway.http('/v1/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
-    const whole = await post(new Uint8Array(limit));
-    expect([whole.status, await whole.text()]).toEqual([200, String(limit)]);
+    const complete = await post(new Uint8Array(limit));
+    expect([complete.status, await complete.text()]).toEqual([200, String(limit)]);
     expect((await post(new Uint8Array(limit + 1))).status).toBe(413);
     // A body with a declared length never reaches the host.
     expect(host.openings).toHaveLength(1);

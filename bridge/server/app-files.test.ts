@@ -112,7 +112,7 @@ describe('the app', () => {
   verifies('app/canonical-origin', 'pages asked for under localhost, and nothing else, are sent on', async () => {
     await using gateway = await startTestBridge();
     const { port } = new URL(gateway.url);
-    const ask = (path: string, headers: Record<string, string>): Promise<[number | undefined, string | undefined]> =>
+    const getPage = (path: string, headers: Record<string, string>): Promise<[number | undefined, string | undefined]> =>
       new Promise((resolve, reject) => {
         request({ port, host: '127.0.0.1', path, headers: { host: `localhost:${port}`, ...headers } }, (response) =>
           resolve([response.resume().statusCode, response.headers.location]),
@@ -120,11 +120,11 @@ describe('the app', () => {
           .on('error', reject)
           .end();
       });
-    expect(await ask('/s/main?x=1', page.headers)).toEqual([307, `${gateway.url}/s/main?x=1`]);
-    expect(await ask('//evil.example/', page.headers)).toEqual([307, `${gateway.url}//evil.example/`]);
-    expect(await ask('/', { ...page.headers, origin: `http://localhost:${port}` })).toEqual([307, `${gateway.url}/`]);
-    expect(await ask('/icon.svg', file.headers)).toEqual([200, undefined]);
-    expect((await ask('/v1/models', { ...page.headers, authorization: `Bearer ${gateway.token}` }))[0]).toBe(503);
+    expect(await getPage('/s/main?x=1', page.headers)).toEqual([307, `${gateway.url}/s/main?x=1`]);
+    expect(await getPage('//evil.example/', page.headers)).toEqual([307, `${gateway.url}//evil.example/`]);
+    expect(await getPage('/', { ...page.headers, origin: `http://localhost:${port}` })).toEqual([307, `${gateway.url}/`]);
+    expect(await getPage('/icon.svg', file.headers)).toEqual([200, undefined]);
+    expect((await getPage('/v1/models', { ...page.headers, authorization: `Bearer ${gateway.token}` }))[0]).toBe(503);
   });
 
   verifies('app/csp', 'an app built again while the bridge runs is served with its new policy', async () => {

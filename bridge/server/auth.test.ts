@@ -91,10 +91,10 @@ describe('passwords', () => {
       const checked: string[] = [];
       const { auth, clock, locks } = setUp(TOKEN, {
         isSet: async () => true,
-        check: async (given) => {
-          checked.push(given);
+        check: async (params) => {
+          checked.push(params);
           await Promise.resolve();
-          return given === 'the right one' ? () => () => {} : undefined;
+          return params === 'the right one' ? () => () => {} : undefined;
         },
       });
       const verdicts = await Promise.all(Array.from({ length: 40 }, (_, n) => byPassword(auth, `guess ${n}`)));

@@ -243,12 +243,12 @@ describe('clients when the holder changes', () => {
 
   verifies('vault.hosts/flip', 'a request that the old host gives up is answered with 503, to be asked again', async () => {
     await using gateway = await startTestBridge();
-    const asked = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     await attach(gateway, 'headless', 'managed', {
-      rawHttp: (stream) => (asked.resolve(), stream.reset(CLOSE_CODES.handingOver, 'another host serves')),
+      rawHttp: (stream) => (received.resolve(), stream.reset(CLOSE_CODES.handingOver, 'another host serves')),
     });
     const answer = await gateway.http('/v1/models');
-    await asked.promise;
+    await received.promise;
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   });
 

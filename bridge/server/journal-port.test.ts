@@ -24,7 +24,7 @@ async function replica(gateway: TestBridge, origin?: string): Promise<JournalCli
   return { ...journal, die: () => host.die() };
 }
 
-const heard = ({ events }: JournalClient, name: string): unknown[] =>
+const getPayloads = ({ events }: JournalClient, name: string): unknown[] =>
   events.filter(({ event }) => event === name).map(({ payload }) => payload);
 
 describe('the journal’s port', () => {
@@ -44,26 +44,26 @@ describe('the journal’s port', () => {
     });
     const record = setting('theme', 'a');
     expect(await a.call('journal.push', { records: [record] })).toEqual({ before: 0, last: 1, conflicts: 0 });
-    await waitFor(() => heard(b, 'journal.changed').length > 0);
-    expect(heard(b, 'journal.changed')).toEqual([{ head: 1 }]);
+    await waitFor(() => getPayloads(b, 'journal.changed').length > 0);
+    expect(getPayloads(b, 'journal.changed')).toEqual([{ head: 1 }]);
     expect(await b.call('journal.pull', { after: 0 })).toEqual({ records: [{ ...record, seq: 1 }], next: 1, head: 1 });
     expect(await a.call('journal.pull', { after: 0 })).toEqual({ records: [], next: 1, head: 1 });
-    expect(heard(a, 'journal.changed')).toEqual([]);
+    expect(getPayloads(a, 'journal.changed')).toEqual([]);
   });
 
   verifies(
     'vault.cluster/browser-over',
     'a host that opens it gets the browsers’ route to the cluster, or none, with a log entry, if it is unreadable',
     async () => {
-      const way = { servers: ['wss://outside:443'], token: 'word' };
-      const ways = [async () => way, async () => null, () => Promise.reject(new Error('no such file'))];
-      await using gateway = await startTestBridge({ browserWay: () => ways.shift()?.() ?? Promise.resolve(null) });
+      const transport = { servers: ['wss://outside:443'], token: 'word' };
+      const transports = [async () => transport, async () => null, () => Promise.reject(new Error('no such file'))];
+      await using gateway = await startTestBridge({ browserWay: () => transports.shift()?.() ?? Promise.resolve(null) });
       const host = await replica(gateway);
-      const told = async () => host.call('journal.open', { origin: 'a', schema: 1, position: null });
-      expect(await told()).toMatchObject({ vaultKey: VAULT_KEY, cluster: way });
-      expect(await told()).toMatchObject({ vaultKey: VAULT_KEY, cluster: null });
+      const openJournal = async () => host.call('journal.open', { origin: 'a', schema: 1, position: null });
+      expect(await openJournal()).toMatchObject({ vaultKey: VAULT_KEY, cluster: transport });
+      expect(await openJournal()).toMatchObject({ vaultKey: VAULT_KEY, cluster: null });
       expect(gateway.lines.join()).not.toContain('browsers');
-      expect(await told()).not.toHaveProperty('cluster');
+      expect(await openJournal()).not.toHaveProperty('cluster');
       expect(gateway.lines).toContain('Couldn’t tell browsers how to reach the cluster: no such file');
       expect(gateway.lines.join()).not.toContain('word');
     },
@@ -72,10 +72,10 @@ describe('the journal’s port', () => {
   verifies('vault.cluster/known-to-be-shared', 'whoever opens it is told whether other machines have the vault too', async () => {
     await using gateway = await startTestBridge();
     const host = await replica(gateway);
-    const told = async () => (await host.call('journal.open', { origin: 'a', schema: 1, position: null })).shared;
-    expect(await told()).toBe(false);
+    const isShared = async () => (await host.call('journal.open', { origin: 'a', schema: 1, position: null })).shared;
+    expect(await isShared()).toBe(false);
     Object.assign(gateway.journal, { examine: () => Promise.reject(new Error('not asked')) });
-    expect(await told()).toBe(true);
+    expect(await isShared()).toBe(true);
   });
 
   it('a host that pushes without pause still receives others’ changes, once each', async () => {
@@ -89,12 +89,12 @@ describe('the journal’s port', () => {
     await b.call('journal.push', { records: [setting('two', 'b')] });
     gate.resolve();
     expect(await own).toMatchObject({ before: 1, last: 2 });
-    await waitFor(() => heard(a, 'journal.changed').length > 0);
-    expect(heard(a, 'journal.changed')).toEqual([{ head: 2 }]);
+    await waitFor(() => getPayloads(a, 'journal.changed').length > 0);
+    expect(getPayloads(a, 'journal.changed')).toEqual([{ head: 2 }]);
     expect(await a.call('journal.push', { records: [setting('three', 'a')] })).toMatchObject({ before: 2, last: 3 });
     await a.call('journal.info', {});
-    expect(heard(a, 'journal.changed')).toEqual([{ head: 2 }]);
-    expect(heard(b, 'journal.changed')).toEqual([{ head: 2 }, { head: 3 }]);
+    expect(getPayloads(a, 'journal.changed')).toEqual([{ head: 2 }]);
+    expect(getPayloads(b, 'journal.changed')).toEqual([{ head: 2 }, { head: 3 }]);
   });
 
   it('tells the pusher where the journal stored a copy of the losing version', async () => {
@@ -102,7 +102,7 @@ describe('the journal’s port', () => {
     const [a, b] = [await replica(gateway, 'a'), await replica(gateway, 'b')];
     await a.call('journal.push', { records: [setting('theme', 'a', 1)] });
     expect(await b.call('journal.push', { records: [setting('theme', 'b', 2)] })).toMatchObject({ conflicts: 1, last: 3 });
-    await waitFor(() => heard(b, 'journal.changed').some((payload) => JSON.stringify(payload) === '{"head":3}'));
+    await waitFor(() => getPayloads(b, 'journal.changed').some((payload) => JSON.stringify(payload) === '{"head":3}'));
   });
 
   it('changes by another process, and a journal that was replaced, are told to all', async () => {
@@ -111,10 +111,10 @@ describe('the journal’s port', () => {
     gateway.journal.head = 7;
     gateway.journal.emit('changed', 7);
     gateway.journal.emit('replaced', 'the file was damaged');
-    for (const one of all) {
-      await waitFor(() => heard(one, 'journal.replaced').length > 0);
-      expect(heard(one, 'journal.changed')).toEqual([{ head: 7 }]);
-      expect(heard(one, 'journal.replaced')).toEqual([{ reason: 'the file was damaged' }]);
+    for (const client of all) {
+      await waitFor(() => getPayloads(client, 'journal.replaced').length > 0);
+      expect(getPayloads(client, 'journal.changed')).toEqual([{ head: 7 }]);
+      expect(getPayloads(client, 'journal.replaced')).toEqual([{ reason: 'the file was damaged' }]);
     }
     expect(gateway.bridge.hosts.list()).toMatchObject([
       { origin: 'a', ready: false, holder: true },
@@ -203,10 +203,10 @@ describe('signals', () => {
     expect(await b.call('host.signal', { to: 'c', payload: { abort: 'run-1' } })).toEqual({ delivered: true });
     expect(await b.call('host.signal', { payload: 'to the holder' })).toEqual({ delivered: true });
     expect(await b.call('host.signal', { to: 'nobody', payload: 1 })).toEqual({ delivered: false });
-    await waitFor(() => heard(c, 'host.signal').length + heard(holder, 'host.signal').length === 2);
-    expect(heard(c, 'host.signal')).toEqual([{ from: 'b', payload: { abort: 'run-1' } }]);
-    expect(heard(holder, 'host.signal')).toEqual([{ from: 'b', payload: 'to the holder' }]);
-    expect(heard(b, 'host.signal')).toEqual([]);
+    await waitFor(() => getPayloads(c, 'host.signal').length + getPayloads(holder, 'host.signal').length === 2);
+    expect(getPayloads(c, 'host.signal')).toEqual([{ from: 'b', payload: { abort: 'run-1' } }]);
+    expect(getPayloads(holder, 'host.signal')).toEqual([{ from: 'b', payload: 'to the holder' }]);
+    expect(getPayloads(b, 'host.signal')).toEqual([]);
   });
 });
 
@@ -238,17 +238,17 @@ describe('attachments', () => {
   verifies('vault.port/attachments', 'are put and got by their hash, whole, up to 20 MiB', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach();
-    const ask = (method: string, hash: string, body?: Uint8Array) =>
+    const sendBlobRequest = (method: string, hash: string, body?: Uint8Array) =>
       fetchOverStream(host.mux, { kind: 'blobs', headers: { ':path': `/${hash}` } }, { method, body, signal: AbortSignal.timeout(10_000) });
     const large = new Uint8Array(20 * 1024 * 1024).fill(7);
-    expect((await ask('PUT', hashOf(large), large)).status).toBe(204);
-    const got = await ask('GET', hashOf(large));
+    expect((await sendBlobRequest('PUT', hashOf(large), large)).status).toBe(204);
+    const got = await sendBlobRequest('GET', hashOf(large));
     expect([got.status, hashOf(new Uint8Array(await got.arrayBuffer()))]).toEqual([200, hashOf(large)]);
     const empty = new Uint8Array(0);
-    expect((await ask('PUT', hashOf(empty), empty)).status).toBe(204);
-    expect((await ask('GET', 'a'.repeat(64))).status).toBe(404);
-    expect((await ask('GET', '../token')).status).toBe(404);
-    expect((await ask('DELETE', hashOf(large))).status).toBe(405);
+    expect((await sendBlobRequest('PUT', hashOf(empty), empty)).status).toBe(204);
+    expect((await sendBlobRequest('GET', 'a'.repeat(64))).status).toBe(404);
+    expect((await sendBlobRequest('GET', '../token')).status).toBe(404);
+    expect((await sendBlobRequest('DELETE', hashOf(large))).status).toBe(405);
   });
 
   verifies('vault.port/attachments', 'with a wrong hash, too many bytes or no room are refused', async () => {

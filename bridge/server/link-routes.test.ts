@@ -94,9 +94,9 @@ describe('a link code', () => {
 describe('POST /link/code', () => {
   verifies('link/code', 'the owner gets an address with a code for a minute, and nobody else', async () => {
     await using gateway = await startTestBridge();
-    const ask = (token: string | null): Promise<Response> => gateway.http('/link/code', { method: 'POST', token });
-    expect([(await ask(null)).status, (await ask('wrong')).status]).toEqual([401, 401]);
-    const { url, expiresInMs } = (await (await ask(gateway.token)).json()) as { url: string; expiresInMs: number };
+    const requestCode = (token: string | null): Promise<Response> => gateway.http('/link/code', { method: 'POST', token });
+    expect([(await requestCode(null)).status, (await requestCode('wrong')).status]).toEqual([401, 401]);
+    const { url, expiresInMs } = (await (await requestCode(gateway.token)).json()) as { url: string; expiresInMs: number };
     expect([url.split('#link=')[0], expiresInMs]).toEqual([`${gateway.url}/`, 60_000]);
     expect((await trade(gateway, url.split('#link=')[1])).status).toBe(200);
   });

@@ -79,7 +79,7 @@ const sendRequest = async (gateway: TestBridge, id: string): Promise<void> => {
   expect(answer.status).toBe(200);
   await answer.text();
 };
-const listIds = (given: UsageReceipt[]): string[] => given.map(({ call }) => call.id);
+const listIds = (receipts: UsageReceipt[]): string[] => receipts.map(({ call }) => call.id);
 const written = async (): Promise<string[]> => listIds(await new ReceiptFile(home.receiptsFile, () => {}).read());
 
 verifies(

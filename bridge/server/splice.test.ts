@@ -44,8 +44,8 @@ async function startWriter() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     count: () => answers.length,
     asked: (n = 1): Promise<ServerResponse> => {
-      const there = answers[n - 1];
-      return there ? Promise.resolve(there) : new Promise((resolve) => waiting.set(n, resolve));
+      const answer = answers[n - 1];
+      return answer ? Promise.resolve(answer) : new Promise((resolve) => waiting.set(n, resolve));
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -63,7 +63,7 @@ const forwarded = (host: FakeHost, url: string, signal: AbortSignal, wish: Parti
   );
 
 /** A host that answers every request through `url` and records how responses end. `to`: stream of a different caller. */
-async function splicer(gateway: TestBridge, url: string, given: Partial<ForwardRequest> = {}, to = (own: number): number => own) {
+async function splicer(gateway: TestBridge, url: string, overrides: Partial<ForwardRequest> = {}, to = (own: number): number => own) {
   const ends: SpliceEnd[] = [];
   const exchanges: number[] = [];
   const relayed: Response[] = [];
@@ -71,7 +71,7 @@ async function splicer(gateway: TestBridge, url: string, given: Partial<ForwardR
     onstream: (stream, opening) =>
       serveHttp(stream, opening, gateway.url, async (request) => {
         exchanges.push(stream.id);
-        const answer = await forwarded(host, url, request.signal, { ...given, to: to(stream.id) });
+        const answer = await forwarded(host, url, request.signal, { ...overrides, to: to(stream.id) });
         if (!isBypassResponse(answer)) {
           relayed.push(answer);
           return answer;
@@ -97,12 +97,12 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url);
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     const upstream = await server.asked();
     upstream.write(': a comment\n\n');
     upstream.write(chunk('a').slice(0, 9));
     upstream.write(chunk('a').slice(9));
-    const answer = await asked;
+    const answer = await response;
     upstream.end(`${chunk('b', 'stop')}data: [DONE]\n\n`);
     expect(await answer.text()).toBe(`: a comment\n\n${chunk('a')}${chunk('b', 'stop')}data: [DONE]\n\n`);
     await expect.poll(() => ends).toEqual([{ how: 'done' }]);
@@ -112,11 +112,11 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     const upstream = await server.asked();
     const closed = once(upstream, 'close');
     upstream.write(chunk('a'));
-    expect(await (await asked).text()).toBe(`${chunk('a')}data: silent\n\n`);
+    expect(await (await response).text()).toBe(`${chunk('a')}data: silent\n\n`);
     expect(ends).toEqual([{ how: 'silent' }]);
     await closed;
   });
@@ -125,11 +125,11 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { relayed } = await splicer(gateway, server.url);
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     const upstream = await server.asked();
     const comments = `: still thinking\n\n`.repeat(100_000);
     upstream.write(comments);
-    const answer = await asked;
+    const answer = await response;
     upstream.end(chunk('a', 'stop'));
     expect(await answer.text()).toBe(comments + chunk('a', 'stop'));
     expect(relayed).toHaveLength(1);
@@ -154,9 +154,9 @@ describe('a splice', () => {
     // Each of these is silent for longer than the stalled one was allowed to be.
     for (let others = 2, before = -1; others < 6 || before !== written; others++) {
       before = written;
-      const asked = sendRequest(gateway);
+      const response = sendRequest(gateway);
       (await server.asked(others)).write(chunk('a'));
-      expect(await (await asked).text()).toContain('silent');
+      expect(await (await response).text()).toContain('silent');
     }
     expect(ends.every(({ how }) => how === 'silent')).toBe(true);
     expect(upstream.destroyed).toBe(false);
@@ -174,9 +174,9 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     await splicer(gateway, server.url, { trailerMs: 50 });
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     (await server.asked()).write(chunk('a', 'stop'));
-    expect(await (await asked).text()).toBe(`${chunk('a', 'stop')}data: [DONE]\n\n`);
+    expect(await (await response).text()).toBe(`${chunk('a', 'stop')}data: [DONE]\n\n`);
   });
 
   verifies(
@@ -200,9 +200,9 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const { ends } = await splicer(gateway, server.url);
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     (await server.asked()).end(`${chunk('a')}data: {"error":{"message":"no room"}}\n\n${chunk('b')}`);
-    expect(await (await asked).text()).toBe(`${chunk('a')}data: odd\n\n`);
+    expect(await (await response).text()).toBe(`${chunk('a')}data: odd\n\n`);
     expect(ends).toEqual([{ how: 'odd', text: '{"error":{"message":"no room"}}' }]);
   });
 
@@ -223,9 +223,9 @@ describe('a splice', () => {
     await using server = await startWriter();
     let owned = 0;
     const own = await splicer(gateway, server.url, {}, (id) => (owned ||= id));
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     (await server.asked(1)).write(chunk('mine'));
-    const answer = await asked;
+    const answer = await response;
     // The second caller does not get the first one's response.
     expect((await sendRequest(gateway)).status).toBe(500);
     expect(server.count()).toBe(1);
@@ -254,8 +254,8 @@ describe('a splice', () => {
       [2, () => host.die()],
     ] as const) {
       const abort = new AbortController();
-      const asked = gateway.http('/v1/x', { method: 'POST', body: '{}', signal: abort.signal });
-      const settled = asked.then(
+      const response = gateway.http('/v1/x', { method: 'POST', body: '{}', signal: abort.signal });
+      const settled = response.then(
         ({ status }) => status,
         () => 'gone',
       );
@@ -286,11 +286,11 @@ describe('a splice', () => {
     await using gateway = await startTestBridge({ timing: { graceMs: 10 } });
     await using server = await startWriter();
     await splicer(gateway, server.url);
-    const asked = sendRequest(gateway);
+    const response = sendRequest(gateway);
     const upstream = await server.asked();
     const closed = once(upstream, 'close');
     upstream.write(chunk('a'));
-    const answer = await asked;
+    const answer = await response;
     const text = expect(answer.text()).rejects.toThrow();
     await gateway.bridge.close();
     await text;

@@ -84,12 +84,12 @@ describe('exposed', () => {
       await using gateway = await startTestBridge({ bind, expose: true });
       await gateway.attach();
       const outside = gateway.url.replace('127.0.0.1', own ?? '');
-      const ask = (path: string, headers: Record<string, string>) => fetch(`${outside}${path}`, { headers, redirect: 'manual' });
-      expect((await ask('/v1/models', { authorization: `Bearer ${gateway.token}` })).status).toBe(200);
-      expect((await ask('/v1/models', {})).status).toBe(401);
-      expect((await ask('/', page.headers)).status).toBe(404);
-      expect((await ask('/icon.svg', {})).status).toBe(404);
-      expect(await (await ask('/health', {})).json()).not.toHaveProperty('reach');
+      const fetchOutside = (path: string, headers: Record<string, string>) => fetch(`${outside}${path}`, { headers, redirect: 'manual' });
+      expect((await fetchOutside('/v1/models', { authorization: `Bearer ${gateway.token}` })).status).toBe(200);
+      expect((await fetchOutside('/v1/models', {})).status).toBe(401);
+      expect((await fetchOutside('/', page.headers)).status).toBe(404);
+      expect((await fetchOutside('/icon.svg', {})).status).toBe(404);
+      expect(await (await fetchOutside('/health', {})).json()).not.toHaveProperty('reach');
       expect(await (await gateway.http('/health')).json()).toMatchObject({
         reach: expect.arrayContaining([`${outside.replace('http', 'ws')}/ws`]),
       });
@@ -103,12 +103,12 @@ describe('closing', () => {
   it('tells clients and host, lets a request finish, and frees the port', async () => {
     const gateway = await startTestBridge();
     const answer = Promise.withResolvers<Response>();
-    const asked = Promise.withResolvers<void>();
-    const host = await gateway.attach({ http: () => (asked.resolve(), answer.promise) });
+    const received = Promise.withResolvers<void>();
+    const host = await gateway.attach({ http: () => (received.resolve(), answer.promise) });
     const client = await TestSocketClient.connect(gateway.url, gateway.token);
     const early = await TestSocketClient.open(gateway.url);
     const request = gateway.http('/v1/models');
-    await asked.promise;
+    await received.promise;
     const closing = gateway.bridge.close();
     expect(await client.closed).toMatchObject({ code: 1001, reason: 'The gateway is shutting down' });
     expect(await early.closed).toMatchObject({ code: 1001 });
@@ -127,15 +127,15 @@ describe('closing', () => {
 
   it('does not wait for who does not go', async () => {
     const gateway = await startTestBridge({ timing: { graceMs: 50, closeMs: 50 } });
-    const asked = Promise.withResolvers<void>();
-    await gateway.attach({ http: () => (asked.resolve(), new Promise<Response>(() => {})) });
+    const received = Promise.withResolvers<void>();
+    await gateway.attach({ http: () => (received.resolve(), new Promise<Response>(() => {})) });
     const client = await TestSocketClient.connect(gateway.url, gateway.token);
     client.socket.pause();
     const request = gateway.http('/v1/models').then(
       (answer) => answer.status,
       () => 'cut',
     );
-    await asked.promise;
+    await received.promise;
     gateway.bridge.hosts.expectHost(60_000);
     await gateway.bridge.close();
     expect([503, 'cut']).toContain(await request);

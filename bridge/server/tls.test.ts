@@ -38,16 +38,16 @@ interface Answer {
 function sendRequest(gateway: TestBridge, path: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
   const port = Number(new URL(gateway.url).port);
   return new Promise((resolve, reject) => {
-    const asked = request({ host: own, port, path, ca: made.ca, servername: 'perch.test', agent: false, ...options });
-    asked.on('upgrade', ({ headers }, socket) => {
+    const outgoing = request({ host: own, port, path, ca: made.ca, servername: 'perch.test', agent: false, ...options });
+    outgoing.on('upgrade', ({ headers }, socket) => {
       socket.destroy();
       resolve({ status: 101, headers, body: '' });
     });
-    asked.on('response', (response) => {
-      text(response).then((said) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: said }), reject);
+    outgoing.on('response', (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: body }), reject);
     });
-    asked.on('error', reject);
-    asked.end(body);
+    outgoing.on('error', reject);
+    outgoing.end(body);
   });
 }
 
@@ -73,13 +73,13 @@ describe.skipIf(own === undefined)('over TLS', () => {
         expect([shown.status, shown.headers['content-security-policy']]).toEqual([200, expect.stringContaining("frame-ancestors 'none'")]);
         expect((await sendRequest(gateway, '/icon.svg', { headers: { host } })).status).toBe(200);
         expect((await sendRequest(gateway, '/health', { headers: { host } })).body).not.toContain('reach');
-        const given = await sendRequest(gateway, '/link', {
+        const linkResponse = await sendRequest(gateway, '/link', {
           method: 'POST',
           headers: { host, origin, 'content-type': 'application/json' },
           body: JSON.stringify({ code: gateway.bridge.issueCode(10_000) }),
         });
-        expect(given.status).toBe(200);
-        expect(linkResult.parse(JSON.parse(given.body)).host.id).toMatch(/^host-/);
+        expect(linkResponse.status).toBe(200);
+        expect(linkResult.parse(JSON.parse(linkResponse.body)).host.id).toMatch(/^host-/);
         for (const path of ['/ws', '/uplink'])
           expect((await sendRequest(gateway, path, { headers: { host, origin, ...upgrade } })).status).toBe(101);
       }
@@ -154,9 +154,9 @@ describe.skipIf(own === undefined)('over TLS', () => {
     const held = connect({ host: own, port, ca: made.ca, servername: 'perch.test' });
     held.resume();
     await new Promise((resolve) => held.once('secureConnect', resolve));
-    const gone = new Promise((resolve) => held.once('close', resolve));
+    const closed = new Promise((resolve) => held.once('close', resolve));
     await gateway.bridge.close();
-    await gone;
+    await closed;
     await expect(fetch(`http://${own}:${port}/health`)).rejects.toThrow();
   });
 });

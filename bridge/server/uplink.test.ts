@@ -56,9 +56,9 @@ describe('an attaching host', () => {
   verifies('uplink/mutual-proof', 'a host is refused with a proof that was heard on another connection', async () => {
     await using gateway = await startTestBridge();
     const credential = gateway.bridge.hostCredential();
-    const heard = new WebSocket(`${gateway.url.replace('http', 'ws')}/uplink`, { origin: gateway.url });
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/uplink`, { origin: gateway.url });
     const nonce = await new Promise<string>((resolve) =>
-      heard.on('message', (data) => resolve((JSON.parse(data.toString()) as { nonce: string }).nonce)),
+      socket.on('message', (data) => resolve((JSON.parse(data.toString()) as { nonce: string }).nonce)),
     );
     const auth = {
       credentialId: credential.id,
@@ -66,7 +66,7 @@ describe('an attaching host', () => {
       proof: await createProof(await importSecret(credential.secret), 'client', 'uplink', nonce, 'n'.repeat(20)),
     };
     await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
-    heard.terminate();
+    socket.terminate();
   });
 
   verifies(
@@ -75,11 +75,11 @@ describe('an attaching host', () => {
     async () => {
       const squatter = new WebSocketServer({ port: 0, host: '127.0.0.1' });
       await once(squatter, 'listening');
-      const heard: string[] = [];
+      const received: string[] = [];
       squatter.on('connection', (socket) => {
         socket.send(JSON.stringify({ nonce: 'n'.repeat(32) }));
         socket.on('message', (data) => {
-          heard.push(data.toString());
+          received.push(data.toString());
           // Without the secret, the best it can do is echo the host's own proof.
           socket.send(JSON.stringify({ proof: (JSON.parse(data.toString()) as { proof: string }).proof }));
         });
@@ -88,8 +88,8 @@ describe('an attaching host', () => {
       await using gateway = await startTestBridge();
       const credential = gateway.bridge.hostCredential();
       await expect(dialHost({ url: `http://127.0.0.1:${port}`, credential })).rejects.toThrow('the bridge did not prove itself');
-      expect(heard.join()).not.toContain(credential.secret);
-      const auth = JSON.parse(heard[0] ?? '') as Record<string, unknown>;
+      expect(received.join()).not.toContain(credential.secret);
+      const auth = JSON.parse(received[0] ?? '') as Record<string, unknown>;
       await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
       squatter.close();
     },

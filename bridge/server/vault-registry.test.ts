@@ -161,11 +161,11 @@ describe('one vault’s credentials at another’s doors', () => {
       [work, own],
     ] as const) {
       const code = mine.served.issueCode(10_000);
-      const asked = (at: string, origin = at) => sendRequest(`${at}/link`, { method: 'POST', headers: { origin }, body: { code } });
-      expect((await asked(other.served.origin)).status).toBe(401);
-      expect((await asked(mine.served.origin, other.served.origin)).status).toBe(403);
-      expect((await asked(mine.served.origin)).status).toBe(200);
-      expect((await asked(mine.served.origin)).status).toBe(401);
+      const exchangeCode = (at: string, origin = at) => sendRequest(`${at}/link`, { method: 'POST', headers: { origin }, body: { code } });
+      expect((await exchangeCode(other.served.origin)).status).toBe(401);
+      expect((await exchangeCode(mine.served.origin, other.served.origin)).status).toBe(403);
+      expect((await exchangeCode(mine.served.origin)).status).toBe(200);
+      expect((await exchangeCode(mine.served.origin)).status).toBe(401);
       expect((await mine.home.credentials()).length).toBe(2);
     }
     const codeOf = async (token: string, query = ''): Promise<string> =>
@@ -327,11 +327,11 @@ describe('one vault’s credentials at another’s doors', () => {
     const released = Promise.withResolvers<void>();
     await work.attach({ http: async () => (waiting++, await released.promise, new Response('done')) });
     const share = PROTOCOL_LIMITS.maxConnections / 2;
-    const asked = Array.from({ length: share }, () => sendRequest(`${own.served.origin}/v1/models`, { token: work.token }));
+    const responses = Array.from({ length: share }, () => sendRequest(`${own.served.origin}/v1/models`, { token: work.token }));
     await expect.poll(() => waiting, { timeout: 20_000 }).toBe(share);
     expect((await sendRequest(`${own.served.origin}/v1/models`, { token: work.token })).status).toBe(503);
     expect((await sendRequest(`${own.served.origin}/v1/models`, { token: own.token })).status).toBe(200);
     released.resolve();
-    expect((await Promise.all(asked)).every(({ status }) => status === 200)).toBe(true);
+    expect((await Promise.all(responses)).every(({ status }) => status === 200)).toBe(true);
   });
 });

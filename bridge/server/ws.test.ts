@@ -71,12 +71,12 @@ describe('the first frame', () => {
 
   verifies('frames/binary', 'what looks like a host’s hand-over is a client’s text', async () => {
     await using gateway = await startTestBridge();
-    const seen: [string, boolean][] = [];
+    const received: [string, boolean][] = [];
     await gateway.attach({
       onstream: (stream) =>
         stream.receive({
           data(chunk, _fin, text) {
-            seen.push([Buffer.from(chunk).toString(), text]);
+            received.push([Buffer.from(chunk).toString(), text]);
             stream.release(chunk.byteLength);
           },
           end: () => {},
@@ -91,13 +91,13 @@ describe('the first frame', () => {
     for (const message of forged) client.send(Buffer.from(message));
     await expect
       .poll(() =>
-        seen
+        received
           .map(([message]) => message)
           .slice(1)
           .filter(Boolean),
       )
       .toEqual(forged.filter(Boolean));
-    expect(seen.every(([, text]) => text)).toBe(true);
+    expect(received.every(([, text]) => text)).toBe(true);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
   });
 
@@ -223,13 +223,13 @@ describe('an admitted client', () => {
     async () => {
       await using gateway = await startTestBridge();
       await gateway.attach();
-      const given = await gateway.http('/link', {
+      const linkResponse = await gateway.http('/link', {
         method: 'POST',
         token: null,
         headers: { origin: gateway.url, 'content-type': 'application/json' },
         body: JSON.stringify({ code: gateway.bridge.issueCode(1000) }),
       });
-      const { app } = linkResult.parse(await given.json());
+      const { app } = linkResult.parse(await linkResponse.json());
       const key = await importSecret(app.secret);
       const client = await TestSocketClient.open(gateway.url, { origin: gateway.url });
       const nonce = randomBytes(16).toString('base64url');
@@ -303,13 +303,13 @@ describe('an admitted client', () => {
     [4321, 'own code', 4321],
     [1006, 'not sendable', 1011],
     [1008, 'é'.repeat(200), 1008],
-  ])('is closed by the host with %i', async (code, reason, seen) => {
+  ])('is closed by the host with %i', async (code, reason, clientCode) => {
     await using gateway = await startTestBridge();
     await gateway.attach({ rpc: (link) => link.close(code, reason) });
     const client = await TestSocketClient.connect(gateway.url, gateway.token);
     client.send('{"type":"req","id":"x","method":"leave"}');
     const closed = await client.closed;
-    expect(closed.code).toBe(seen);
+    expect(closed.code).toBe(clientCode);
     expect(reason.startsWith(closed.reason)).toBe(true);
     expect(closed.reason.length).toBeGreaterThan(5);
   });

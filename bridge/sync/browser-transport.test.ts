@@ -17,8 +17,8 @@ const resolve = async (text: string): Promise<string> => text.toUpperCase();
 
 verifies('vault.cluster/browser-over', 'without an address for browsers they are told of no way', async () => {
   const resolved: string[] = [];
-  const way = await getBrowserTransport({ servers, user: 'perch', password: 'word' }, async (text) => (resolved.push(text), text));
-  expect([way, resolved]).toEqual([null, []]);
+  const transport = await getBrowserTransport({ servers, user: 'perch', password: 'word' }, async (text) => (resolved.push(text), text));
+  expect([transport, resolved]).toEqual([null, []]);
 });
 
 verifies(
@@ -39,9 +39,9 @@ verifies(
       [{ ...own, token: 'word' }, { token: 'WORD' }],
       [{ ...own, credentials }, { credentials: text }],
     ] as const) {
-      const told = await getBrowserTransport(settings, resolve);
-      expect(told).toEqual({ servers: websocket, ...way });
-      expect(browserTransport.parse(told)).toEqual(told);
+      const transport = await getBrowserTransport(settings, resolve);
+      expect(transport).toEqual({ servers: websocket, ...way });
+      expect(browserTransport.parse(transport)).toEqual(transport);
     }
   },
 );

@@ -34,7 +34,7 @@ describe.runIf(hasNats)('a connection that stays open while the servers lose the
           ...{ options: { nats: createSettings(nats.urls), lookMs: 20 }, journal, seal, state, presence: new Presence(seal, () => []) },
           ...{ schema: () => 1, sawSchema: () => {}, onschema: async () => {}, onforeign: () => {}, onsent: () => {} },
           onconnected: () => {},
-          onstate: (told) => (isShared = told === 'shared'),
+          onstate: (state) => (isShared = state === 'shared'),
         }).run(stop);
       const stop = new AbortController();
       /** Waits until the bridge has the records written now, including skipped ones. */
@@ -43,15 +43,15 @@ describe.runIf(hasNats)('a connection that stays open while the servers lose the
           [0, 1, 2].map((at) => createVersion(`a${at}`, stamp, 'b')),
           'b',
         );
-        const here = async (): Promise<string[]> => (await journal.pull(0, 100)).records.map(({ clock }) => clock);
+        const listClocks = async (): Promise<string[]> => (await journal.pull(0, 100)).records.map(({ clock }) => clock);
         const all = [0, 1, 2].map((at) => createVersion(`a${at}`, stamp, 'b').clock).join();
-        await waitFor(async () => (await here()).join() === all, 'what was written since', 40_000);
+        await waitFor(async () => (await listClocks()).join() === all, 'what was written since', 40_000);
       };
       /** Simulates that each record was read under a different numbering. */
       const numberHigher = (by: number): void => {
         const known = [...state.listKnown()].flatMap(({ name }) => {
-          const one = state.getKnown(name);
-          return one ? [[name, { ...one, seq: one.seq + by }] as const] : [];
+          const knownVersion = state.getKnown(name);
+          return knownVersion ? [[name, { ...knownVersion, seq: knownVersion.seq + by }] as const] : [];
         });
         state.recordMarks(known);
       };
@@ -117,8 +117,8 @@ describe.runIf(hasNats)('a single server whose machine loses power', () => {
           .slice(0, 3)
           .map(({ clock }) => clock)
           .join();
-      const wanted = newest([createVersion('a0', 2000, 'a'), createVersion('a1', 3000, 'b'), createVersion('a2', 3000, 'b')]);
-      await awaitAgreement([one, two], (records) => newest(records) === wanted, 20_000);
+      const expected = newest([createVersion('a0', 2000, 'a'), createVersion('a1', 3000, 'b'), createVersion('a2', 3000, 'b')]);
+      await awaitAgreement([one, two], (records) => newest(records) === expected, 20_000);
     },
     120_000,
   );

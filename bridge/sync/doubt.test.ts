@@ -26,7 +26,7 @@ describe.runIf(hasNats)('servers that renumber messages after a failure', () => 
       await one.journal.push(createVersions(5), 'a');
       await awaitAgreement([one, two], 5);
 
-      const away = await one.away();
+      const restart = await one.away();
       const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
       const before = [...state.listKnown()].map(({ name }) => [name, state.getKnown(name)] as const);
       await two.journal.push([createVersion('a0', 2000, 'b'), createVersion('a1', 2000, 'b')], 'b');
@@ -38,7 +38,7 @@ describe.runIf(hasNats)('servers that renumber messages after a failure', () => 
         if (known) state.recordMarks([[name, { ...known, seq: at % 2 ? last : known.seq }]]);
       state.recordMarks([], { read: last, doubtful: true });
       state.close();
-      await away.back();
+      await restart.back();
       await awaitAgreement([one, two], (records) => records.filter(({ clock }) => clock.endsWith('-b')).length === 2, 20_000);
     },
     120_000,
@@ -77,9 +77,9 @@ describe.runIf(hasNats)('servers that renumber messages after a failure', () => 
       // Wait until the doubt caused by servers that have just started is resolved.
       const stateOf = (): SyncState => new SyncState(join(one.dir, 'sync-state.sqlite'));
       const isSure = (): boolean => {
-        const seen = stateOf();
-        seen.close();
-        return seen.marks.leader !== '' && !seen.marks.doubtful;
+        const syncState = stateOf();
+        syncState.close();
+        return syncState.marks.leader !== '' && !syncState.marks.doubtful;
       };
       await waitFor(isSure, 'no doubt', 60_000);
       // Simulates that a later version was read, which the servers have lost since.

@@ -76,13 +76,13 @@ describe.runIf(hasNats)('the cluster report', () => {
       expect(seen).toMatchObject({ cluster: 'perch', wantedReplicas: 3, server: expect.stringMatching(/^n[012]$/) });
       const { leader, followers = [] } = seen?.streams[0] ?? {};
       expect([leader, ...followers.map(({ name }) => name)].sort()).toEqual(['n0', 'n1', 'n2']);
-      const gone = nats.nodes.find((_, at) => `n${at}` !== leader && `n${at}` !== seen?.server);
-      const name = `n${gone ? nats.nodes.indexOf(gone) : ''}`;
-      await gone?.stop();
+      const stopped = nats.nodes.find((_, at) => `n${at}` !== leader && `n${at}` !== seen?.server);
+      const name = `n${stopped ? nats.nodes.indexOf(stopped) : ''}`;
+      await stopped?.stop();
       await waitFor(
         async () => {
           const records = (await a.journal.examine()).seen?.streams[0];
-          return records?.followers.some((one) => one.name === name && (one.offline || !one.current)) ?? false;
+          return records?.followers.some((machine) => machine.name === name && (machine.offline || !machine.current)) ?? false;
         },
         'the follower that is missing',
         60_000,

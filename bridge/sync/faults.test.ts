@@ -8,7 +8,7 @@ import { awaitAgreement, hasRecords, startMachine, type TestMachine, createSetti
 import { hasNats, createNatsServer } from './tests/nats-server.ts';
 
 const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
-const readProblem = async (one: TestMachine): Promise<string> => (await one.journal.info()).notices.at(-1)?.message ?? '';
+const readProblem = async (machine: TestMachine): Promise<string> => (await machine.journal.info()).notices.at(-1)?.message ?? '';
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('a failing cluster', () => {
@@ -52,10 +52,10 @@ describe.runIf(hasNats)('a failing cluster', () => {
       resolve: async (text) => (text === '${SECRET}' ? 'right' : text),
     });
     await wrong.journal.push(createVersions(1), 'a');
-    for (const one of [wrong, none]) {
-      await hasRecords(one, 'apart');
-      expect(one.journal.cluster.problem?.code).toBe('refused');
-      expect(one.lines).toEqual(['refused: The cluster denied access to this bridge: its credentials are wrong or expired']);
+    for (const machine of [wrong, none]) {
+      await hasRecords(machine, 'apart');
+      expect(machine.journal.cluster.problem?.code).toBe('refused');
+      expect(machine.lines).toEqual(['refused: The cluster denied access to this bridge: its credentials are wrong or expired']);
     }
     await hasRecords(right, 'shared');
     expect(await wrong.contents()).toHaveLength(1);
@@ -115,8 +115,8 @@ describe.runIf(hasNats)('a failing cluster', () => {
     await waitFor(async () => (await a.journal.info()).notices.some(({ message }) => message.includes('was not encrypted by this vault')));
     await waitFor(async () => {
       const { state } = await streams.info(STREAM);
-      const kept = await streams.getMessage(STREAM, { last_by_subj: first.subject });
-      return state.messages === 2 && kept !== null && Buffer.compare(kept.data, second.data) !== 0;
+      const stored = await streams.getMessage(STREAM, { last_by_subj: first.subject });
+      return state.messages === 2 && stored !== null && Buffer.compare(stored.data, second.data) !== 0;
     });
     await operator.close();
     await using c = await startMachine(createSettings(nats.url));

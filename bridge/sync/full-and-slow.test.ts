@@ -68,20 +68,20 @@ describe.runIf(hasNats)('a full or slow cluster', () => {
     'a slow connection, then an unusable one',
     async () => {
       await using nats = await createNatsServer();
-      await using way = await startTcpProxy(nats.port);
-      way.delayMs = 150;
-      await using slow = await startMachine(createSettings(`nats://127.0.0.1:${way.port}`));
+      await using proxy = await startTcpProxy(nats.port);
+      proxy.delayMs = 150;
+      await using slow = await startMachine(createSettings(`nats://127.0.0.1:${proxy.port}`));
       await using fast = await startMachine(createSettings(nats.url));
-      for (const one of [slow, fast]) await hasRecords(one, 'shared');
+      for (const machine of [slow, fast]) await hasRecords(machine, 'shared');
       await slow.journal.push(createVersions(300, 's'), 's');
       await fast.journal.push(createVersions(300, 'f'), 'f');
       await awaitAgreement([slow, fast], 600, 60_000);
       expect(slow.lines).toEqual(['The vault is synced with the cluster']);
-      way.delayMs = 60_000;
+      proxy.delayMs = 60_000;
       await hasRecords(slow, 'apart');
       expect(slow.journal.cluster.problem?.code).toBe('unreachable');
       await slow.journal.push([createVersion('later', 1, 's')], 's');
-      way.delayMs = 0;
+      proxy.delayMs = 0;
       await waitFor(async () => (await fast.contents()).length === 601, 'what was written meanwhile', 60_000);
       await awaitAgreement([slow, fast], 601);
     },
@@ -94,11 +94,11 @@ describe.runIf(hasNats)('a full or slow cluster', () => {
       `a narrow connection: large data goes ${direction} in chunks, and the machine stays attached`,
       async () => {
         await using nats = await createNatsServer();
-        await using way = await startTcpProxy(nats.port);
-        await using narrow = await startMachine(createSettings(`nats://127.0.0.1:${way.port}`));
+        await using proxy = await startTcpProxy(nats.port);
+        await using narrow = await startMachine(createSettings(`nats://127.0.0.1:${proxy.port}`));
         await using wide = await startMachine(createSettings(nats.url));
-        for (const one of [narrow, wide]) await hasRecords(one, 'shared');
-        way.bytesPerSecond = 400_000;
+        for (const machine of [narrow, wide]) await hasRecords(machine, 'shared');
+        proxy.bytesPerSecond = 400_000;
         const [from, to] = direction === 'up' ? [narrow, wide] : [wide, narrow];
         const attachments = await Promise.all(
           Array.from({ length: 6 }, async (_, at) => {
@@ -129,18 +129,18 @@ describe.runIf(hasNats && canMount)('a node with a full disk', () => {
       });
       await using a = await startMachine(createSettings(nats.urls));
       await using b = await startMachine(createSettings(nats.urls));
-      await Promise.all([a, b].map((one) => hasRecords(one, 'shared')));
+      await Promise.all([a, b].map((machine) => hasRecords(machine, 'shared')));
       await nats.lead(STREAM, 0);
       const rest = join(disk.dir, 'rest');
       expect(() => writeFileSync(rest, Buffer.alloc(64_000_000))).toThrow('ENOSPC');
       await a.journal.push(createVersions(20, 'a', { payload: LARGE }), 'a');
       await b.journal.push(createVersions(20, 'b', { payload: LARGE }), 'b');
       // Nodes of that version do not give up leadership for it.
-      await Promise.all([a, b].map((one) => hasRecords(one, 'apart')));
-      for (const one of [a, b]) {
-        expect(['unreachable', 'full', 'failed']).toContain(one.journal.cluster.problem?.code);
-        expect((await one.journal.info()).notices.at(-1)?.message).toMatch(/not synced with other computers yet/);
-        expect((await one.contents()).length).toBeGreaterThanOrEqual(20);
+      await Promise.all([a, b].map((machine) => hasRecords(machine, 'apart')));
+      for (const machine of [a, b]) {
+        expect(['unreachable', 'full', 'failed']).toContain(machine.journal.cluster.problem?.code);
+        expect((await machine.journal.info()).notices.at(-1)?.message).toMatch(/not synced with other computers yet/);
+        expect((await machine.contents()).length).toBeGreaterThanOrEqual(20);
       }
       rmSync(rest);
       await nats.nodes[0].stop();

@@ -166,15 +166,15 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each in its 
       const history = new WriteHistory();
       const ran = new Map<string, Set<string>>();
       let round = 0;
-      const work = async (one: RemoteMachine, holder: string, list: readonly Step[]): Promise<void> => {
-        for (const what of list) {
+      const work = async (machine: RemoteMachine, holder: string, list: readonly Step[]): Promise<void> => {
+        for (const step of list) {
           // A machine killed meanwhile has acknowledged nothing.
           const killed = (): void => {};
-          if ('pause' in what) await sleep(what.pause);
-          else if ('write' in what) await history.write(one, holder, what.write).catch(killed);
+          if ('pause' in step) await sleep(step.pause);
+          else if ('write' in step) await history.write(machine, holder, step.write).catch(killed);
           else {
-            const name = `cron:job@${round}-${what.tick}`;
-            const fence = await one.take(name, LEASE_MS).catch(killed);
+            const name = `cron:job@${round}-${step.tick}`;
+            const fence = await machine.take(name, LEASE_MS).catch(killed);
             if (typeof fence === 'number') ran.set(name, (ran.get(name) ?? new Set()).add(holder));
           }
         }
@@ -182,12 +182,14 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each in its 
       await fc.assert(
         fc.asyncProperty(fc.tuple(steps, steps, steps), fc.array(fault, { minLength: 1, maxLength: 2 }), async (lists, faults) => {
           round++;
-          const working = Promise.all(all.map((one, at) => work(one, `w${at}`, lists[at] ?? [])));
+          const working = Promise.all(all.map((machine, at) => work(machine, `w${at}`, lists[at] ?? [])));
           for (const each of faults) await suffer(each, nodes, machines);
           await heal(nodes, machines);
           await working;
           const healed = await awaitAgreement(all, history.isIn.bind(history), HEALED_MS).catch(async (error: unknown) => {
-            const states = await Promise.all(all.map(async (one) => ({ facts: await one.examine(), lines: one.lines.slice(-5) })));
+            const states = await Promise.all(
+              all.map(async (machine) => ({ facts: await machine.examine(), lines: machine.lines.slice(-5) })),
+            );
             const differ = await findDifferingRecords(all, urls, new RecordSeal(KEY)).catch(String);
             throw new Error(`round ${round}: ${JSON.stringify(differ)} ${JSON.stringify(states)}`, { cause: error });
           });

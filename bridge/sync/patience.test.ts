@@ -30,15 +30,15 @@ describe.runIf(hasNats)('how long an answer is waited for', () => {
     'behind what the server has to send on a narrow line, until that has come',
     async () => {
       await using nats = await createNatsServer();
-      await using way = await startTcpProxy(nats.port);
+      await using proxy = await startTcpProxy(nats.port);
       await using stack = new AsyncDisposableStack();
-      const [narrow, other] = [await connect({ servers: `127.0.0.1:${way.port}` }), await connect({ servers: nats.url })];
-      for (const one of [narrow, other]) stack.defer(() => one.close());
+      const [narrow, other] = [await connect({ servers: `127.0.0.1:${proxy.port}` }), await connect({ servers: nats.url })];
+      for (const machine of [narrow, other]) stack.defer(() => machine.close());
       extendRequestTimeouts(narrow);
       narrow.subscribe('flood', { callback: () => {} });
       other.subscribe('ask', { callback: (_, message) => void message.respond('answered') });
       await Promise.all([narrow.flush(), other.flush()]);
-      way.bytesPerSecond = 1_000_000;
+      proxy.bytesPerSecond = 1_000_000;
       for (let at = 0; at < 50; at++) other.publish('flood', new Uint8Array(100_000));
       await other.flush();
       expect((await narrow.request('ask', '', { timeout: 2000 })).string()).toBe('answered');

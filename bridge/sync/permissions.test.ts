@@ -140,9 +140,9 @@ describe.runIf(hasNats)('permissions of a vault’s user', () => {
       const manager = await jetstreamManager(operator);
       const before = await readStreamState(operator);
       const attacker = await dial(nats, `u_${OTHER}`, OTHER);
-      const heard: string[] = [];
+      const received: string[] = [];
       for (const subject of listAttackSubjects(VAULT))
-        expect([subject, await canSubscribe(attacker, subject, (at) => heard.push(at))]).toEqual([subject, false]);
+        expect([subject, await canSubscribe(attacker, subject, (at) => received.push(at))]).toEqual([subject, false]);
       const { attacks, own } = await listAttacks(operator);
       for (const attack of attacks)
         expect([attack.subject, (await attempt(attacker, attack)).outcome]).toEqual([attack.subject, 'refused']);
@@ -159,13 +159,13 @@ describe.runIf(hasNats)('permissions of a vault’s user', () => {
         async () => (await manager.streams.info(STREAMS.records)).state.last_seq > before.last,
         'a record that is sent meanwhile',
       );
-      expect(heard).toEqual([]);
+      expect(received).toEqual([]);
       expect(await readStreamState(operator)).toEqual({ ...before, last: before.last + 1 });
       // The same attacks succeed for a user who may do everything, so they are valid.
       await a[Symbol.asyncDispose]();
-      expect(await canSubscribe(operator, '>', (at) => heard.push(at))).toBe(true);
+      expect(await canSubscribe(operator, '>', (at) => received.push(at))).toBe(true);
       for (const attack of attacks) expect([attack.subject, (await attempt(operator, attack)).outcome]).not.toContain('refused');
-      expect(heard.length).toBeGreaterThan(attacks.length);
+      expect(received.length).toBeGreaterThan(attacks.length);
       await expect(readStreamState(operator)).rejects.toThrow('stream not found');
       await Promise.all([operator.close(), attacker.close()]);
     },
@@ -183,8 +183,8 @@ describe.runIf(hasNats)('permissions of a vault’s user', () => {
       const own = await nats.operator();
       const before = await readStreamState(own);
       const attacker = await dial(nats, 'everything', OTHER);
-      const heard: string[] = [];
-      expect(await canSubscribe(attacker, '>', (at) => heard.push(at))).toBe(true);
+      const received: string[] = [];
+      expect(await canSubscribe(attacker, '>', (at) => received.push(at))).toBe(true);
       const { attacks } = await listAttacks(own);
       for (const attack of attacks) {
         const { outcome, answer } = await attempt(attacker, attack);
@@ -212,7 +212,7 @@ describe.runIf(hasNats)('permissions of a vault’s user', () => {
         // A stream on the vault's subjects gets the answer that it requested, and nothing else.
         expect(state.messages).toBe(at === 0 ? 1 : 0);
       }
-      expect(heard.filter((at) => at.startsWith(`_INBOX_${VAULT}`))).toEqual([]);
+      expect(received.filter((at) => at.startsWith(`_INBOX_${VAULT}`))).toEqual([]);
       expect(await readStreamState(own)).toEqual({ ...before, last: before.last + copies.length });
       await Promise.all([own.close(), attacker.close()]);
     },

@@ -26,16 +26,16 @@ describe.runIf(hasNats)('random writers on three machines', () => {
           await using nats = await createNatsServer();
           await using stack = new AsyncDisposableStack();
           const machines = await Promise.all(Array.from({ length: MACHINES }, () => startMachine(createSettings(nats.url))));
-          for (const one of machines) stack.use(one);
+          for (const machine of machines) stack.use(machine);
           const history = new WriteHistory();
           let isUp = true;
-          for (const what of steps) {
-            if ('pause' in what) await new Promise((resolve) => setTimeout(resolve, what.pause));
-            else if ('restart' in what) await machines[what.restart]?.restart();
-            else if ('server' in what) {
+          for (const step of steps) {
+            if ('pause' in step) await new Promise((resolve) => setTimeout(resolve, step.pause));
+            else if ('restart' in step) await machines[step.restart]?.restart();
+            else if ('server' in step) {
               await (isUp ? nats.stop() : nats.start());
               isUp = !isUp;
-            } else await history.write(machines[what.at]!, `w${what.at}`, what.write);
+            } else await history.write(machines[step.at]!, `w${step.at}`, step.write);
           }
           if (!isUp) await nats.start();
           // Once nothing changes any more, every machine has the newest version of every record.

@@ -14,8 +14,8 @@ describe.runIf(hasNats)('rereading a stream', () => {
     const cluster = await openCluster(createSettings(nats.url), new RecordSeal(KEY), async (text) => text);
     const { signal } = new AbortController();
     let sizes: number[] = [];
-    const take = async (batch: readonly unknown[]): Promise<void> => void sizes.push(batch.length);
-    await scanStream(cluster, signal, take);
+    const recordSize = async (batch: readonly unknown[]): Promise<void> => void sizes.push(batch.length);
+    await scanStream(cluster, signal, recordSize);
     expect(sizes).toEqual([]);
     {
       await using one = await startMachine(createSettings(nats.url));
@@ -23,20 +23,20 @@ describe.runIf(hasNats)('rereading a stream', () => {
       await using two = await startMachine(createSettings(nats.url));
       await awaitAgreement([one, two], 250);
     }
-    await scanStream(cluster, signal, take);
+    await scanStream(cluster, signal, recordSize);
     expect(sizes).toEqual([200, 50]);
     await cluster.jsm.streams.deleteMessage(cluster.stream, 250);
     sizes = [];
-    await scanStream(cluster, signal, take);
+    await scanStream(cluster, signal, recordSize);
     expect(sizes).toEqual([200, 49]);
 
     // A single server is consistent with itself; a cluster is asked twice.
     sizes = [];
-    await rescanStream(cluster, { signal }, take);
+    await rescanStream(cluster, { signal }, recordSize);
     expect(sizes).toEqual([200, 49]);
     const config = { ...cluster.info.config, num_replicas: 3 };
     sizes = [];
-    await rescanStream({ ...cluster, info: { ...cluster.info, config } }, { signal, agreedMs: 1 }, take);
+    await rescanStream({ ...cluster, info: { ...cluster.info, config } }, { signal, agreedMs: 1 }, recordSize);
     expect(sizes).toEqual([200, 49, 200, 49]);
     await cluster.nc.close();
   });

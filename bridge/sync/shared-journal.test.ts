@@ -44,7 +44,7 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
       await using nats = await createNatsServer();
       await using a = await startMachine(createSettings(nats.url));
       await using b = await startMachine(createSettings(nats.url));
-      for (const one of [a, b]) await waitFor(() => one.journal.cluster.state === 'shared');
+      for (const machine of [a, b]) await waitFor(() => machine.journal.cluster.state === 'shared');
       const keys = (round: number): string[] => Array.from({ length: 40 }, (_, index) => `${round}-${index}`);
       const later = new Set<string>();
       for (let round = 0; round < 10; round++) {
@@ -72,8 +72,8 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
     await a.journal.push([session(2000, 'a', createClock(1000))], 'a');
     await a.journal.push([session(3000, 'a2', createClock(2000))], 'a2');
     await nats.start();
-    const one = await awaitAgreement([a, b], 1);
-    expect(one[0]?.clock).toBe(createClock(3000, 'a2'));
+    const records = await awaitAgreement([a, b], 1);
+    expect(records[0]?.clock).toBe(createClock(3000, 'a2'));
     await nats.stop();
     await a.journal.push([session(4000, 'a2', createClock(3000, 'a2'))], 'a2');
     await b.journal.push([session(5000, 'b', createClock(3000, 'a2'))], 'b');
@@ -106,18 +106,18 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
       );
       const operator = await nats.operator();
       const jsm = await jetstreamManager(operator);
-      const seen: string[] = [];
+      const stored: string[] = [];
       for (const { config, state } of await jsm.streams.list().next()) {
-        seen.push(JSON.stringify(config));
+        stored.push(JSON.stringify(config));
         for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
           const message = await jsm.streams.getMessage(config.name, { seq });
           if (message)
-            seen.push(`${message.subject}\n${Buffer.from(message.data).toString('latin1')}\n${JSON.stringify([...message.header])}`);
+            stored.push(`${message.subject}\n${Buffer.from(message.data).toString('latin1')}\n${JSON.stringify([...message.header])}`);
         }
       }
       await operator.close();
-      expect(seen.length).toBeGreaterThan(7);
-      const all = seen.join('\n');
+      expect(stored.length).toBeGreaterThan(7);
+      const all = stored.join('\n');
       for (const secret of [
         'clear',
         'Anna',
@@ -157,10 +157,10 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
       const old = await b.journal.open({ origin: 'b', schema: 7, position: null });
       await b.journal.push([createVersion('before', 1, 'b')], 'b');
       await awaitAgreement([a, b], 1);
-      const told = new Promise<string>((resolve) => b.journal.on('replaced', resolve));
+      const reason = new Promise<string>((resolve) => b.journal.on('replaced', resolve));
       await a.journal.open({ origin: 'a', schema: 8, position: null });
       await a.journal.push([createVersion('newer', 2)], 'a');
-      expect(await told).toBe('Another computer has a newer version of Perch');
+      expect(await reason).toBe('Another computer has a newer version of Perch');
       await awaitAgreement([a, b], 2);
       expect(old.schema).toBe(0);
       expect((await b.journal.open({ origin: 'b', schema: 7, position: null })).schema).toBe(8);

@@ -110,14 +110,14 @@ describe.runIf(hasNats)('a server that sends less than its stream has', () => {
     for (const each of [one, two]) await hasRecords(each, 'shared');
     await one.journal.push([createVersion('first', 1000, 'a')], 'a');
     await awaitAgreement([one, two], 1);
-    const away = await one.away();
+    const restart = await one.away();
     await two.journal.push([createVersion('passed over', 2000, 'b'), createVersion('that too', 2000, 'b')], 'b');
     await waitFor(async () => (await two.journal.examine()).unsent === 0, 'what the other one wrote');
     // Simulates a server that had other messages under these numbers.
     const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
     state.recordMarks([], { read: 3 });
     state.close();
-    await away.back();
+    await restart.back();
     await awaitAgreement([one, two], 3);
   });
 });

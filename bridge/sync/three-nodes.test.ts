@@ -55,20 +55,20 @@ class Vault implements AsyncDisposable {
 
   write(all: readonly (readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[])[]): Promise<unknown> {
     return Promise.all(
-      this.#machines.map(async (one, at) => {
-        for (const what of all[at] ?? []) {
-          if ('pause' in what) await sleep(what.pause);
-          else if ('restart' in what) await one.restart();
-          else if ('tick' in what) await this.#run(one, `w${at}`, `cron:job@${what.tick}`);
-          else await this.#history.write(one, `w${at}`, what.write);
+      this.#machines.map(async (machine, at) => {
+        for (const action of all[at] ?? []) {
+          if ('pause' in action) await sleep(action.pause);
+          else if ('restart' in action) await machine.restart();
+          else if ('tick' in action) await this.#run(machine, `w${at}`, `cron:job@${action.tick}`);
+          else await this.#history.write(machine, `w${at}`, action.write);
         }
       }),
     );
   }
 
   /** Runs the job if the lease is granted, like web/gateway/core/cron/job-coordinator.ts. */
-  async #run(one: TestMachine, holder: string, name: string): Promise<void> {
-    const fence = await one.journal.takeLease({ name, holder, ttlMs: LEASE_MS, present: [holder] });
+  async #run(machine: TestMachine, holder: string, name: string): Promise<void> {
+    const fence = await machine.journal.takeLease({ name, holder, ttlMs: LEASE_MS, present: [holder] });
     if (fence !== null) this.#ran.set(name, (this.#ran.get(name) ?? new Set()).add(holder));
   }
 
@@ -84,7 +84,7 @@ class Vault implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#machines.map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all(this.#machines.map((machine) => machine[Symbol.asyncDispose]()));
     const operator = await this.#nats.nodes[0].operator();
     const { streams } = await jetstreamManager(operator);
     for (const name of [this.stream, `OBJ_${this.stream}_blobs`, `KV_${this.stream}_leases`, `KV_${this.stream}_here`])

@@ -23,12 +23,12 @@ async function expectConnected(nats: TestNats, more: Partial<NatsSettings>, sche
 }
 
 /** Checks that the machine is refused, learns why and keeps its records. */
-async function expectRefused(nats: TestNats, more: Partial<NatsSettings>, why: RegExp, scheme = 'nats'): Promise<void> {
+async function expectRefused(nats: TestNats, more: Partial<NatsSettings>, reason: RegExp, scheme = 'nats'): Promise<void> {
   await using one = await startMachine(createSettings(nats.url.replace('nats:', `${scheme}:`), more));
   await one.journal.push(createVersions(3), 'a');
   // A connection is sometimes reset before the reason is read; the next attempt gets it.
   await waitFor(() => one.journal.cluster.problem?.code === 'refused', 'a machine that is refused', 20_000);
-  expect(one.journal.cluster.problem?.message).toMatch(why);
+  expect(one.journal.cluster.problem?.message).toMatch(reason);
   expect(new Set(one.lines.filter((line) => line.startsWith('refused: '))).size).toBe(1);
   expect(await one.contents()).toHaveLength(3);
   expect((await one.journal.info()).notices.at(-1)?.message).toContain('3 changes are not synced');
@@ -46,8 +46,8 @@ describe.runIf(hasNats && hasOpenssl)('a cluster behind TLS', () => {
     await expectRefused(nats, {}, /certificate is not trusted/);
     await expectRefused(nats, { tls: { ca: theirs.ca } }, /certificate is not trusted/);
     await expectRefused(nats, { tls: { ca: join(folder.dir, 'none.pem') } }, /Couldn’t read the CA certificate \(.*none\.pem\)/);
-    const elsewhere = ours.sign('elsewhere', 'DNS:elsewhere.example');
-    await using other = await createNatsServer({ config: `tls { cert_file: "${elsewhere.cert}", key_file: "${elsewhere.key}" }` });
+    const otherHost = ours.sign('elsewhere', 'DNS:elsewhere.example');
+    await using other = await createNatsServer({ config: `tls { cert_file: "${otherHost.cert}", key_file: "${otherHost.key}" }` });
     await expectRefused(other, { tls: { ca: ours.ca } }, /certificate is for another host name/);
     await using plain = await createNatsServer();
     await expectRefused(plain, {}, /doesn’t support TLS/, 'tls');

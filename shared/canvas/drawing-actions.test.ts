@@ -65,8 +65,8 @@ const action = fc.oneof(
   indexes.map((nth) => ({
     name: 'paste',
     do: (at: TestEditor) => {
-      const wanted = new Set(pickIds(at, nth));
-      return at.actions.paste(shapesToText(at.drawing.shapes.filter(({ id }) => wanted.has(id))));
+      const picked = new Set(pickIds(at, nth));
+      return at.actions.paste(shapesToText(at.drawing.shapes.filter(({ id }) => picked.has(id))));
     },
   })),
 );
@@ -91,12 +91,12 @@ verifies('canvas.studio/undo', 'any sequence of actions, undone and redone in an
             expect(at.editor.redo()).toBe(now < snapshots.length - 1);
             now = Math.min(snapshots.length - 1, now + 1);
           } else {
-            const told: unknown[] = [];
-            const stop = at.drawing.onChange((event) => told.push(event));
+            const changes: unknown[] = [];
+            const stop = at.drawing.onChange((event) => changes.push(event));
             step.do(at);
             stop();
             // A step that writes nothing does not count, any other does.
-            if (told.length > 0) {
+            if (changes.length > 0) {
               snapshots.length = ++now;
               snapshots.push(getState(at));
             }
@@ -166,13 +166,12 @@ verifies('canvas.studio/arrange', 'what is flipped twice, or turned by four quar
       fc.array(kindArbitrary, { minLength: 1, maxLength: 6 }),
       fc.integer({ min: -179, max: 180 }),
       axis,
-      (wanted, rotation, way) => {
+      (kinds, rotation, flipAxis) => {
         const at = createTestEditor();
-        for (const kind of wanted)
-          at.editor.add(kind, { ...SAMPLES[kind], ...('rotation' in createSampleShape(kind) ? { rotation } : {}) });
+        for (const kind of kinds) at.editor.add(kind, { ...SAMPLES[kind], ...('rotation' in createSampleShape(kind) ? { rotation } : {}) });
         const before = collectNumbers(at.drawing.shapes);
-        at.actions.flip(getIds(at), way);
-        at.actions.flip(getIds(at), way);
+        at.actions.flip(getIds(at), flipAxis);
+        at.actions.flip(getIds(at), flipAxis);
         expectClose(collectNumbers(at.drawing.shapes), before);
         for (let quarter = 0; quarter < 4; quarter++) at.actions.rotatePage(1);
         expectClose(collectNumbers(at.drawing.shapes), before);

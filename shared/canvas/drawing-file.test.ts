@@ -19,9 +19,9 @@ const createFile = (shapes: unknown, more: object = {}): string =>
 
 verifies('canvas.file/round-trip', 'any drawing is the same after it was written and read', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(kindArbitrary, fc.boolean(), fc.string({ maxLength: 20 }))), (wanted) => {
+    fc.property(fc.array(fc.tuple(kindArbitrary, fc.boolean(), fc.string({ maxLength: 20 }))), (shapes) => {
       const editor = new Editor(new Drawing({ width: 300, height: 200, background: '#fff' }));
-      for (const [kind, hidden, text] of wanted) {
+      for (const [kind, hidden, text] of shapes) {
         const { id } = editor.add(kind, { ...SAMPLES[kind], hidden });
         if (kind === 'text') editor.set<'text'>(id, { text });
       }

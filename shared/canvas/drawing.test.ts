@@ -102,18 +102,18 @@ verifies('canvas.list/merge', 'three who draw at once see the same, in whatever 
       fc.infiniteStream(fc.nat(9)),
       (steps, draws) => {
         const editors = ['a', 'b', 'c'].map((origin) => new Editor(createDrawing(origin)));
-        const told: Change[] = [];
-        for (const { drawing: each } of editors) each.onChange(({ changes, own }) => void (own && told.push(...changes)));
+        const sent: Change[] = [];
+        for (const { drawing: each } of editors) each.onChange(({ changes, own }) => void (own && sent.push(...changes)));
         for (const [who, step, share] of steps) {
           const editor = editors[who] ?? expect.fail();
           if (step === 'undo') editor.undo();
           else if (step === 'redo') editor.redo();
           else applyAction(editor, step);
           // Some of it is heard by all at once, the rest later.
-          if (share) for (const { drawing: each } of editors) each.merge(told.filter((_, at) => at % 2 === 0));
+          if (share) for (const { drawing: each } of editors) each.merge(sent.filter((_, at) => at % 2 === 0));
         }
         for (const { drawing: each } of editors) {
-          const mixed = [...told, ...told].map((change) => ({ change, at: draws.next().value })).sort((a, b) => a.at - b.at);
+          const mixed = [...sent, ...sent].map((change) => ({ change, at: draws.next().value })).sort((a, b) => a.at - b.at);
           for (const { change } of mixed) each.merge(parseChanges(JSON.parse(JSON.stringify([change]))));
         }
         const [one, ...others] = editors.map((editor) => getState(editor.drawing));

@@ -90,9 +90,9 @@ verifies('canvas.list/geometry', 'any shape goes to another box and back', () =>
     fc.property(kindArbitrary, box, (kind, to) => {
       const shape = createSampleShape(kind);
       const from = getFrame(shape);
-      const there = { ...shape, ...fitShape(shape, from, to) } as Shape;
-      if (!['text', 'marker', 'star', 'arrow', 'highlighter'].includes(kind)) expect(roundBox(getFrame(there))).toEqual(roundBox(to));
-      const back = { ...there, ...fitShape(there, to, from) } as Shape;
+      const fitted = { ...shape, ...fitShape(shape, from, to) } as Shape;
+      if (!['text', 'marker', 'star', 'arrow', 'highlighter'].includes(kind)) expect(roundBox(getFrame(fitted))).toEqual(roundBox(to));
+      const back = { ...fitted, ...fitShape(fitted, to, from) } as Shape;
       expect(roundBox(getFrame(back))).toEqual(roundBox(from));
     }),
   );

@@ -58,19 +58,19 @@ describe('connect', () => {
   it('waits for the challenge, requests protocol 3 and returns what the server reported', async () => {
     const [near, far] = memoryPair<string>();
     const server = new Server(far);
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     const connecting = GatewayClient.connect(near, {
-      params: async (given) => {
-        seen.push(given);
+      params: async (challenge) => {
+        received.push(challenge);
         return { clientName: 'test', auth: { token: 't' } };
       },
-      verify: (result, given) => void seen.push(result, given),
+      verify: (result, params) => void received.push(result, params),
     });
     expect(server.requests).toEqual([]);
     server.event('connect.challenge', challenge);
     const client = await connecting;
     expect(client.hello).toEqual(HELLO);
-    expect(seen).toEqual([challenge, HELLO, challenge]);
+    expect(received).toEqual([challenge, HELLO, challenge]);
     expect(server.requests[0]?.params).toEqual({
       minProtocol: PROTOCOL_VERSION,
       maxProtocol: PROTOCOL_VERSION,
@@ -101,11 +101,11 @@ describe('connect', () => {
     ['before the answer', {}],
     ['while params are made', { params: () => new Promise(() => {}) }],
     ['while it is verified', { verify: () => new Promise(() => {}) }],
-  ])('rejects when the link closes %s', async (name, given) => {
+  ])('rejects when the link closes %s', async (name, connectOptions) => {
     const [near, far] = memoryPair<string>();
     const server = new Server(far, name === 'while it is verified');
     server.event('connect.challenge', challenge);
-    const connecting = GatewayClient.connect(near, { ...options, ...given });
+    const connecting = GatewayClient.connect(near, { ...options, ...connectOptions });
     setImmediate(() => far.close(1013, 'no gateway'));
     await expect(connecting).rejects.toMatchObject({ name: 'ConnectionClosed', code: 1013, reason: 'no gateway' });
   });
@@ -119,11 +119,11 @@ describe('connect', () => {
       ['there is no answer', true, {}],
       ['params hang', true, { params: () => new Promise(() => {}) }],
       ['verify hangs', true, { verify: () => new Promise(() => {}) }],
-    ])('gives up when %s', async (name, challenged, given) => {
+    ])('gives up when %s', async (name, challenged, connectOptions) => {
       const [near, far] = memoryPair<string>();
       const server = new Server(far, name === 'verify hangs');
       if (challenged) server.event('connect.challenge', challenge);
-      const connecting = GatewayClient.connect(near, { ...options, timeoutMs: 5000, ...given });
+      const connecting = GatewayClient.connect(near, { ...options, timeoutMs: 5000, ...connectOptions });
       const failed = expect(connecting).rejects.toMatchObject({ name: 'ConnectionClosed', code: 4000 });
       await vi.advanceTimersByTimeAsync(4999);
       expect(await Promise.race([server.closed, Promise.resolve('open')])).toBe('open');
@@ -219,16 +219,16 @@ describe('calls', () => {
 describe('events', () => {
   it('come in order to who listens, until that stops', async () => {
     const { client, server } = await connectClient();
-    const heard: unknown[] = [];
-    const stop = client.on('tick', ({ ts }, { seq }) => heard.push([ts, seq]));
-    client.on('tick', ({ ts }) => heard.push(ts));
+    const received: unknown[] = [];
+    const stop = client.on('tick', ({ ts }, { seq }) => received.push([ts, seq]));
+    client.on('tick', ({ ts }) => received.push(ts));
     for (const ts of [10, 11]) server.event('tick', { ts });
     server.event('something.new', {});
-    await vi.waitUntil(() => heard.length === 4);
+    await vi.waitUntil(() => received.length === 4);
     stop();
     server.event('tick', { ts: 12 });
-    await vi.waitUntil(() => heard.length > 4);
-    expect(heard).toEqual([[10, 2], 10, [11, 3], 11, 12]);
+    await vi.waitUntil(() => received.length > 4);
+    expect(received).toEqual([[10, 2], 10, [11, 3], 11, 12]);
   });
 
   it.each([
@@ -236,30 +236,30 @@ describe('events', () => {
     ['a repeated', 1],
   ])('close the connection at %s one, and nothing more is heard', async (_name, seq) => {
     const { client, server } = await connectClient();
-    const heard: unknown[] = [];
-    client.on('tick', ({ ts }) => heard.push(ts));
+    const received: unknown[] = [];
+    client.on('tick', ({ ts }) => received.push(ts));
     server.event('tick', { ts: 1 }, seq);
     server.event('tick', { ts: 2 }, 2);
     expect(await client.closed).toMatchObject({ code: 4001, reason: 'Event 2 is missing' });
     expect((await server.closed)[0]).toBe(4001);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('a listener that throws disturbs no other, and is reported', async () => {
     const { client, server } = await connectClient();
     const reported = vi.spyOn(globalThis, 'queueMicrotask');
-    const heard: number[] = [];
+    const received: number[] = [];
     client.on('tick', () => {
       throw new Error('a bug');
     });
-    client.on('tick', ({ ts }) => heard.push(ts));
+    client.on('tick', ({ ts }) => received.push(ts));
     // The report itself would fail this test run: it is caught here, and looked at.
     const reports: (() => void)[] = [];
     server.event('tick', { ts: 1 });
     reported.mockImplementation((report) => void reports.push(report));
-    await vi.waitUntil(() => heard.length > 0);
+    await vi.waitUntil(() => received.length > 0);
     reported.mockRestore();
-    expect(heard).toEqual([1]);
+    expect(received).toEqual([1]);
     expect(reports).toHaveLength(1);
     expect(reports[0]).toThrow('a bug');
     server.answer = () => ({ payload: 'alive' });
@@ -298,14 +298,14 @@ describe('frames', () => {
   it('are reported as they progress, in both directions, until unsubscribed', async () => {
     const { client, server } = await connectClient();
     server.answer = () => ({ payload: 'alive' });
-    const seen: [string, unknown][] = [];
-    const stop = client.watch((way, text) => seen.push([way, JSON.parse(text)]));
+    const frames: [string, unknown][] = [];
+    const stop = client.watch((direction, text) => frames.push([direction, JSON.parse(text)]));
     await client.request('x', { a: 1 });
     server.event('tick', { ts: 1 });
     await client.request('y', {});
     stop();
     await client.request('z', {});
-    expect(seen).toEqual([
+    expect(frames).toEqual([
       ['sent', expect.objectContaining({ type: 'req', method: 'x', params: { a: 1 } })],
       ['received', expect.objectContaining({ type: 'res', payload: 'alive' })],
       ['sent', expect.objectContaining({ method: 'y' })],

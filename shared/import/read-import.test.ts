@@ -11,7 +11,7 @@ configure({ useWebWorkers: false });
 
 const file = (content: unknown, name = 'export.json'): File =>
   new File([typeof content === 'string' || content instanceof Blob ? content : JSON.stringify(content)], name);
-const readExport = (given: File) => readImport([{ path: given.name, blob: given }]);
+const readExport = (file: File) => readImport([{ path: file.name, blob: file }]);
 const readChats = async (content: unknown, name?: string): Promise<ImportedChat[]> =>
   (await readExport(file(content, name))).chats.map((each) => (each.kind === 'other' ? each.chat : expect.fail('is one of Perch')));
 /** The messages as the gateway reads them. */
@@ -202,13 +202,13 @@ verifies('chats.app/import', 'of LibreChat, as a list and as a tree', async () =
     text: 'Is it?',
     createdAt: '2024-01-02T03:04:05.000Z',
   };
-  const about = { conversationId: 'l-1', title: 'It', exportAt: '2024-02-01T00:00:00.000Z' };
+  const head = { conversationId: 'l-1', title: 'It', exportAt: '2024-02-01T00:00:00.000Z' };
   const expected = [
     { id: 'q', parentId: null, role: 'user', text: 'Is it?', pictures: [], timestamp: Date.UTC(2024, 0, 2, 3, 4, 5) },
     { id: 'a', parentId: 'q', role: 'assistant', text: 'Yes', pictures: [], timestamp: Date.UTC(2024, 1, 1), model: 'gpt-4o' },
   ];
-  const [listed] = await readChats({ ...about, messages: [question, answer] });
-  const [tree] = await readChats({ ...about, recursive: true, messages: [{ ...question, children: [answer] }] });
+  const [listed] = await readChats({ ...head, messages: [question, answer] });
+  const [tree] = await readChats({ ...head, recursive: true, messages: [{ ...question, children: [answer] }] });
   expect(listed).toMatchObject({ id: 'l-1', title: 'It' });
   expect(listed?.messages).toEqual(expected);
   expect(tree?.messages).toEqual(expected);
@@ -272,8 +272,8 @@ verifies('chats.app/import-bad', 'trees that go round in a circle, and parents t
 verifies('chats.app/import-bad', 'at maximum size and depth no step gets slower because of earlier ones', async () => {
   const most = 200_000;
   const wide = Array.from({ length: most }, (_, at) => ({ messageId: String(at), parentMessageId: 'q', text: 'x' }));
-  const about = { conversationId: 'l-1', title: 'It' };
-  const [tree] = await readChats({ ...about, messages: [{ messageId: 'q', isCreatedByUser: true, text: 'All?', children: wide }] });
+  const head = { conversationId: 'l-1', title: 'It' };
+  const [tree] = await readChats({ ...head, messages: [{ messageId: 'q', isCreatedByUser: true, text: 'All?', children: wide }] });
   expect(tree?.messages).toHaveLength(most + 1);
   // Nothing between the two was shown to anyone.
   const chain = Array.from({ length: most }, (_, at) => node(`n${at}`, at === 0 ? 'q' : `n${at - 1}`));

@@ -24,7 +24,7 @@ const likelyFrame = fc.record({
 });
 const hostile = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
-  fc.array(likelyFrame, { maxLength: 6 }).map((given) => encodeFrames(...given)),
+  fc.array(likelyFrame, { maxLength: 6 }).map((frames) => encodeFrames(...frames)),
 );
 
 describe('fuzz', () => {
@@ -80,8 +80,8 @@ describe('fuzz', () => {
     'whatever is done on many streams, in whatever pieces the link brings it: order, content, boundaries and ends hold',
     () => {
       fc.assert(
-        fc.property(versions, fc.array(operation, { minLength: 20, maxLength: 150 }), (given, operations) => {
-          const run = new Model(given);
+        fc.property(versions, fc.array(operation, { minLength: 20, maxLength: 150 }), (muxVersions, operations) => {
+          const run = new Model(muxVersions);
           for (const each of operations) run.apply(each);
           run.finish();
         }),
@@ -141,26 +141,26 @@ class Model {
   readonly #faults: string[] = [];
   #counter = 0;
 
-  constructor(given: { dialerVersion: number; acceptorVersion: number }) {
-    this.#pair = new MuxPair(given);
+  constructor(muxVersions: { dialerVersion: number; acceptorVersion: number }) {
+    this.#pair = new MuxPair(muxVersions);
     this.#pair.dialerLink.record = this.#pair.acceptorLink.record = false;
   }
 
-  apply(given: Operation): void {
-    if (given.do === 'open') return this.#openStream(given.by);
-    if (given.do === 'flush') return void this.#pair.flush();
-    if (given.do === 'deliver') {
-      const link = given.toDialer ? this.#pair.dialerLink : this.#pair.acceptorLink;
-      for (let i = 0; i < given.count && link.step(); i++) this.#pairAccepted();
+  apply(step: Operation): void {
+    if (step.do === 'open') return this.#openStream(step.by);
+    if (step.do === 'flush') return void this.#pair.flush();
+    if (step.do === 'deliver') {
+      const link = step.toDialer ? this.#pair.dialerLink : this.#pair.acceptorLink;
+      for (let i = 0; i < step.count && link.step(); i++) this.#pairAccepted();
       return;
     }
-    const end = this.#ends[given.pick % Math.max(1, this.#ends.length)];
+    const end = this.#ends[step.pick % Math.max(1, this.#ends.length)];
     if (!end) return;
-    if (given.do === 'send') return this.#send(end, given);
-    if (given.do === 'listen') return this.#listen(end);
-    if (given.do === 'stall') end.stalled = true;
-    else if (given.do === 'take') this.#releaseHeld(end);
-    else if (given.do === 'end') this.#end(end);
+    if (step.do === 'send') return this.#send(end, step);
+    if (step.do === 'listen') return this.#listen(end);
+    if (step.do === 'stall') end.stalled = true;
+    else if (step.do === 'take') this.#releaseHeld(end);
+    else if (step.do === 'end') this.#end(end);
     else {
       end.wasCut = true;
       end.stream.reset(4001, 'cut');
@@ -222,18 +222,18 @@ class Model {
     }
   }
 
-  #send(end: StreamEnd, given: { size: number; text: boolean; bulk: boolean; fin: boolean }): void {
+  #send(end: StreamEnd, part: { size: number; text: boolean; bulk: boolean; fin: boolean }): void {
     if (end.endSent || end.stream.closed) return;
     // The parts of one message are of one kind.
-    const text = end.open?.text ?? given.text;
-    const bytes = new Uint8Array(given.size).fill(text ? 97 + (this.#counter++ % 26) : this.#counter++ & 0xff);
-    const fin = given.fin;
-    if (text && fin && !given.bulk) end.stream.sendText(bytes, fin);
-    else if (text) end.stream.send(new TextDecoder().decode(bytes), { fin, bulk: given.bulk });
-    else end.stream.send(bytes, { fin, bulk: given.bulk });
-    const whole = { text, bytes: end.open ? Buffer.concat([end.open.bytes, bytes]) : bytes };
-    if (fin) end.sent.push(whole);
-    end.open = fin ? undefined : whole;
+    const text = end.open?.text ?? part.text;
+    const bytes = new Uint8Array(part.size).fill(text ? 97 + (this.#counter++ % 26) : this.#counter++ & 0xff);
+    const fin = part.fin;
+    if (text && fin && !part.bulk) end.stream.sendText(bytes, fin);
+    else if (text) end.stream.send(new TextDecoder().decode(bytes), { fin, bulk: part.bulk });
+    else end.stream.send(bytes, { fin, bulk: part.bulk });
+    const message = { text, bytes: end.open ? Buffer.concat([end.open.bytes, bytes]) : bytes };
+    if (fin) end.sent.push(message);
+    end.open = fin ? undefined : message;
   }
 
   #end(end: StreamEnd): void {

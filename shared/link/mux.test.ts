@@ -139,16 +139,16 @@ describe('streams', () => {
     near.send('1');
     near.send('2');
     pair.settle();
-    const heard: string[] = [];
+    const received: string[] = [];
     far.receive({
       data: (chunk) => {
-        heard.push(decode(chunk));
+        received.push(decode(chunk));
         far.reset();
       },
-      end: () => heard.push('end'),
-      reset: () => heard.push('reset'),
+      end: () => received.push('end'),
+      reset: () => received.push('reset'),
     });
-    expect(heard).toEqual(['1']);
+    expect(received).toEqual(['1']);
   });
 
   it('tell when all is handed on, once for each time', () => {
@@ -220,20 +220,20 @@ describe('streams', () => {
     const { near: one, far: throwing } = pair.open();
     const { near: two, far: sound } = pair.open();
     const [atOne, heard] = [recordStream(one), recordStream(sound)];
-    const told: number[] = [];
+    const received: number[] = [];
     throwing.receive({
       data: () => {
         throw new Error('a bug');
       },
       end: () => {},
-      reset: (code) => told.push(code),
+      reset: (code) => received.push(code),
     });
     one.send('x');
     two.send('y');
     pair.settle();
     expect(bad.reset).toEqual({ code: CLOSE_CODES.internal, reason: 'cannot serve' });
     expect(atOne.reset).toEqual({ code: CLOSE_CODES.internal, reason: 'a bug' });
-    expect(told).toEqual([CLOSE_CODES.internal]);
+    expect(received).toEqual([CLOSE_CODES.internal]);
     expect(heard.messages).toHaveLength(1);
     pair.dialer.close();
     expect(pair.dialer.streams).toBe(0);
@@ -295,11 +295,11 @@ describe('credit', () => {
     pair.settle();
     const at = order.indexOf('small');
     expect(at).toBeLessThanOrEqual(LINK_WINDOW_BYTES / CHUNK_BYTES);
-    expect(order.filter((what) => what.startsWith('done'))).toHaveLength(32);
+    expect(order.filter((event) => event.startsWith('done'))).toHaveLength(32);
     // Round robin: the bulk window has 16 chunks, so streams 16 to 31 come before any stream's second chunk.
     expect(
       order
-        .filter((what) => what.startsWith('bulk'))
+        .filter((event) => event.startsWith('bulk'))
         .slice(0, 32)
         .sort(),
     ).toEqual(streams.map((_, i) => `bulk ${i}`).sort());

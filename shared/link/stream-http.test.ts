@@ -12,7 +12,7 @@ function exchange(handler: (request: Request) => Promise<Response> | Response) {
     onstream: ({ stream, opening }) => serveHttp(stream, opening, 'http://127.0.0.1:7333', async (request) => handler(request)),
   });
   pair.dialerLink.record = pair.acceptorLink.record = false;
-  const ask = (
+  const sendRequest = (
     path: string,
     request: Partial<OutgoingRequest> & { kind?: string; raw?: Record<string, string> } = {},
   ): Promise<Response> => {
@@ -29,7 +29,7 @@ function exchange(handler: (request: Request) => Promise<Response> | Response) {
     await pair.settleAsync(() => settled);
     return promise;
   };
-  return { pair, ask, during };
+  return { pair, ask: sendRequest, during };
 }
 
 /** A body that counts the bytes read from it. */

@@ -19,20 +19,20 @@ verifies('vault.merge/copies', 'a version does not conflict with its ancestors, 
     chain.push(rebaseOn(before, createRecord(at + 3, origin, before.clock)));
   }
   const last = chain.at(-1) ?? first;
-  for (const seen of chain.slice(0, -1)) {
-    expect(createsCopy(seen, last), seen.clock).toBe(false);
-    expect(createsCopy(last, seen), seen.clock).toBe(false);
+  for (const earlier of chain.slice(0, -1)) {
+    expect(createsCopy(earlier, last), earlier.clock).toBe(false);
+    expect(createsCopy(last, earlier), earlier.clock).toBe(false);
   }
   expect(createsCopy(apart, last)).toBe(true);
   expect(createsCopy(last, apart)).toBe(true);
   // Neither the merged version nor the versions before it are conflicts any longer.
   const merged = rebaseOn(apart, last);
-  expect([apart, ...chain].map((seen) => createsCopy(seen, rebaseOn(merged, createRecord(9, 'e'))))).not.toContain(true);
+  expect([apart, ...chain].map((earlier) => createsCopy(earlier, rebaseOn(merged, createRecord(9, 'e'))))).not.toContain(true);
 });
 
 verifies('vault.merge/copies', 'nine other writers are remembered; a version of a tenth is kept, one copy too many', () => {
   let last = createRecord(1, 'w0');
   const chain = [last];
   for (let at = 1; at <= 10; at++) chain.push((last = rebaseOn(last, createRecord(at + 1, `w${at}`, last.clock))));
-  expect(chain.slice(0, -1).map((seen) => createsCopy(seen, last))).toEqual([true, ...Array<boolean>(9).fill(false)]);
+  expect(chain.slice(0, -1).map((earlier) => createsCopy(earlier, last))).toEqual([true, ...Array<boolean>(9).fill(false)]);
 });

@@ -17,8 +17,8 @@ async function startAnsweringServer(bytes: string) {
 }
 
 async function getStatusThrough(proxy: string, place: string): Promise<number | undefined> {
-  const asked = request(proxy, { path: `http://${place}/`, headers: { host: place }, agent: false }).end();
-  const [response] = await once(asked, 'response');
+  const outgoing = request(proxy, { path: `http://${place}/`, headers: { host: place }, agent: false }).end();
+  const [response] = await once(outgoing, 'response');
   response.resume();
   return response.statusCode;
 }
@@ -53,9 +53,9 @@ verifies('browser/guard', 'a connection to a place that is not allowed any more 
   };
   const [kept, ended] = [await tunnel(site), await tunnel(other)];
   allowed = new HostAllowlist([site.place]);
-  const gone = once(ended, 'close');
+  const closed = once(ended, 'close');
   proxy.recheck();
-  await gone;
+  await closed;
   kept.write('anything');
   expect(await once(kept, 'data')).toEqual(['hello']);
 });

@@ -79,15 +79,15 @@ const REQUEST = '/org/freedesktop/portal/desktop/request/1_42/t';
 /** Acts as gdbus for a desktop's portal; `answer` is its response once it was asked. */
 function startPortal(answer: string): NodeJS.ProcessEnv {
   const bin = mkdtempSync(join(dir, 'bin-'));
-  const asked = join(bin, 'asked');
+  const callsFile = join(bin, 'asked');
   writeFileSync(
     join(bin, 'gdbus'),
     `#!/bin/sh
-if [ "$1" = call ]; then touch '${asked}'; echo "(objectpath '${REQUEST}',)"; exit; fi
+if [ "$1" = call ]; then touch '${callsFile}'; echo "(objectpath '${REQUEST}',)"; exit; fi
 echo $$ > '${join(bin, 'pid')}'
 echo 'Monitoring signals from all objects owned by org.freedesktop.portal.Desktop'
 echo 'The name org.freedesktop.portal.Desktop is owned by :1.7'
-while [ ! -e '${asked}' ]; do sleep 0.05; done
+while [ ! -e '${callsFile}' ]; do sleep 0.05; done
 cat <<'.'
 /org/freedesktop/portal/desktop/request/1_41/t: org.freedesktop.portal.Request.Response (uint32 2, {})
 ${answer}
@@ -135,8 +135,8 @@ verifies('desktop/gone', 'a caller that does not wait leaves nothing running', a
 verifies('desktop/size', 'a picture with too many bytes is made smaller, by the mean of what was there', () => {
   const pixels = { width: 4, height: 2, data: new Uint8Array(32).map((_, at) => (at % 4 === 3 ? 255 : at < 16 ? 10 : 30)) };
   expect(decodePng(encodePngWithin(pixels, 1000).png)).toHaveLength(8);
-  const whole = encodePng(pixels).length;
-  const { png, width, height } = encodePngWithin(pixels, whole - 1);
+  const fullSize = encodePng(pixels).length;
+  const { png, width, height } = encodePngWithin(pixels, fullSize - 1);
   expect([width, height]).toEqual([2, 1]);
   expect(decodePng(png)).toEqual([
     [20, 20, 20],

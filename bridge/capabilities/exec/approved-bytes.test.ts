@@ -13,10 +13,10 @@ const resolve = (exec: ExecBridge, command: string, args: string[] = [], working
 
 /** Resolves a command, then changes something, then runs it. */
 async function expectRefused(exec: ExecBridge, command: string, args: string[], swap: () => Promise<unknown>): Promise<void> {
-  const asked = { command, args, workingDir: exec.home };
-  const { hash } = await exec.bridge.call(execPort, 'exec.resolve', asked);
+  const execRequest = { command, args, workingDir: exec.home };
+  const { hash } = await exec.bridge.call(execPort, 'exec.resolve', execRequest);
   await swap();
-  await expect(exec.bridge.call(execPort, 'exec.run', { ...asked, hash })).rejects.toMatchObject({
+  await expect(exec.bridge.call(execPort, 'exec.run', { ...execRequest, hash })).rejects.toMatchObject({
     message: expect.stringContaining('changed after it was approved') as string,
   });
 }
@@ -61,7 +61,8 @@ describe('an approval covers', () => {
 
   verifies('exec/standing', '"always" leaves out files that only hold data, and nothing that could be run', async () => {
     await using exec = await createExecBridge();
-    const standing = async (command: string, ...args: string[]): Promise<unknown> => (await resolve(exec, command, args)).standingHash;
+    const getStandingHash = async (command: string, ...args: string[]): Promise<unknown> =>
+      (await resolve(exec, command, args)).standingHash;
     await exec.script('s.sh', 'cat "$1"');
     const data = await exec.script('d', '1');
     await chmod(data, 0o644);
@@ -74,9 +75,9 @@ describe('an approval covers', () => {
       ['xargs', '-a', 'd'],
       ['node', '--require', './d', 'n.js'],
     ] as const;
-    const before = await Promise.all(commands.map(([command, ...args]) => standing(command, ...args)));
+    const before = await Promise.all(commands.map(([command, ...args]) => getStandingHash(command, ...args)));
     await writeFile(data, '2');
-    const after = await Promise.all(commands.map(([command, ...args]) => standing(command, ...args)));
+    const after = await Promise.all(commands.map(([command, ...args]) => getStandingHash(command, ...args)));
     expect(before.map((hash, at) => hash === after[at])).toEqual([true, true, false, false, false, false]);
   });
 
@@ -106,12 +107,12 @@ describe('an approval covers', () => {
       ['sh', '-c', 'cd sub && ./y.sh'],
       ['make', '-C', 'sub', 'SHELL=./y.sh'],
     ] as const;
-    const standing = async ([command, ...args]: readonly [string, ...string[]]): Promise<unknown> =>
+    const getStandingHash = async ([command, ...args]: readonly [string, ...string[]]): Promise<unknown> =>
       (await resolve(exec, command, args)).standingHash;
     await swap('good');
-    const before = await Promise.all(commands.map(standing));
+    const before = await Promise.all(commands.map(getStandingHash));
     await swap('evil');
-    const after = await Promise.all(commands.map(standing));
+    const after = await Promise.all(commands.map(getStandingHash));
     expect(commands.filter((_, at) => before[at] === after[at])).toEqual([]);
     // An earlier build's policy did not cover the file.
     expect((await resolve(exec, 'tar', ['-I', './x.sh', '-cf', 'o.tar', 'sub'])).earlierHash).toBeUndefined();
@@ -156,14 +157,14 @@ describe('running the approved bytes', () => {
         await rename(next, path);
       }
     })();
-    let said = '';
+    let output = '';
     for (let at = 0; at < 40; at++) {
       await exec.bridge
         .call(
           execPort,
           'exec.run',
           { command: path, args: [], workingDir: exec.home, hash },
-          { on: { 'exec.output': ({ text }) => (said += text) } },
+          { on: { 'exec.output': ({ text }) => (output += text) } },
         )
         .catch((error: unknown) => {
           if (!(error instanceof Error && error.message.includes('changed after'))) throw error;
@@ -171,7 +172,7 @@ describe('running the approved bytes', () => {
     }
     stop = true;
     await swapping;
-    expect(said).not.toContain('evil');
+    expect(output).not.toContain('evil');
   });
 
   verifies('exec/script', 'a program of the user’s own that is swapped between the check and the start runs as approved', async () => {
@@ -187,12 +188,12 @@ describe('running the approved bytes', () => {
       },
     };
     const handlers = createExecHandlers({ home: exec.home, keeper });
-    let said = '';
-    const call = { signal: new AbortController().signal, send: (_: string, { text }: { text: string }) => (said += text) };
-    const asked = { command: './tool', args: ['good'], workingDir: exec.home };
-    const { hash } = await handlers['exec.resolve'](asked, call);
-    expect(await handlers['exec.run']({ ...asked, hash, timeoutMs: 10_000 }, call)).toMatchObject({ exitCode: 0 });
-    expect(said).toBe('good\n');
+    let output = '';
+    const call = { signal: new AbortController().signal, send: (_: string, { text }: { text: string }) => (output += text) };
+    const execRequest = { command: './tool', args: ['good'], workingDir: exec.home };
+    const { hash } = await handlers['exec.resolve'](execRequest, call);
+    expect(await handlers['exec.run']({ ...execRequest, hash, timeoutMs: 10_000 }, call)).toMatchObject({ exitCode: 0 });
+    expect(output).toBe('good\n');
   });
 
   verifies('exec/script', 'an interpreter that must open its script itself is refused', async () => {

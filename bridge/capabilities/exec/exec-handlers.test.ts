@@ -87,8 +87,8 @@ describe('a command', () => {
     const { stdout } = await exec.run('env');
     const names = stdout.split('\n').flatMap((line) => line.split('=')[0] || []);
     expect(names).toEqual(expect.arrayContaining(['PATH', 'LANG', 'TZ', 'TERM']));
-    const given = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TERM'];
-    expect(names.filter((name) => !given.includes(name) && !name.startsWith('PROGRAM_RUN_'))).toEqual([]);
+    const inherited = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TERM'];
+    expect(names.filter((name) => !inherited.includes(name) && !name.startsWith('PROGRAM_RUN_'))).toEqual([]);
     expect(stdout).not.toContain('secret');
   });
 
@@ -165,10 +165,10 @@ describe('the hash', () => {
     const dir = join(exec.home, 'dir');
     await mkdir(dir);
     const refused = async (command: string, swap: () => Promise<unknown>): Promise<void> => {
-      const asked = { command, args: [], workingDir: dir };
-      const { realPath: _, ...resolved } = await exec.bridge.call(execPort, 'exec.resolve', asked);
+      const execRequest = { command, args: [], workingDir: dir };
+      const { realPath: _, ...resolved } = await exec.bridge.call(execPort, 'exec.resolve', execRequest);
       await swap();
-      await expect(exec.bridge.call(execPort, 'exec.run', { ...asked, ...resolved })).rejects.toMatchObject({
+      await expect(exec.bridge.call(execPort, 'exec.run', { ...execRequest, ...resolved })).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
         message: expect.stringContaining('changed after it was approved') as string,
       });

@@ -40,9 +40,9 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
   verifies('gguf/abort', 'in the middle of an answer', async () => {
     await using at = createGgufHome(extra);
     at.add();
-    const gone = new AbortController();
+    const aborter = new AbortController();
     const reason = new Error('not wanted');
-    const ended = at.generate({ maxTokens: 2000 }, { signal: gone.signal, told: () => gone.abort(reason) });
+    const ended = at.generate({ maxTokens: 2000 }, { signal: aborter.signal, told: () => aborter.abort(reason) });
     await expect(ended).rejects.toBe(reason);
     const { pid } = at.gguf;
     expect(pid).toBeDefined();
@@ -64,10 +64,10 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     expect(order.length).toBe(one.texts.length + two.texts.length);
     expect(await listRunners()).toEqual([at.gguf.pid]);
     // A waiting caller that cancels does not delay the others.
-    const gone = new AbortController();
+    const aborter = new AbortController();
     const held = at.generate({ maxTokens: 200 });
-    const left = at.generate({}, { signal: gone.signal });
-    gone.abort(new Error('left'));
+    const left = at.generate({}, { signal: aborter.signal });
+    aborter.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     await held;
   });

@@ -60,15 +60,15 @@ verifies('mcp/approved-command', 'a changed script waits for approval again, als
 verifies('mcp/lines', 'no more is read than is taken, and than may come in a second; a line too long is refused', async () => {
   const reading = () => {
     const source = new PassThrough();
-    const told = { lines: [] as string[], bytes: 0, refused: '' };
+    const received = { lines: [] as string[], bytes: 0, refused: '' };
     const lines = new LineReader(source, {
       send(more, bytes) {
-        told.lines.push(...more);
-        told.bytes += bytes;
+        received.lines.push(...more);
+        received.bytes += bytes;
       },
-      refuse: (why) => (told.refused = why),
+      refuse: (reason) => (received.refused = reason),
     });
-    return { source, told, lines };
+    return { source, told: received, lines };
   };
   const pieces = reading();
   for (const byte of Buffer.from('one\r\n\nzwölf\nthr')) pieces.source.write(Buffer.from([byte]));

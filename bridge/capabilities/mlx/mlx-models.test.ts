@@ -122,8 +122,8 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
       message: expect.stringMatching(/couldn’t be loaded.*stopped unexpectedly \(1\): ValueError: broken weights/) as string,
     });
     expect(at.mlx.pid).toBeUndefined();
-    await using elsewhere = createTestHome({ platform: 'linux', arch: 'x64' });
-    await expect(elsewhere.ask()).rejects.toMatchObject({ message: expect.stringContaining('Apple silicon') as string });
+    await using onLinux = createTestHome({ platform: 'linux', arch: 'x64' });
+    await expect(onLinux.ask()).rejects.toMatchObject({ message: expect.stringContaining('Apple silicon') as string });
     await using without = createTestHome({ env: { PATH: '/nowhere' } });
     await expect(without.ask()).rejects.toMatchObject({ message: expect.stringContaining('pip install mlx-lm') as string });
   });
@@ -138,19 +138,19 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
       'tokenizer.json': new Uint8Array(7),
     };
     await using hub = await startHubServer({ 'perch/shards': files, 'perch/none': { 'config.json': new Uint8Array(1) } });
-    const wanted = {
+    const selection = {
       hub: new ModelHub('huggingface', { env: hub.env }),
       models: at.models,
       backend: 'mlx' as const,
       memory: 1,
       signal: open,
     };
-    const { id, sizeBytes } = await downloadFiles({ ...wanted, repo: 'perch/shards' });
+    const { id, sizeBytes } = await downloadFiles({ ...selection, repo: 'perch/shards' });
     expect([id, sizeBytes]).toEqual(['perch/shards/model-00001-of-00002.safetensors', 11_009]);
     const dir = join(at.home, 'models/perch/shards');
     expect(readdirSync(dir)).not.toContain('README.md');
-    await expect(downloadFiles({ ...wanted, repo: 'perch/none' })).rejects.toThrow(/No MLX weights/);
-    await expect(downloadFiles({ ...wanted, repo: 'perch/shards', filename: 'x' })).rejects.toThrow(/downloaded as a whole/);
+    await expect(downloadFiles({ ...selection, repo: 'perch/none' })).rejects.toThrow(/No MLX weights/);
+    await expect(downloadFiles({ ...selection, repo: 'perch/shards', filename: 'x' })).rejects.toThrow(/downloaded as a whole/);
     const disk = createDiskModels({
       home: at.home,
       keeper: new ProcessKeeper(() => {}),

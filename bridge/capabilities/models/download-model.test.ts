@@ -40,11 +40,11 @@ async function createTestHome(
 verifies('models/download', 'chosen, whole, listed, deleted', async () => {
   for (const source of ['huggingface', 'modelscope'] as const) {
     await using at = await createTestHome({}, source);
-    const seen: DownloadProgress[] = [];
-    expect(await at.get({ onprogress: (progress) => seen.push(progress) })).toEqual({ id: ID, sizeBytes: TINY.length, fresh: true });
+    const updates: DownloadProgress[] = [];
+    expect(await at.get({ onprogress: (progress) => updates.push(progress) })).toEqual({ id: ID, sizeBytes: TINY.length, fresh: true });
     expect(new Uint8Array(readFileSync(join(at.dir, 'tiny-Q4_K_M.gguf')))).toEqual(TINY);
-    expect(seen.at(0)).toEqual({ file: null, received: 0, total: TINY.length });
-    expect(seen.at(-1)).toEqual({ file: 'tiny-Q4_K_M.gguf', received: TINY.length, total: TINY.length });
+    expect(updates.at(0)).toEqual({ file: null, received: 0, total: TINY.length });
+    expect(updates.at(-1)).toEqual({ file: 'tiny-Q4_K_M.gguf', received: TINY.length, total: TINY.length });
     // The user's token is only sent to the hub, not to the server that stores its files.
     const tokens = at.server.asked.map(({ token, store }) => [store, token]);
     const token = source === 'huggingface' ? 'Bearer hf_secret' : undefined;
@@ -92,9 +92,9 @@ verifies('models/resume', 'broken off again and again: it goes on where it stopp
 verifies('models/resume', 'left off, and gone on with later; also where the hub begins anew', async () => {
   for (const ignoresRange of [false, true]) {
     await using at = await createTestHome();
-    const gone = new AbortController();
-    const onprogress = ({ received }: DownloadProgress): void => void (received > 0 && gone.abort(new Error('left')));
-    await expect(at.get({ signal: gone.signal, onprogress })).rejects.toThrow('left');
+    const aborter = new AbortController();
+    const onprogress = ({ received }: DownloadProgress): void => void (received > 0 && aborter.abort(new Error('left')));
+    await expect(at.get({ signal: aborter.signal, onprogress })).rejects.toThrow('left');
     expect(at.there()).toContain('tiny-Q4_K_M.gguf.part');
     expect(await at.models.list()).toEqual([]);
     at.server.faults.ignoresRange = ignoresRange;

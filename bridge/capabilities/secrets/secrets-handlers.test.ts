@@ -72,22 +72,22 @@ verifies('secrets/file-refused', 'a file that is unreadable or readable by other
     keeper: NO_KEEPER,
   });
   const asking = new FakeBridge(createCapability(secretsPort, handlers));
-  const ask = () => asking.call(secretsPort, 'secrets.resolve', { names: ['KEY', 'ENV'] });
+  const resolveSecrets = () => asking.call(secretsPort, 'secrets.resolve', { names: ['KEY', 'ENV'] });
   write('KEY=k\n');
   if (process.platform !== 'win32') {
     for (const mode of [0o640, 0o604, 0o620]) {
       chmodSync(path, mode);
-      const { values, problem } = await ask();
+      const { values, problem } = await resolveSecrets();
       expect(values).toEqual({ ENV: 'e' });
       expect(problem).toContain(`mode ${mode.toString(8)}`);
       expect(problem).toContain('chmod 600');
     }
-    await ask();
+    await resolveSecrets();
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^Warning: .*secrets\.env is ignored: /);
   }
   chmodSync(path, 0o600);
-  expect(await ask()).toMatchObject({ values: { KEY: 'k' }, problem: null });
+  expect(await resolveSecrets()).toMatchObject({ values: { KEY: 'k' }, problem: null });
   for (const [text, says] of [
     ['KEY=k\nno entry with a-secret-in-it\n', 'line 2 is not NAME=value'],
     ['KEY="never ends\n', 'line 1 is not NAME=value'],
@@ -95,15 +95,15 @@ verifies('secrets/file-refused', 'a file that is unreadable or readable by other
     [`KEY=${'x'.repeat(1024 * 1024)}\n`, 'it is larger than 1048576 bytes'],
   ] as const) {
     write(text);
-    expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: says });
+    expect(await resolveSecrets()).toMatchObject({ values: { ENV: 'e' }, problem: says });
   }
   rmSync(path);
   mkdirSync(path);
-  expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: expect.stringContaining('not a regular file') });
+  expect(await resolveSecrets()).toMatchObject({ values: { ENV: 'e' }, problem: expect.stringContaining('not a regular file') });
   rmSync(path, { recursive: true, maxRetries: 20, retryDelay: 50 });
   if (process.platform !== 'win32') {
     execFileSync('mkfifo', ['-m', '600', path]);
-    expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: 'it is not a regular file' });
+    expect(await resolveSecrets()).toMatchObject({ values: { ENV: 'e' }, problem: 'it is not a regular file' });
   }
   expect(asking.faults).toEqual([]);
 });

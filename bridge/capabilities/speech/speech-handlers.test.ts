@@ -149,8 +149,8 @@ verifies('tts/fallback', 'without any engine it says how to install one', async 
 verifies('tts/fallback', 'why the network’s voices do not is told in words', async () => {
   const spoken = (neural: NeuralVoices) => over({ neural, engines: [] }).call(speechPort, 'speech.speak', { text: 'Hello' });
   for (const host of ['nowhere.invalid', 'localhost:1']) {
-    const gone = new NeuralVoices({ socket: `ws://${host}/edge/v1`, voices: `http://${host}/voices` });
-    await expect(spoken(gone), host).rejects.toMatchObject({
+    const unreachable = new NeuralVoices({ socket: `ws://${host}/edge/v1`, voices: `http://${host}/voices` });
+    await expect(spoken(unreachable), host).rejects.toMatchObject({
       message: expect.stringMatching(/^No voice is available: online voices can’t be reached\. Connect to the internet, /),
     });
   }
@@ -228,9 +228,9 @@ describe('a WAV file', () => {
     await encodeMp3(long).finally(() => (done = true));
     expect(turns).toBeGreaterThanOrEqual(slices);
     const caller = new AbortController();
-    const given = encodeMp3(long, caller.signal);
+    const encoding = encodeMp3(long, caller.signal);
     caller.abort(new Error('enough'));
-    await expect(given).rejects.toThrow('enough');
+    await expect(encoding).rejects.toThrow('enough');
   });
 });
 

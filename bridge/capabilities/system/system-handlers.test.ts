@@ -42,15 +42,15 @@ function program(name: string, script: string): NodeJS.ProcessEnv {
 
 verifies('system/python', 'reports its version, read once without a shell; null if there is none', async () => {
   if (!POSIX) return;
-  const asked = join(dir, 'asked');
-  const env = program('python3', `echo "$@" >> '${asked}'; echo "Python 3.99.1+dev"`);
+  const callsFile = join(dir, 'asked');
+  const env = program('python3', `echo "$@" >> '${callsFile}'; echo "Python 3.99.1+dev"`);
   const handlers = system({ env });
   expect(await handlers['system.about']({}, call)).toMatchObject({ python: '3.99.1+dev', version: '0.1.0', node: process.versions.node });
   expect(await handlers['system.about']({}, call)).toMatchObject({ python: '3.99.1+dev' });
-  expect(readFileSync(asked, 'utf8')).toBe('--version\n');
+  expect(readFileSync(callsFile, 'utf8')).toBe('--version\n');
   expect(await system({ env: { PATH: '/nowhere' } })['system.about']({}, call)).toMatchObject({ python: null });
   // A program that fails or prints something else does not count.
-  expect(await system({ env: { PATH: dirname(asked) } })['system.about']({}, call)).toMatchObject({ python: null });
+  expect(await system({ env: { PATH: dirname(callsFile) } })['system.about']({}, call)).toMatchObject({ python: null });
 });
 
 test('open files are named with the mode that they should have; none in a new home', async () => {
@@ -143,8 +143,8 @@ verifies(
         error: expect.stringMatching(says) as string,
       });
     }
-    const gone = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_cache: join(dir, 'cache') };
-    expect(await system({ env: gone })['system.latest']({}, call)).toMatchObject({
+    const offlineEnv = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_cache: join(dir, 'cache') };
+    expect(await system({ env: offlineEnv })['system.latest']({}, call)).toMatchObject({
       version: null,
       error: expect.stringMatching(/Couldn’t reach the registry/) as string,
     });

@@ -31,11 +31,11 @@ verifies('wiki.app/import-products', 'of Obsidian: pages as they are and picture
     'vault/Bad.md': Uint8Array.of(0xff, 0xfe),
     'vault/claims.jsonl': '{}',
   };
-  for (const given of [
+  for (const selection of [
     [{ path: 'v.zip', blob: await zip(files) }],
     folder(Object.fromEntries(Object.entries(files).map(([path, content]) => [path.slice(6), content]))),
   ]) {
-    const notes = await readNotes(given);
+    const notes = await readNotes(selection);
     expect(notes.product).toBe('Obsidian');
     expect(texts(notes.pages)).toEqual({ 'Cats.md': '![[miso.png]] [[Dogs]]', 'sub/Dogs.md': '# Dogs' });
     expect(paths(notes.pictures)).toEqual(['img/miso.png']);
@@ -97,8 +97,8 @@ verifies('wiki.app/import-products', 'of Logseq: journals, properties, reference
 });
 
 verifies('wiki.app/import-products', 'a damaged zip is refused as a whole; nothing leads out of the wiki', async () => {
-  const whole = await zip({ 'A.md': 'x'.repeat(1000) });
-  await expect(readNotes([{ path: 'a.zip', blob: whole.slice(0, -20) }])).rejects.toMatchObject({ refusal: 'brokenZip' });
+  const complete = await zip({ 'A.md': 'x'.repeat(1000) });
+  await expect(readNotes([{ path: 'a.zip', blob: complete.slice(0, -20) }])).rejects.toMatchObject({ refusal: 'brokenZip' });
   await expect(readNotes([{ path: 'a.zip', blob: new Blob(['no']) }])).rejects.toMatchObject({ refusal: 'brokenZip' });
   expect(paths((await readNotes(folder({ '../A.md': 'a', 'x/../../B.md': 'b', '/C.md': 'c' }))).pages)).toEqual(['C.md']);
   expect((await readNotes(folder({ 'A.md': 'a', 'a.md': 'b' }))).rejected).toEqual([{ path: 'a.md', why: 'twice' }]);

@@ -458,8 +458,8 @@ verifies('chats.app/import-bad', 'a wrong product, an empty export, a zip cut sh
   expect(await refusal(await zip({ 'user.json': {}, 'conversations.json': [] }))).toBe('nothingInside');
   expect(await refusal(await zip({ 'a.md': '# A note', 'b/c.md': 'Another' }))).toBe('notes');
   expect(await refusal(createFile('notes/a.md', '# A note'), createFile('notes/b.md', '# Another'))).toBe('notes');
-  const whole = await zip({ 'conversations-000.json': [chatGptChat(1, [['One?'], ['One.']])] });
-  expect(await refusal({ path: 'cut.zip', blob: whole.blob.slice(0, whole.blob.size - 30) })).toBe('brokenZip');
+  const complete = await zip({ 'conversations-000.json': [chatGptChat(1, [['One?'], ['One.']])] });
+  expect(await refusal({ path: 'cut.zip', blob: complete.blob.slice(0, complete.blob.size - 30) })).toBe('brokenZip');
   const list = JSON.stringify([chatGptChat(1, [['One?'], ['One.']]), chatGptChat(2, [['Two?'], ['Two.']])]);
   expect(await refusal(createFile('conversations.json', list.slice(0, -1)))).toBe('notJson');
   const { chats, rejected } = await readImport([
