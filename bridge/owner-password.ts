@@ -41,15 +41,15 @@ export type CloseRegistration = (close: () => void) => () => void;
 export class OwnerPassword {
   readonly #file: string;
   readonly #warn: (line: string) => void;
-  readonly #lookMs: number;
+  readonly #checkMs: number;
   /** Open connections that signed in with the password, with its salt at that time. Every password has its own salt. */
   readonly #open = new Map<() => void, string>();
 
-  /** `lookMs`: interval at which the file is checked while such connections are open, in milliseconds. */
-  constructor(file: string, { warn = () => {}, lookMs = 2_000 }: { warn?: (line: string) => void; lookMs?: number } = {}) {
+  /** `checkMs`: interval at which the file is checked while such connections are open, in milliseconds. */
+  constructor(file: string, { warn = () => {}, checkMs = 2_000 }: { warn?: (line: string) => void; checkMs?: number } = {}) {
     this.#file = file;
     this.#warn = warn;
-    this.#lookMs = lookMs;
+    this.#checkMs = checkMs;
   }
 
   /**
@@ -77,7 +77,7 @@ export class OwnerPassword {
     if (!stored || password.length > PASSWORD_CHARS.max) return undefined;
     const hash = Buffer.from(stored.hash, 'base64url');
     const derived = await deriveHash(password, stored, hash.byteLength);
-    return timingSafeEqual(derived, hash) ? (close) => this.#hold(close, stored.salt) : undefined;
+    return timingSafeEqual(derived, hash) ? (close) => this.#watchConnection(close, stored.salt) : undefined;
   }
 
   /** Returns undefined for a damaged file, which rejects every password. */
@@ -94,26 +94,26 @@ export class OwnerPassword {
     }
   }
 
-  #hold(close: () => void, salt: string): () => void {
+  #watchConnection(close: () => void, salt: string): () => void {
     const ended = (): void => close();
-    if (this.#open.size === 0) watchFile(this.#file, { persistent: false, interval: this.#lookMs }, this.#changed);
+    if (this.#open.size === 0) watchFile(this.#file, { persistent: false, interval: this.#checkMs }, this.#changed);
     this.#open.set(ended, salt);
     // The password may have changed since it was checked.
     this.#changed();
-    return () => this.#drop(ended);
+    return () => this.#forgetConnection(ended);
   }
 
   #changed = (): void => {
     void this.#read().then((stored) => {
       for (const [close, salt] of [...this.#open]) {
         if (salt === stored?.salt) continue;
-        this.#drop(close);
+        this.#forgetConnection(close);
         close();
       }
     });
   };
 
-  #drop(close: () => void): void {
+  #forgetConnection(close: () => void): void {
     this.#open.delete(close);
     if (this.#open.size === 0) unwatchFile(this.#file, this.#changed);
   }

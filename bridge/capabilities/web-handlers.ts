@@ -48,7 +48,7 @@ export function createWebHandlers({ resolve = resolveHost, ms = WEB_LIMITS.ms }:
           const answer = await requestOnce(at, {
             resolve,
             allowed,
-            wanted: CONTENT_KINDS[wants],
+            contentKind: CONTENT_KINDS[wants],
             signal: AbortSignal.any([signal, timeout]),
           });
           if (!('location' in answer)) return { url: at.href, ...answer };
@@ -73,9 +73,9 @@ async function requestOnce(
   {
     resolve,
     allowed,
-    wanted: contentKind,
+    contentKind,
     signal,
-  }: { resolve: ResolveHost; allowed: HostAllowlist; wanted: (typeof CONTENT_KINDS)['text']; signal: AbortSignal },
+  }: { resolve: ResolveHost; allowed: HostAllowlist; contentKind: (typeof CONTENT_KINDS)['text']; signal: AbortSignal },
 ): Promise<HopResult> {
   const agent = new Agent({ connect: { lookup: pinnedLookup(resolve, 'public', () => allowed.has(url)) } });
   try {

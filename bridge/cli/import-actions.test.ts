@@ -94,7 +94,7 @@ verifies('cli/import', 'memories of a list, notes of a folder; what cannot be re
   expect((await client.call('wiki.page', { path: 'B page' })).backlinks.map(({ path }) => path)).toEqual(['A.md']);
   expect((await client.call('workspace.read', { path: 'wiki/img/p.png' })).file.mimeType).toBe('image/png');
   const before = (await client.call('sessions.list', {})).total;
-  for (const [name, content, why] of [
+  for (const [name, content, reason] of [
     ['empty.json', '', 'the file is empty'],
     ['cut.json', '[{"mapping":{}', 'isn’t valid JSON'],
     ['cut.zip', Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), 'the zip file is damaged or incomplete'],
@@ -103,7 +103,7 @@ verifies('cli/import', 'memories of a list, notes of a folder; what cannot be re
     expect(await run(file(name, content))).toEqual({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^perch: ${name} wasn’t imported: .*${why}`)),
+      stderr: expect.stringMatching(new RegExp(`^perch: ${name} wasn’t imported: .*${reason}`)),
     });
   expect(await run(join(dir.path, 'none.zip'))).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOENT') });
   expect((await client.call('sessions.list', {})).total).toBe(before);

@@ -30,7 +30,7 @@ export async function printLogs({ follow = false, lines, level, json = false, ..
   print(first.filter(isShown).slice(-lines));
   while (follow) {
     await sleep(POLL_MS);
-    print((await reader.readOn()).filter(isShown));
+    print((await reader.readNew()).filter(isShown));
   }
   reader.close();
 }
@@ -59,7 +59,7 @@ class LogReader {
   }
 
   /** Reads all lines since; none while the gateway is unreachable. */
-  async readOn(): Promise<LogLine[]> {
+  async readNew(): Promise<LogLine[]> {
     const found: LogLine[] = [];
     try {
       let newLines: LogLine[];

@@ -23,7 +23,7 @@ export async function installRuntime({ yes = false }: { yes?: boolean }): Promis
   if (!yes && isInteractive() && !(await confirm(`Install ${packageVersion} (${spec.size}) in ${dir}? [y/N] `)))
     throw new CommandError('Cancelled. Nothing was installed.');
   try {
-    await extra.install({ say: printWarning });
+    await extra.install({ report: printWarning });
   } catch (error) {
     throw new CommandError(toErrorLine(error), 1, { cause: error });
   }

@@ -54,15 +54,15 @@ export function getClusterSettings(
 
 /**
  * Adds the bridge to the vault's cluster, where it starts a managed Chromium when it is to serve. `managed`: null if only tabs may host.
- * `hasFirstChoice`: reserves a browser place until another bridge serves this vault.
+ * `reservesPlace`: reserves a browser place until another bridge serves this vault.
  */
 export async function joinServingCluster(
-  options: Omit<JoinClusterOptions, 'host'> & { managed: ManagedChromiumOptions | null; room: BrowserSemaphore; hasFirstChoice: boolean },
+  options: Omit<JoinClusterOptions, 'host'> & { managed: ManagedChromiumOptions | null; room: BrowserSemaphore; reservesPlace: boolean },
 ): Promise<ClusterMember> {
-  const { managed, room, hasFirstChoice, ...rest } = options;
+  const { managed, room, reservesPlace, ...rest } = options;
   const [{ joinCluster }, { ManagedHost }] = await Promise.all([
     import('../cluster/join-cluster.ts'),
     import('../cluster/managed-host.ts'),
   ]);
-  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed, { room, hasFirstChoice }) });
+  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed, { room, reservesPlace }) });
 }

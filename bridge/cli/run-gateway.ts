@@ -115,7 +115,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
   const members: ClusterMember[] = [];
   // Close the bridge first: requests in progress can finish, and clients learn the reason.
   stack.defer(async () => {
-    await bridge.close(members[0]?.farewell);
+    await bridge.close(members[0]?.shutdownReason);
     await browsers?.close();
     await Promise.all(members.map((member) => member.close()));
   });
@@ -131,9 +131,9 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     for (const vault of shared) {
       const { shared: journal, vaultKey, log, home } = opened(vault.name);
       const managed = executable === null ? null : toManagedOptions(executable, vault, { home, log });
-      const hasFirstChoice = vault.name === '';
+      const reservesPlace = vault.name === '';
       if (journal)
-        members.push(await joinServingCluster({ bridge: vault, journal, vaultKey, managed, room: browserSemaphore, hasFirstChoice, log }));
+        members.push(await joinServingCluster({ bridge: vault, journal, vaultKey, managed, room: browserSemaphore, reservesPlace, log }));
     }
   };
   if (managed && executable !== null) {
@@ -147,7 +147,7 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     });
     const pool = new BrowserPool(hosted, { limit });
     browsers = pool;
-    stop.signal.addEventListener('abort', () => pool.rest());
+    stop.signal.addEventListener('abort', () => pool.stopSupervision());
     bridge.hosts.expectHost(ATTACH_MS);
     const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
     await serveShared();
@@ -237,7 +237,7 @@ function toBannerLines(bridge: Bridge, tokenFile: string, others: readonly Addit
 
 async function findBrowserOrExplain(): Promise<string> {
   const { ensureBrowser } = await import('../headless/install-browser.ts');
-  return ensureBrowser({ interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI), say: log }).catch(
+  return ensureBrowser({ interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI), report: log }).catch(
     (error: unknown) => {
       throw new CommandError(toErrorLine(error), 1, { cause: error });
     },

@@ -100,12 +100,12 @@ verifies(['cli.call/row', 'cli/json', 'cli/escape'], 'parameters as JSON, of a f
   const rename = JSON.stringify({ path: sessions[0]?.path, ...params });
   using dir = createTempFolder();
   writeFileSync(join(dir.path, 'params.json'), rename);
-  for (const [given, input] of [
+  for (const [flags, input] of [
     [rename, ''],
     [`@${join(dir.path, 'params.json')}`, ''],
     ['-', rename],
   ] as const) {
-    const renamed = await call(['sessions.rename', '--params', given], input);
+    const renamed = await call(['sessions.rename', '--params', flags], input);
     expect(renamed).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(renamed.stdout)).toMatchObject({ session: { title: 'a plan' } });
   }

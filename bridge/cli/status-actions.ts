@@ -45,13 +45,13 @@ export async function printProbe({ json = false, ...options }: ProbeOptions): Pr
   const target = resolveTarget(options);
   const probes: (ProbeResult & { name: string; url: string })[] = [];
   const end = performance.now() + options.timeout;
-  for (const [name, url, ask] of [
+  for (const [name, url, request] of [
     ['http', `${target.http}/health${target.query}`, (ms: number) => probeHttp(target, ms)],
     ['websocket', target.ws, (ms: number) => readChallenge(target, ms)],
     ['rpc', target.ws, (ms: number, start: () => void) => requestHealth({ ...options, timeout: ms }, false, start)],
   ] as const) {
     const remainingMs = Math.max(1, Math.round(end - performance.now()));
-    const probe = await measure((start) => ask(remainingMs, start));
+    const probe = await measure((start) => request(remainingMs, start));
     probes.push({ name, url, ...probe });
     if (!json) printLine(`${name.padEnd(9)}  ${formatProbe(probe)}`);
   }

@@ -28,15 +28,15 @@ export class WordWrap {
     let out = '';
     for (const part of piece.match(/\n|[ \t]+|[^ \t\n]+/g) ?? []) {
       if (part === '\n') {
-        out += `${this.#placed(width)}\n`;
+        out += `${this.#placeWord(width)}\n`;
         this.#column = 0;
         this.#blanks = '';
       } else if (/^[ \t]/.test(part)) {
-        out += this.#placed(width);
+        out += this.#placeWord(width);
         this.#blanks += part;
       } else {
         this.#word += part;
-        if (this.#word.length > MAX_WORD_CHARS || UNSPACED_SCRIPTS.test(this.#word)) out += this.#placed(width);
+        if (this.#word.length > MAX_WORD_CHARS || UNSPACED_SCRIPTS.test(this.#word)) out += this.#placeWord(width);
       }
     }
     return out;
@@ -44,11 +44,11 @@ export class WordWrap {
 
   /** Returns the held-back text before it is complete. */
   rest(): string {
-    return this.#placed(this.#width());
+    return this.#placeWord(this.#width());
   }
 
   /** Places the held-back word on this line or the next. */
-  #placed(width: number): string {
+  #placeWord(width: number): string {
     const word = this.#word;
     if (word === '') return '';
     const blanks = this.#blanks;

@@ -42,7 +42,7 @@ export class ClusterRoutes {
   readonly #mutex = new Mutex();
   #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
   /** Last logged reason why the active bridge can't be reached. */
-  #trouble = '';
+  #loggedProblem = '';
 
   constructor(deps: ClusterRoutesDeps) {
     this.#deps = deps;
@@ -78,10 +78,10 @@ export class ClusterRoutes {
    * serialized.
    */
   useHost(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
-    return this.#mutex.run(() => this.#use(bridge, dial));
+    return this.#mutex.run(() => this.#switchTo(bridge, dial));
   }
 
-  async #use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
+  async #switchTo(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
     const { hosts, log } = this.#deps;
     if (this.#dialled?.bridge === bridge && (await this.reaches(this.#dialled.bridge))) return;
     const earlier = this.#remotes();
@@ -90,13 +90,13 @@ export class ClusterRoutes {
       const host = this.#attach(dial, bridge).catch((error: unknown) => {
         // The caller retries.
         const message = error instanceof Error ? error.message : String(error);
-        if (message !== this.#trouble) log(`Couldn’t reach the bridge that serves the vault: ${message}`);
-        this.#trouble = message;
+        if (message !== this.#loggedProblem) log(`Couldn’t reach the bridge that serves the vault: ${message}`);
+        this.#loggedProblem = message;
         return undefined;
       });
       this.#dialled = { bridge, host };
-      if (await host) this.#trouble = '';
-    } else this.#trouble = '';
+      if (await host) this.#loggedProblem = '';
+    } else this.#loggedProblem = '';
     // After the new link, which takes over without a gap.
     for (const mux of earlier) if (hosts.has(mux)) this.#retire(mux);
   }
@@ -107,7 +107,7 @@ export class ClusterRoutes {
     const mux: Mux = new Mux(link, {
       ...{ side: 'acceptor', hello, schedule: setImmediate },
       onstream: (stream, opening) =>
-        void this.#carry(stream, opening).catch((error: unknown) =>
+        void this.#forward(stream, opening).catch((error: unknown) =>
           stream.reset(CLOSE_CODES.internal, error instanceof Error ? error.message : 'couldn’t forward the stream'),
         ),
     });
@@ -151,7 +151,7 @@ export class ClusterRoutes {
     end();
   }
 
-  async #carry(local: Stream, opening: Opening): Promise<void> {
+  async #forward(local: Stream, opening: Opening): Promise<void> {
     const { hosts, journal, timing } = this.#deps;
     if (!FORWARDED_KINDS.has(opening.kind))
       return local.reset(CLOSE_CODES.policy, `unknown stream kind between bridges: "${opening.kind}"`);

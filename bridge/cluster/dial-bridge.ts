@@ -35,9 +35,9 @@ export async function dialBridge(dialling: DialContext, bridge: string): Promise
   const subject = toDialSubject(seal, bridge);
   const attempt = acceptOn(dialling);
   try {
-    const sealedDial = seal.seal(serializeMessage(attempt.word), `dial ${subject}`);
+    const sealedDial = seal.seal(serializeMessage(attempt.message), `dial ${subject}`);
     const { data } = await nc.request(subject, sealedDial, { timeout: RESPONSE_MS });
-    const acceptMessage = parseMessage(seal, data, `accept ${attempt.word.nonce}`);
+    const acceptMessage = parseMessage(seal, data, `accept ${attempt.message.nonce}`);
     if (!acceptMessage) throw new Error('the other bridge couldn’t prove that it has the vault key');
     return attempt.link('dialer', acceptMessage);
   } catch (error) {
@@ -66,7 +66,7 @@ export function acceptBridges(dialling: DialContext, bridge: string, onlink: (li
     unproven++;
     void Promise.race([attempt.proven, link.ended]).then(() => unproven--);
     void link.ended.then(() => clearTimeout(timer));
-    return seal.seal(serializeMessage(attempt.word), `accept ${dialMessage.nonce}`);
+    return seal.seal(serializeMessage(attempt.message), `accept ${dialMessage.nonce}`);
   };
   const listening = nc.subscribe(subject, {
     callback(error, message) {
@@ -93,7 +93,7 @@ const isNoResponders = (error: unknown): boolean =>
   error instanceof NoRespondersError || (error instanceof Error && error.cause instanceof NoRespondersError);
 
 interface PendingLink {
-  word: DialMessage;
+  message: DialMessage;
   from: Subscription;
   /** Resolves with the first authentic message. */
   proven: Promise<void>;
@@ -115,7 +115,7 @@ function acceptOn({ nc, seal, vaultKey, times }: DialContext, onproven: () => vo
     },
   });
   return {
-    word: { subject, nonce: ownNonce.toString('base64url') },
+    message: { subject, nonce: ownNonce.toString('base64url') },
     from,
     proven,
     link(side, theirs) {

@@ -62,7 +62,7 @@ describe.runIf(hasNats)('bridges that share a vault', () => {
     async () => {
       await using nats = await createNatsServer();
       const up = Promise.withResolvers<void>();
-      await using a = await createMember('a', [nats.url], { comesUp: up.promise, times: { startMs: 1000, unfitMs: 500 } });
+      await using a = await createMember('a', [nats.url], { attachAfter: up.promise, times: { startMs: 1000, unfitMs: 500 } });
       await waitFor(() => a.bridge.lines.filter((line) => line.includes('now serves the vault')).length > 1, 'a second try');
       await using b = await createMember('b', [nats.url]);
       await awaitAgreement([a, b], 'b');

@@ -27,7 +27,7 @@ export interface ClusterMember {
   readonly serving: ServingElection;
   readonly routes: ClusterRoutes;
   /** Close code and reason for this bridge's clients when it stops, so that they connect to another bridge. */
-  readonly farewell: ShutdownReason;
+  readonly shutdownReason: ShutdownReason;
   /** Hands over before the bridge stops. */
   leave(): Promise<void>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Joi
     lease: () => current?.lease ?? null,
     isCaughtUp: () => journal.isCaughtUp,
     isGone: async (other) => current !== undefined && isGone(current.dialling, other),
-    lose: (other) => routes.dropHost(other),
+    dropBridge: (other) => routes.dropHost(other),
     async use(other) {
       await routes.useHost(other, dial);
       return other !== null && routes.reaches(other);
@@ -85,7 +85,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Joi
   );
   serving.start();
   return {
-    ...{ name, serving, routes, farewell: CLUSTER_RESTARTING },
+    ...{ name, serving, routes, shutdownReason: CLUSTER_RESTARTING },
     leave: () => serving.leave(),
     async close() {
       await serving.close();

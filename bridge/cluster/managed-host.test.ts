@@ -7,11 +7,11 @@ import { ManagedHost } from './managed-host.ts';
 describe('the only place for a managed browser', () => {
   verifies('cluster.serving/vaults', 'is kept for the home’s own vault until another bridge serves that', async () => {
     const room = new BrowserSemaphore(1);
-    const managed = (hasFirstChoice: boolean): ManagedHost =>
+    const managed = (reservesPlace: boolean): ManagedHost =>
       new ManagedHost(
         new HostRegistry(),
         { executable: '', profile: '', origin: '', credential: () => ({ id: '', secret: '' }), log: () => {} },
-        { room, hasFirstChoice },
+        { room, reservesPlace },
       );
     const own = managed(true);
     const other = managed(false);

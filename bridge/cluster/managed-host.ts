@@ -12,16 +12,16 @@ export class ManagedHost {
   #running: { chromium: ManagedChromium; supervision: AbortController } | undefined;
   readonly #mutex = new Mutex();
 
-  /** `room`: shared by all vaults of the bridge. `hasFirstChoice`: reserves a place until the first `stop`. */
+  /** `room`: shared by all vaults of the bridge. `reservesPlace`: reserves a place until the first `stop`. */
   constructor(
     hosts: HostRegistry,
     options: ManagedChromiumOptions,
-    { room, hasFirstChoice }: { room: BrowserSemaphore; hasFirstChoice: boolean },
+    { room, reservesPlace }: { room: BrowserSemaphore; reservesPlace: boolean },
   ) {
     this.#hosts = hosts;
     this.#options = options;
     this.#semaphore = room;
-    if (hasFirstChoice) room.acquire(this);
+    if (reservesPlace) room.acquire(this);
   }
 
   /** Whether it runs or can start: the bridge's other vaults may use all permitted browsers. */

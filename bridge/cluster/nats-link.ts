@@ -38,7 +38,7 @@ export class NatsLink implements Link<Uint8Array> {
   readonly #settle: (end: { code: number; reason: string }) => void;
   readonly #timer: NodeJS.Timeout;
   #events: LinkEvents<Uint8Array> | undefined;
-  #early: Uint8Array[] = [];
+  #earlyMessages: Uint8Array[] = [];
   #end: { code: number; reason: string } | undefined;
   #chunks: Uint8Array[] = [];
   #size = 0;
@@ -80,7 +80,7 @@ export class NatsLink implements Link<Uint8Array> {
 
   receive(events: LinkEvents<Uint8Array>): void {
     this.#events = events;
-    for (const message of this.#early.splice(0)) events.message(message);
+    for (const message of this.#earlyMessages.splice(0)) events.message(message);
     if (this.#end) events.close(this.#end.code, this.#end.reason);
   }
 
@@ -111,7 +111,7 @@ export class NatsLink implements Link<Uint8Array> {
     this.#chunks = [];
     this.#size = 0;
     if (this.#events) this.#events.message(message);
-    else this.#early.push(message);
+    else this.#earlyMessages.push(message);
   }
 
   #publish(kind: number, bytes: Uint8Array = new Uint8Array(0)): void {

@@ -8,7 +8,7 @@ import { copyChunk } from '../server/socket-link.ts';
 export function pipeStreams(
   local: Stream,
   remote: Stream,
-  { bulk, lost }: { bulk: boolean; /** Close code and reason for `near` when `far` is lost. */ lost?: PipeLoss },
+  { bulk, lost }: { bulk: boolean; /** Close code and reason for `local` when `remote` is lost. */ lost?: PipeLoss },
 ): void {
   const back = createDirection(remote, local, bulk);
   const forth = createDirection(local, remote, bulk);

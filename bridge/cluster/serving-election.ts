@@ -39,7 +39,7 @@ export interface ServingElectionDeps {
   /** Whether that bridge's process or connection is certainly gone. */
   isGone(bridge: string): Promise<boolean>;
   /** Tells clients of a bridge's host that the bridge is gone. */
-  lose(bridge: string): void;
+  dropBridge(bridge: string): void;
   /** Routes clients to that bridge's host. Resolves to whether it can be reached. */
   use(bridge: string | null): Promise<boolean>;
   /** Number of other bridges linked to this one. */
@@ -64,7 +64,7 @@ export class ServingElection {
   #connectedAt: number | null = null;
   /** Number of successive checks that found the holder gone. */
   #misses = 0;
-  #unfitUntil = -Infinity;
+  #ineligibleUntil = -Infinity;
   /** Time since which this bridge has held the lease without a ready host, and whether it has had one since it took the lease. */
   #hostlessSince: number | null = null;
   #wasReady = false;
@@ -180,13 +180,13 @@ export class ServingElection {
     if (this.#connectedAt === null || now - this.#connectedAt < ttlMs) return false;
     this.#misses = (await this.#deps.isGone(serving.bridge)) ? this.#misses + 1 : 0;
     if (this.#misses < MAX_MISSES) return false;
-    this.#deps.lose(serving.bridge);
+    this.#deps.dropBridge(serving.bridge);
     return true;
   }
 
   #canAcquire(): boolean {
     const { host, hosts, isCaughtUp } = this.#deps;
-    return !this.#leaving && isCaughtUp() && performance.now() >= this.#unfitUntil && (host?.hasPermit === true || hosts.own !== null);
+    return !this.#leaving && isCaughtUp() && performance.now() >= this.#ineligibleUntil && (host?.hasPermit === true || hosts.own !== null);
   }
 
   async #acquire(lease: ServingLease, { serving, revision }: ServingRevision): Promise<void> {
@@ -226,7 +226,7 @@ export class ServingElection {
             ? 'The limit of managed browsers is reached (--max-browsers)'
             : 'No host is ready here. Another bridge may serve the vault.',
         );
-        this.#unfitUntil = now + unfitMs;
+        this.#ineligibleUntil = now + unfitMs;
         this.#hostlessSince = null;
         await this.#withTimeout(lease.write(revision, { bridge: null, ready: false, leaving: false, before: null }));
         return;

@@ -27,30 +27,30 @@ export interface ServingRevision {
  * The lease of the bridge whose managed Chromium serves the vault: one sealed key, updated by compare-and-set (shared/sync/nats/shared-leases.ts).
  */
 export class ServingLease {
-  readonly #places: Pick<VaultStreams, 'leases' | 'info'>;
+  readonly #streams: Pick<VaultStreams, 'leases' | 'info'>;
   readonly #seal: VaultSeal;
 
   constructor(places: Pick<VaultStreams, 'leases' | 'info'>, seal: VaultSeal) {
-    this.#places = places;
+    this.#streams = places;
     this.#seal = seal;
   }
 
   async read(): Promise<ServingRevision> {
     const key = await this.#key();
-    const entry = await this.#places.leases.get(key);
+    const entry = await this.#streams.leases.get(key);
     if (!entry) return { serving: null, revision: 0 };
     const value = entry.operation === 'PUT' ? await openJson(this.#seal, entry.value, key) : undefined;
     return { serving: servingSchema.safeParse(value).data ?? null, revision: entry.revision };
   }
 
-  /** Replaces revision `over`. Returns the new revision; null if it was changed in the meantime. */
+  /** Replaces a revision. Returns the new revision; null if it was changed in the meantime. */
   async write(revision: number, value: ServingState, { isNew = false } = {}): Promise<number | null> {
-    const { leases } = this.#places;
+    const { leases } = this.#streams;
     const key = await this.#key();
     const bytes = await sealJson(this.#seal, value, key);
     try {
       const written = await (revision === 0 ? leases.create(key, bytes) : leases.update(key, bytes, revision));
-      return !isNew || (await isWriteCurrent(this.#places, this.#seal, key, written)) ? written : null;
+      return !isNew || (await isWriteCurrent(this.#streams, this.#seal, key, written)) ? written : null;
     } catch (error) {
       if (isWrongSequence(error)) return null;
       throw error;

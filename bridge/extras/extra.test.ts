@@ -65,7 +65,7 @@ const spec = (version: string, proves = 'process.exit(0)'): ExtraSpec => ({
   name: 'tiny',
   package: 'tiny',
   version,
-  beside: [`beside@${version}`],
+  platformPackages: [`beside@${version}`],
   entry: 'tiny/index.js',
   size: 'next to nothing',
   proof: (entry) =>
@@ -78,7 +78,7 @@ verifies('gguf/extra', 'installed, of another version, replaced, removed', async
   const extra = new OptionalPackage(spec('1.0.0'), { ...at, keeper });
   expect(await extra.state()).toEqual({ state: 'missing' });
   const lines: string[] = [];
-  await extra.install({ say: (line) => lines.push(line) });
+  await extra.install({ report: (line) => lines.push(line) });
   expect(lines).toEqual(['Downloading tiny 1.0.0 (next to nothing)…', 'Testing the installation…', 'Installed tiny 1.0.0']);
   expect(await extra.state()).toEqual({ state: 'ready', version: '1.0.0' });
   expect(await import(extra.entry)).toMatchObject({ version: '1.0.0' });
@@ -112,14 +112,14 @@ verifies('gguf/extra', 'a failed installation leaves the earlier one unchanged',
   const aborter = new AbortController();
   const left = new OptionalPackage(spec('2.0.0', 'await new Promise((done) => setTimeout(done, 600_000))'), { ...at, keeper });
   const abortOnTest = (line: string): void => void (line.startsWith('Testing') && aborter.abort(new Error('left')));
-  await expect(left.install({ signal: aborter.signal, say: abortOnTest })).rejects.toThrow('left');
+  await expect(left.install({ signal: aborter.signal, report: abortOnTest })).rejects.toThrow('left');
   expect(await extra.state()).toEqual({ state: 'ready', version: '1.0.0' });
   expect(readdirSync(join(at.home, 'extras'))).toEqual(['tiny']);
 });
 
 verifies('gguf/extra', 'the builds for each machine', () => {
   const listBuilds = (platform: NodeJS.Platform, arch: string, gpu = false): string[] =>
-    createGgufExtra({ platform, arch, gpu }).beside.map((each) => each.replace(/^@node-llama-cpp\/(.*)@.*$/, '$1'));
+    createGgufExtra({ platform, arch, gpu }).platformPackages.map((each) => each.replace(/^@node-llama-cpp\/(.*)@.*$/, '$1'));
   expect(listBuilds('linux', 'x64')).toEqual(['linux-x64']);
   expect(listBuilds('linux', 'x64', true)).toEqual(['linux-x64', 'linux-x64-vulkan']);
   expect(listBuilds('linux', 'arm64', true)).toEqual(['linux-arm64']);

@@ -17,7 +17,7 @@ export interface ExtraSpec {
   package: string;
   version: string;
   /** Additional packages as `name@version`, built for this machine. Empty if there is no build for it. */
-  beside: readonly string[];
+  platformPackages: readonly string[];
   /** Path of the module to import, within `node_modules`. */
   entry: string;
   /** Download size, for display. */
@@ -62,13 +62,13 @@ export class OptionalPackage {
 
   /** Returns `ready` only if the wanted version is completely installed and was tested. */
   async state(): Promise<ExtraState> {
-    if (this.spec.beside.length === 0) return { state: 'unsupported' };
+    if (this.spec.platformPackages.length === 0) return { state: 'unsupported' };
     const text = await readFile(join(this.dir, READY_FILE), 'utf8').catch(() => undefined);
     if (text === undefined || !existsSync(join(this.dir, 'node_modules', this.spec.entry))) return { state: 'missing' };
     const found = readyFileSchema.safeParse(parseJson(text)).data;
     if (!found) return { state: 'missing' };
     const { version, beside } = found;
-    const current = version === this.spec.version && this.spec.beside.every((each) => beside.includes(each));
+    const current = version === this.spec.version && this.spec.platformPackages.every((each) => beside.includes(each));
     return { state: current ? 'ready' : 'outdated', version };
   }
 
@@ -79,12 +79,12 @@ export class OptionalPackage {
 
   /**
    * Installs the package or replaces another version: the user's npm installs to a temporary folder, which is tested and then moved into
-   * place atomically. No package scripts run. `say` receives the progress. Throws ExtraError.
+   * place atomically. No package scripts run. `report` receives the progress. Throws ExtraError.
    */
-  async install({ say = () => {}, signal }: { say?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
+  async install({ report = () => {}, signal }: { report?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
     const { spec } = this;
     const packageVersion = `${spec.package} ${spec.version}`;
-    if (spec.beside.length === 0) throw new ExtraError(`${spec.package} has no build for ${process.platform} on ${process.arch}`);
+    if (spec.platformPackages.length === 0) throw new ExtraError(`${spec.package} has no build for ${process.platform} on ${process.arch}`);
     const npm = findNpm();
     if (!npm) throw new ExtraError(`Couldn’t install ${packageVersion}: npm is not installed`);
     await this.#sweep();
@@ -92,14 +92,14 @@ export class OptionalPackage {
     await mkdir(fresh, { recursive: true, mode: 0o700 });
     try {
       await writeFile(join(fresh, 'package.json'), `${JSON.stringify({ private: true })}\n`);
-      say(`Downloading ${packageVersion} (${spec.size})…`);
-      await this.#fetch(npm, fresh, say, signal);
-      say('Testing the installation…');
+      report(`Downloading ${packageVersion} (${spec.size})…`);
+      await this.#fetch(npm, fresh, report, signal);
+      report('Testing the installation…');
       await this.#prove(fresh, signal);
-      await writeFile(join(fresh, READY_FILE), `${JSON.stringify({ version: spec.version, beside: spec.beside })}\n`);
+      await writeFile(join(fresh, READY_FILE), `${JSON.stringify({ version: spec.version, beside: spec.platformPackages })}\n`);
       await rm(this.dir, { recursive: true, force: true });
       await rename(fresh, this.dir);
-      say(`Installed ${packageVersion}`);
+      report(`Installed ${packageVersion}`);
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
@@ -126,7 +126,7 @@ export class OptionalPackage {
   async #fetch(npm: [string, ...string[]], dir: string, report: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
     const { spec } = this;
     const [program, ...first] = npm;
-    const packages = [`${spec.package}@${spec.version}`, ...spec.beside];
+    const packages = [`${spec.package}@${spec.version}`, ...spec.platformPackages];
     const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier'];
     const args = [
       ...first,

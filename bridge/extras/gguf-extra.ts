@@ -34,7 +34,7 @@ export function createGgufExtra({ platform, arch, gpu }: GgufMachine = getThisMa
     name: 'gguf',
     package: 'node-llama-cpp',
     version: VERSION,
-    beside: builds.map((each) => `@node-llama-cpp/${each}@${VERSION}`),
+    platformPackages: builds.map((each) => `@node-llama-cpp/${each}@${VERSION}`),
     entry: 'node-llama-cpp/dist/index.js',
     size: builds.length > 1 ? 'about 150 MB' : 'about 85 MB',
     proof: (entry) =>

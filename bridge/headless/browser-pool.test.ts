@@ -78,8 +78,8 @@ function pool(options: Partial<BrowserPoolOptions> = {}): Pool {
   const vaults = { a: new FakeVault('a', happened, true), b: new FakeVault('b', happened), c: new FakeVault('c', happened) };
   const rests = new Map<FakeVault, PendingWork>();
   const browsers = new BrowserPool(Object.values(vaults), {
-    ...{ limit: 2, lookMs: 5, leadMs: 0, waitMs: 200, retryMs: 5, idleMs: 60_000 },
-    rest: async (mux) => {
+    ...{ limit: 2, checkMs: 5, leadMs: 0, waitMs: 200, retryMs: 5, idleMs: 60_000 },
+    getPendingWork: async (mux) => {
       const vault = Object.values(vaults).find((each) => each.mux === mux);
       return (vault && rests.get(vault)) ?? { busy: false, dueAt: null };
     },
@@ -145,7 +145,7 @@ describe('managed browsers that share slots', () => {
   );
 
   verifies('vaults/browser-limit', 'a host that does not say what it has to do goes on', async () => {
-    await using it = pool({ limit: 1, rest: () => Promise.reject(new Error('no answer')) });
+    await using it = pool({ limit: 1, getPendingWork: () => Promise.reject(new Error('no answer')) });
     await expect.poll(() => it.happened).toEqual(['+a']);
     expect(await served(it.vaults.b)).toBe(false);
     expect(it.happened).toEqual(['+a']);

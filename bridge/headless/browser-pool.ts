@@ -26,14 +26,14 @@ export interface BrowserPoolOptions {
   /** Time after which an unused browser is ended, in milliseconds. */
   idleMs?: number;
   /** Interval between checks, in milliseconds. */
-  lookMs?: number;
+  checkMs?: number;
   /** Time that clients wait for a browser, in milliseconds. */
   waitMs?: number;
   /** Time before a job is due at which its host is started, and minimum run time of a browser started only for a job, in milliseconds. */
   leadMs?: number;
   /** Delay after a failed start, in milliseconds. */
   retryMs?: number;
-  rest?: typeof getPendingWork;
+  getPendingWork?: typeof getPendingWork;
 }
 
 interface PoolEntry {
@@ -64,13 +64,21 @@ export class BrowserPool {
   #checking = false;
 
   constructor(vaults: readonly HostedVault[], options: BrowserPoolOptions) {
-    this.#options = { idleMs: 600_000, lookMs: 2_000, waitMs: 15_000, leadMs: 15_000, retryMs: 5_000, rest: getPendingWork, ...options };
+    this.#options = {
+      idleMs: 600_000,
+      checkMs: 2_000,
+      waitMs: 15_000,
+      leadMs: 15_000,
+      retryMs: 5_000,
+      getPendingWork,
+      ...options,
+    };
     this.#entries = vaults.map((vault) => ({
       ...{ vault, state: 'off', browser: null, ending: new AbortController() },
       ...{ startedAt: 0, usedAt: 0, dueAt: 0, notBefore: 0 },
     }));
     for (const entry of this.#entries) this.#watch(entry);
-    this.#timer = setInterval(() => this.check(), this.#options.lookMs).unref();
+    this.#timer = setInterval(() => this.check(), this.#options.checkMs).unref();
   }
 
   /** Number of browsers that are running or starting. */
@@ -97,7 +105,7 @@ export class BrowserPool {
   }
 
   /** Stops starting and supervising browsers. */
-  rest(): void {
+  stopSupervision(): void {
     this.#closing = true;
     clearInterval(this.#timer);
     for (const { ending } of this.#entries) ending.abort();
@@ -105,7 +113,7 @@ export class BrowserPool {
 
   /** Ends all browsers. */
   async close(): Promise<void> {
-    this.rest();
+    this.stopSupervision();
     const running = this.#entries.map(({ browser }) => browser?.close());
     await this.#work;
     await Promise.all([...running, ...this.#entries.map(({ browser }) => browser?.close())]);
@@ -170,7 +178,7 @@ export class BrowserPool {
     let rest: PendingWork = { busy: false, dueAt: null };
     // If a tab's host is active, it runs due jobs.
     if (hosts.kind === 'headless' && hosts.current)
-      rest = await this.#options.rest(hosts.current).catch((error: unknown) => {
+      rest = await this.#options.getPendingWork(hosts.current).catch((error: unknown) => {
         entry.vault.log(`Keeping the managed Chromium: its host didn’t say whether it can stop (${describeError(error)})`);
         return { busy: true, dueAt: null };
       });

@@ -1,7 +1,7 @@
 /** Semaphore for the managed Chromiums of a cluster's bridge, shared by all vaults. */
 export class BrowserSemaphore {
   readonly #limit: number;
-  readonly #taken = new Set<object>();
+  readonly #holders = new Set<object>();
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -9,17 +9,17 @@ export class BrowserSemaphore {
 
   /** Whether `owner` has a place or can take one. */
   hasPermit(owner: object): boolean {
-    return this.#taken.has(owner) || this.#taken.size < this.#limit;
+    return this.#holders.has(owner) || this.#holders.size < this.#limit;
   }
 
   /** Takes a place. Returns false if there is none. */
   acquire(owner: object): boolean {
     if (!this.hasPermit(owner)) return false;
-    this.#taken.add(owner);
+    this.#holders.add(owner);
     return true;
   }
 
   release(owner: object): void {
-    this.#taken.delete(owner);
+    this.#holders.delete(owner);
   }
 }

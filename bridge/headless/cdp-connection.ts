@@ -24,7 +24,7 @@ export class CdpConnection {
   readonly #calls = new Map<number, { resolve(result: Record<string, unknown>): void; reject(error: Error): void }>();
   readonly #listeners = new Set<(event: CdpEvent) => void>();
   #last = 0;
-  #over = false;
+  #hasEnded = false;
   #pending: Buffer[] = [];
 
   constructor(to: Writable, from: Readable) {
@@ -43,7 +43,7 @@ export class CdpConnection {
 
   /** Rejects with the browser's error, or when the browser is gone. */
   call(method: string, params: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
-    if (this.#over) return Promise.reject(new Error('the browser has ended'));
+    if (this.#hasEnded) return Promise.reject(new Error('the browser has ended'));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
@@ -56,12 +56,12 @@ export class CdpConnection {
     for (let end; (end = chunk.indexOf(0, from)) !== -1; from = end + 1) {
       const text = Buffer.concat([...this.#pending, chunk.subarray(from, end)]).toString();
       this.#pending = [];
-      this.#take(text);
+      this.#receive(text);
     }
     if (from < chunk.length) this.#pending.push(chunk.subarray(from));
   }
 
-  #take(text: string): void {
+  #receive(text: string): void {
     const { id, method, params: about = {}, result = {}, error, sessionId } = messageSchema.parse(JSON.parse(text));
     if (method !== undefined) {
       for (const listener of [...this.#listeners]) listener({ method, params: about, session: sessionId });
@@ -74,7 +74,7 @@ export class CdpConnection {
   }
 
   #end(): void {
-    this.#over = true;
+    this.#hasEnded = true;
     for (const { reject } of this.#calls.values()) reject(new Error('the browser has ended'));
     this.#calls.clear();
   }

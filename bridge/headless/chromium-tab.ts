@@ -9,9 +9,9 @@ export interface TabEvents {
   /** A page has loaded, the requested one or a reload. */
   load(): void;
   /** A page reported an error. */
-  complaint(text: string): void;
+  error(text: string): void;
   /** The tab has crashed or was closed; no more events follow. */
-  over(reason: 'crashed' | 'was closed'): void;
+  end(reason: 'crashed' | 'was closed'): void;
 }
 
 /** A tab of a browser. */
@@ -19,7 +19,7 @@ export class ChromiumTab {
   readonly #cdp: CdpConnection;
   readonly #target: string;
   readonly #session: string;
-  #over = false;
+  #hasEnded = false;
 
   private constructor(cdp: CdpConnection, target: string, session: string) {
     this.#cdp = cdp;
@@ -34,7 +34,7 @@ export class ChromiumTab {
   }
 
   get closed(): boolean {
-    return this.#over;
+    return this.#hasEnded;
   }
 
   /** Resolves once events are enabled. */
@@ -42,9 +42,9 @@ export class ChromiumTab {
     const stop = this.#cdp.listen((event) => {
       const reason = this.#endOf(event);
       if (reason !== undefined) {
-        this.#over = true;
+        this.#hasEnded = true;
         stop();
-        events.over(reason);
+        events.end(reason);
       } else if (event.session === this.#session) this.#emit(event, events);
     });
     for (const domain of ['Page', 'Runtime', 'Log', 'Inspector']) await this.#cdp.call(`${domain}.enable`, {}, this.#session);
@@ -88,12 +88,12 @@ export class ChromiumTab {
 
   #emit({ method, params }: CdpEvent, events: TabEvents): void {
     if (method === 'Page.loadEventFired') events.load();
-    else if (method === 'Runtime.exceptionThrown') events.complaint(describeException(params['exceptionDetails'] as ExceptionDetails));
+    else if (method === 'Runtime.exceptionThrown') events.error(describeException(params['exceptionDetails'] as ExceptionDetails));
     else if (method === 'Runtime.consoleAPICalled' && params['type'] === 'error')
-      events.complaint((params['args'] as RemoteObject[]).map(toText).join(' '));
+      events.error((params['args'] as RemoteObject[]).map(toText).join(' '));
     else if (method === 'Log.entryAdded') {
       const { level, text, url } = params['entry'] as { level: string; text: string; url?: string };
-      if (level === 'error') events.complaint(url === undefined ? text : `${text} (${url})`);
+      if (level === 'error') events.error(url === undefined ? text : `${text} (${url})`);
     }
   }
 }

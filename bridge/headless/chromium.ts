@@ -34,12 +34,12 @@ export class Chromium {
   readonly #child: ChildProcess;
   readonly #cdp: CdpConnection;
   /** Resolves when all its processes have ended. */
-  readonly gone: Promise<string>;
+  readonly exited: Promise<string>;
 
   private constructor(child: ChildProcess, cdp: CdpConnection, exited: Promise<string>) {
     this.#child = child;
     this.#cdp = cdp;
-    this.gone = exited;
+    this.exited = exited;
   }
 
   /** Resolves once the browser answers. Throws with its error output if it does not. */
@@ -94,10 +94,10 @@ export class Chromium {
   async close(): Promise<void> {
     const done = new AbortController();
     this.#cdp.call('Browser.close').catch(() => {});
-    await Promise.race([this.gone, sleep(CLOSE_MS, undefined, { signal: done.signal }).catch(() => {})]);
+    await Promise.race([this.exited, sleep(CLOSE_MS, undefined, { signal: done.signal }).catch(() => {})]);
     done.abort();
     this.#kill();
-    await this.gone;
+    await this.exited;
   }
 
   #kill(): void {

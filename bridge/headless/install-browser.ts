@@ -7,7 +7,7 @@ import { findHostBrowser, BrowserNotFoundError } from './find-browser.ts';
 
 export interface InstallPlan {
   /** Name shown to the user: `Debian’s package chromium-headless-shell`. */
-  what: string;
+  label: string;
   commands: string[][];
 }
 
@@ -23,7 +23,7 @@ export function createInstallPlan({
 }): InstallPlan {
   if (platform === 'linux' && debian && uid === 0) {
     return {
-      what: 'the Debian package chromium-headless-shell',
+      label: 'the Debian package chromium-headless-shell',
       commands: [
         ['apt-get', 'update', '-qq'],
         ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell', 'fonts-liberation'],
@@ -31,7 +31,7 @@ export function createInstallPlan({
     };
   }
   return {
-    what: 'Playwright’s headless Chromium (about 110 MB, for your user only)',
+    label: 'Playwright’s headless Chromium (about 110 MB, for your user only)',
     commands: [[process.execPath, findPlaywrightCli(), 'install', 'chromium-headless-shell']],
   };
 }
@@ -39,29 +39,29 @@ export function createInstallPlan({
 export interface EnsureBrowserOptions {
   /** Whether the user can be asked. */
   interactive: boolean;
-  say(line: string): void;
+  report(line: string): void;
 }
 
 /**
  * Returns the browser that hosts the gateway. A missing one is installed, after asking on a terminal. Throws NoBrowser if that was declined
  * or failed.
  */
-export async function ensureBrowser({ interactive, say }: EnsureBrowserOptions): Promise<string> {
+export async function ensureBrowser({ interactive, report }: EnsureBrowserOptions): Promise<string> {
   const found = await findHostBrowser();
   if (found !== null) return found;
   if (interactive && !(await askToInstall()))
     throw new BrowserNotFoundError('No Chrome, Chromium or Edge found. Install one, set PERCH_CHROMIUM, or use --host tab');
-  return installBrowser(say);
+  return installBrowser(report);
 }
 
 /** Asks on the terminal whether to install a browser. */
 export const askToInstall = (): Promise<boolean> =>
-  askConfirmation(`No Chrome, Chromium or Edge found. Install ${createLocalPlan().what}? [Y/n] `);
+  askConfirmation(`No Chrome, Chromium or Edge found. Install ${createLocalPlan().label}? [Y/n] `);
 
 /** Installs the headless shell and resolves to its path. Throws NoBrowser if that fails. */
 export async function installBrowser(report: (line: string) => void): Promise<string> {
   const plan = createLocalPlan();
-  report(`No Chrome, Chromium or Edge found. Installing ${plan.what}. This can take a few minutes.`);
+  report(`No Chrome, Chromium or Edge found. Installing ${plan.label}. This can take a few minutes.`);
   for (const command of plan.commands) await runInstallCommand(command);
   const installed = await findHostBrowser();
   if (installed === null) throw new BrowserNotFoundError('The browser was installed but not found. Set PERCH_CHROMIUM to its path');

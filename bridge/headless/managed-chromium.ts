@@ -52,7 +52,7 @@ export class ManagedChromium {
     const managed = new ManagedChromium(options);
     if (process.getuid?.() === 0) options.log('Warning: Running as root, so the managed Chromium runs without its sandbox');
     const first = await managed.#launch();
-    managed.#loop = managed.#keepRunning(first);
+    managed.#loop = managed.#supervise(first);
     return managed;
   }
 
@@ -94,7 +94,7 @@ export class ManagedChromium {
     }
   }
 
-  async #keepRunning(first: Chromium): Promise<void> {
+  async #supervise(first: Chromium): Promise<void> {
     const closing = this.#closing.signal;
     let wait = this.#backOff.first;
     let next: Chromium | null = first;
@@ -119,7 +119,7 @@ export class ManagedChromium {
 
   /** Keeps the host page running in one browser. Returns when the browser is gone. */
   async #serve(browser: Chromium): Promise<void> {
-    const onGone = browser.gone.then(() => null);
+    const onGone = browser.exited.then(() => null);
     let attempts = 0;
     let wait = this.#backOff.first;
     while (attempts < MAX_PAGE_ATTEMPTS) {
@@ -142,8 +142,8 @@ export class ManagedChromium {
     return new Promise((resolve) => {
       let loads = 0;
       const watched = tab.watch({
-        over: resolve,
-        complaint: (text) => this.#options.log(`Host page: ${text.slice(0, 500)}`),
+        end: resolve,
+        error: (text) => this.#options.log(`Host page: ${text.slice(0, 500)}`),
         load: () => {
           const load = ++loads;
           if (load > 1) this.#options.log('The host page reloaded itself');

@@ -80,7 +80,7 @@ verifies('vault.journal/damaged', 'damaged pages in the middle: readable data is
     expect.stringMatching(/^The journal was damaged \(.+\)\. \d+ records were recovered/),
   ]);
   expect(notices[0]?.message).toContain(damaged);
-  expect(journal.heard.replaced).toEqual([notices[0]?.message]);
+  expect(journal.received.replaced).toEqual([notices[0]?.message]);
   expect([damaged, 'journal.sqlite'].map((name) => readMode(join(folder.dir, name)))).toEqual(['600', '600']);
   expect(readdirSync(folder.dir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   // The hosts restore the rest.
@@ -97,7 +97,7 @@ verifies('vault.journal/damaged', 'while it is in use', () => {
   scribble(folder.file, { from: 20, pages: statSync(folder.file).size / PAGE - 40 });
   changeFileDirectly(folder.file, (db) => db.exec("INSERT INTO notices (at, message) VALUES (1, 'written by another process')"));
   expect(pullAll(journal).length).toBeLessThan(2000);
-  expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal was damaged')]);
+  expect(journal.received.replaced).toEqual([expect.stringContaining('The journal was damaged')]);
   expect(pushRecords(journal, MANY).last).toBe(journal.head);
   expectSaved(journal, 2000);
 });
@@ -159,7 +159,7 @@ verifies('vault.journal/damaged', 'deleted while it is in use: nothing is lost',
   expect(pushRecords(journal, [createVersion('next', 1)]).last).toBe(2001);
   expect(pullAll(journal)).toHaveLength(2001);
   expect(journal.info().id).not.toBe(id);
-  expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal’s file was deleted. 2000 records were recovered')]);
+  expect(journal.received.replaced).toEqual([expect.stringContaining('The journal’s file was deleted. 2000 records were recovered')]);
   expect(['', '-wal', '-shm'].map((end) => readMode(folder.file + end))).toEqual(['600', '600', '600']);
   journal.close();
   using again = openCore(folder);
@@ -172,7 +172,7 @@ verifies('vault.journal/damaged', 'deleted while nobody looks: noticed without a
   pushRecords(journal, createVersions(2));
   for (const end of ['', '-wal', '-shm']) rmSync(folder.file + end);
   journal.poll();
-  expect(journal.heard.replaced).toHaveLength(1);
+  expect(journal.received.replaced).toHaveLength(1);
   expect(pullAll(journal)).toHaveLength(2);
 });
 
@@ -224,7 +224,7 @@ verifies('vault.journal/older-copy', 'put back while it is in use: both are merg
   for (const end of ['-wal', '-shm']) rmSync(folder.file + end);
   expect(readContents(pullAll(journal))).toEqual(before);
   expect(journal.info().id).not.toBe(id);
-  expect(journal.heard.replaced).toEqual([expect.stringContaining('Both were merged')]);
+  expect(journal.received.replaced).toEqual([expect.stringContaining('Both were merged')]);
   expect(damagedFiles(folder.dir)).toEqual([]);
 });
 
@@ -267,7 +267,7 @@ for (const tampering of TAMPERINGS) {
     const { id: newId, records, notices } = journal.info();
     expect([newId === id, records]).toEqual([false, 2]);
     expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining('A record in the journal was damaged or changed')]);
-    expect(journal.heard.replaced).toEqual([notices[0]?.message]);
+    expect(journal.received.replaced).toEqual([notices[0]?.message]);
     expect(pushRecords(journal, createVersions(3)).last).toBe(4);
     expect(readContents(pullAll(journal))).toEqual(readContents(createVersions(3).map((record) => ({ ...record, seq: 1 }))));
   });
@@ -279,10 +279,10 @@ verifies('vault.journal/tampered', 'a record that is pushed again heals it at on
   pushRecords(journal, createVersions(3));
   changeFileDirectly(folder.file, (db) => db.exec("UPDATE records SET clock = '999999999999999-0000-a' WHERE key = 'a1'"));
   expect(pushRecords(journal, createVersions(3)).last).toBe(4);
-  expect(journal.heard.replaced).toHaveLength(1);
+  expect(journal.received.replaced).toHaveLength(1);
   changeFileDirectly(folder.file, (db) => db.exec("UPDATE records SET payload = 'evil' WHERE key = 'a1'"));
   const snapshot = journal.snapshot();
   expect(journal.next(snapshot).map(({ key }) => key)).toEqual(['a0', 'a2']);
   journal.end(snapshot);
-  expect(journal.heard.replaced).toHaveLength(2);
+  expect(journal.received.replaced).toHaveLength(2);
 });

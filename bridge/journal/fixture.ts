@@ -40,11 +40,11 @@ export function createVersion(key: string, wall: number, origin = 'a', overrides
 export const createVersions = (count: number, origin = 'a', overrides: Partial<SyncRecord> = {}): SyncRecord[] =>
   Array.from({ length: count }, (_, index) => createVersion(`${origin}${index}`, 1000 + index, origin, overrides));
 
-export type TestCore = SqliteJournal & { heard: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
+export type TestCore = SqliteJournal & { received: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
 
 /** The engine without its thread, with the events that it emitted. */
 export function openCore(options: Partial<SqliteJournalOptions> & { dir: string }): TestCore {
-  const received: TestCore['heard'] = { changed: [], replaced: [] };
+  const received: TestCore['received'] = { changed: [], replaced: [] };
   const journal = new SqliteJournal({
     vaultKey: KEY,
     onchanged: (head) => received.changed.push(head),
@@ -56,7 +56,7 @@ export function openCore(options: Partial<SqliteJournalOptions> & { dir: string 
     if (open) SqliteJournal.prototype.close.call(journal);
     open = false;
   };
-  return Object.assign(journal, { heard: received, close, [Symbol.dispose]: close });
+  return Object.assign(journal, { received, close, [Symbol.dispose]: close });
 }
 
 /** Runs one task. Throws its error. */

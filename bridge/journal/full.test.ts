@@ -65,7 +65,7 @@ test('a real disk that is full: nothing is stored, and pushing works once there 
   pushRecords(journal, [createVersion('small', 1), big('big', 100)]);
   journal.close();
   using again = openCore({ dir });
-  expect(again.heard.replaced).toEqual([]);
+  expect(again.received.replaced).toEqual([]);
   expect(pullAll(again).map(({ key }) => key)).toEqual(['a0', 'a1', 'a2', 'a3', 'a4', 'fits', 'small', 'big']);
 });
 
@@ -147,5 +147,5 @@ verifies('vault.journal/full', 'a file that may not grow: nothing is stored, and
   mayGrow(100_000);
   pushRecords(journal, [createVersion('small', 1), big('big', 400)]);
   expect(pullAll(journal)).toHaveLength(8);
-  expect(journal.heard.replaced).toEqual([]);
+  expect(journal.received.replaced).toEqual([]);
 });

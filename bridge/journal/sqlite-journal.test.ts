@@ -77,7 +77,7 @@ verifies('vault.journal/processes', 'a write of another process is reported once
   journal.pull(0, 10);
   journal.poll();
   journal.poll();
-  expect(journal.heard.changed).toEqual([2, 3]);
+  expect(journal.received.changed).toEqual([2, 3]);
 });
 
 verifies('vault.journal/merge', 'the last version stays, whatever its fields; a replayed push changes nothing', () => {
@@ -102,7 +102,7 @@ verifies('vault.journal/merge', 'the last version stays, whatever its fields; a 
   expect(readContents(pullAll(journal))).toEqual(
     readContents([deletion, createVersion('one', 7, 'b'), rich].map((record) => ({ ...record, seq: 1 }))),
   );
-  expect(journal.heard.changed).toEqual([3, 4]);
+  expect(journal.received.changed).toEqual([3, 4]);
 });
 
 it('keeps halves of surrogate pairs as U+FFFD, and knows them again', () => {
@@ -111,7 +111,7 @@ it('keeps halves of surrogate pairs as U+FFFD, and knows them again', () => {
   pushRecords(journal, [createVersion('half\ud800', 1, 'a', { payload: '"\udc00"' })]);
   pushRecords(journal, [createVersion('half\ud800', 2, 'a', { payload: '"\udc00"' })]);
   expect(pullAll(journal)).toMatchObject([{ key: 'half\ufffd', payload: '"\ufffd"', seq: 2 }]);
-  expect(journal.heard.replaced).toEqual([]);
+  expect(journal.received.replaced).toEqual([]);
 });
 
 verifies('vault.merge/copies', 'the loser becomes a record that everyone is told of, its pusher too', () => {
@@ -243,7 +243,7 @@ verifies('vault.sync/attachments', 'bytes lie under their hash, and go a day aft
   ]);
   changeFileDirectly(folder.file, (db) => db.exec("UPDATE blobs SET bytes = x'00'"));
   expect(journal.getBlob(used)).toBeUndefined();
-  expect(journal.heard.replaced).toEqual([expect.stringContaining('An attachment in the journal was damaged')]);
+  expect(journal.received.replaced).toEqual([expect.stringContaining('An attachment in the journal was damaged')]);
   expect(journal.info().blobs).toBe(0);
 });
 
@@ -278,7 +278,7 @@ verifies('vault.journal/grouped', 'a push that fails leaves nothing behind, and 
   ]);
   expect(pullAll(journal).map(({ key }) => key)).toEqual(['a0', 'a1', 'c0']);
   expect(journal.info()).toMatchObject({ schema: 2, head: 3 });
-  expect(journal.heard.changed).toEqual([3]);
+  expect(journal.received.changed).toEqual([3]);
 });
 
 it('reports the content on disk', () => {

@@ -79,7 +79,7 @@ export class SqliteJournal {
    */
   commit<T>(tasks: readonly (() => T)[]): CommitOutcome<T>[] {
     try {
-      return this.#whole(() => this.#transaction(tasks));
+      return this.#withIntactFile(() => this.#transaction(tasks));
     } catch (error) {
       const failure = toJournalError(error, true);
       if (failure instanceof JournalFullError && this.#reserve.spend()) return this.commit(tasks);
@@ -138,7 +138,7 @@ export class SqliteJournal {
       this.#tables.reload();
       return { head: this.#tables.meta.head, page: this.#tables.page(after, limit, except ?? null) };
     });
-    this.#drop(page.damaged);
+    this.#removeDamaged(page.damaged);
     const lastSeq = page.last?.seq ?? 0;
     const next = page.full ? lastSeq : Math.max(head, lastSeq);
     // The era's end must be on disk before a replica reports that position.
@@ -156,7 +156,7 @@ export class SqliteJournal {
   /** Returns the next page of a snapshot; empty at its end. */
   next(snapshot: JournalSnapshot): SequencedRecord[] {
     const { records, damaged } = this.#reading(() => snapshot.next());
-    this.#drop(damaged);
+    this.#removeDamaged(damaged);
     return records;
   }
 
@@ -226,7 +226,7 @@ export class SqliteJournal {
   }
 
   /** Runs `work` on an intact file: a missing or damaged one is replaced before, or once that is detected. */
-  #whole<T>(work: () => T): T {
+  #withIntactFile<T>(work: () => T): T {
     if (this.#isExchanged()) this.#replace();
     try {
       return work();
@@ -239,7 +239,7 @@ export class SqliteJournal {
 
   #reading<T>(work: () => T): T {
     try {
-      return this.#whole(work);
+      return this.#withIntactFile(work);
     } catch (error) {
       throw toJournalError(error, false);
     }
@@ -289,7 +289,7 @@ export class SqliteJournal {
   }
 
   /** Removes invalid rows. If that fails now, they are found again the next time. */
-  #drop(damaged: readonly SQLOutputValue[]): void {
+  #removeDamaged(damaged: readonly SQLOutputValue[]): void {
     if (damaged.length === 0) return;
     this.commit(damaged.map((seq) => () => this.#tables.drop('records', seq, this.#surroundings.now())));
   }

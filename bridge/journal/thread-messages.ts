@@ -13,27 +13,27 @@ export interface ThreadData {
 
 /** Requests to the journal's thread and their responses. */
 export interface ThreadCalls {
-  open: { asked: { replica: ReplicaRequest }; answer: OpenedJournal };
+  open: { params: { replica: ReplicaRequest }; answer: OpenedJournal };
   push: {
-    asked: { records: readonly SyncRecord[]; pusher: string; schema: number | undefined };
+    params: { records: readonly SyncRecord[]; pusher: string; schema: number | undefined };
     answer: PushResult;
   };
-  takeLease: { asked: { lease: LeaseRequest }; answer: number | null };
-  releaseLease: { asked: { name: string; holder: string; fence: number }; answer: void };
-  putBlob: { asked: { hash: string; bytes: Uint8Array }; answer: void };
+  takeLease: { params: { lease: LeaseRequest }; answer: number | null };
+  releaseLease: { params: { name: string; holder: string; fence: number }; answer: void };
+  putBlob: { params: { hash: string; bytes: Uint8Array }; answer: void };
   pull: {
-    asked: { after: number; limit: number; except: string | undefined };
+    params: { after: number; limit: number; except: string | undefined };
     answer: { records: SequencedRecord[]; next: number; head: number };
   };
   /** Returns a snapshot's next page. The first call starts it, an empty page ends it. */
-  snapshot: { asked: { snapshot: string }; answer: SequencedRecord[] };
-  endSnapshot: { asked: { snapshot: string }; answer: void };
-  getBlob: { asked: { hash: string }; answer: Uint8Array | undefined };
-  info: { asked: object; answer: JournalInfo };
-  close: { asked: object; answer: void };
+  snapshot: { params: { snapshot: string }; answer: SequencedRecord[] };
+  endSnapshot: { params: { snapshot: string }; answer: void };
+  getBlob: { params: { hash: string }; answer: Uint8Array | undefined };
+  info: { params: object; answer: JournalInfo };
+  close: { params: object; answer: void };
 }
 export type CallName = keyof ThreadCalls;
-export type ThreadParams<N extends CallName> = ThreadCalls[N]['asked'];
+export type ThreadParams<N extends CallName> = ThreadCalls[N]['params'];
 export type ThreadResult<N extends CallName> = ThreadCalls[N]['answer'];
 
 export type ThreadRequest = { [N in CallName]: { id: number; call: N } & ThreadParams<N> }[CallName];

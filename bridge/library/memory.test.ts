@@ -228,14 +228,14 @@ verifies('memory.node/model', 'calls a real server, and reports its errors', asy
     body: { model: 'small', max_tokens: 2000, messages: [{ role: 'user' }] },
   });
   const complete = createComplete(parseModelConfig({ provider: 'mine', modelId: 'x', baseUrl }));
-  for (const [answer, complaint] of [
+  for (const [answer, message] of [
     [[401, 'no such key'], 'mine failed (HTTP 401): no such key'],
     [[200, 'garbage'], 'mine sent an invalid response'],
     [[200, '{"choices":[]}'], 'mine sent an invalid response'],
     [[302, ''], 'Couldn’t reach mine'],
   ] as [[number, string], string][]) {
     answers.push(answer);
-    await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow(complaint);
+    await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow(message);
   }
   await new Promise((closed) => server.close(closed).closeAllConnections());
   await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow('Couldn’t reach mine at');

@@ -43,7 +43,7 @@ export async function endTree(tree: ProcessTree, listAll = listProcesses): Promi
   await awaitExit(performance.now() + KILL_MS, 'SIGKILL', true);
 }
 
-/** Returns a tree's processes. `known`: start times of processes found earlier, by pid, which identifies orphans. */
+/** Returns a tree's processes. `knownStarts`: start times of processes found earlier, by pid, which identifies orphans. */
 export function findMembers(
   { pid: first }: ProcessTree,
   all: readonly ProcessInfo[],

@@ -34,7 +34,7 @@ export interface ApiListenerDeps {
   exchanges: ExchangeRegistry;
   receipts: ReceiptQueue;
   /** Cached decisions of hosts. */
-  standing: RouteCache;
+  routeCache: RouteCache;
   log(line: string): void;
 }
 
@@ -58,7 +58,7 @@ const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
  * is not needed here.
  */
 export function createApiListener(deps: ApiListenerDeps): RequestListener {
-  const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log } = deps;
+  const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, routeCache, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
@@ -90,13 +90,13 @@ export function createApiListener(deps: ApiListenerDeps): RequestListener {
     if (response.destroyed) return;
     if (!mux) return refuse(503, NO_HOST, { 'retry-after': '2' });
 
-    const variant = standing.any(mux) && allowsScope(verdict.scopes, 'v1') ? getRequestVariant(incoming) : undefined;
+    const variant = routeCache.any(mux) && allowsScope(verdict.scopes, 'v1') ? getRequestVariant(incoming) : undefined;
     const wholeBody = variant !== undefined;
     const body = wholeBody ? await readBody(incoming) : undefined;
     if (response.destroyed || (wholeBody && !incoming.complete)) return;
-    const decided = body && standing.findRoute(mux, verdict.principal, body, variant);
+    const decided = body && routeCache.findRoute(mux, verdict.principal, body, variant);
     const caller = { requestId: String(incoming.headers[REQUEST_ID_HEADER]), response };
-    const pending = decided && (await answerFromRoute(decided, caller, { mux, receipts, routes: standing }));
+    const pending = decided && (await answerFromRoute(decided, caller, { mux, receipts, routes: routeCache }));
     if (pending === 'answered') return;
     if (response.destroyed) return pending?.cancel();
 

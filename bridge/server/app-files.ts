@@ -46,7 +46,7 @@ export interface AppFilesOptions {
   appDir: string;
   workerCsp: string;
   /** Vaults, each with its pages at its own origin. */
-  vaults: Pick<VaultRegistry, 'door'>;
+  vaults: Pick<VaultRegistry, 'byHost'>;
 }
 
 /**
@@ -78,7 +78,7 @@ export async function serveAppFiles(app: FastifyInstance, { appDir, workerCsp, v
 
   app.addHook('onRequest', async (request, reply) => {
     if (isReserved(request.url)) return;
-    const { admission } = vaults.door(request.raw);
+    const { admission } = vaults.byHost(request.raw);
     const arrival = toAdmissionRequest(request.raw);
     const origin = admission.appOrigin(arrival);
     if (origin === undefined) return reply.code(404).send(createErrorBody(404, 'Only the API is served here'));

@@ -62,7 +62,7 @@ export class Authenticator {
   /** Callbacks that close open connections, by credential id of a linked browser. */
   readonly #open = new Map<string, Set<() => void>>();
   #headless: Credential | undefined;
-  #trying: Promise<unknown> = Promise.resolve();
+  #passwordCheck: Promise<unknown> = Promise.resolve();
 
   constructor({ token, credentials, access, password, limiter }: AuthDeps) {
     this.#token = hashToken(token);
@@ -156,13 +156,13 @@ export class Authenticator {
    * counted and use the memory of only one.
    */
   #checkPassword(password: string, origin: string | undefined): Promise<AuthVerdict> {
-    const verdict = this.#trying.then(async (): Promise<AuthVerdict> => {
+    const verdict = this.#passwordCheck.then(async (): Promise<AuthVerdict> => {
       const lockedMs = this.#limiter.locked(toLimiterKey('password', origin));
       if (lockedMs > 0) return createLockedOutDenial(lockedMs);
       const hold = await this.#password.check(password);
       return hold ? { ok: true, principal: OWNER, scopes: LEVELS, hold } : this.deny('password', origin, NO_PASSWORD);
     });
-    this.#trying = verdict.catch(() => {});
+    this.#passwordCheck = verdict.catch(() => {});
     return verdict;
   }
 

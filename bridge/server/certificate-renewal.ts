@@ -10,11 +10,11 @@ export interface CertificateRenewalDeps {
   front: Pick<TlsFront, 'renew'>;
   log(line: string): void;
   /** Override for tests. */
-  lookMs?: number;
+  checkMs?: number;
 }
 
 /** Reloads a replaced certificate without a restart. Checks every hour, and warns before it expires. */
-export function startCertificateRenewal({ files, front, log, lookMs = CHECK_MS }: CertificateRenewalDeps): { stop(): void } {
+export function startCertificateRenewal({ files, front, log, checkMs = CHECK_MS }: CertificateRenewalDeps): { stop(): void } {
   let loadedVersion: string | undefined;
   let problem: string | undefined;
   /** Days left at the last check. */
@@ -45,7 +45,7 @@ export function startCertificateRenewal({ files, front, log, lookMs = CHECK_MS }
     }
   };
   void check();
-  const timer = setInterval(() => void check(), lookMs);
+  const timer = setInterval(() => void check(), checkMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }

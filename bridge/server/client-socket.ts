@@ -36,7 +36,7 @@ export interface ClientCaller {
   /** Remote IP address. */
   address: string | undefined;
   /** Vaults that the connection may be for. */
-  among: VaultCandidates;
+  candidates: VaultCandidates;
 }
 
 /** The client's vault, and the data sent to each host of that vault. */
@@ -77,7 +77,7 @@ export class ClientSocket {
   readonly #nonce = randomBytes(32).toString('base64url');
   readonly #closeSignal = new AbortController();
   /** Messages received during authentication or while waiting for a host. */
-  #early: Buffer[] | undefined;
+  #queuedMessages: Buffer[] | undefined;
   #stream: Stream | undefined;
   #admitted: ClientAdmission | undefined;
   /** True between two hosts: the client's socket is not read. */
@@ -158,7 +158,7 @@ export class ClientSocket {
 
   #message(data: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#early) return void this.#early.push(data);
+    if (this.#queuedMessages) return void this.#queuedMessages.push(data);
     if (this.#stream) return this.#forward(this.#stream, data);
     const first = readFirstFrame(data);
     if (first.connect) {
@@ -173,7 +173,7 @@ export class ClientSocket {
     clearTimeout(this.#timer);
     this.#transport.off('data', this.#count);
     this.#deps.onconnect(this);
-    this.#early = [];
+    this.#queuedMessages = [];
     this.#socket.pause();
     const { auth: granted, ...params } = frame.params;
     const { origin } = this.#caller;
@@ -213,7 +213,7 @@ export class ClientSocket {
       ...(moved === undefined ? {} : { [HANDOFF_STATE_HEADER]: moved }),
     };
     const stream = mux.open({ ...opening, headers });
-    const fromHost = new HandoffReader(() => this.#hold(stream));
+    const fromHost = new HandoffReader(() => this.#holdMessages(stream));
     this.#stream = stream;
     stream.send(connect);
     stream.receive({
@@ -228,19 +228,19 @@ export class ClientSocket {
       },
       reset: (code, reason) =>
         hosts.has(mux) ? this.#onStreamEnd(code, reason) : this.close(HOST_RESTARTING.code, HOST_RESTARTING.reason),
-      drain: () => (this.#leaving ? this.#leave() : this.#heldMessages ? undefined : this.#socket.resume()),
+      drain: () => (this.#leaving ? this.#resetWhenDrained() : this.#heldMessages ? undefined : this.#socket.resume()),
     });
-    const early = this.#early ?? [];
-    this.#early = undefined;
+    const early = this.#queuedMessages ?? [];
+    this.#queuedMessages = undefined;
     this.#heldMessages = false;
     for (const data of early) this.#message(data);
     if (stream.buffered <= MAX_UNSENT_BYTES) this.#socket.resume();
   }
 
   /** The host wants to hand the client over. Anything that the client sends from now on is for the next host. */
-  #hold(stream: Stream): void {
+  #holdMessages(stream: Stream): void {
     this.#heldMessages = true;
-    this.#early = [];
+    this.#queuedMessages = [];
     this.#socket.pause();
     stream.end(CLOSE_CODES.handingOver);
   }
@@ -277,11 +277,11 @@ export class ClientSocket {
     this.#release();
     // 1005 and 1006 are never sent on the wire; for the host the client just left.
     this.#leaving = { code: code === 1005 || code === 1006 ? CLOSE_CODES.goingAway : code, reason };
-    this.#leave();
+    this.#resetWhenDrained();
   }
 
   /** Delivers what the client has sent to the host, then resets the stream: the host's data is no longer needed. */
-  #leave(): void {
+  #resetWhenDrained(): void {
     if (this.#leaving && this.#stream?.buffered === 0) this.#stream.reset(this.#leaving.code, this.#leaving.reason);
   }
 }

@@ -8,7 +8,7 @@ export class HandoffReader {
   /** State for the next host, once received. */
   state: string | undefined;
   readonly #onleave: () => void;
-  #asked = false;
+  #isRequested = false;
   #parts: Uint8Array[] = [];
   #size = 0;
 
@@ -22,8 +22,8 @@ export class HandoffReader {
     if (this.#size > MAX_STATE_BYTES) throw new RangeError('the host sent too much state for a client');
     this.#parts.push(chunk.slice());
     if (!fin) return;
-    if (!this.#asked) {
-      this.#asked = true;
+    if (!this.#isRequested) {
+      this.#isRequested = true;
       this.#onleave();
     } else this.state = Buffer.concat(this.#parts).toString();
     this.#parts = [];

@@ -74,7 +74,7 @@ export interface HostPortsDeps {
   system: Omit<SystemDeps, 'keeper'>;
   /** Exchanges that can be answered past the host. */
   exchanges: ExchangeRegistry;
-  standing: RouteCache;
+  routeCache: RouteCache;
   /** Lines that `log` has written. */
   ring: LogRing;
   log(line: string): void;
@@ -103,7 +103,7 @@ export function createHostPorts({
   via,
   system,
   exchanges,
-  standing,
+  routeCache,
   ring,
   log,
 }: HostPortsDeps): HostPorts {
@@ -129,13 +129,13 @@ export function createHostPorts({
         serveForward(stream, opening, via, {
           find: (id) => exchanges.find(mux, id),
           isAttached: () => hosts.has(mux),
-          recordDecision: (request, headers) => standing.prepareRoute(mux, request, headers),
+          recordDecision: (request, headers) => routeCache.prepareRoute(mux, request, headers),
         }),
     ],
     [
       WITHDRAW_KIND,
       (stream, _opening, { mux }) => {
-        standing.invalidate(mux);
+        routeCache.invalidate(mux);
         stream.end();
       },
     ],

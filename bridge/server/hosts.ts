@@ -64,7 +64,7 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
   #expectedUntil = 0;
   #expectation: NodeJS.Timeout | undefined;
   #closing = false;
-  #yields = false;
+  #isYielding = false;
 
   constructor(mode: HostMode = 'auto', timing: typeof TIMING = TIMING) {
     super();
@@ -108,8 +108,8 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
 
   /** Whether other bridges' hosts are preferred to the managed Chromium. */
   set yields(value: boolean) {
-    if (this.#yields === value) return;
-    this.#yields = value;
+    if (this.#isYielding === value) return;
+    this.#isYielding = value;
     this.#choose();
   }
 
@@ -226,18 +226,18 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
     return this.#byMux.get(host.mux) ?? { ...host };
   }
 
-  #rank(host: Host): number {
-    return computeHostRank(host, this.#mode, this.#yields);
+  #computeRank(host: Host): number {
+    return computeHostRank(host, this.#mode, this.#isYielding);
   }
 
   #best(condition: (host: Host) => boolean): HostEntry | undefined {
     return [...this.#hosts.keys()]
-      .filter((host) => condition(host) && host.state === 'ready' && this.#rank(host) < Infinity)
-      .sort((a, b) => this.#rank(a) - this.#rank(b))[0];
+      .filter((host) => condition(host) && host.state === 'ready' && this.#computeRank(host) < Infinity)
+      .sort((a, b) => this.#computeRank(a) - this.#computeRank(b))[0];
   }
 
   #isExpected(): boolean {
-    return [...this.#hosts.keys()].some((host) => host.state === 'catching-up' && this.#rank(host) < Infinity);
+    return [...this.#hosts.keys()].some((host) => host.state === 'catching-up' && this.#computeRank(host) < Infinity);
   }
 
   /** `code` and `reason`: how the holder ended, if that is why. */
@@ -248,7 +248,8 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
     if (!isConnected || holder.state === 'outdated') return this.#serve((!this.#closing && best) || null, isConnected, code, reason);
     if (!best) return;
     // A holder that reads a new journal stays if no other host is ready, so that its clients stay connected.
-    if (holder.state !== 'ready' || this.#rank(best) < this.#rank(holder)) return this.#serve(best, isConnected, code, reason);
+    if (holder.state !== 'ready' || this.#computeRank(best) < this.#computeRank(holder))
+      return this.#serve(best, isConnected, code, reason);
     void this.#check(holder);
   }
 
@@ -263,7 +264,7 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
     if (last) this.emit('detach', last.kind, code, reason);
     if (last && lastIsThere) this.emit('role', last, false);
     if (!next) return;
-    this.#settle(next.mux);
+    this.#resolveWaiters(next.mux);
     this.emit('role', next, true);
     this.emit('attach', next.kind);
   }
@@ -286,10 +287,10 @@ export class HostRegistry extends EventEmitter<HostsEvents> {
   }
 
   #dropUnresponsive(): void {
-    if (this.#closing || (!this.#isExpected() && performance.now() >= this.#expectedUntil)) this.#settle(null);
+    if (this.#closing || (!this.#isExpected() && performance.now() >= this.#expectedUntil)) this.#resolveWaiters(null);
   }
 
-  #settle(mux: Mux | null): void {
+  #resolveWaiters(mux: Mux | null): void {
     for (const settle of [...this.#waiters]) settle(mux);
   }
 }

@@ -216,14 +216,14 @@ describe('leases', () => {
     const a = await replica(started, 'a');
     const lease = { name: 'run/1', holder: 'a', presumed: 'b', ttlMs: 1000 };
     expect(await a.call('lease.take', { name: 'run/1', presumed: 'b', ttlMs: 1000 })).toEqual({ fence: null });
-    expect(started.journal.asked).toEqual([{ ...lease, present: null }]);
+    expect(started.journal.leaseRequests).toEqual([{ ...lease, present: null }]);
     await using running = await startTestBridge({ timing: { presenceMs: 0 } });
     const [c, d] = [await replica(running, 'a'), await replica(running, 'b')];
     expect(await c.call('lease.take', { name: 'run/1', presumed: 'b', ttlMs: 1000 })).toEqual({ fence: null });
     d.die();
     await waitFor(() => running.bridge.hosts.size === 1);
     expect(await c.call('lease.take', { name: 'run/1', presumed: 'b', ttlMs: 1000 })).toEqual({ fence: 2 });
-    expect(running.journal.asked).toEqual([
+    expect(running.journal.leaseRequests).toEqual([
       { ...lease, present: ['a', 'b'] },
       { ...lease, present: ['a'] },
     ]);

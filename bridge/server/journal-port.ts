@@ -102,10 +102,10 @@ export class JournalPort {
         hosts.mark(host, 'catching-up');
         replica.openParams = { origin: own, schema };
         replica.notifiedPosition = undefined;
-        const opened = await this.#ask(journal.open({ origin: own, schema, position }));
+        const opened = await this.#runOperation(journal.open({ origin: own, schema, position }));
         replica.notifiedPosition = opened.head;
         replica.ownRecordsUntil = opened.position.seq === 0 ? opened.head : 0;
-        this.#schemaIs(opened.schema);
+        this.#raiseSchema(opened.schema);
         // After the response, which says up to where the host must read.
         setImmediate(() => this.#notify(replica, journal.head));
         const cluster = await this.#browserWay();
@@ -113,20 +113,20 @@ export class JournalPort {
       },
       'journal.pull': async ({ after, limit }) => {
         const ownOrigin = current();
-        return this.#ask(journal.pull(after, limit, after < replica.ownRecordsUntil ? undefined : ownOrigin));
+        return this.#runOperation(journal.pull(after, limit, after < replica.ownRecordsUntil ? undefined : ownOrigin));
       },
       'journal.push': async ({ records }) => {
         const pusher = current();
-        const pushing = this.#ask(journal.push(records, pusher));
+        const pushing = this.#runOperation(journal.push(records, pusher));
         replica.pushes.add(pushing);
         try {
           const pushed = await pushing;
-          this.#note(pushed.low ? DISK_FULL_MESSAGE : '');
+          this.#logProblem(pushed.low ? DISK_FULL_MESSAGE : '');
           // The journal creates copies of versions that lost a conflict, which the pusher has to read.
           if (replica.notifiedPosition !== undefined && pushed.before <= replica.notifiedPosition && pushed.conflicts === 0) {
             replica.notifiedPosition = Math.max(replica.notifiedPosition, pushed.last);
           }
-          if (replica.openParams && records.length > 0) this.#schemaIs(replica.openParams.schema);
+          if (replica.openParams && records.length > 0) this.#raiseSchema(replica.openParams.schema);
           return pushed;
         } finally {
           replica.pushes.delete(pushing);
@@ -142,14 +142,14 @@ export class JournalPort {
         hosts.mark(host, 'leaving');
         return {};
       },
-      'journal.info': async () => ({ journal: await this.#ask(journal.info()), hosts: hosts.list() }),
+      'journal.info': async () => ({ journal: await this.#runOperation(journal.info()), hosts: hosts.list() }),
       'journal.cluster': async () => ({ cluster: (await journal.examine?.()) ?? null }),
       'lease.take': async (params) => {
         const lease = { ...params, holder: origin(), present: presence.now() };
-        return { fence: await this.#ask(journal.takeLease(lease)) };
+        return { fence: await this.#runOperation(journal.takeLease(lease)) };
       },
       'lease.release': async ({ name, fence }) => {
-        await this.#ask(journal.releaseLease(name, origin(), fence));
+        await this.#runOperation(journal.releaseLease(name, origin(), fence));
         return {};
       },
       'host.signal': async ({ to, payload }) => {
@@ -200,23 +200,23 @@ export class JournalPort {
     return openParams !== undefined && openParams.schema < this.#schema;
   }
 
-  #schemaIs(schema: number): void {
+  #raiseSchema(schema: number): void {
     this.#schema = Math.max(this.#schema, schema);
     for (const [host, replica] of this.#replicas) if (this.#isOutdated(replica)) this.#deps.hosts.mark(host, 'outdated');
   }
 
   /** Runs an operation of the journal and words its errors for the user. Each problem is logged once. */
-  async #ask<T>(work: Promise<T>): Promise<T> {
+  async #runOperation<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
       const described = describeError(error);
-      if (described) this.#note(described.message);
+      if (described) this.#logProblem(described.message);
       throw described ?? error;
     }
   }
 
-  #note(problem: string): void {
+  #logProblem(problem: string): void {
     if (problem === this.#problem) return;
     this.#deps.log(problem || 'The journal works again');
     this.#problem = problem;

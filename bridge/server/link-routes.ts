@@ -20,14 +20,14 @@ export const createLinkUrl = (origin: string, code: string): string => `${origin
 
 /**
  * `POST /link {code}`: the app on its own origin trades a single-use code for credentials. `POST /link/code`: the owner, with the token,
- * gets a URL with a new code. A vault's codes are valid only at its own origin, where its pages store the credentials. `elsewhere`: URL of
+ * gets a URL with a new code. A vault's codes are valid only at its own origin, where its pages store the credentials. `remoteAppUrl`: URL of
  * the first vault's app for other machines' browsers; undefined if they can't open it.
  */
 export function registerLinkRoutes(app: FastifyInstance, vaults: VaultRegistry, remoteAppUrl: string | undefined): void {
   app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const { origin } = request.headers;
-    const { home, admission, auth, codes, log } = vaults.door(request.raw);
+    const { home, admission, auth, codes, log } = vaults.byHost(request.raw);
     if (origin === undefined || origin !== admission.appOrigin(toAdmissionRequest(request.raw))) {
       return reply.code(403).send(createErrorBody(403, 'Only the app can be paired'));
     }

@@ -32,7 +32,7 @@ export interface MetricDefinition {
 export function registerOperationsRoutes(app: FastifyInstance, deps: OperationsDeps): void {
   const { vaults, about, reach } = deps;
   const registries = new Map<Vault, Promise<Registry>>();
-  const findVault = (request: FastifyRequest): Vault => vaults.among(request.raw)?.[0] ?? vaults.first;
+  const findVault = (request: FastifyRequest): Vault => vaults.getCandidates(request.raw)?.[0] ?? vaults.first;
 
   app.get('/health', async (request, reply) => {
     reply.header('cache-control', 'no-store');

@@ -36,7 +36,7 @@ export class ReceiptFile {
   /** Appends receipts durably. Resolves to false on failure. */
   append(receipts: readonly UsageReceipt[]): Promise<boolean> {
     this.#lines += receipts.length;
-    return this.#do(async () => {
+    return this.#enqueueWrite(async () => {
       const file = await open(this.#path, 'a', 0o600);
       try {
         await file.writeFile(serializeReceipts(receipts));
@@ -50,7 +50,7 @@ export class ReceiptFile {
   /** Replaces the file's contents. */
   replace(receipts: readonly UsageReceipt[]): Promise<boolean> {
     this.#lines = receipts.length;
-    return this.#do(() =>
+    return this.#enqueueWrite(() =>
       receipts.length === 0 ? rm(this.#path, { force: true }) : writeFileAtomically(this.#path, serializeReceipts(receipts), rename),
     );
   }
@@ -61,7 +61,7 @@ export class ReceiptFile {
   }
 
   /** Serializes writes. Never rejects: the receipts remain in memory. */
-  #do(write: () => Promise<void>): Promise<boolean> {
+  #enqueueWrite(write: () => Promise<void>): Promise<boolean> {
     const done = this.#work.then(write).then(
       () => {
         this.#failed = false;

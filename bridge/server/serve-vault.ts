@@ -119,7 +119,7 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
   ring.hide([token, vaultKey]);
   const hosts = new HostRegistry(about.mode, timing);
   const access = await AccessGrants.open(home.accessFile, log);
-  const password = new OwnerPassword(home.passwordFile, { warn: log, lookMs: timing.passwordMs });
+  const password = new OwnerPassword(home.passwordFile, { warn: log, checkMs: timing.passwordMs });
   const auth = new Authenticator({ token, credentials: await home.credentials(), access, password, limiter });
   hosts.on('join', ({ kind, build }) => log(`A host attached (${kind}, build ${build})`));
   hosts.on('attach', (kind) => log(`The vault is served by ${HOST_LABELS[kind]}`));
@@ -131,7 +131,7 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
   const receipts = await ReceiptQueue.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
   const ports = createHostPorts({
     ...{ name, journal, vaultKey, browserWay, access, linked: { home, auth }, hosts, home: home.dir, callbackUrl },
-    ...{ via, exchanges, standing: routeCache, ring, log, presenceMs: timing.presenceMs },
+    ...{ via, exchanges, routeCache, ring, log, presenceMs: timing.presenceMs },
     system: { home, ...about },
   });
   const hello: Hello = {
@@ -156,7 +156,7 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
     via,
     exchanges,
     receipts,
-    standing: routeCache,
+    routeCache,
     log,
   });
 

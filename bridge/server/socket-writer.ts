@@ -10,7 +10,7 @@ export class SocketWriter {
   readonly #socket: WebSocket;
   /** Bytes not yet taken by the socket, and the time since when it has taken none. */
   #unsent = 0;
-  #stuckSince = 0;
+  #stalledSince = 0;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -23,18 +23,18 @@ export class SocketWriter {
 
   /** Whether the socket has taken nothing for `ms`. `now` is monotonic, in milliseconds. */
   isStalled(now: number, ms: number): boolean {
-    return this.#unsent > 0 && now - this.#stuckSince >= ms;
+    return this.#unsent > 0 && now - this.#stalledSince >= ms;
   }
 
   /** Sends a chunk of a text message; `fin` ends the message. */
   send(stream: Stream, chunk: Uint8Array, fin: boolean): void {
     const bytes = chunk.byteLength;
     if (this.#socket.readyState !== this.#socket.OPEN) return stream.release(bytes);
-    if (this.#unsent === 0) this.#stuckSince = performance.now();
+    if (this.#unsent === 0) this.#stalledSince = performance.now();
     this.#unsent += bytes;
     this.#socket.send(copyChunk(chunk), { binary: false, fin }, () => {
       this.#unsent -= bytes;
-      this.#stuckSince = performance.now();
+      this.#stalledSince = performance.now();
       stream.release(bytes);
     });
   }

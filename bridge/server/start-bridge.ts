@@ -156,10 +156,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         return sendError(response, 400, 'The Host header is missing', { connection: 'close' });
       const navigation = isNavigation(request.method, request.headers.accept) && !isReserved(request.url ?? '');
       if (!vaults) return sendError(response, 503, 'The gateway is starting', { connection: 'close' });
-      const refusal = vaults.door(request).admission.refuse(toAdmissionRequest(request), navigation);
+      const refusal = vaults.byHost(request).admission.refuse(toAdmissionRequest(request), navigation);
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
       if (closing) return sendError(response, 503, SERVER_CLOSING.reason, { 'retry-after': '1', connection: 'close' });
-      if (!vaults.among(request)) return sendError(response, 404, NO_VAULT);
+      if (!vaults.getCandidates(request)) return sendError(response, 404, NO_VAULT);
       if (isApiUrl(request.url)) return vaults.byToken(request, getRequestToken(request)).api(request, response);
       const returned = vaults.byCallback(request);
       if (returned) returned.callback(request, response);

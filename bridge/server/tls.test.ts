@@ -190,7 +190,7 @@ it('uses a new certificate once it exists, and keeps the old one if it is unread
     files: shown,
     front: { renew: ({ names }) => void renewed.push([...names]) },
     log: (line) => void lines.push(line),
-    lookMs: 5,
+    checkMs: 5,
   });
   await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^Warning: The certificate expires in 1 day\./)]));
   await writeFile(shown.cert, 'half');

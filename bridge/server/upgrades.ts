@@ -40,7 +40,7 @@ export function createUpgradeHandler({
   return (request, transport, head) => {
     transport.on('error', () => transport.destroy());
     const arrival = toAdmissionRequest(request);
-    const doorVault = vaults.door(request);
+    const doorVault = vaults.byHost(request);
     const { admission } = doorVault;
     const refusal = admission.refuse(arrival, false);
     if (refusal) return rejectUpgrade(transport, refusal.status, refusal.message);
@@ -52,7 +52,7 @@ export function createUpgradeHandler({
       if (origin === undefined || origin !== admission.appOrigin(arrival)) return rejectUpgrade(transport, 403, 'Only the app can host');
       return acceptUpgrade(uplinkServer, request, transport, head, (socket) => doorVault.uplink(socket, origin));
     }
-    const candidates = vaults.among(request);
+    const candidates = vaults.getCandidates(request);
     if (!candidates) return rejectUpgrade(transport, 404, NO_VAULT);
     if (path === RESPONSES_PATH) {
       const { responses, log } = vaults.byToken(request, getRequestToken(request));
@@ -70,7 +70,7 @@ export function createUpgradeHandler({
     }
     if (clients.full) return rejectUpgrade(transport, 503, `${PROTOCOL_LIMITS.maxConnections} clients are already connected`);
     const caller = {
-      ...{ origin, among: candidates },
+      ...{ origin, candidates },
       bearer: getBearerToken(authorization),
       userAgent: userAgent?.slice(0, 500),
       address: arrival.remoteAddress,

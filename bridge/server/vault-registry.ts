@@ -27,7 +27,7 @@ export class VaultRegistry {
   }
 
   /** Returns the vault whose origin was requested. Its admission applies, and only its pages and host are served there. */
-  door({ headers }: Pick<VaultAddress, 'headers'>): Vault {
+  byHost({ headers }: Pick<VaultAddress, 'headers'>): Vault {
     const name = NAMED_HOST.exec(headers.host ?? '')?.[1];
     return (name !== undefined && this.#byName.get(name.toLowerCase())) || this.first;
   }
@@ -36,8 +36,8 @@ export class VaultRegistry {
    * Returns the vaults that a request may be for: one if the URL names it (`work.localhost`, `?vault=work`), else all. Undefined if there
    * is none with that name.
    */
-  among(request: VaultAddress): VaultCandidates | undefined {
-    const doorVault = this.door(request);
+  getCandidates(request: VaultAddress): VaultCandidates | undefined {
+    const doorVault = this.byHost(request);
     const requestedName = getRequestedName(request.url);
     if (requestedName === undefined) return doorVault === this.first ? [this.first, ...this.all.slice(1)] : [doorVault];
     const namedVault = this.#byName.get(requestedName);
@@ -46,23 +46,23 @@ export class VaultRegistry {
 
   /** Finds the vault of a request by its bearer token. */
   byToken(request: VaultAddress, token: string | undefined): Vault {
-    const candidates = this.among(request) ?? [this.first];
+    const candidates = this.getCandidates(request) ?? [this.first];
     return (token !== undefined && findByToken(candidates, token)) || candidates[0];
   }
 
   /** Finds the vault of a request that returns from an OAuth service; undefined for other requests. */
   byCallback(request: VaultAddress): Vault | undefined {
     const name = getCallbackVault(request.url);
-    return name === '' ? this.door(request) : name === undefined ? undefined : this.#byName.get(name);
+    return name === '' ? this.byHost(request) : name === undefined ? undefined : this.#byName.get(name);
   }
 
   /** Authenticates a client by its `connect`, against the challenge of its connection. */
   async admit(
-    { among, bearer, origin }: { among: VaultCandidates; bearer: string | undefined; origin: string | undefined },
+    { candidates, bearer, origin }: { candidates: VaultCandidates; bearer: string | undefined; origin: string | undefined },
     auth: unknown,
     nonce: string,
   ): Promise<{ vault: Vault; verdict: AdmittedClient } | { vault?: undefined; verdict: Denial }> {
-    const vault = await this.#byConnect(among, auth, bearer);
+    const vault = await this.#byConnect(candidates, auth, bearer);
     if (!vault) return { verdict: AMBIGUOUS_VAULT };
     const verdict = await vault.auth.checkConnect(auth, bearer, nonce, origin);
     return verdict.ok ? { vault, verdict } : { verdict };

@@ -30,7 +30,7 @@ verifies(
     const text = '-----BEGIN NATS USER JWT-----\nx\n-----BEGIN USER NKEY SEED-----\n';
     writeFileSync(credentials, text);
     const own = { servers, websocket, tls: { ca: '/ca.pem' }, replicas: 3 as const };
-    for (const [settings, way] of [
+    for (const [settings, expected] of [
       [own, {}],
       [
         { ...own, user: 'perch', password: 'word' },
@@ -40,7 +40,7 @@ verifies(
       [{ ...own, credentials }, { credentials: text }],
     ] as const) {
       const transport = await getBrowserTransport(settings, resolve);
-      expect(transport).toEqual({ servers: websocket, ...way });
+      expect(transport).toEqual({ servers: websocket, ...expected });
       expect(browserTransport.parse(transport)).toEqual(transport);
     }
   },

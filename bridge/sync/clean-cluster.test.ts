@@ -19,13 +19,13 @@ if (!hasNats) test.skip('vault.cluster/clean: nats-server is not installed here'
 describe.runIf(hasNats)('unreferenced objects', () => {
   verifies('vault.cluster/clean', 'are taken out, others not; a machine that was away and still refers to one brings it back', async () => {
     await using nats = await createNatsServer();
-    const [kept, dropped] = [file('kept'), file('dropped')];
+    const [retained, dropped] = [file('kept'), file('dropped')];
     await using b = await startMachine(createSettings(nats.url));
     {
       await using a = await startMachine(createSettings(nats.url), { ages: { ...OBJECT_AGES, trust: 0 } });
-      for (const { hash, bytes } of [kept, dropped]) await a.journal.putBlob(hash, bytes);
+      for (const { hash, bytes } of [retained, dropped]) await a.journal.putBlob(hash, bytes);
       await a.journal.push(
-        [createVersion('x', 1, 'a', { blobs: [kept.hash] }), createVersion('y', 2, 'a', { blobs: [dropped.hash] })],
+        [createVersion('x', 1, 'a', { blobs: [retained.hash] }), createVersion('y', 2, 'a', { blobs: [dropped.hash] })],
         'a',
       );
       await awaitAgreement([a, b], 2);
@@ -34,19 +34,20 @@ describe.runIf(hasNats)('unreferenced objects', () => {
       await hasRecords(a, 'apart');
       // A record that the offline machine writes refers to the object.
       await a.journal.push([createVersion('y', 4, 'a', { blobs: [dropped.hash] })], 'a');
-      const home = await a.away();
+      const home = await a.disconnect();
       await nats.start();
       await b.journal.push([createVersion('y', 3, 'b', { payload: null, deleted: true })], 'b');
       await using cleaner = await startMachine(createSettings(nats.url), { ages: now });
       await waitFor(async () => (await countObjects(nats)).objects === 1, 'the object that nothing refers to, taken out');
       await awaitAgreement([b, cleaner], 2);
       await waitFor(() => cleaner.lines.includes('Removed one unused object from the cluster'));
-      await home.back();
+      await home.reconnect();
       await awaitAgreement([a, b, cleaner], 2);
     }
     await using later = await startMachine(createSettings(nats.url));
     await awaitAgreement([b, later], 2);
-    for (const { hash, bytes } of [kept, dropped]) expect(Buffer.from((await later.journal.getBlob(hash)) ?? []).equals(bytes)).toBe(true);
+    for (const { hash, bytes } of [retained, dropped])
+      expect(Buffer.from((await later.journal.getBlob(hash)) ?? []).equals(bytes)).toBe(true);
   });
 
   verifies('vault.cluster/clean', 'deletes nothing that is recent, or that an unreadable record may refer to', async () => {

@@ -31,7 +31,7 @@ describe.runIf(hasNats)('a connection that stays open while the servers lose the
       let isShared = false;
       const connect = (stop: AbortSignal): Promise<void> =>
         new ClusterSession({
-          ...{ options: { nats: createSettings(nats.urls), lookMs: 20 }, journal, seal, state, presence: new Presence(seal, () => []) },
+          ...{ options: { nats: createSettings(nats.urls), checkMs: 20 }, journal, seal, state, presence: new Presence(seal, () => []) },
           ...{ schema: () => 1, sawSchema: () => {}, onschema: async () => {}, onforeign: () => {}, onsent: () => {} },
           onconnected: () => {},
           onstate: (state) => (isShared = state === 'shared'),
@@ -99,19 +99,19 @@ describe.runIf(hasNats)('a single server whose machine loses power', () => {
       await using two = await startMachine(createSettings(nats.url));
       await one.journal.push(createVersions(5), 'a');
       await awaitAgreement([one, two], 5);
-      const other = await two.away();
+      const other = await two.disconnect();
       await nats.writeThrough();
       await hasRecords(one, 'shared');
       await one.journal.push([createVersion('a0', 2000, 'a')], 'a');
       await waitFor(async () => (await one.journal.examine()).unsent === 0, 'what it acknowledges');
-      const own = await one.away();
+      const own = await one.disconnect();
 
-      await nats.loseRest();
-      await other.back();
+      await nats.loseUnsynced();
+      await other.reconnect();
       await hasRecords(two, 'shared');
       await two.journal.push([createVersion('a1', 3000, 'b'), createVersion('a2', 3000, 'b')], 'b');
       await waitFor(async () => (await two.journal.examine()).unsent === 0, 'what the other one wrote');
-      await own.back();
+      await own.reconnect();
       const newest = (records: readonly SyncRecord[]): string =>
         records
           .slice(0, 3)

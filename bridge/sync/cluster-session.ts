@@ -22,7 +22,7 @@ export interface ClusterSessionOptions {
   resolve?: ResolveSecret;
   log?: (line: string) => void;
   /** Overrides for tests. */
-  lookMs?: number;
+  checkMs?: number;
   ages?: ObjectAges;
 }
 
@@ -50,8 +50,8 @@ export interface ClusterSessionDeps {
 /** One connection to the cluster, from opening to close. */
 export class ClusterSession {
   readonly #deps: ClusterSessionDeps;
-  #kick: () => void = () => {};
-  #doubt: () => void = () => {};
+  #wake: () => void = () => {};
+  #requestFullCheck: () => void = () => {};
   /** Number of subjects that the stream had beyond the known ones at the last full check. */
   #excess = 0;
   /** Set while the vault's streams are available. */
@@ -65,7 +65,7 @@ export class ClusterSession {
 
   /** Wakes the sender: the journal may have new records. */
   kick(): void {
-    this.#kick();
+    this.#wake();
   }
 
   /** Runs until `stop` is aborted, then resolves. Rejects with any error that ends the session. */
@@ -112,7 +112,7 @@ export class ClusterSession {
     const exchange = new RecordExchange({
       ...{ ...shared, signal, schema, onschema, onforeign },
       onresend: () => this.kick(),
-      onunsure: () => void (signal.aborted || this.#passedOver()),
+      onunsure: () => void (signal.aborted || this.#markDoubtful()),
     });
     const caughtUp = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => caughtUp.resolve(), { once: true });
@@ -157,7 +157,7 @@ export class ClusterSession {
     const { onsent, onstate } = this.#deps;
     signal.addEventListener('abort', () => this.kick(), { once: true });
     while (!signal.aborted) {
-      const woken = new Promise<void>((resolve) => (this.#kick = resolve));
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       while (!signal.aborted && (await exchange.send())) onsent();
       onsent();
       if (signal.aborted) return;
@@ -175,7 +175,7 @@ export class ClusterSession {
     const before = state.marks.leader;
     if (leader === '' || leader === before) return;
     state.recordMarks([], { leader, ...(before !== '' && { doubtful: true }) });
-    this.#doubt();
+    this.#requestFullCheck();
   }
 
   /** Compares the number of subjects: if the stream was read to its end, unknown subjects were skipped. */
@@ -184,21 +184,21 @@ export class ClusterSession {
     const passedOver = subjects - state.subjects;
     if (passedOver <= this.#excess) return;
     this.#excess = passedOver;
-    this.#passedOver();
+    this.#markDoubtful();
   }
 
   /** Marks the state as doubtful and triggers a full check. */
-  #passedOver(): void {
+  #markDoubtful(): void {
     this.#deps.state.recordMarks([], { doubtful: true });
-    this.#doubt();
+    this.#requestFullCheck();
   }
 
   /** Repeats the full check whenever the state is doubtful. */
   async #recheckStream(exchange: RecordExchange, signal: AbortSignal): Promise<void> {
     const { state } = this.#deps;
-    signal.addEventListener('abort', () => this.#doubt(), { once: true });
+    signal.addEventListener('abort', () => this.#requestFullCheck(), { once: true });
     while (!signal.aborted) {
-      const doubted = new Promise<void>((resolve) => (this.#doubt = resolve));
+      const doubted = new Promise<void>((resolve) => (this.#requestFullCheck = resolve));
       const { doubtful, leader } = state.marks;
       if (doubtful) {
         await exchange.recheck();
@@ -214,7 +214,7 @@ export class ClusterSession {
     const { jsm, stream } = cluster;
     const { created } = cluster.info;
     for (;;) {
-      await abortableDelay(this.#deps.options.lookMs ?? CHECK_MS, signal);
+      await abortableDelay(this.#deps.options.checkMs ?? CHECK_MS, signal);
       if (signal.aborted) return;
       const { state } = this.#deps;
       const { subjects: known } = state;

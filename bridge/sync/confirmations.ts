@@ -1,24 +1,24 @@
 /** Waits for conditions, with a timeout. */
 export class ConditionWaiter {
-  readonly #looks = new Set<() => void>();
+  readonly #checks = new Set<() => void>();
 
-  /** Resolves when `isSo` returns true, or after `ms` milliseconds. */
+  /** Resolves when `condition` returns true, or after `ms` milliseconds. */
   wait(condition: () => boolean, ms: number): Promise<void> {
     if (condition()) return Promise.resolve();
     return new Promise((resolve) => {
       const settle = (): void => {
         clearTimeout(timer);
-        this.#looks.delete(check);
+        this.#checks.delete(check);
         resolve();
       };
       const check = (): void => void (condition() && settle());
       const timer = setTimeout(settle, ms);
-      this.#looks.add(check);
+      this.#checks.add(check);
     });
   }
 
   /** Checks all pending conditions again. */
   look(): void {
-    for (const check of [...this.#looks]) check();
+    for (const check of [...this.#checks]) check();
   }
 }

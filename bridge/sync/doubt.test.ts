@@ -26,7 +26,7 @@ describe.runIf(hasNats)('servers that renumber messages after a failure', () => 
       await one.journal.push(createVersions(5), 'a');
       await awaitAgreement([one, two], 5);
 
-      const restart = await one.away();
+      const restart = await one.disconnect();
       const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
       const before = [...state.listKnown()].map(({ name }) => [name, state.getKnown(name)] as const);
       await two.journal.push([createVersion('a0', 2000, 'b'), createVersion('a1', 2000, 'b')], 'b');
@@ -38,7 +38,7 @@ describe.runIf(hasNats)('servers that renumber messages after a failure', () => 
         if (known) state.recordMarks([[name, { ...known, seq: at % 2 ? last : known.seq }]]);
       state.recordMarks([], { read: last, doubtful: true });
       state.close();
-      await restart.back();
+      await restart.reconnect();
       await awaitAgreement([one, two], (records) => records.filter(({ clock }) => clock.endsWith('-b')).length === 2, 20_000);
     },
     120_000,

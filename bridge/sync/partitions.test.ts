@@ -114,12 +114,12 @@ async function suffer(
 ): Promise<void> {
   const leader = at === 'leader' ? await nodes[0]?.leader() : undefined;
   const chosen: NodeIndex = at === 'leader' ? (NODES.find((each) => leader === `n${each}`) ?? 0) : at;
-  const [node, one] = [nodes[chosen], machines[chosen]];
-  const place = what === 'node' ? node?.place : one?.place;
+  const [node, machine] = [nodes[chosen], machines[chosen]];
+  const place = what === 'node' ? node?.place : machine?.place;
   if (kind === 'cut') place?.cut();
   else if (what === 'node') await (kind === 'kill' ? node?.kill() : node?.signal('SIGSTOP'));
-  else if (kind === 'kill') await one?.machine.kill();
-  else one?.machine.pause();
+  else if (kind === 'kill') await machine?.machine.kill();
+  else machine?.machine.pause();
   await sleep(lasts);
 }
 

@@ -102,17 +102,17 @@ describe.runIf(hasNats)('permissions of a vault’s user', () => {
     for (const forCluster of [true, false]) {
       const account = createNatsConfiguration({ vault: VAULT, user: 'u', ownAccount: true, forCluster, storage: '1GB' });
       await using nats = await createNatsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, PASSWORD)} }` });
-      const [here, there] = [await dial(nats, 'u', VAULT), await dial(nats, 'u', VAULT)];
+      const [clientA, clientB] = [await dial(nats, 'u', VAULT), await dial(nats, 'u', VAULT)];
       const seal = new RecordSeal(KEY);
       const linked = Promise.withResolvers<NatsLink>();
-      acceptBridges({ nc: there, seal, vaultKey: KEY }, 'there', linked.resolve);
-      await there.flush();
-      const dialled = dialBridge({ nc: here, seal, vaultKey: KEY }, 'there');
+      acceptBridges({ nc: clientB, seal, vaultKey: KEY }, 'there', linked.resolve);
+      await clientB.flush();
+      const dialled = dialBridge({ nc: clientA, seal, vaultKey: KEY }, 'there');
       if (forCluster) {
         const links = [await dialled, await linked.promise];
         for (const link of links) link.close();
       } else await expect(dialled).rejects.toThrow(/permissions? violation/i);
-      await Promise.all([here.close(), there.close()]);
+      await Promise.all([clientA.close(), clientB.close()]);
     }
   });
 

@@ -90,8 +90,8 @@ export class RecordExchange {
     await checkCaughtUp();
     const end = new AbortController();
     const ended = AbortSignal.any([signal, end.signal]);
-    const { last_seq: there } = cluster.info.state;
-    const messages = await readMessages(cluster, state.marks.read + 1, { ahead: MAX_PREFETCH, there, onunsure, signal: ended });
+    const { last_seq: lastSeq } = cluster.info.state;
+    const messages = await readMessages(cluster, state.marks.read + 1, { ahead: MAX_PREFETCH, lastSeq, onunsure, signal: ended });
     if (signal.aborted) return;
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
@@ -157,7 +157,7 @@ export class RecordExchange {
     return raceAbort(fetchBlob(cluster, seal, hash), signal);
   }
 
-  /** `isAnew`: the messages were read before, or should have been. */
+  /** `isReread`: the messages were read before, or should have been. */
   async #receiveBatch(batch: readonly RawMessage[], isReread = false): Promise<void> {
     const received: RecordMessage[] = [];
     for (const message of batch) {

@@ -63,12 +63,12 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   #closed: Promise<void> | undefined;
   #hosts: () => readonly string[] = () => [];
   #session: ClusterSession | undefined;
-  #foreign = 0;
+  #foreignCount = 0;
   /** Schema that each host writes, and the newest one written. */
   readonly #schemas = new Map<string, number>();
   #schema = 0;
   #disconnectedSince: number | null = null;
-  readonly #works = new Set<(cluster: VaultStreams, signal: AbortSignal) => void>();
+  readonly #tasks = new Set<(cluster: VaultStreams, signal: AbortSignal) => void>();
   readonly #sending = new ConditionWaiter();
   cluster: ClusterState = { state: 'connecting', problem: null };
 
@@ -100,7 +100,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
 
   /** Calls `work` for every connection to the cluster, including the current one. `signal` is aborted at disconnection. */
   whileConnected(work: (cluster: VaultStreams, signal: AbortSignal) => void): void {
-    this.#works.add(work);
+    this.#tasks.add(work);
     const connected = this.#session?.connected;
     if (connected) work(connected.cluster, connected.signal);
   }
@@ -183,7 +183,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   async info(): Promise<JournalInfo> {
     const info = await this.#journal.info();
     const notices = [...info.notices];
-    if (this.#foreign > 0)
+    if (this.#foreignCount > 0)
       notices.push({
         at: Date.now(),
         message: 'Data in the cluster was not encrypted by this vault or was changed. It was ignored and sent again from here.',
@@ -191,7 +191,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     // The problem may be over by the time this is counted.
     const { problem } = this.cluster;
     if (problem) {
-      const waiting = await this.#waiting();
+      const waiting = await this.#describeUnsent();
       notices.push({
         at: this.#disconnectedSince ?? Date.now(),
         message: `${problem.message.replace(/\.$/, '')}. ${waiting} not synced with other computers yet. Everything is saved on this computer.`,
@@ -234,7 +234,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return { count: records.length, isMore: next < head };
   }
 
-  async #waiting(): Promise<string> {
+  async #describeUnsent(): Promise<string> {
     const { count, isMore } = await this.#countUnsent();
     if (isMore) return `More than ${count.toLocaleString('en')} changes are`;
     return count === 1 ? 'One change is' : `${count.toLocaleString('en')} changes are`;
@@ -288,9 +288,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
         this.emit('replaced', 'Another computer has a newer version of Perch');
       },
-      onforeign: () => void this.#foreign++,
+      onforeign: () => void this.#foreignCount++,
       onconnected: (cluster, signal) => {
-        for (const work of this.#works) work(cluster, signal);
+        for (const work of this.#tasks) work(cluster, signal);
       },
       onstate: (state) => this.#setState(state, null),
       onsent: () => this.#sending.look(),

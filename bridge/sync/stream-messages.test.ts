@@ -33,7 +33,7 @@ describe.runIf(hasNats)('a server that sends less than its stream has', () => {
     try {
       for (const text of ['one', 'two', 'three']) await publish(text);
       const reading = (async () => {
-        const options = { ahead: 10, there: 3, onunsure: () => {}, signal: stop.signal, after };
+        const options = { ahead: 10, lastSeq: 3, onunsure: () => {}, signal: stop.signal, after };
         for await (const { seq } of await readMessages(cluster, 2, options)) came.push(seq);
       })();
       await clock.waitForTimer(SILENCE_MS);
@@ -82,21 +82,21 @@ describe.runIf(hasNats)('a server that sends less than its stream has', () => {
       const stop = new AbortController();
       const onunsure = vi.fn();
       const came: number[] = [];
-      let there = 0;
-      while (there < 330) there = await publish(`old.${there}`);
+      let lastSeq = 0;
+      while (lastSeq < 330) lastSeq = await publish(`old.${lastSeq}`);
       const reading = (async () => {
-        const options = { ahead: 10, there, onunsure, signal: stop.signal };
+        const options = { ahead: 10, lastSeq, onunsure, signal: stop.signal };
         for await (const { seq } of await readMessages(ofThree, 1, options)) came.push(seq);
       })();
-      await waitFor(() => came.at(-1) === there, 'what was there');
-      const all = Array.from({ length: there }, (_, at) => at + 1);
+      await waitFor(() => came.at(-1) === lastSeq, 'what was there');
+      const all = Array.from({ length: lastSeq }, (_, at) => at + 1);
       expect(came).toEqual(all.filter((seq) => seq <= 300 || seq % 3 !== 1));
       expect(onunsure).toHaveBeenCalledTimes(1);
       came.length = 0;
       // The first is left out, the second is replaced by the fourth.
       for (const text of ['one', 'two', 'three', 'two', 'five']) await publish(text);
-      await waitFor(() => came.at(-1) === there + 5, 'what came later');
-      expect(came.map((seq) => seq - there).filter((at) => at !== 2)).toEqual([1, 3, 4, 5]);
+      await waitFor(() => came.at(-1) === lastSeq + 5, 'what came later');
+      expect(came.map((seq) => seq - lastSeq).filter((at) => at !== 2)).toEqual([1, 3, 4, 5]);
       stop.abort();
       await reading;
       await cluster.nc.close();
@@ -110,14 +110,14 @@ describe.runIf(hasNats)('a server that sends less than its stream has', () => {
     for (const each of [one, two]) await hasRecords(each, 'shared');
     await one.journal.push([createVersion('first', 1000, 'a')], 'a');
     await awaitAgreement([one, two], 1);
-    const restart = await one.away();
+    const restart = await one.disconnect();
     await two.journal.push([createVersion('passed over', 2000, 'b'), createVersion('that too', 2000, 'b')], 'b');
     await waitFor(async () => (await two.journal.examine()).unsent === 0, 'what the other one wrote');
     // Simulates a server that had other messages under these numbers.
     const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
     state.recordMarks([], { read: 3 });
     state.close();
-    await restart.back();
+    await restart.reconnect();
     await awaitAgreement([one, two], 3);
   });
 });

@@ -93,7 +93,7 @@ class Vault implements AsyncDisposable {
   }
 
   #machine(at: NodeIndex): Promise<TestMachine> {
-    return startMachine(createSettings(this.#nats.ways[at] ?? []), { vaultKey: this.key });
+    return startMachine(createSettings(this.#nats.machineUrls[at] ?? []), { vaultKey: this.key });
   }
 }
 

@@ -62,7 +62,7 @@ export class ClusterChaosRun implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const upstream = stack.use(await startUpstream({ models: ['slow-50', 'slow-500'] }));
     const nats = stack.use(await startThreeNodes());
-    const gateways = stack.use(await startGatewaysOver(nats.ways, options.isCluster ? ['--cluster'] : []));
+    const gateways = stack.use(await startGatewaysOver(nats.machineUrls, options.isCluster ? ['--cluster'] : []));
     const chaos = new ClusterChaosRun({ ...options, upstream, nats, gateways });
     const [first] = gateways;
     if (!first) throw new Error('there are three');

@@ -62,16 +62,16 @@ else
   });
 
 verifies('desktop/none', 'no screen, and a screen that does not respond', async () => {
-  for (const [env, why] of [
+  for (const [env, reason] of [
     [{}, 'neither DISPLAY nor WAYLAND_DISPLAY is set'],
     [{ DISPLAY: ':65000' }, 'Couldn’t take a screenshot'],
   ] as const) {
     const bridge = createBridge(env);
     await expect(bridge.call(desktopPort, 'desktop.screenshot', {})).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: expect.stringContaining(why),
+      message: expect.stringContaining(reason),
     });
-    expect((await bridge.call(desktopPort, 'desktop.check', {})).problem).toContain(why);
+    expect((await bridge.call(desktopPort, 'desktop.check', {})).problem).toContain(reason);
   }
 });
 

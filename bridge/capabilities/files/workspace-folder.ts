@@ -87,7 +87,7 @@ export class WorkspaceFolder {
       const root = await realpath(this.path);
       const listing = new DirectoryCache(this.#disk);
       const outcomes: StepOutcome[] = [];
-      const baseline: BaselineEntry[] = [];
+      const agreedEntries: BaselineEntry[] = [];
       for (const some of groupWrites(steps)) {
         const results = await Promise.allSettled(some.map((step) => this.#applyStep(listing, root, step)));
         for (const [at, result] of results.entries()) {
@@ -95,10 +95,10 @@ export class WorkspaceFolder {
           const step = some[at];
           outcomes.push(result.value);
           if (step && result.value.outcome === 'done')
-            baseline.push({ path: step.path, agreed: step.do === 'remove' ? null : step.agreed });
+            agreedEntries.push({ path: step.path, agreed: step.do === 'remove' ? null : step.agreed });
         }
       }
-      await this.#baseline.update(baseline);
+      await this.#baseline.update(agreedEntries);
       return outcomes;
     });
   }

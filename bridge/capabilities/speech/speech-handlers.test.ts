@@ -154,12 +154,12 @@ verifies('tts/fallback', 'why the network’s voices do not is told in words', a
       message: expect.stringMatching(/^No voice is available: online voices can’t be reached\. Connect to the internet, /),
     });
   }
-  for (const [behaviour, why] of [
+  for (const [behaviour, reason] of [
     ['refuses', 'HTTP 401'],
     ['hangs up', 'the connection was closed early'],
   ] as const) {
     const { neural } = await service(behaviour);
-    await expect(spoken(neural)).rejects.toMatchObject({ message: expect.stringContaining(`are unavailable: ${why}. Connect `) });
+    await expect(spoken(neural)).rejects.toMatchObject({ message: expect.stringContaining(`are unavailable: ${reason}. Connect `) });
   }
 });
 

@@ -29,7 +29,7 @@ export interface MemberOptions extends Partial<FakeHostOptions> {
   /** False: only tabs may host. */
   hosts?: boolean;
   /** Its host attaches only after this promise resolves. */
-  comesUp?: Promise<void>;
+  attachAfter?: Promise<void>;
   times?: Partial<typeof SERVING_TIMES>;
 }
 
@@ -37,7 +37,7 @@ export interface MemberOptions extends Partial<FakeHostOptions> {
 export async function createMember(
   name: string,
   servers: string[],
-  { hosts = true, comesUp, times, ...host }: MemberOptions = {},
+  { hosts = true, attachAfter, times, ...host }: MemberOptions = {},
 ): Promise<ClusterTestMember> {
   const machine = await startMachine(createSettings(servers), { confirmMs: 2000 });
   const bridge = await startTestBridge({ token: OWNER, journal: machine.journal, vaultKey: KEY, via: toViaId(KEY) });
@@ -56,7 +56,7 @@ export async function createMember(
       const attach = async (): Promise<void> => {
         if (turn === lastTurn) current = await bridge.attach(script);
       };
-      if (comesUp) void comesUp.then(attach);
+      if (attachAfter) void attachAfter.then(attach);
       else await attach();
     },
     async stop() {
@@ -84,7 +84,7 @@ export async function createMember(
     stop: () =>
       (stopping ??= (async () => {
         await cluster.leave();
-        await bridge.bridge.close(cluster.farewell);
+        await bridge.bridge.close(cluster.shutdownReason);
         await cluster.close();
         await machine[Symbol.asyncDispose]();
       })()),

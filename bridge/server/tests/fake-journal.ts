@@ -24,7 +24,7 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
   readonly rows = new Map<string, Row>();
   readonly blobs = new Map<string, Uint8Array>();
   /** Arguments of `takeLease` calls. */
-  readonly asked: Parameters<Journal['takeLease']>[0][] = [];
+  readonly leaseRequests: Parameters<Journal['takeLease']>[0][] = [];
   readonly released: unknown[] = [];
   closed = false;
   readonly #schemas = new Map<string, number>();
@@ -70,10 +70,10 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
 
   async takeLease(lease: Parameters<Journal['takeLease']>[0]): Promise<number | null> {
     this.#check();
-    this.asked.push(lease);
+    this.leaseRequests.push(lease);
     const { present, presumed, holder } = lease;
     const isPresent = presumed !== undefined && presumed !== holder && (present === null || present.includes(presumed));
-    return isPresent ? null : this.asked.length;
+    return isPresent ? null : this.leaseRequests.length;
   }
 
   async releaseLease(...args: [name: string, holder: string, fence: number]): Promise<void> {

@@ -29,7 +29,7 @@ export interface TestBridge extends AsyncDisposable {
   http(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
 }
 
-/** `ask`: the fetch function of `http`. */
+/** `fetchHttp`: the fetch function of `http`. */
 export async function startTestBridge(options: Partial<BridgeOptions> = {}, fetchHttp = fetch): Promise<TestBridge> {
   const dir = await mkdtemp(join(tmpdir(), 'perch-bridge-'));
   const home = await Home.open({ dir: join(dir, 'home') });

@@ -8,7 +8,7 @@ export interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | '
   /** Saves the current state to disk; later changes are lost on a power cut. The server is down meanwhile. */
   writeThrough(): Promise<void>;
   /** Simulates a power cut and a restart. */
-  loseRest(): Promise<void>;
+  loseUnsynced(): Promise<void>;
 }
 
 export async function startForgetfulNats(): Promise<ForgetfulNats> {
@@ -29,7 +29,7 @@ export async function startForgetfulNats(): Promise<ForgetfulNats> {
       cpSync(storeAt('kept'), storeAt('after'), { recursive: true });
       await startWith('kept');
     },
-    async loseRest() {
+    async loseUnsynced() {
       await nats.stop();
       await startWith('after');
     },

@@ -63,7 +63,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
   const port = await findFreePort();
   const webPort = await findFreePort();
   const file = join(dir, 'nats.conf');
-  const outputText = join(dir, 'said');
+  const outputFile = join(dir, 'said');
   const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
     const jetstreamConfig = typeof more === 'string' ? more : '';
     const storeDir = jetstreamConfig.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
@@ -82,7 +82,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
     configure,
     async start() {
       if (isRunning()) return;
-      const output = openSync(outputText, 'a');
+      const output = openSync(outputFile, 'a');
       child = spawn(NATS_PROGRAM, ['-c', file], { stdio: ['ignore', output, output] });
       closeSync(output);
       while (!(await hasGreeting(port))) if (child.exitCode !== null) throw new Error(`nats-server ${server.story()}`);
@@ -96,7 +96,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     story: () =>
-      `${isRunning() ? 'runs' : `ended (${child?.signalCode ?? child?.exitCode})`}\n${readFileSync(outputText, 'utf8').split('\n').slice(-40).join('\n')}`,
+      `${isRunning() ? 'runs' : `ended (${child?.signalCode ?? child?.exitCode})`}\n${readFileSync(outputFile, 'utf8').split('\n').slice(-40).join('\n')}`,
     operator: (options) => connect({ servers: url, ...operator, ...options }),
     async [Symbol.asyncDispose]() {
       await server.stop();

@@ -16,8 +16,8 @@ export interface TestMachine extends AsyncDisposable {
   contents(): Promise<SyncRecord[]>;
   /** Closes the shared journal and opens it again. */
   restart(): Promise<void>;
-  /** Closes the shared journal until `back` is called. */
-  away(): Promise<{ back(): Promise<void> }>;
+  /** Closes the shared journal until `reconnect` is called. */
+  disconnect(): Promise<{ reconnect(): Promise<void> }>;
 }
 
 export const createSettings = (servers: string | string[], overrides: Partial<NatsSettings> = {}): NatsSettings => ({
@@ -36,7 +36,7 @@ export async function startMachine(nats: NatsSettings, options: Partial<SharedJo
       nats,
       log: (line) => lines.push(line),
       retryMs: { first: 20, max: 100 },
-      lookMs: 50,
+      checkMs: 50,
       ...options,
     });
   const machine: TestMachine = {
@@ -44,12 +44,12 @@ export async function startMachine(nats: NatsSettings, options: Partial<SharedJo
     lines,
     dir: folder.dir,
     contents: async () => readContents(await pullAll(machine.journal)),
-    async away() {
+    async disconnect() {
       await machine.journal.close();
-      return { back: async () => void (machine.journal = await start()) };
+      return { reconnect: async () => void (machine.journal = await start()) };
     },
     async restart() {
-      await (await machine.away()).back();
+      await (await machine.disconnect()).reconnect();
     },
     async [Symbol.asyncDispose]() {
       await machine.journal.close();

@@ -11,7 +11,7 @@ export interface ThreeNodes extends AsyncDisposable {
   /** Server URLs for clients. */
   urls: string[];
   /** Separate proxied URLs of the nodes for each of three machines. */
-  ways: readonly string[][];
+  machineUrls: readonly string[][];
   /** Blocks all proxies of one machine. */
   cutOff(machine: NodeIndex): void;
   /** Separates a node from the other nodes; clients still reach all of them. */
@@ -57,7 +57,7 @@ export async function startThreeNodes({
   const cluster: ThreeNodes = {
     nodes,
     urls: nodes.map(({ url }) => url),
-    ways: machineProxies.map((proxies) => proxies.map(toUrl)),
+    machineUrls: machineProxies.map((proxies) => proxies.map(toUrl)),
     cutOff: (machine) => machineProxies[machine]?.forEach((proxy) => proxy.block()),
     isolate: (index) => routes.filter(({ ends }) => ends.includes(index)).forEach(({ proxy }) => proxy.block()),
     async heal() {

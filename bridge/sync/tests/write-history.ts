@@ -14,7 +14,7 @@ type HistoryWrite = typeof write extends fc.Arbitrary<infer T> ? T : never;
 
 /** Records what the writers of a vault were told, to be checked at the end. */
 export class WriteHistory {
-  #wall = 1000;
+  #lastTime = 1000;
   /** Newest acknowledged version of each record. */
   readonly #newest = new Map<string, string>();
   readonly #sessions = new Set<string>();
@@ -28,7 +28,7 @@ export class WriteHistory {
     const current = (await machine.contents()).find((record) => record.store === store && record.key === key);
     const base = store === 'sessions' ? { base: current?.clock ?? null } : {};
     const missing: Partial<SyncRecord> = kind === 'delete' ? { payload: null, deleted: true } : {};
-    const wall = ++this.#wall;
+    const wall = ++this.#lastTime;
     const clock = createClock(wall, origin);
     const id = `${store}/${key}`;
     this.#sent.add(`${id} ${clock}`);

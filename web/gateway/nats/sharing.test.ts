@@ -72,12 +72,12 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
       await using other = await startMachine(createSettings(nats.url));
       await a.vault.sessions.add(newSession(), []);
       await waitUntilSame([a, b, bridge, other], hasSession(TEST_VAULT_KEY));
-      const away = await bridge.away();
+      const away = await bridge.disconnect();
       for (const [at, one] of [b, a, b].entries()) {
         await one.vault.sessions.update(TEST_VAULT_KEY, { title: `title ${at}` });
         await waitFor(async () => (await title(a)) === `title ${at}` && (await title(b)) === `title ${at}`);
       }
-      await away.back();
+      await away.reconnect();
       const all = await waitUntilSame([a, b, bridge, other]);
       expect(all.filter((line) => line.startsWith('conflicts '))).toEqual([]);
     },

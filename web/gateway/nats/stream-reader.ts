@@ -40,7 +40,7 @@ export class StreamReader {
     const { signal } = stop;
     this.#stop = stop;
     const { onarrived, onunsure } = this.#listeners;
-    const messages = await readMessages(this.#places, after + 1, { ahead: MAX_AHEAD, there: lastSeq, onunsure, signal });
+    const messages = await readMessages(this.#places, after + 1, { ahead: MAX_AHEAD, lastSeq, onunsure, signal });
     const reading = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
