@@ -1,5 +1,5 @@
 /**
- * Suffix of the demo's databases, locks, channels, caches and workers: tells them from the app's and from other demos on the same host.
+ * Suffix of the demo's databases, locks, channels, caches and workers: separates them from those of the app and of other demos on the same host.
  * `base`: the path that it is served under, with slashes at both ends.
  */
 export const getDemoSuffix = (base: string): string => ` demo ${base}`;

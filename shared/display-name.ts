@@ -4,10 +4,10 @@ const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
 /** A text in its reading order, without characters that change it. */
 export const stripBidiControls = (text: string): string => text.replaceAll(BIDI_CONTROLS, '');
 
-/** A text without what turns the order of all that follows around, whatever its script: no language needs it, and with it words read as others. */
+/** Removes bidirectional overrides: no language needs them, and they can make a text read differently. */
 export const stripBidiOverrides = (text: string): string => text.replaceAll(/[\u202d\u202e]/g, '');
 
-/** Whether a text has more than spaces and what takes no room at all. */
+/** Whether a text has visible characters, not just spaces and zero-width characters. */
 export const hasVisibleText = (text: string): boolean => /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]/u.test(text);
 
 /** Error message for a name without visible characters. */

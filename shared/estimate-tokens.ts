@@ -1,18 +1,18 @@
-/** Scripts without spaces, where about each character is a token. */
+/** Scripts without spaces, in which about each character is a token. */
 const DENSE_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/u;
-/** None of them comes before. */
+/** The first code unit of a dense script. */
 const MIN_DENSE_CODE_UNIT = 0xe00;
-/** By code point, as it was found: 1 for a dense one, 2 for another. */
+/** Cached result by code point: 1 if dense, 2 if not. */
 const DENSITY_CACHE = new Uint8Array(0x110000);
 
-/** Tokens of a text, within some 15 % for prose: four characters a token, one for each character of a dense script. */
+/** Estimates a text's tokens, within about 15 % for prose: four characters per token, or one character in dense scripts. */
 export function estimateTokens(text: string): number {
   const denseCount = countDenseChars(text);
   return Math.ceil(denseCount + (text.length - denseCount) / 4);
 }
 
-/** Characters of dense scripts. A body of them has millions: no list of matches is made. */
+/** Counts characters of dense scripts. Builds no list of matches, since a body may have millions. */
 function countDenseChars(text: string): number {
   let denseCount = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-/** Characters of front matter that are read; more than that is text. */
+/** Maximum characters of front matter; anything longer is treated as text. */
 const MAX_CHARS = 256 * 1024;
 const FRONT_MATTER_PATTERN = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
 

@@ -2,7 +2,7 @@
 export class Mutex {
   #tail: Promise<void> = Promise.resolve();
 
-  /** As `work` ends. */
+  /** Settles like `work`. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#tail.then(work);
     this.#tail = done.then(noop, noop);

@@ -21,7 +21,7 @@ export class ReasoningParser {
   #isReasoning: boolean;
   /** Reasoning has ended, or the answer mentions the mark. */
   #isMarkText = false;
-  /** Said so far, of the answer itself. */
+  /** Answer text emitted so far. */
   #hasAnswer = false;
   #isStopped = false;
   #isUnopened = false;
@@ -57,7 +57,7 @@ export class ReasoningParser {
         .filter(({ at }) => at >= 0)
         .sort((a, b) => a.at - b.at)[0];
       if (!found) {
-        this.#tell(this.#pending.length - longestBeginning(this.#pending, marks));
+        this.#emitPending(this.#pending.length - longestBeginning(this.#pending, marks));
         return;
       }
       const { mark, at } = found;
@@ -66,7 +66,7 @@ export class ReasoningParser {
         this.#isUnopened = true;
         this.#isReasoning = !this.#hasAnswer;
       }
-      this.#tell(isText ? at + mark.length : at);
+      this.#emitPending(isText ? at + mark.length : at);
       if (isText) this.#isMarkText = true;
       else this.#pending = this.#pending.slice(mark.length);
       if (isText) continue;
@@ -85,7 +85,7 @@ export class ReasoningParser {
   /** Ends the text: emits what was held back. */
   end(): void {
     if (this.#isStopped) return;
-    this.#tell(this.#pending.length);
+    this.#emitPending(this.#pending.length);
     if (this.#possibleAnswer?.trim()) this.#emit({ text: this.#possibleAnswer.trimStart(), thought: false });
   }
 
@@ -94,13 +94,13 @@ export class ReasoningParser {
     return [...(this.#isMarkText ? [] : [THINK_OPEN, THINK_CLOSE]), ...this.#stops];
   }
 
-  /** Whether a mark is part of the answer, as where it is quoted. */
+  /** Whether a mark is part of the answer, such as in a quotation. */
   #isText(mark: string, at: number): boolean {
     if (mark === THINK_OPEN) return this.#hasAnswer || this.#pending.slice(0, at).trim() !== '';
     return mark === THINK_CLOSE && !this.#isReasoning && /[`'"]$/.test(this.#pending.slice(0, at));
   }
 
-  #tell(length: number): void {
+  #emitPending(length: number): void {
     let text = this.#pending.slice(0, length);
     this.#pending = this.#pending.slice(length);
     // The empty lines between thoughts and answer are neither.

@@ -78,7 +78,7 @@ function getEncodings(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
 }
 
-/** Removes secrets from text to be written down: the given ones, and everything that looks like one. */
+/** Removes secrets from text to be stored: the given ones, and everything that looks like one. */
 export class Redactor {
   /** Longest first, since a secret may contain another. */
   #secrets: string[] = [];
@@ -115,7 +115,7 @@ export class Redactor {
     return this.fields(value, depth);
   }
 
-  /** The members of an object as plain JSON without secrets. */
+  /** Returns the members of an object as plain JSON without secrets. */
   fields(fields: object, depth = 0): Record<string, unknown> {
     const members: [string, unknown][] = [];
     for (const [name, value] of Object.entries(fields).slice(0, MAX_MEMBERS)) {

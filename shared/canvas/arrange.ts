@@ -3,10 +3,10 @@ import type { Axis } from './transform.ts';
 
 export type Edge = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom';
 
-/** How far something is moved. */
+/** Offset of a move, as x and y. */
 export type Shift = readonly [dx: number, dy: number];
 
-/** How far each of the boxes is moved for their edges or middles to lie in one line: that of the box around them all, or of `within`. */
+/** Computes the offset of each box that aligns its edge or centre with that of `area`. */
 export function computeAlignment(boxes: readonly Box[], edge: Edge, area: Box): Shift[] {
   return boxes.map(({ x, y, width, height }): Shift => {
     switch (edge) {
@@ -26,7 +26,7 @@ export function computeAlignment(boxes: readonly Box[], edge: Edge, area: Box): 
   });
 }
 
-/** How far each of the boxes is moved for the gaps between them to be alike. The first and the last stay; fewer than three stay all. */
+/** Computes the offset of each box that makes the gaps between them equal. The first and last don't move; with fewer than three boxes, none does. */
 export function computeDistribution(boxes: readonly Box[], axis: Axis): Shift[] {
   const extents = boxes.map((box, nth) => ({ nth, start: box[axis], length: axis === 'x' ? box.width : box.height }));
   const sorted = extents.toSorted((a, b) => a.start + a.length / 2 - (b.start + b.length / 2));

@@ -10,10 +10,10 @@ const clipSchema = z.strictObject({
   shapes: z.array(shapeSchema).min(1).max(LIMITS.shapes),
 });
 
-/** Shapes as text for the clipboard, the lowest first. */
+/** Serializes shapes as text for the clipboard, lowest first. */
 export const shapesToText = (shapes: readonly Shape[]): string => JSON.stringify({ format: FORMAT, version: 1, shapes });
 
-/** Parses shapes from a clipboard's text; undefined if it is anything else, or damaged. */
+/** Parses shapes from a clipboard's text. Undefined for any other or damaged text. */
 export function shapesFromText(text: string): Shape[] | undefined {
   if (text.length > LIMITS.fileLength) return undefined;
   try {

@@ -26,12 +26,12 @@ export class DrawingActions {
     this.#measure = measure;
   }
 
-  /** Takes shapes away. Returns how many went. */
+  /** Removes shapes. Returns the number of removed shapes. */
   remove(ids: readonly string[]): number {
     return this.#editor.remove(this.#findUnlocked(ids).map(({ id }) => id));
   }
 
-  /** Moves shapes up or down the pile. Returns how many there are. */
+  /** Moves shapes up or down in the stacking order. Returns the number of shapes. */
   order(ids: readonly string[], move: Move): number {
     const free = this.#findUnlocked(ids);
     this.#editor.move(
@@ -46,7 +46,7 @@ export class DrawingActions {
     return this.#setFields(this.#findUnlocked(ids), (shape) => moveShape(shape, dx, dy), gesture);
   }
 
-  /** Makes shapes wider and higher together, in CSS pixels; their left upper corner stays. */
+  /** Resizes shapes together by CSS pixels; the upper left corner stays. */
   grow(ids: readonly string[], dx: number, dy: number, gesture?: string): number {
     const free = this.#findUnlocked(ids);
     const from = getCombinedSpan(free, this.#measure);
@@ -62,7 +62,7 @@ export class DrawingActions {
     return this.#applyShifts(free, computeAlignment(boxes, edge, area));
   }
 
-  /** Makes the gaps between three or more alike. */
+  /** Makes the gaps between three or more shapes equal. */
   distribute(ids: readonly string[], axis: Axis): number {
     const free = this.#findUnlocked(ids);
     return this.#applyShifts(
@@ -83,7 +83,7 @@ export class DrawingActions {
     return this.#setFields(targets, (shape) => mirrorShape(shape, axis, at, this.#measure));
   }
 
-  /** Turns shapes clockwise about the middle of the box around them. */
+  /** Rotates shapes clockwise about the centre of the box around them. */
   rotate(ids: readonly string[], degrees: number, gesture?: string): number {
     const free = this.#findUnlocked(ids);
     const center = getCenter(getCombinedSpan(free, this.#measure));
@@ -118,7 +118,7 @@ export class DrawingActions {
     return true;
   }
 
-  /** Gives shapes fields that they have; others of them are let be. */
+  /** Sets fields of shapes. Ignores fields that a shape doesn't have. */
   setStyle(ids: readonly string[], fields: FieldValues, gesture?: string): number {
     return this.#setFields(
       this.#findUnlocked(ids),
@@ -149,7 +149,7 @@ export class DrawingActions {
     return ids;
   }
 
-  /** Adds the shapes of a clipboard's text on top, centred on a point or slightly moved. Undefined if the text is something else. */
+  /** Adds the shapes of a clipboard's text on top, centred on a point or slightly moved. Undefined if the text has no shapes. */
   paste(text: string, at?: Point): string[] | undefined {
     const shapes = shapesFromText(text);
     if (!shapes) return undefined;
@@ -172,7 +172,7 @@ export class DrawingActions {
     return this.#setFields(shapes, (shape) => moveShape(shape, ...(by.get(shape.id) ?? [0, 0])));
   }
 
-  /** Returns how many became otherwise. */
+  /** Returns the number of changed shapes. */
   #setFields(shapes: readonly Shape[], fields: (shape: Shape) => FieldValues, gesture?: string): number {
     const sets = shapes.map((shape) => [shape.id, fields(shape)] as const).filter(([, set]) => Object.keys(set).length > 0);
     this.#editor.setAll(sets, gesture);

@@ -5,7 +5,7 @@ import { type Kind, KINDS, LIMITS, type Shape } from './shape-fields.ts';
 import { shapeSchema } from './shape-schema.ts';
 
 const FORMAT = 'perch-drawing';
-/** Counts up with each change of form; older ones are brought up to it here. 2: pictures may be mirrored. */
+/** Version of the file format; older files are migrated here. 2: pictures may be mirrored. */
 const FORMAT_VERSION = 2;
 
 const fileSchema = z.strictObject({
@@ -19,12 +19,12 @@ const fileSchema = z.strictObject({
     .refine((shapes) => shapes.every(({ id }) => id !== PAGE_ID), `must not contain a shape with the reserved id ${PAGE_ID}`),
 });
 
-/** Thrown for a file that is not a drawing, or one that Perch cannot read; the message says where and why. */
+/** Thrown for a file that is not a drawing or can't be read. The message contains the position and reason. */
 export class DrawingFileError extends Error {
   override readonly name = 'DrawingFileError';
 }
 
-/** The drawing as versioned JSON. It is for drawing on: what a redaction hides is in it. */
+/** Serializes the drawing as versioned JSON for editing. It includes content that redactions hide. */
 export function drawingToJson(drawing: Drawing): string {
   return JSON.stringify({ format: FORMAT, version: FORMAT_VERSION, page: drawing.page, shapes: drawing.shapes });
 }

@@ -66,7 +66,7 @@ function renderMark(mark: Mark): string {
     case 'solid':
       return `<rect ${renderBox(mark)}${renderPaint('fill', mark.color)}/>`;
     case 'blur':
-      // SVG cannot blur what lies below: without pixels it covers.
+      // SVG can't blur the content below a shape, so without pixels the shape covers it.
       return `<rect ${renderBox(mark)} fill="#808080"/>`;
   }
 }
@@ -108,7 +108,7 @@ const formatNumber = (value: number): string => String(Math.round(value * 1000) 
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text for XML, without the characters that it may not have. */
+/** Escapes text for XML and removes characters that XML forbids. */
 function escapeXml(text: string): string {
   return text
     .toWellFormed()

@@ -104,8 +104,8 @@ verifies('canvas.list/merge', 'three who draw at once see the same, in whatever 
         const editors = ['a', 'b', 'c'].map((origin) => new Editor(createDrawing(origin)));
         const sent: Change[] = [];
         for (const { drawing: each } of editors) each.onChange(({ changes, own }) => void (own && sent.push(...changes)));
-        for (const [who, step, share] of steps) {
-          const editor = editors[who] ?? expect.fail();
+        for (const [editorIndex, step, share] of steps) {
+          const editor = editors[editorIndex] ?? expect.fail();
           if (step === 'undo') editor.undo();
           else if (step === 'redo') editor.redo();
           else applyAction(editor, step);

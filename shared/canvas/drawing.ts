@@ -11,7 +11,7 @@ interface Register {
 export interface DrawingEvent {
   /** Changed shapes; `page` is among them if the page changed. */
   readonly ids: ReadonlySet<string>;
-  /** The changes, to send to others that show the drawing. */
+  /** The changes, to send to other clients that show the drawing. */
   readonly changes: readonly Change[];
   /** Whether the change was made here rather than received. */
   readonly own: boolean;
@@ -22,7 +22,7 @@ export interface DrawingOptions {
   readonly width: number;
   readonly height: number;
   readonly background?: string | null;
-  /** Id of the writer: another one for each tab. Default: a random one. */
+  /** Id of the writer, unique to each tab. Default: a random id. */
   readonly origin?: string;
   readonly now?: () => number;
 }

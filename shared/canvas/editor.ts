@@ -32,7 +32,7 @@ const MAX_STEPS = 10_000;
 export class Editor {
   readonly drawing: Drawing;
   #done: UndoStep[] = [];
-  #undone: UndoStep[] = [];
+  #redoSteps: UndoStep[] = [];
   #open: UndoStep | undefined;
 
   constructor(drawing: Drawing) {
@@ -44,7 +44,7 @@ export class Editor {
   }
 
   get canRedo(): boolean {
-    return this.#undone.length > 0;
+    return this.#redoSteps.length > 0;
   }
 
   /** Adds a shape on top of all others. Throws a ZodError if a field is invalid, a RangeError if the drawing is full. */
@@ -125,12 +125,12 @@ export class Editor {
 
   /** Undoes the last step. Returns false if there is none. */
   undo(): boolean {
-    return this.#turn(this.#done, this.#undone, 'before');
+    return this.#turn(this.#done, this.#redoSteps, 'before');
   }
 
   /** Redoes the last undone step. Returns false if there is none. */
   redo(): boolean {
-    return this.#turn(this.#undone, this.#done, 'after');
+    return this.#turn(this.#redoSteps, this.#done, 'after');
   }
 
   #turn(from: UndoStep[], to: UndoStep[], side: 'before' | 'after'): boolean {
@@ -150,7 +150,7 @@ export class Editor {
 
   #write(writes: readonly (readonly [string, FieldValues])[], gesture?: string): void {
     const last = this.#done.at(-1);
-    const isJoined = gesture !== undefined && last?.gesture === gesture && this.#undone.length === 0;
+    const isJoined = gesture !== undefined && last?.gesture === gesture && this.#redoSteps.length === 0;
     const step = this.#open ?? (isJoined ? last : { writes: new Map<string, FieldWrite>(), gesture });
     for (const [id, set] of writes) {
       for (const [field, after] of Object.entries(set) as [RegisterName, unknown][]) {
@@ -173,6 +173,6 @@ export class Editor {
   #remember(step: UndoStep): void {
     this.#done.push(step);
     if (this.#done.length > MAX_STEPS) this.#done.shift();
-    this.#undone = [];
+    this.#redoSteps = [];
   }
 }

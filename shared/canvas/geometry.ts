@@ -11,7 +11,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** The box that points lie in. */
+/** Returns the bounding box of points. */
 export function getBoundingBox(points: readonly Point[]): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x, y] of points) {
@@ -70,14 +70,14 @@ function getTextBox({ x, y, text, size }: Shape<'text'>, measure: MeasureText): 
   return { x, y, width: Math.max(...lines.map((line) => measure(line, size))), height: lines.length * size * LINE_HEIGHT };
 }
 
-/** The angle that a shape is turned by, in degrees clockwise. */
+/** Returns a shape's rotation in degrees, clockwise. */
 export const getRotation = (shape: Shape): number => ('rotation' in shape ? shape.rotation : 0);
 
-/** A point turned about the middle of a box. */
+/** Rotates a point about the centre of a box. */
 export function rotatePoint([x, y]: Point, { x: left, y: top, width, height }: Box, degrees: number): Point {
   if (degrees === 0) return [x, y];
   const [cx, cy] = [left + width / 2, top + height / 2];
-  // A quarter is a quarter, without what π lacks.
+  // Avoids rounding errors of π at right angles.
   const quarter = degrees % 90 === 0 ? (((degrees / 90) % 4) + 4) % 4 : undefined;
   const cos = quarter === undefined ? Math.cos((degrees * Math.PI) / 180) : ([1, 0, -1, 0][quarter] ?? 1);
   const sin = quarter === undefined ? Math.sin((degrees * Math.PI) / 180) : ([0, 1, 0, -1][quarter] ?? 0);
@@ -101,7 +101,7 @@ function getMarkBox(mark: Mark, measure: MeasureText): Box {
   }
 }
 
-/** All that a shape paints, its line's width and rotation with it. */
+/** Bounding box of everything that a shape paints, with its stroke width and rotation. */
 export function getPaintedBounds(shape: Shape, measure: MeasureText = estimateWidth): Box {
   const frame = getFrame(shape, measure);
   const corners = getMarks(shape, measure).flatMap((mark) => getCorners(getMarkBox(mark, measure)));
@@ -112,7 +112,7 @@ export function getPaintedBounds(shape: Shape, measure: MeasureText = estimateWi
 export const isOverlapping = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
-/** Whether a box lies wholly within another. */
+/** Whether a box lies completely within another. */
 export const isWithin = (inner: Box, outer: Box): boolean =>
   inner.x >= outer.x &&
   inner.y >= outer.y &&
@@ -137,7 +137,7 @@ export function isHit(shape: Shape, at: Point, reach = 0, measure: MeasureText =
 const isInBox = ([x, y]: Point, box: Box, reach: number): boolean =>
   x >= box.x - reach && x <= box.x + box.width + reach && y >= box.y - reach && y <= box.y + box.height + reach;
 
-/** By the non-zero rule, as canvas and SVG fill. */
+/** Uses the non-zero rule, like canvas and SVG fills. */
 function isInside([x, y]: Point, parts: readonly (readonly Point[])[]): boolean {
   let winding = 0;
   for (const corners of parts) {
@@ -158,12 +158,12 @@ function computeDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): numbe
   return Math.hypot(x - x1 - ratio * dx, y - y1 - ratio * dy);
 }
 
-/** The uppermost shape at a point that is neither hidden nor locked. */
+/** Returns the topmost shape at a point that is neither hidden nor locked. */
 export function findShapeAt(shapes: readonly Shape[], at: Point, reach = 0, measure: MeasureText = estimateWidth): Shape | undefined {
   return shapes.findLast((shape) => !shape.hidden && !shape.locked && isHit(shape, at, reach, measure));
 }
 
-/** The fields that fit a shape from one box to another: moved, scaled, and flipped if a length of `to` is negative. */
+/** Returns the fields that fit a shape from one box to another: moved, scaled, and flipped if a length of `to` is negative. */
 export function fitShape(shape: Shape, from: Box, to: Box): FieldValues {
   const [sx, sy] = [from.width === 0 ? 1 : to.width / from.width, from.height === 0 ? 1 : to.height / from.height];
   const px = (x: number): number => to.x + (x - from.x) * sx;

@@ -211,7 +211,7 @@ function createCalloutMarks(shape: Shape<'callout'>, measure: MeasureText): Mark
   ];
 }
 
-/** A box with a tail to its tip. */
+/** Draws a box with a tail to its tip. */
 function createCalloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): PathElement[] {
   const [right, bottom] = [x + width, y + height];
   const [cx, cy] = [x + width / 2, y + height / 2];

@@ -49,7 +49,7 @@ export function polylinePath(points: readonly Point[]): PathElement[] {
   return first ? [moveTo(...first), ...rest.map(([x, y]) => lineTo(x, y))] : [];
 }
 
-/** How far from the middle of a quarter of a circle its control points lie. */
+/** Distance of a quarter circle's control points, relative to the radius. */
 const KAPPA = 0.5522847498;
 
 export function ellipsePath(cx: number, cy: number, rx: number, ry: number): PathElement[] {
@@ -91,10 +91,10 @@ export function rectPath(x: number, y: number, width: number, height: number, ra
   ];
 }
 
-/** Into how many straight pieces a curve is cut where its shape is asked for. */
+/** Number of straight segments that approximate a curve. */
 const CURVE_PIECES = 24;
 
-/** The subpaths as corners of straight lines. A closed one ends where it began. */
+/** Converts subpaths to polylines. A closed one ends at its start. */
 export function flattenPath(elements: readonly PathElement[]): Point[][] {
   const parts: Point[][] = [];
   let part: Point[] = [];

@@ -1,7 +1,7 @@
 import { generateKeyBetween } from 'fractional-indexing';
 import { z } from '../rpc/zod.ts';
 
-/** Limits of a drawing: files of others are checked against them. */
+/** Limits of a drawing; imported files are checked against them. */
 export const LIMITS = {
   /** CSS pixels from the origin, either way. */
   coordinate: 1_000_000,
@@ -116,7 +116,7 @@ const FILL_FIELDS = { ...STROKE_FIELDS, fill };
 const defineKind = <const K extends string, S extends z.core.$ZodLooseShape>(name: K, fields: S) =>
   z.strictObject({ kind: z.literal(name), ...fields });
 
-/** All kinds of shapes, and the page that they lie on. */
+/** All kinds of shapes, and the page. */
 export const KINDS = {
   page: defineKind('page', { ...BOX_FIELDS, background: FIELDS.background }),
   rect: defineKind('rect', { ...FILL_FIELDS, ...BOX_FIELDS, radius: FIELDS.radius }),
@@ -147,9 +147,9 @@ export const KINDS = {
     background: FIELDS.background,
   }),
   image: defineKind('image', { ...COMMON_FIELDS, ...BOX_FIELDS, opacity, rotation, mirrored: FIELDS.mirrored, src: FIELDS.src }),
-  /** Solid: neither see-through nor turned, whatever its colour says. */
+  /** A solid box: neither transparent nor rotated, whatever its colour. */
   redaction: defineKind('redaction', { ...COMMON_FIELDS, ...BOX_FIELDS, color }),
-  /** Cosmetic: what lies under it can be guessed. */
+  /** Cosmetic only: the content below can be guessed. */
   blur: defineKind('blur', { ...COMMON_FIELDS, ...BOX_FIELDS, strength: FIELDS.strength }),
 } as const;
 

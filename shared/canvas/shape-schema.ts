@@ -3,7 +3,7 @@ import { idSchema } from './change.ts';
 import { FIELDS, KINDS } from './shape-fields.ts';
 
 const { page: _, ...kinds } = KINDS;
-/** In files of version 1 no picture says whether it is mirrored. */
+/** Pictures in files of version 1 lack `mirrored`. */
 const readableKinds = { ...kinds, image: kinds.image.extend({ mirrored: FIELDS.mirrored.default(false) }) };
 const kindSchemas = Object.values(readableKinds).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
 

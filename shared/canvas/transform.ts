@@ -4,7 +4,7 @@ import { type Box, fitShape, getFrame, getRotation, rotatePoint } from './geomet
 import { estimateWidth, type MeasureText } from './marks.ts';
 import type { Point } from './path.ts';
 
-/** Across an upright line (`x`: left becomes right), or across a level one. */
+/** Mirror axis: `x` swaps left and right, `y` swaps top and bottom. */
 export type Axis = 'x' | 'y';
 
 export const getCenter = ({ x, y, width, height }: Box): Point => [x + width / 2, y + height / 2];
@@ -14,17 +14,17 @@ function getChangedFields(shape: Shape, set: FieldValues): FieldValues {
   return Object.fromEntries(Object.entries(set).filter(([field, value]) => Reflect.get(shape, field) !== value));
 }
 
-/** The fields of a shape that is moved, in CSS pixels. */
+/** Returns the fields of a shape moved by CSS pixels. */
 export const moveShape = (shape: Shape, dx: number, dy: number): FieldValues =>
   getChangedFields(shape, fitShape(shape, { x: 0, y: 0, width: 1, height: 1 }, { x: dx, y: dy, width: 1, height: 1 }));
 
-/** An angle as one from -180 (without) to 180. */
+/** Normalizes an angle to the range from -180 (exclusive) to 180. */
 export function normalizeAngle(degrees: number): number {
   const positive = ((degrees % 360) + 360) % 360;
   return positive > 180 ? positive - 360 : positive;
 }
 
-/** The fields of a shape that is turned about a point, clockwise. One that cannot be turned lies otherwise after a quarter turn, and only moves else. */
+/** Returns the fields of a shape rotated clockwise about a point. A shape without rotation swaps its sides at quarter turns, and otherwise only moves. */
 export function rotateShape(shape: Shape, center: Point, degrees: number, measure: MeasureText = estimateWidth): FieldValues {
   const frame = getFrame(shape, measure);
   const [cx, cy] = getCenter(frame);
@@ -35,7 +35,7 @@ export function rotateShape(shape: Shape, center: Point, degrees: number, measur
   return getChangedFields(shape, { x: x - width / 2, y: y - height / 2, width, height });
 }
 
-/** The fields of a shape as a mirror on a line at `at` shows it. Letters stay readable. */
+/** Returns the fields of a shape mirrored on a line at `at`. Letters stay readable. */
 export function mirrorShape(shape: Shape, axis: Axis, at: number, measure: MeasureText = estimateWidth): FieldValues {
   const { x, y, width, height } = getFrame(shape, measure);
   const to = axis === 'x' ? { x: 2 * at - x - width, y, width, height } : { x, y: 2 * at - y - height, width, height };

@@ -33,12 +33,12 @@ export function countRasterShapes(page: Page, visibleShapes: readonly Shape[]): 
   );
 }
 
-/** Without the shapes that something above hides, wholly or in part. */
+/** Removes shapes that a shape above hides completely or partly. */
 export function getUncoveredShapes(page: Page, visibleShapes: readonly Shape[]): Shape[] {
   const pageBox = getPageBox(page);
   return visibleShapes.filter((shape, at) => {
     if (shape.kind === 'image' && !isWithin(getPaintedBounds(shape), pageBox)) return false;
-    // Letters may be half as wide again as they are guessed to be.
+    // Letters may be up to 1.5 times as wide as estimated.
     const box = getPaintedBounds(shape, (text, size) => [...text].length * size * 1.5);
     return !visibleShapes.slice(at + 1).some((above) => (above.kind === 'redaction' || above.kind === 'blur') && isOverlapping(box, above));
   });

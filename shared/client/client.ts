@@ -35,12 +35,12 @@ export type FrameWatcher = (direction: 'sent' | 'received', text: string) => voi
  */
 export class GatewayClient {
   readonly #link: Link<string>;
-  readonly #waiting = new Map<string, PendingCall>();
+  readonly #pendingCalls = new Map<string, PendingCall>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #watchers = new Set<FrameWatcher>();
   #count = 0;
   #lastSeq = 0;
-  #idlers: (() => void)[] = [];
+  #idleWaiters: (() => void)[] = [];
   #end: ConnectionClosed | undefined;
   #settleClosed!: (end: ConnectionClosed) => void;
   /** Resolves when the connection has closed. Never rejects. */
@@ -80,14 +80,14 @@ export class GatewayClient {
     }
   }
 
-  /** Calls that have not been answered yet. */
+  /** Number of pending calls. */
   get pending(): number {
-    return this.#waiting.size;
+    return this.#pendingCalls.size;
   }
 
   /** Resolves when no call is pending or the connection has closed. Never rejects. New calls may have been made by then. */
   idle(): Promise<void> {
-    return this.#waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve));
+    return this.#pendingCalls.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
   /** Calls a method. `signal` stops waiting, not the operation: use `chat.abort` for that. */
@@ -113,7 +113,7 @@ export class GatewayClient {
       };
       signal?.addEventListener('abort', onabort, { once: true });
       const removeAbortListener = (): void => signal?.removeEventListener('abort', onabort);
-      this.#waiting.set(id, {
+      this.#pendingCalls.set(id, {
         resolve: (payload) => (removeAbortListener(), resolve(payload)),
         reject: (error) => (removeAbortListener(), reject(error)),
       });
@@ -151,23 +151,23 @@ export class GatewayClient {
       return this.close(CLOSE_CODES.protocolError, 'The gateway sent an invalid frame');
     }
     if (frame?.type === 'res') this.#answered(frame);
-    else if (frame?.type === 'event') this.#happened(frame);
+    else if (frame?.type === 'event') this.#dispatchEvent(frame);
   }
 
   #answered(frame: ResponseFrame): void {
-    const pendingCall = this.#waiting.get(frame.id);
+    const pendingCall = this.#pendingCalls.get(frame.id);
     this.#forget(frame.id);
     if (frame.ok) pendingCall?.resolve(frame.payload);
     else pendingCall?.reject(RpcError.from(frame.error));
   }
 
   #forget(id: string): void {
-    this.#waiting.delete(id);
-    if (this.#waiting.size > 0) return;
-    for (const resume of this.#idlers.splice(0)) resume();
+    this.#pendingCalls.delete(id);
+    if (this.#pendingCalls.size > 0) return;
+    for (const resume of this.#idleWaiters.splice(0)) resume();
   }
 
-  #happened(frame: EventFrame): void {
+  #dispatchEvent(frame: EventFrame): void {
     if (frame.seq !== this.#lastSeq + 1) return this.close(4001, `Event ${this.#lastSeq + 1} is missing`);
     this.#lastSeq = frame.seq;
     for (const listener of this.#listeners.get(frame.event) ?? []) {
@@ -185,9 +185,9 @@ export class GatewayClient {
   #closedBy(code: number, reason: string): void {
     if (this.#end) return;
     this.#end = new ConnectionClosed(code, reason);
-    for (const waiting of this.#waiting.values()) waiting.reject(this.#end);
-    this.#waiting.clear();
-    for (const resume of this.#idlers.splice(0)) resume();
+    for (const waiting of this.#pendingCalls.values()) waiting.reject(this.#end);
+    this.#pendingCalls.clear();
+    for (const resume of this.#idleWaiters.splice(0)) resume();
     this.#settleClosed(this.#end);
   }
 }

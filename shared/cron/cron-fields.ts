@@ -12,9 +12,9 @@ export interface CronFields {
 
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
 const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
-/** Days that a month has at the most. */
+/** Maximum number of days of each month. */
 const MAX_DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-/** Beyond the classic form: the last day, the nearest workday, the third Friday. What reads schedules in the end knows them; here they are let through. */
+/** Extensions of the classic format: the last day, the nearest workday, the third Friday. They are passed through to the scheduler, which supports them. */
 const EXTENDED_SYNTAX = /[LW#?+]/i;
 
 const FIELD_RANGES = {
@@ -117,8 +117,8 @@ function parseField(name: FieldName, text: string): CronField {
       for (let at: number = least; at <= most; at += step) values.add(at);
       continue;
     }
-    const [from = '', to, ...more] = range.split('-');
-    if (more.length > 0) throwRangeError();
+    const [from = '', to, ...extra] = range.split('-');
+    if (extra.length > 0) throwRangeError();
     const first = parseValue(from);
     const last = to !== undefined ? parseValue(to) : by === undefined ? first : most;
     if (last < first) throwRangeError();

@@ -42,7 +42,7 @@ export function describeCronInEnglish(text: string): string {
   const { time } = shape;
   if (time.every === 'day') return `${days}${months} at ${joinWithAnd(time.at)}`;
   const every = describeInterval(time);
-  // "every 15 minutes" already says how often.
+  // "every 15 minutes" already states the interval.
   return shape.days.kind === 'all' ? `${every}${months}` : `${every}, ${days}${months}`;
 }
 

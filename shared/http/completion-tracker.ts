@@ -3,7 +3,7 @@ import type { Usage } from '../rpc/record-schemas.ts';
 import { z } from '../rpc/zod.ts';
 import { readUsage } from './upstream-usage.ts';
 
-/** The little that is looked at in a completion that passes, in pieces or whole. */
+/** The fields that are read in a forwarded completion, streamed or buffered. */
 export const completionChunk = z.looseObject({
   choices: z
     .array(
@@ -19,7 +19,7 @@ export const completionChunk = z.looseObject({
 });
 export type CompletionChunk = z.infer<typeof completionChunk>;
 
-/** Whether a piece of an answer reports an error, in any of the usual shapes. */
+/** Whether a chunk of an answer reports an error, in any of the usual formats. */
 export const isErrorPayload = (value: object): boolean =>
   ('error' in value && Boolean(value.error)) ||
   ('object' in value && value.object === 'error') ||
@@ -30,10 +30,10 @@ export const isErrorPayload = (value: object): boolean =>
 /** MiniMax reports errors in `base_resp`, with HTTP status 200. */
 const isProviderFailure = (value: unknown): boolean => isRecord(value) && Boolean(value['status_code']);
 
-/** OpenRouter and others report that the model broke off in the choice. */
+/** OpenRouter and others report an aborted model in the choice. */
 const isFailedChoice = (value: unknown): boolean => isRecord(value) && (Boolean(value['error']) || value['finish_reason'] === 'error');
 
-/** A chunk that may be passed on; undefined if it is not a chunk of a completion, or contains an error. */
+/** Parses a chunk that may be forwarded. Undefined if it is not a chunk of a completion, or contains an error. */
 export function parseCompletionChunk(data: string): CompletionChunk | undefined {
   let value: unknown;
   try {
@@ -44,7 +44,7 @@ export function parseCompletionChunk(data: string): CompletionChunk | undefined 
   return isCompletionChunk(value) && !isErrorPayload(value) ? value : undefined;
 }
 
-/** As the schema has it, by hand: a stream has thousands of pieces, and each would take the schema five times as long as its JSON. */
+/** Checks the schema by hand: a stream has thousands of chunks, and the schema takes five times as long as parsing the JSON. */
 export function isCompletionChunk(value: unknown): value is CompletionChunk {
   if (!isRecord(value)) return false;
   const { choices } = value;
@@ -80,7 +80,7 @@ const getTextLength = (text: unknown): number => (typeof text === 'string' ? tex
 const NONE: readonly Record<string, unknown>[] = [];
 const filterRecords = (list: unknown): readonly Record<string, unknown>[] => (Array.isArray(list) ? list.filter(isRecord) : NONE);
 
-/** Collects facts about a completion stream that is passed through. */
+/** Collects facts about a forwarded completion stream. */
 export class CompletionTracker {
   readonly #choices: number;
   readonly #finished = new Set<number>();
@@ -92,7 +92,7 @@ export class CompletionTracker {
     this.#choices = choices;
   }
 
-  /** All choices have their finish reason: the answer is whole. */
+  /** All choices have their finish reason: the answer is complete. */
   get isComplete(): boolean {
     return this.#finished.size >= this.#choices;
   }

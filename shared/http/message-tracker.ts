@@ -4,7 +4,7 @@ import { type MessagesUsage, readMessagesUsage } from './messages-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Verdict on a piece of an answer in Anthropic's format. `usual`: nothing but text of the model. `last`: the answer ends with it. `odd`: an error, or no piece of a message. */
+/** Verdict on an event of an answer in Anthropic's format. `usual`: only text of the model. `last`: the answer ends with it. `odd`: an error, or not an event of a message. */
 export type MessageEventKind = 'usual' | 'passes' | 'last' | 'odd';
 
 /** Deltas with text of the model, and the field that has it. */
@@ -14,7 +14,7 @@ const DELTA_TEXT_FIELDS: Readonly<Record<string, string>> = {
   input_json_delta: 'partial_json',
 };
 
-/** Watches a passing answer of Anthropic's Messages API: its usage, its size, and whether it is complete. */
+/** Tracks a forwarded answer of Anthropic's Messages API: its usage, its size, and whether it is complete. */
 export class MessageTracker {
   #usage: Json = {};
   #isComplete = false;
@@ -31,7 +31,7 @@ export class MessageTracker {
     return readMessagesUsage(this.#usage as MessagesUsage);
   }
 
-  /** Looks at the data of one event. */
+  /** Reads the data of one event. */
   add(data: string): MessageEventKind {
     const event = parseObject(data);
     const type = event?.['type'];
@@ -58,7 +58,7 @@ export class MessageTracker {
     }
   }
 
-  /** Looks at an answer that came in one piece. False: an error, or no message. */
+  /** Reads a buffered answer. Returns false for an error or anything but a message. */
   addMessage(text: string): boolean {
     const message = parseObject(text);
     const content = message?.['content'];
@@ -81,7 +81,7 @@ export class MessageTracker {
     return 'usual';
   }
 
-  /** Figures of a later event are of the whole answer so far. */
+  /** Figures of a later event refer to the complete answer so far. */
   #mergeUsage(usage: unknown): void {
     if (!isRecord(usage)) return;
     const figures = Object.entries(usage).filter(([, value]) => typeof value === 'number' || isRecord(value));

@@ -12,7 +12,7 @@ export interface MessagesUsage {
   cache_creation?: { ephemeral_5m_input_tokens?: Tokens; ephemeral_1h_input_tokens?: Tokens } | null | undefined;
 }
 
-/** Anthropic counts cached input apart; Perch counts it within the input. Undefined without figures. */
+/** Anthropic counts cached input separately; Perch includes it in the input. Undefined without figures. */
 export function readMessagesUsage(usage: MessagesUsage): Usage | undefined {
   if (usage.input_tokens == null && usage.output_tokens == null) return undefined;
   const { cache_read_input_tokens: cacheRead, cache_creation: cacheCreation } = usage;

@@ -7,7 +7,7 @@ const STYLE = [
   'h1{margin:0 0 .5rem;font-size:1.375rem;line-height:1.25;text-wrap:balance}',
   'p{margin:0;text-wrap:pretty}',
 ].join('');
-/** Of `STYLE`, so that nothing else is applied; a test compares. */
+/** Hash of `STYLE`, so that no other style is applied. A test compares them. */
 const STYLE_HASH = 'sha256-F97dZ2jI716jWmslX7SR314aCX7IufOsClLTGfA0UHU=';
 
 /** The bird of public/favicon.svg. */
@@ -17,7 +17,7 @@ const LOGO_SVG =
 export interface Notice {
   status: number;
   title: string;
-  /** Sentences for the reader; may have text of others in it. */
+  /** Sentences for the reader; may contain untrusted text. */
   text: string;
   headers?: Record<string, string>;
 }

@@ -50,7 +50,7 @@ const CR = 13;
  */
 export class SseScanner {
   readonly #limit: number;
-  readonly #splits: boolean;
+  readonly #splitsAtJson: boolean;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** The unfinished line. */
   #pending = new Uint8Array(1024);
@@ -71,7 +71,7 @@ export class SseScanner {
   /** `splits`: some servers end events with a single line feed, so a data line that is whole JSON ends its event. */
   constructor(limit = MAX_SSE_EVENT_BYTES, splits = false) {
     this.#limit = limit;
-    this.#splits = splits;
+    this.#splitsAtJson = splits;
   }
 
   /** End offsets, in bytes, of the events that the last chunk completed. */
@@ -191,7 +191,7 @@ export class SseScanner {
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'data') {
-      if (this.#splits && this.#data !== undefined && isCompleteData(this.#data)) this.#dispatch(out);
+      if (this.#splitsAtJson && this.#data !== undefined && isCompleteData(this.#data)) this.#dispatch(out);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     } else if (field === 'error') {
       // Not in the standard: llama.cpp reports errors in this field.

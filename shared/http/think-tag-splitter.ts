@@ -158,7 +158,7 @@ class ChoiceText {
       }
       // Empty lines in front of everything are passed on.
       if (!isLast && trimmed === '') return undefined;
-      if (!isLast && (THINK_OPEN.startsWith(trimmed) || THINK_CLOSE.startsWith(trimmed))) return this.#hold(text);
+      if (!isLast && (THINK_OPEN.startsWith(trimmed) || THINK_CLOSE.startsWith(trimmed))) return this.#holdBack(text);
       this.state = 'answer';
     }
     return this.#readAnswer(text, isLast);
@@ -178,7 +178,7 @@ class ChoiceText {
     }
     const heldChars = isLast ? 0 : longestBeginning(text, [THINK_OPEN, THINK_CLOSE]);
     this.#lastChar = text.at(-heldChars - 1) ?? this.#lastChar;
-    return this.#hold(text.slice(text.length - heldChars));
+    return this.#holdBack(text.slice(text.length - heldChars));
   }
 
   #readThinking(piece: string, isLast: boolean): ReasoningSplit | undefined {
@@ -197,7 +197,7 @@ class ChoiceText {
     return new ReasoningParser([], append, thinksFirst);
   }
 
-  #hold(text: string): undefined {
+  #holdBack(text: string): undefined {
     this.pending = text;
   }
 
@@ -242,7 +242,7 @@ const toDelta = (delta: Json, { content, reasoning }: ReasoningSplit): Json => (
   ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
 });
 
-/** An event from which all text was taken. */
+/** An event without its text. */
 const isEmpty = ({ choices, usage }: CompletionChunk): boolean =>
   usage == null &&
   (choices ?? []).every(

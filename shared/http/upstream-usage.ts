@@ -18,14 +18,14 @@ export const upstreamUsage = z.object({
   cost: z.number().nullish().catch(null),
 });
 
-/** Beside the usage object, llama.cpp's figures: the tokens found in its cache, which older releases tell nowhere else. */
+/** llama.cpp's figures outside the usage object: the cached tokens, which older releases report only there. */
 const timings = z.object({ cache_n: z.number() });
 
 /** No answer has more tokens, or costs more. */
 const MAX_TOKENS = 1_000_000_000;
 const MAX_COST = 1_000_000;
 
-/** A figure of tokens, within what can be. */
+/** Parses a token count; 0 if it is out of range. */
 export const toTokenCount = (value: number | null | undefined): number => Math.min(MAX_TOKENS, Math.max(0, Math.round(value ?? 0)));
 
 /** Converts the `usage` object of a completion, and its `timings`, to our usage; undefined if it has no figures. */
@@ -36,7 +36,7 @@ export function readUsage(value: unknown, rawTimings?: unknown): Usage | undefin
   const inputTokens = toTokenCount(prompt_tokens);
   const completion = toTokenCount(completion_tokens);
   const reasoning = toTokenCount(completion_tokens_details?.reasoning_tokens);
-  // xAI counts reasoning in addition to the completion, the others within it.
+  // xAI counts reasoning in addition to the completion; other providers include it.
   const outputTokens =
     reasoning > 0 && toTokenCount(total_tokens) === inputTokens + completion + reasoning ? completion + reasoning : completion;
   const { prompt_cache_hit_tokens, cached_tokens, cache_creation_input_tokens } = parsed.data;

@@ -3,7 +3,7 @@ import { ImportError } from './import-error.ts';
 
 /** Maximum number of bytes of text that one import reads. */
 export const MAX_IMPORT_BYTES = 500 * 1024 * 1024;
-/** Maximum number of files that are looked at. */
+/** Maximum number of files that are read. */
 const MAX_FILES = 100_000;
 const ZIP_SIGNATURE = [0x50, 0x4b, 0x03, 0x04];
 
@@ -16,7 +16,7 @@ export interface SelectedFile {
 /** A chosen file, or one within a chosen zip file. */
 export interface ImportFile {
   path: string;
-  /** Bytes; of a file within a zip what the zip says, which need not be true. */
+  /** Bytes. For a file in a zip, the size that the zip claims, which may be wrong. */
   size: number;
   /** Whether it was chosen directly, not within a folder or a zip. */
   isStandalone: boolean;

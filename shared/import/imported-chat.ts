@@ -56,7 +56,7 @@ export function toTime(value: unknown, fallback: number): number {
   return Number.isFinite(time) && time > 0 ? Math.round(time) : fallback;
 }
 
-/** A chat with defaults for what an export does not say. */
+/** A chat with defaults for fields that an export lacks. */
 export const toChat = (chat: Partial<ImportedChat> & Pick<ImportedChat, 'id' | 'messages'>): ImportedChat => ({
   title: '',
   tags: [],

@@ -50,7 +50,7 @@ export function parseMemoryList(text: string): ImportedMemory[] {
     const heading = HEADING.exec(line)?.slice(1).find(Boolean);
     if (heading !== undefined && !BULLET.test(line)) {
       close();
-      category = CATEGORIES.find(([words]) => words.test(heading))?.[1] ?? 'fact';
+      category = CATEGORIES.find(([pattern]) => pattern.test(heading))?.[1] ?? 'fact';
       continue;
     }
     if (openLines && !BULLET.test(line) && (/^\s{2,}\S/.test(line) || /^\t/.test(line))) {

@@ -285,13 +285,13 @@ verifies('chats.app/import-bad', 'at maximum size and depth no step gets slower 
 });
 
 verifies('chats.app/import-bad', 'cut anywhere: refused, never a part of it', async () => {
-  for (const [whole, name] of [
+  for (const [content, name] of [
     [JSON.stringify([chatGpt], null, 2), 'conversations.json'],
     [JSON.stringify({ conversationId: 'l-1', title: 'It', messages: [{ messageId: 'q', text: 'Hi' }] }), 'librechat.json'],
     [JSON.stringify([{ id: 'w', title: 'W', chat: { messages: [{ role: 'user', content: 'One' }] } }]), 'webui.json'],
   ] as const)
-    for (let at = 0; at < whole.length; at++)
-      await expect(readExport(file(whole.slice(0, at), name)), whole.slice(0, at)).rejects.toThrow();
+    for (let at = 0; at < content.length; at++)
+      await expect(readExport(file(content.slice(0, at), name)), content.slice(0, at)).rejects.toThrow();
 });
 
 verifies('chats.app/import-bad', 'tags that are none, or too long, are made such as a chat may have', async () => {

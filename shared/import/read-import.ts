@@ -50,7 +50,7 @@ export const toMemoryReading = (memories: readonly ImportedMemory[], product: st
 
 /**
  * Reads chats, memories and skills from exports: of Perch (JSON Lines, Markdown or a zip of several) and of the products in `CHAT_FORMATS`, also as zip files and folders.
- * Large lists are read as a stream. Rejects with `ImportError` if a single file was chosen and there is nothing in it.
+ * Large lists are read as a stream. Rejects with `ImportError` if a single chosen file contains nothing to import.
  */
 export async function readImport(files: readonly SelectedFile[]): Promise<ImportReading> {
   const reading = new ImportCollector();
@@ -75,7 +75,7 @@ class ImportCollector {
   readonly #days: ImportReading['days'] = [];
   readonly #skills = new Map<string, ImportedSkill>();
   readonly #unrecognized = new Map<string, number>();
-  readonly #leftOut: string[] = [];
+  readonly #skipped: string[] = [];
   readonly #notes: string[] = [];
   readonly #folder: ImportFile[] = [];
   readonly #pictures = new PictureIndex();
@@ -115,7 +115,7 @@ class ImportCollector {
           const { refusal } = toImportError(error);
           if (refusal === 'innerTooLarge') throw error;
           // Exports have other JSON files, too.
-          if (refusal === 'unknown') this.#leftOut.push(baseName(file.path));
+          if (refusal === 'unknown') this.#skipped.push(baseName(file.path));
           else this.rejected.push({ file: baseName(file.path), why: refusal });
         }
     }
@@ -131,7 +131,7 @@ class ImportCollector {
     }
     if (/\.jsonl$|\.ndjson$/i.test(name)) return this.#addText(await readText(file, this.#budget), file);
     if (/\.(md|markdown)$/i.test(name)) return this.#addMarkdown(await readText(file, this.#budget), file);
-    if (!file.isStandalone && !/\.json$/i.test(name)) return void this.#leftOut.push(name);
+    if (!file.isStandalone && !/\.json$/i.test(name)) return void this.#skipped.push(name);
     if (file.size > MAX_IMPORT_BYTES) throw new ImportError(file.isStandalone ? 'tooLarge' : 'innerTooLarge');
     await this.#addJson(file);
   }
@@ -268,7 +268,7 @@ class ImportCollector {
     const isEmpty = chats.length + this.#memories.length + this.#days.length + skills.length === 0;
     if (isEmpty && this.#notes.length > 0) throw new ImportError('notes');
     // Markdown without speakers is an error among chats of Perch; other programs have it as well.
-    if (chats.length > this.#perch.length || chats.length === 0) this.#leftOut.push(...this.#notes);
+    if (chats.length > this.#perch.length || chats.length === 0) this.#skipped.push(...this.#notes);
     else for (const file of this.#notes) this.rejected.push({ file, why: 'noSpeaker' });
     if (isEmpty && isOne && this.rejected.length === 0) throw new ImportError(this.#isZip ? 'nothingInside' : 'unknown');
     return {
@@ -278,7 +278,7 @@ class ImportCollector {
       skills,
       unrecognized: [...this.#unrecognized].map(([file, count]) => ({ file, count })),
       rejected: this.rejected,
-      leftOut: this.#leftOut,
+      leftOut: this.#skipped,
       pictures: this.#pictures,
     };
   }

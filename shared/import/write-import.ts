@@ -10,7 +10,7 @@ import { type GatewayCall, createRetryingCall } from './retrying-call.ts';
 import type { PictureIndex } from './picture-index.ts';
 import type { Importable, ImportedSkill, ImportReading } from './read-import.ts';
 
-/** Stands for a picture that is not in the export. */
+/** Placeholder for a picture that is missing from the export. */
 const MISSING_PICTURE = '[Picture]';
 /** Limits of `sessions.rename` and `sessions.tag`. */
 const MAX_TITLE_CHARS = 200;
@@ -140,7 +140,7 @@ class ImportWriter {
     if (chat.archived) await this.#call('sessions.archive', { path, archived: true });
   }
 
-  /** Without a product it counts as the person’s own. */
+  /** Without a product, the memory counts as the user's own. */
   async addMemory(memory: ImportedMemory, product: string | undefined): Promise<void> {
     const outside = product === undefined ? {} : { outside: [toImportSource(product)] };
     const { added } = await this.#call('memory.add', { agentId: this.#agentId, ...memory, ...outside });

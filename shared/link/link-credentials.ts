@@ -25,7 +25,7 @@ export const bridgeHealth = z.object({
   mode: z.enum(['auto', 'tab', 'headless']),
   /** Active host; `remote`: a host attached to another bridge of the vault (`--cluster`). */
   host: z.enum(['tab', 'headless', 'remote']).nullable(),
-  /** How many hosts are attached. */
+  /** Number of attached hosts. */
   hosts: z.number().default(0),
   /** Reported only to this machine: the socket's addresses for other machines, `ws://…/ws`; missing if there are none. */
   reach: z.array(z.string()).optional(),

@@ -42,7 +42,7 @@ class MemoryEnd<M> implements Link<M> {
   peer!: MemoryEnd<M>;
   readonly buffered = 0;
   #events: LinkEvents<M> | undefined;
-  #early: (() => void)[] = [];
+  #earlyEvents: (() => void)[] = [];
   #open = true;
 
   send(message: M): void {
@@ -61,7 +61,7 @@ class MemoryEnd<M> implements Link<M> {
 
   receive(events: LinkEvents<M>): void {
     this.#events = events;
-    for (const run of this.#early.splice(0)) run();
+    for (const run of this.#earlyEvents.splice(0)) run();
   }
 
   #deliver(notify: (events: LinkEvents<M>) => void, evenClosed = false): void {
@@ -70,7 +70,7 @@ class MemoryEnd<M> implements Link<M> {
         if (this.#events && (this.#open || evenClosed)) notify(this.#events);
       };
       if (this.#events) run();
-      else this.#early.push(run);
+      else this.#earlyEvents.push(run);
     });
   }
 }

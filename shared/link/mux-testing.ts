@@ -120,7 +120,7 @@ export class MuxPair {
     while (this.flush() || this.acceptorLink.step() || this.dialerLink.step());
   }
 
-  /** As `settle`, for parts that also need microtasks and tasks. */
+  /** Like `settle`, for code that also needs microtasks and tasks. */
   async settleAsync(until: () => boolean, rounds = 10_000): Promise<void> {
     for (let round = 0; round < rounds && !until(); round++) {
       this.settle();
@@ -129,7 +129,7 @@ export class MuxPair {
     if (!until()) throw new Error('what was waited for did not come');
   }
 
-  /** A stream and its other end. */
+  /** Opens a stream and returns both ends. */
   open(kind = 'rpc'): { near: Stream; far: Stream } {
     const near = this.dialer.open({ kind });
     this.settle();

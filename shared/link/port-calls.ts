@@ -22,7 +22,7 @@ export class CallsClosed extends Error {
 
 /** The side of a port that asks: typed calls, and the events that the other side sends. */
 export interface PortClient<C extends Contracts, E extends EventSchemas> {
-  /** Rejects with `RpcError` as the other side says it, with `CallsClosed`, or with the reason of `signal`, which also ends the call over there. */
+  /** Rejects with the other side's `RpcError`, with `CallsClosed`, or with the reason of `signal`, which also aborts the call on the other side. */
   call<N extends keyof C & string>(name: N, params: ContractParams<C[N]>, signal?: AbortSignal): Promise<ContractResult<C[N]>>;
   on<N extends keyof E & string>(event: N, listener: (payload: z.output<E[N]>) => void): void;
   /** Resolves when the port is gone; never rejects. */

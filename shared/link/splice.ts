@@ -58,7 +58,7 @@ export const forwardRequest = z.object({
       /** Model name of the caller, and of the upstream. */
       asked: z.string(),
       model: z.string(),
-      /** All in the request line and headers that the decision depends on, as `toVariant` has it. */
+      /** Everything in the request line and headers that the decision depends on, as returned by `toVariant`. */
       variant: z.string().max(10_000).default(''),
       /** Requests usage for streams whose caller did not, and removes it from the response. */
       addUsage: z.boolean().default(false),

@@ -19,7 +19,7 @@ export interface WireFrame {
   payload: Uint8Array;
 }
 
-/** Reads the frames of one link message; throws a `RangeError` where they do not add up. */
+/** Reads the frames of a link message. Throws a `RangeError` if they are malformed. */
 export function* readFrames(message: Uint8Array): Generator<WireFrame> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   let at = 0;

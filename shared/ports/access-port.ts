@@ -30,7 +30,7 @@ export const accessPort = definePort({
   calls: {
     'access.mirror': defineMethod({
       params: z.object({ grants: z.array(accessGrant).max(10_000) }),
-      result: z.object({ /** Only the host that serves is heard. */ taken: z.boolean() }),
+      result: z.object({ /** Only the active host's grants are accepted. */ taken: z.boolean() }),
       docs: 'Replaces all grants. Callers that have lost theirs are disconnected before the response.',
       policy: { scope: 'admin' },
     }),

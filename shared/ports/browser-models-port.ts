@@ -5,7 +5,7 @@ import { definePort } from './port.ts';
 
 /** Task of a model stored in this browser. */
 export const browserTask = z.enum(['text-generation', 'feature-extraction']);
-/** How its weights are written, as transformers calls it. */
+/** Data type of the weights, as named by transformers. */
 export const browserDtype = z.enum(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']);
 export type BrowserDtype = z.infer<typeof browserDtype>;
 
@@ -19,7 +19,7 @@ export const storedBrowserModel = z.object({
   /** Number of weight files next to the graph's. */
   dataFiles: z.number().int(),
   files: z.array(z.object({ path: z.string(), size: z.number().int() })),
-  /** Tokens; null where its configuration does not tell. */
+  /** Tokens; null if its configuration lacks it. */
   contextWindow: z.number().nullable(),
   /** Milliseconds since 1970; null as long as something is missing. */
   keptAt: z.number().nullable(),

@@ -12,7 +12,7 @@ const streamFollower = z.object({
 
 const clusterStream = z.object({
   name: z.string(),
-  /** On how many servers it lies, as it was made; bytes on each. */
+  /** Number of servers that store it, as configured; bytes on each. */
   replicas: z.number().int(),
   bytes: z.number(),
   /** Maximum size; null if unlimited. */
@@ -29,7 +29,7 @@ export const clusterReport = z.object({
   /** Servers of the setting. */
   servers: z.array(z.string()),
   state: z.enum(['connecting', 'catching-up', 'shared', 'apart']),
-  /** Why it is apart. */
+  /** Reason why the bridge is not connected to the cluster. */
   problem: z.object({ code: z.enum(['unreachable', 'refused', 'unfit', 'full', 'failed']), message: z.string() }).nullable(),
   /** Changes that are here and not there yet; never more than a thousand are counted. */
   unsent: z.number().int(),
@@ -46,7 +46,7 @@ export const clusterReport = z.object({
       behind: z.number().int(),
       /** Storage that the account uses, and its limit; in bytes, replicas counted each. Null: unlimited. */
       storage: z.object({ used: z.number(), limit: z.number().nullable() }),
-      /** How far the servers' clock is from the bridge's at the least, in ms. */
+      /** Minimum difference between the servers' clock and the bridge's, in ms. */
       skew: z.number(),
       /** The user may listen to everything in its account. */
       hearsAll: z.boolean(),

@@ -38,7 +38,7 @@ export const configFilePort = definePort({
       policy: { scope: 'read' },
     }),
     'config-file.place': defineMethod({
-      params: z.object({ /** Of the file that is meant. */ hash: z.string(), key: z.string().max(4096) }),
+      params: z.object({ /** Hash of the file to change. */ hash: z.string(), key: z.string().max(4096) }),
       result: z.object({ line: z.number().int(), column: z.number().int() }).nullable(),
       docs: 'Returns the position of a setting in the file, counted from 1, by its dotted path: that of the innermost part of the path that exists. Null if none exists or the file has changed.',
       policy: { scope: 'read' },

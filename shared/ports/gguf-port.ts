@@ -18,7 +18,7 @@ export const ggufRequest = z.object({
   messages: z.array(ggufMessage).min(1).max(100_000),
   tools: z.array(z.object({ name: z.string(), description: z.string(), schema })).optional(),
   parallelToolCalls: z.boolean().optional(),
-  /** The answer is JSON: any, or what fits the JSON Schema. */
+  /** The answer is JSON: any value, or one that matches the JSON Schema. */
   json: z.union([z.literal(true), schema]).optional(),
   temperature: z.number().optional(),
   topP: z.number().optional(),
@@ -43,7 +43,7 @@ export const ggufVectors = z.object({ vectors: z.array(z.array(z.number())), tok
 export const ggufTexts = z.array(z.string()).min(1).max(2048);
 export const ggufTextEvent = z.object({ text: z.string(), thought: z.boolean() });
 
-/** Models in GGUF files on the bridge's disk, run by a process of their own. One is loaded at a time; calls wait for their turn. */
+/** Models in GGUF files on the bridge's disk, run by a separate process. One is loaded at a time; calls wait for their turn. */
 export const ggufPort = definePort({
   kind: 'gguf',
   featureName: 'Running GGUF models',

@@ -31,7 +31,7 @@ export interface HostApi {
    * nothing.
    */
   share(transport: BrowserTransport, words: string): Promise<void>;
-  /** Shares it no longer; everything that is here stays. */
+  /** Stops sharing the vault; all local data stays. */
   shareNoLonger(): Promise<void>;
   /** The page provides workers for this work, or does it itself, while it is open. */
   lend(tabLock: string, work: PageTask, lender: PageWorkerProvider): Promise<void>;
@@ -47,7 +47,7 @@ export const getPageWorkerName = (work: PageTask): string => `perch-${work}`;
 
 /** A page's dedicated worker for one kind of work: one at a time, started on demand. */
 export interface PageWorkerProvider {
-  /** Resolves with a port to it; of what the page does itself, to a new place each time. */
+  /** Resolves to a port of the worker; for work in the page itself, to a new port each time. */
   start(): Promise<MessagePort>;
   /** Ends it, whatever it is doing. */
   stop(): Promise<void>;

@@ -14,7 +14,7 @@ export const position = z.object({
   /** Everything up to this sequence number is here. */
   seq: z.number().int().nonnegative(),
 });
-/** How far a replica has read. */
+/** A replica's read position. */
 export type JournalPosition = z.infer<typeof position>;
 
 export const sequencedRecord = syncRecord.extend({ seq: z.number().int().positive() });
@@ -103,7 +103,7 @@ export const journalContracts = {
     }),
     result: z.object({
       records: z.array(sequencedRecord),
-      /** Everything up to here has been looked at; the next `after`. */
+      /** Everything up to here was read; the next `after`. */
       next: z.number().int().nonnegative(),
       head: z.number().int().nonnegative(),
     }),
@@ -116,7 +116,7 @@ export const journalContracts = {
       /** The sequence number before the first and of the last that was given out for this push. */
       before: z.number().int().nonnegative(),
       last: z.number().int().nonnegative(),
-      /** Versions that lost against others written apart, and were kept as copies. */
+      /** Versions that lost against concurrent ones and were kept as copies. */
       conflicts: z.number().int().nonnegative(),
       /** The disk is full, and space that was set aside has been used: the host should write nothing more until there is space. */
       low: z.boolean().optional(),
@@ -154,7 +154,7 @@ export const journalContracts = {
       /** Holder of a lease that was never taken, while that host is present. */
       presumed: origin.optional(),
       ttlMs: z.number().int().min(1).max(3_600_000),
-      /** Only once all that the host has stored is with the vault's other machines too. */
+      /** Grants the lease only once all records of the host have reached the vault's other machines. */
       settled: z.boolean().optional(),
     }),
     result: z.object({
@@ -190,11 +190,11 @@ export type JournalContracts = typeof journalContracts;
 export const journalEvents = {
   /** Something was stored; `head` is the newest sequence number. */
   'journal.changed': z.object({ head: z.number().int().nonnegative() }),
-  /** The journal is another one now: open it again. */
+  /** The journal was replaced: open it again. */
   'journal.replaced': z.object({ reason: z.string() }),
-  /** This host serves the gateway's clients, or another one does. */
+  /** Whether this host serves the gateway's clients. */
   'host.role': z.object({ holder: z.boolean() }),
-  /** From another host. */
+  /** A change from another host. */
   'host.signal': z.object({ from: origin, payload: z.unknown() }),
 };
 export type JournalEvents = typeof journalEvents;
@@ -203,7 +203,7 @@ export type JournalEvents = typeof journalEvents;
 export const JOURNAL_KIND = 'journal';
 /** One HTTP exchange per stream (shared/link/stream-http.ts): `PUT` and `GET` of `/<hash>`, 404 if it does not exist. */
 export const BLOBS_KIND = 'blobs';
-/** In a stream's opening: what the host must have read before it answers. */
+/** Header of a stream's opening: sequence number that the host must have read before it answers. */
 export const MIN_HEAD_HEADER = 'x-perch-head';
 /** In the opening of a client's stream: the bridge can take the client to another host; and what the host before says of it. */
 export const HANDOFF_HEADER = 'x-perch-moves';

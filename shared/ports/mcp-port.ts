@@ -5,19 +5,19 @@ import { definePort } from './port.ts';
 
 /** Bytes of one line of a tool server: it ends with more. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** Bytes of lines that may be under way to the host; no more is read of the server until it has taken some. */
+/** Maximum bytes of lines in transit to the host; reading from the server pauses until the host has taken some. */
 export const LINES_WINDOW_BYTES = 1024 * 1024;
 /** Maximum lines of a server that are read per second: one that writes endlessly is throttled. */
 export const MAX_LINES_PER_SECOND = 5000;
 /** Bytes that may wait for a server that does not read them. */
 export const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
-/** Characters that are kept of what a server writes to its standard error, the newest. */
+/** Number of the newest characters of a server's standard error that are kept. */
 export const MAX_STDERR_CHARS = 64 * 1024;
 
 export const mcpServerCommand = {
   command: commandName,
   args: commandArgs,
-  /** Beside the environment that every command gets. */
+  /** In addition to the environment of every command. */
   env: z.record(z.string().max(200), z.string().max(32_768)),
   cwd: commandDir.optional(),
 };

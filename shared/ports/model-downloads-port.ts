@@ -74,7 +74,7 @@ export const modelDownloadsPort = definePort({
     'downloads.room': defineMethod({
       params: z.object({}),
       result: z.object({
-        /** Bytes free where models lie. */
+        /** Free bytes on the disk of the models folder. */
         freeBytes: z.number(),
         /** Runtime of GGUF models. */
         gguf: z.object({
@@ -83,9 +83,9 @@ export const modelDownloadsPort = definePort({
           wanted: z.string(),
           version: z.string().nullable(),
         }),
-        /** Why MLX models cannot be run; null where they can. */
+        /** Reason why MLX models can't run; null if they can. */
         mlx: z.string().nullable(),
-        /** The command that installs what runs GGUF models. */
+        /** The command that installs the GGUF runtime. */
         install: z.string(),
       }),
       docs: 'Returns the available runtimes and the free disk space.',

@@ -5,7 +5,7 @@ import type { Contracts } from '../rpc/contract.ts';
 export interface Port<C extends Contracts = Contracts, E extends EventSchemas = EventSchemas> {
   /** The stream's kind, and the capability's name in the bridge's hello. */
   kind: string;
-  /** For the sentence that says that it is missing: `Running commands`. */
+  /** Name for the error message if it is missing, such as `Running commands`. */
   featureName: string;
   calls: C;
   events: E;

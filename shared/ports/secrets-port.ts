@@ -13,7 +13,7 @@ export const secretsPort = definePort({
     'secrets.resolve': defineMethod({
       params: z.strictObject({ names: z.array(secretName).max(1000) }),
       result: z.object({
-        /** By name; secrets that were found in no place are missing. */
+        /** Values by name. Secrets that were not found are omitted. */
         values: z.record(z.string(), z.string()),
         /** The file of secrets, and why it is ignored although it exists; null if there is no problem. */
         file: z.string(),

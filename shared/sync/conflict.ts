@@ -2,7 +2,7 @@ import type { SyncRecord } from './record.ts';
 import { SYNC_STORES } from './stores.ts';
 import { MAX_ANCESTORS, getClockOrigin, wins } from './version.ts';
 
-/** A version that lost against a concurrent one, kept for the person to look at. */
+/** A version that lost against a concurrent one, kept for the user to review. */
 export interface ConflictCopy {
   /** `<store>/<key>/<clock>` of the version that lost: the same on every replica. */
   id: string;

@@ -11,7 +11,7 @@ export class HybridClock {
   #wall = 0;
   #counter = 0;
 
-  /** `now`: the wall clock in milliseconds since 1970. `origin`: who writes; it parts equal readings of two hosts. */
+  /** `now`: the wall clock in milliseconds since 1970. `origin`: the writer; it orders equal readings of two hosts. */
   constructor(now: () => number, origin: string) {
     this.#now = now;
     this.#origin = origin;

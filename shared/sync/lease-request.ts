@@ -1,4 +1,4 @@
-/** A lease that is asked for: of a run, of a job's tick, of a channel. */
+/** A requested lease: of a run, of a job's tick, of a channel. */
 export interface LeaseRequest {
   name: string;
   holder: string;

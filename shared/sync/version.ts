@@ -1,4 +1,4 @@
-/** So many other writers a version remembers (`SyncRecord.ancestors`). */
+/** Maximum number of other writers that a version records (`SyncRecord.ancestors`). */
 export const MAX_ANCESTORS = 8;
 
 /** The part of a record (`SyncRecord`) that decides between two versions. */

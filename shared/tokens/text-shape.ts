@@ -83,7 +83,7 @@ export function computeTextShape(text: string): TextShape {
       if (++length > MAX_FIRST_TOKEN_LETTERS) shape.long++;
       if (kind === ACCENTED) shape.accented++;
     } else if (kind === SPACE) {
-      // One space belongs to the word behind it.
+      // One space belongs to the word after it.
       if (text.charCodeAt(at) !== 0x20 ? before !== SPACE || at === 0 : before === SPACE && text.charCodeAt(at - 2) !== 0x20) shape.gaps++;
     } else if (kind === DIGIT) {
       shape.digits++;

@@ -22,7 +22,7 @@ const PROVIDER_FAMILIES: ReadonlyMap<string, TokenFamily> = new Map([
   ['deepseek', 'deepseek'],
 ]);
 
-/** The family of a model by its key, `<provider>/<model_id>`, or by its bare name; `other` where neither tells. */
+/** Returns the token family of a model by its key, `<provider>/<model_id>`, or by its name alone; `other` if neither is known. */
 export function getTokenFamily(model: string): TokenFamily {
   const slash = model.indexOf('/');
   const name = model.slice(slash + 1).toLowerCase();

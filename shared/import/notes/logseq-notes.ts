@@ -131,7 +131,7 @@ function convertBody(lines: readonly string[], blocks: ReadonlyMap<string, Block
         .replace(BLOCK_REF, (source, id: string) => toReference(blocks, id) ?? source)
         .replace(PAGE_EMBED, '![[$1]]')
         .replace(/(^|\s)#\[\[([^[\]\n]+)\]\]/g, '$1[[$2]]')
-        // Pictures lie in `assets`, beside `pages`.
+        // Pictures are in `assets`, next to `pages`.
         .replace(/\]\((?:\.\.\/)+assets\//g, `](${'../'.repeat(depth)}assets/`),
     );
   }
@@ -153,7 +153,7 @@ const toValues = (text: string): string[] =>
         .replace(/^#/, '') || [],
   );
 
-/** How links name a day by default: `Nov 29th, 2026`. */
+/** Default format of a day in links: `Nov 29th, 2026`. */
 function toJournalNames(date: string): string[] {
   const [year = '', month = '', day = ''] = date.split('-');
   const number = Number(day);

@@ -25,7 +25,7 @@ export interface Notes {
   leftOut: string[];
 }
 
-/** How a program keeps notes. */
+/** The note format of a program. */
 export interface NoteFormat {
   product: string;
   /** Whether files with these paths are of this program. */
@@ -54,7 +54,7 @@ export const toPagePath = (path: string): string =>
     })
     .join('/');
 
-/** The path, or the same with a number if it is taken. `usedPaths` is in lower case. */
+/** Returns the path, with a number if it is used already. `usedPaths` is in lower case. */
 export function toFreePath(path: string, usedPaths: Set<string>): string {
   const [, stem = path, end = ''] = /^(.*?)(\.[a-z]{2,5})?$/is.exec(path) ?? [];
   let free = path;

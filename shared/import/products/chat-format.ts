@@ -1,8 +1,8 @@
 import type { ImportedChat } from '../imported-chat.ts';
 
-/** How a product writes chats. Each function returns null if the data is not of this product. */
+/** A product's chat format. Each function returns null if the data is from another product. */
 export interface ChatFormat {
-  /** The product's name as people know it. */
+  /** The product's name for display. */
   product: string;
   /** Chats of one JSON value: a whole file, or one element of its list. */
   fromValue?(value: unknown, path: string): ImportedChat[] | null;
@@ -10,11 +10,11 @@ export interface ChatFormat {
   fromLines?(values: readonly unknown[], path: string): ImportedChat[] | null;
   /** Chats of a page, and the number of its entries that could not be read. */
   fromHtml?(html: string): { chats: ImportedChat[]; unrecognized: number } | null;
-  /** Joins chats of all files that the product keeps apart. */
+  /** Joins chats that the product splits into several files. */
   join?(chats: readonly ImportedChat[]): ImportedChat[];
 }
 
-/** Chats with the same ID as one: the first title, all messages. For products that keep titles and messages in different files. */
+/** Joins chats with the same ID: the first title, and the messages. For products that keep titles and messages in different files. */
 export function joinById(chats: readonly ImportedChat[]): ImportedChat[] {
   const byId = Map.groupBy(chats, ({ id }) => id);
   return [...byId.values()].flatMap(([first, ...rest]) => {

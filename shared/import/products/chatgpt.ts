@@ -76,7 +76,7 @@ function readMessage(value: unknown, { start, defaultModel, leftOut }: Conversat
 /** Marks in the text that ChatGPT shows as a link to a source, a card or a name: a kind and its arguments. */
 const MARKS = / ?\ue200([^\ue200\ue201]*)\ue201/g;
 
-/** Keeps the words of names and links; other marks have no words of their own. */
+/** Keeps the text of names and links; other marks have no text. */
 const replaceMarks = (text: string): string =>
   text.replaceAll(MARKS, (mark, inner: string) => {
     const [kind, argument = ''] = inner.split('\ue202');

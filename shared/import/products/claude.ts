@@ -13,7 +13,7 @@ import {
 } from '../imported-chat.ts';
 import type { ChatFormat } from './chat-format.ts';
 
-/** Stands for the parent of a first message. */
+/** Parent id of a first message. */
 const NO_PARENT = '00000000-0000-4000-8000-000000000000';
 
 /** Claude: `conversations.json` of its data export. */

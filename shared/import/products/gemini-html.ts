@@ -58,12 +58,12 @@ function readBody(body: string, trailer: string): UndatedRecord | undefined {
   const lines = body.split(BREAK);
   let time: number | null | undefined;
   const dateAt = lines.findIndex((line, at) => at > 0 && (time = parseTakeoutDate(toPlain(line))) !== undefined);
-  const [first = '', ...more] = lines.slice(0, dateAt);
+  const [first = '', ...others] = lines.slice(0, dateAt);
   if (dateAt < 0 || time === undefined) return undefined;
-  const attached = [...more.flatMap((line) => toFile(line, 'href')), ...toFile(trailer, 'src')];
-  const listAt = more.findIndex((line) => toFile(line, 'href').length > 0);
+  const attached = [...others.flatMap((line) => toFile(line, 'href')), ...toFile(trailer, 'src')];
+  const listAt = others.findIndex((line) => toFile(line, 'href').length > 0);
   // The line before the first file counts them.
-  const text = listAt < 0 ? more : more.slice(0, Math.max(0, listAt - 1));
+  const text = listAt < 0 ? others : others.slice(0, Math.max(0, listAt - 1));
   const [match, verb = ''] = VERB.exec(first) ?? [''];
   return {
     verb: verb.trim(),

@@ -9,5 +9,5 @@ import { lobeHub } from './lobehub.ts';
 import { openClaw } from './openclaw.ts';
 import { openWebUi } from './open-webui.ts';
 
-/** Formats of chats, asked in this order. */
+/** Chat formats, tried in this order. */
 export const CHAT_FORMATS: readonly ChatFormat[] = [chatGpt, claude, openWebUi, libreChat, lobeHub, lmStudio, jan, openClaw, gemini];

@@ -84,9 +84,9 @@ export function parseTakeoutDate(line: string): number | null | undefined {
   if (text.length > MAX_DATE_CHARS) return undefined;
   const time = /(?<![\d.:])(\d{1,2})[:.](\d\d)[:.](\d\d)(?![\d:])/.exec(text);
   if (!time) return undefined;
-  const [whole, hours, minutes, seconds] = time;
+  const [match, hours, minutes, seconds] = time;
   const before = text.slice(0, time.index);
-  const after = text.slice(time.index + whole.length);
+  const after = text.slice(time.index + match.length);
   if (/\d/.test(after.replace(OFFSET, '')) || (before.match(/[\p{L}\p{M}]+/gu) ?? []).length > MAX_WORDS) return undefined;
   const numbers = [...before.matchAll(/\d+/g)].map(([number]) => Number(number));
   const yearAt = numbers.findIndex((number) => number >= 2000 && number < 2700);

@@ -7,7 +7,7 @@ export const approval = z.object({
   /** The tool that waits. `channel_reply:<channel>` is a reply to somebody on a channel, with `args` of `to`, `text` and `files`. */
   tool: z.string(),
   args: z.record(z.string(), z.unknown()),
-  /** One sentence for the person that says what will happen. */
+  /** One sentence for the user that describes the effect. */
   summary: z.string(),
   /** Null if a person requested the command. */
   agentId: agentId.nullable(),

@@ -22,7 +22,7 @@ export class Presence {
     this.#own = own;
   }
 
-  /** The hosts of others; null while absence cannot be determined, because they may not have been heard yet. */
+  /** Hosts of other bridges; null while absence can't be determined, since their announcements may not have arrived yet. */
   others(): readonly string[] | null {
     const now = performance.now();
     if (this.#since === 0 || now - this.#since < PRESENCE_TTL_MS) return null;

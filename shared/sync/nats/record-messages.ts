@@ -19,7 +19,7 @@ const envelope = z.object({
   /** Schema of the record's vault. */
   schema: z.number().int().min(0),
   clock: clockReading,
-  /** The record itself, or the object that it lies in. */
+  /** The record itself, or the object that contains it. */
   record: z.unknown().optional(),
   object: z.string().max(100).optional(),
 });
@@ -31,7 +31,7 @@ export interface RecordMessage {
   schema: number;
   /** Undefined if it cannot be decrypted, or a newer build wrote it. */
   record: SyncRecord | undefined;
-  /** Not sealed with the vault's key for this subject. */
+  /** Thrown if a message is not sealed with the vault's key for this subject. */
   foreign: boolean;
 }
 

@@ -28,7 +28,7 @@ function waitBehindQueuedData<T>(nc: NatsConnection, response: Promise<T>, ms: n
       const { inBytes } = nc.stats();
       if (inBytes === receivedBytes) return rejectAsTimeout();
       receivedBytes = inBytes;
-      // The server answers a ping behind everything that it had to send before; what came with that is heard first.
+      // The server answers a ping after all earlier data; responses in that data are handled first.
       if (!hasPinged) nc.flush().then(rejectAfterDelivery, rejectAfterDelivery);
       hasPinged = true;
     }, ms);

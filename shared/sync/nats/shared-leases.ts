@@ -79,7 +79,7 @@ export async function releaseSharedLease(
   if (lease?.holder !== holder || lease.fence !== fence) return;
   const bytes = await sealJson(seal, { holder: null, fence, until: 0 } satisfies StoredLease, key);
   await leases.update(key, bytes, revision).catch((error: unknown) => {
-    // Somebody else has it by now.
+    // Another holder has it by now.
     if (!isWrongSequence(error)) throw error;
   });
 }

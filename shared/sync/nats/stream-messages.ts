@@ -7,7 +7,7 @@ import { isSingleReplica, type VaultStreams } from './vault-streams.ts';
  */
 export const SILENCE_MS = 15_000;
 export const REPEATED_SILENCE_MS = 3_000;
-/** So many are fetched before the server that sends gets another chance. */
+/** Number of messages to fetch before waiting for the server again. */
 const MAX_FETCHED = 200;
 /** Maximum number of gaps examined when reading begins: an old stream has as many as messages. */
 const MAX_GAPS = 100;
@@ -17,11 +17,11 @@ export type RawMessage = Pick<StoredMsg, 'subject' | 'seq' | 'data'>;
 export type RecordStream = Pick<VaultStreams, 'js' | 'jsm' | 'stream' | 'prefix' | 'info'>;
 
 export interface ReadOptions {
-  /** So many may wait to be taken. */
+  /** Maximum number of messages buffered for the reader. */
   ahead: number;
-  /** The newest number that the stream had given when reading began. */
-  there: number;
-  /** More may have been passed over than was looked into. */
+  /** Last sequence number of the stream when reading began. */
+  lastSeq: number;
+  /** Called if messages may have been skipped. */
   onunsure(): void;
   signal: AbortSignal;
   /** Runs `callback` after `ms`; the result cancels it. Tests pass a clock of their own. */
@@ -92,18 +92,18 @@ async function* followStream(
   }
 }
 
-/** Whether the numbers left out before one are asked for. */
-function createGapPolicy(source: RecordStream, { there, onunsure }: ReadOptions): (end: number) => boolean {
+/** Returns whether to fetch the messages in a gap before a number. */
+function createGapPolicy(source: RecordStream, { lastSeq, onunsure }: ReadOptions): (end: number) => boolean {
   if (isSingleReplica(source)) return () => false;
   let gaps = 0;
   return (end) => {
-    if (end > there || ++gaps <= MAX_GAPS) return true;
+    if (end > lastSeq || ++gaps <= MAX_GAPS) return true;
     if (gaps === MAX_GAPS + 1) onunsure();
     return false;
   };
 }
 
-/** Messages of the leading server from one number to before another. */
+/** Yields the leader’s messages from one number to before another. */
 async function* fetchGap(source: RecordStream, from: number, end: number, signal: AbortSignal): AsyncGenerator<RawMessage> {
   for (let next = from; !signal.aborted;) {
     const message = await fetchNext(source, next);

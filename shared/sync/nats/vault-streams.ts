@@ -78,7 +78,7 @@ export async function openVaultStreams(nc: NatsConnection, { vault }: Pick<Vault
     const js = jetstream(nc, { timeout: CONNECT_TIMEOUT_MS });
     const { num_replicas: count } = info.config;
     const kvm = new Kvm(js);
-    const [objects, leases, here] = await Promise.all([
+    const [objects, leases, presence] = await Promise.all([
       new Objm(js).create(`${stream}_blobs`, { storage: StorageType.File, replicas: count }),
       // Reads from the leader, since a replica may be behind.
       kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas: count, allow_direct: false }),
@@ -86,7 +86,7 @@ export async function openVaultStreams(nc: NatsConnection, { vault }: Pick<Vault
       kvm.create(`${stream}_here`, { ttl: PRESENCE_TTL_MS, storage: StorageType.File, replicas: count }),
     ]);
     const maxBytes = (nc.info?.max_payload ?? 1_048_576) - 4096;
-    return { nc, js, jsm, stream, prefix, info, objects, leases, here, wantedReplicas, maxBytes };
+    return { nc, js, jsm, stream, prefix, info, objects, leases, here: presence, wantedReplicas, maxBytes };
   } catch (error) {
     // A single server that answers for itself and reports in its greeting that it has no JetStream.
     if (isWithoutJetStream(error) && nc.info?.cluster === undefined && !(nc.info && 'jetstream' in nc.info && nc.info.jetstream))
