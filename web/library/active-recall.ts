@@ -14,7 +14,7 @@ export { ActiveRecallResult, type RecalledMemory, type SearchDebug } from '../ga
 export { PromptStyle, QueryMode } from '../gateway/core/recall/recall-settings.ts';
 export { buildContextMessage };
 
-/** A memory, or whatever searches as one. */
+/** A memory, or an object with the same search method. */
 type SearchableMemory = Pick<MemoryManager, 'searchMemory'> & Partial<Pick<MemoryManager, 'getMemories'>>;
 
 /** Asks a memory about each message. */

@@ -9,7 +9,7 @@ import { withDatabaseErrors, type WorkspaceDatabase, getWorkspaceDatabase } from
 
 const STORE_NAME = 'memory.db';
 const SNAPSHOT_KEY: ['snapshot', string, string] = ['snapshot', '', ''];
-/** Passages of one line have a number behind it. */
+/** Several passages of one line are numbered. */
 const numericCollator = new Intl.Collator('en', { numeric: true });
 
 type WriteTx = Transaction<WorkspaceSchema, 'readwrite'>;
@@ -21,10 +21,10 @@ type WriteTx = Transaction<WorkspaceSchema, 'readwrite'>;
 export class DatabaseIndex implements IndexStore, VectorStore {
   readonly #name: string;
   readonly #database: WorkspaceDatabase;
-  /** By path, the change that this one made or read last. */
+  /** The last change made or read by this index, by path. */
   readonly #tokens = new Map<string, string>();
 
-  /** Opens nothing yet: that is done when it is first used. */
+  /** Opens nothing before the first use. */
   constructor(name: string) {
     this.#name = name;
     this.#database = getWorkspaceDatabase(name);
@@ -84,13 +84,13 @@ export class DatabaseIndex implements IndexStore, VectorStore {
     });
   }
 
-  /** Keeps bytes, in place of those before. */
+  /** Saves bytes, replacing the previous ones. */
   putSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const row: IndexRow = { kind: 'snapshot', bytes };
     return this.#write(async (tx) => void getStore(tx, STORE_NAME).put(row, SNAPSHOT_KEY));
   }
 
-  /** By model and hash of the text. */
+  /** Vectors by model and hash of the text. */
   async kept(model: string, hashes: readonly string[]): Promise<Map<string, QuantizedVector>> {
     const rows = await this.#read((tx) => Promise.all(hashes.map((hash) => tx.objectStore(STORE_NAME).get(['vector', model, hash]))));
     return new Map(rows.flatMap((row, at) => (row?.kind === 'vector' ? [[hashes[at] ?? '', row.vector] as const] : [])));

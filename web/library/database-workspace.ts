@@ -75,7 +75,7 @@ export function databaseWorkspace(workspaceDir: string, { hidden = [] }: { hidde
     },
     async list(folder) {
       if (folder !== undefined) toCheckedPath(folder);
-      // `0` is what comes behind `/`.
+      // `0` is the character after `/`.
       const range = folder === undefined ? null : IDBKeyRange.bound(`${folder}/`, `${folder}0`, false, true);
       const rows = await withDatabaseErrors(name, 'Couldn’t list the files', () =>
         database.read(['files'], (tx) => tx.objectStore('files').getAll(range)),
@@ -98,7 +98,7 @@ async function readText(tx: ReadTx, path: string): Promise<string | undefined> {
 }
 
 async function writeText(tx: WriteTx, path: string, input: string): Promise<void> {
-  // As in a folder, half of a character is kept as a mark.
+  // Like in a folder, a lone surrogate is stored as a replacement character.
   const text = input.toWellFormed();
   const before = await tx.objectStore('files').get(path);
   const row: FileRow = { path, size: countBytes(text), modifiedAt: getNextTime(before), parts: 1, lastPart: text.length };

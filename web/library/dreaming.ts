@@ -31,13 +31,13 @@ function getWorkspace(storeDir: string): Workspace {
 
 /** Settings of dreaming, in either spelling. */
 export class DreamingConfig extends Config {
-  /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
+  /** Reads a YAML file at a URL. Rejects with an Error that names the URL, and the line or setting. */
   static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchText): Promise<DreamingConfig> {
     return loadSettings(path, read, (text) => new DreamingConfig({ ...Config.parseYaml(text) }));
   }
 }
 
-/** The short-term signals of the memory in a database: they lie in its `.dreams`. */
+/** The short-term signals of the memory in a database, stored in its `.dreams`. */
 export class SignalsStore extends Signals {
   constructor(storeDir: string, options: { now?: () => number; timeZone?: string } = {}) {
     super(getWorkspace(storeDir), options);

@@ -44,16 +44,16 @@ export { databaseWorkspace };
 
 /** Settings of a memory, in either spelling. */
 export class MemoryConfig extends Config {
-  /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
+  /** Reads a YAML file at a URL. Rejects with an Error that names the URL, and the line or setting. */
   static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchText): Promise<MemoryConfig> {
     return loadSettings(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
   }
 }
 
 export interface MemoryOptions {
-  /** Tokens of a text, for the model in use; an estimate where left out. */
+  /** Counts a text's tokens for the model in use. Default: an estimate. */
   countTokens?: CountText;
-  /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
+  /** Creates vectors of texts, so that memory is also searched by meaning. They are stored in `memory.db`. */
   embedder?: Embedder;
   /** Settings of dreaming. If it is enabled, each search records its results as recalls, for `DreamingPhases` of the same database. */
   dreaming?: Pick<DreamingConfig, 'enabled' | 'timezone'>;
@@ -61,7 +61,7 @@ export interface MemoryOptions {
   warn?: (message: string) => void;
 }
 
-/** The memory of agents in a database of the browser: Markdown and JSON lines as in a folder, and `memory.db`, an index that is made from them. */
+/** The memory of agents in a browser database: Markdown and JSON lines like in a folder, and the index `memory.db`, which is built from them. */
 export class MemoryManager extends Manager {
   /** The database's name. */
   readonly workspaceDir: string;
@@ -77,7 +77,7 @@ export class MemoryManager extends Manager {
     const settings = config instanceof Config ? config : new MemoryConfig(config);
     const ownModel = model && parseModelConfig(model);
     const summaryConfig = selectSummaryModel(ownModel, settings.summary.model);
-    // The tables of tokenizers are larger than all the rest: a page counts by the measures of its model's family.
+    // The tables of tokenizers are larger than all other code, so a page estimates tokens for its model's family.
     const family = ownModel && getTokenFamily(`${ownModel.provider}/${ownModel.modelId}`);
     const index = new DatabaseIndex(name);
     const workspace = databaseWorkspace(name);
@@ -111,7 +111,7 @@ export class MemoryManager extends Manager {
   }
 }
 
-/** Gives an agent's turns a memory in a database. */
+/** Runs an agent's turns with a memory in a database. */
 export class MemoryAwareRunner extends Runner {
   constructor(
     workspaceDir: string,
@@ -123,7 +123,7 @@ export class MemoryAwareRunner extends Runner {
   }
 }
 
-/** Opens a memory in a database: it, the tools to register on an agent, and what the agent's prompt should have. The caller closes it. */
+/** Opens a memory in a database. Returns it with the tools to register on an agent and the text for the agent's prompt. The caller closes it. */
 export async function setupMemoryForAgent(
   workspaceDir: string,
   model?: ModelConfigInput,

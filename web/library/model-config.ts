@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { Complete } from '../gateway/core/memory/summary/summarise.ts';
 
-/** A model for summaries, at an address that speaks OpenAI's format. */
+/** A model for summaries, at a URL of an OpenAI-compatible API. */
 export interface ModelConfig {
   provider: string;
   modelId: string;
@@ -10,7 +10,7 @@ export interface ModelConfig {
   apiKey?: string | undefined;
 }
 
-/** The documents' spelling is read as well. */
+/** The documented spelling is accepted too. */
 export type ModelConfigInput = { provider: string } & ({ modelId: string } | { model_id: string }) & {
     baseUrl?: string | undefined;
     base_url?: string | undefined;
@@ -19,7 +19,7 @@ export type ModelConfigInput = { provider: string } & ({ modelId: string } | { m
   };
 
 const KNOWN_BASE_URLS: Record<string, string> = { openai: 'https://api.openai.com/v1', ollama: 'http://127.0.0.1:11434/v1' };
-/** A summary of a long conversation by a small machine takes its time. */
+/** A summary of a long conversation takes long on a slow machine. */
 const TIMEOUT_MS = 300_000;
 const MAX_REASON_CHARS = 300;
 
@@ -35,7 +35,7 @@ const modelConfigSchema = z.object({
 });
 const completionSchema = z.object({ choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }) })).min(1) });
 
-/** Reads a model in either spelling. Throws an Error that names what does not fit. */
+/** Parses a model in either spelling. Throws an Error that names the invalid field. */
 export function parseModelConfig(model: ModelConfigInput): ModelConfig {
   const read = modelConfigSchema.safeParse(model);
   const [issue] = read.error?.issues ?? [];
@@ -50,7 +50,7 @@ export function parseModelConfig(model: ModelConfigInput): ModelConfig {
   };
 }
 
-/** The model that `summary.model` names (`<provider>/<model_id>`): of another provider it has another address. */
+/** Returns the model named by `summary.model` (`<provider>/<model_id>`). A different provider has a different address. */
 export function selectSummaryModel(model: ModelConfig | undefined, name: string | undefined): ModelConfig | undefined {
   if (name === undefined) return model;
   const at = name.indexOf('/');

@@ -19,7 +19,7 @@ export class WikiVault extends Vault {
   /** The database's name. */
   readonly vaultPath: string;
 
-  /** Nothing is read or made before it is asked for. */
+  /** Nothing is read or created before the first call. */
   constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
     const name = toDatabaseName(vaultPath);
     super(databaseWorkspace(name, { hidden: HIDDEN_NAMES }), config, options);

@@ -9,14 +9,14 @@ export type WorkspaceDatabase = Database<WorkspaceSchema>;
  */
 const databases = new Map<string, WorkspaceDatabase>();
 
-/** The name of a workspace's database. Throws an Error if it is empty. */
+/** Returns the name of a workspace's database. Throws an Error if it is empty. */
 export function toDatabaseName(workspaceDir: string): string {
   const name = workspaceDir.replace(/\/+$/, '');
   if (name.trim() === '') throw new Error('The workspace must be the name of a database. It must not be empty.');
   return name;
 }
 
-/** The database of this name in IndexedDB. It is opened, or made, with the first operation. */
+/** Returns the IndexedDB database of this name. It is opened or created with the first operation. */
 export function getWorkspaceDatabase(name: string): WorkspaceDatabase {
   const existing = databases.get(name);
   if (existing) return existing;
@@ -30,7 +30,7 @@ export function getWorkspaceDatabase(name: string): WorkspaceDatabase {
   return database;
 }
 
-/** Does work over a database, and says in a sentence why that cannot be done. */
+/** Runs work over a database. Rejects with a sentence for the user if it fails. */
 export async function withDatabaseErrors<T>(name: string, failure: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -41,7 +41,7 @@ export async function withDatabaseErrors<T>(name: string, failure: string, work:
 
 function toReason(name: string, error: unknown): string {
   if (typeof indexedDB === 'undefined') return 'IndexedDB is not available here';
-  // Its stores are not there: somebody else has made it.
+  // Its stores are missing: another program created the database.
   if (error instanceof DOMException && error.name === 'NotFoundError')
     return `${describeDatabase(name)} belongs to another program. Choose another name.`;
   return error instanceof Error || error instanceof DOMException ? error.message : String(error);

@@ -8,7 +8,7 @@ import type { Migration } from '../gateway/storage/database.ts';
 /** A file of a workspace. Its text is stored separately in parts, so that listing files reads no text. */
 export interface FileRow extends WorkspaceFile {
   parts: number;
-  /** Characters in the last of them. */
+  /** Number of characters in the last part. */
   lastPart: number;
 }
 
@@ -26,7 +26,7 @@ export type IndexRow =
 export interface WorkspaceSchema extends DBSchema {
   /** By path. */
   files: { key: string; value: FileRow };
-  /** By path and number of the part, from 0 on. */
+  /** By path and part number, from 0. */
   texts: { key: [path: string, part: number]; value: string };
   /** The memory index. */
   'memory.db': { key: [kind: IndexRow['kind'], path: string, id: string]; value: IndexRow };

@@ -1,4 +1,4 @@
-// The drawing classes of `perch/ui`, and the list of shapes under them.
+// The drawing classes of `perch/ui`, and the underlying list of shapes.
 export { parseChanges, type Change } from '#shared/canvas/change.ts';
 export { Drawing, type DrawingEvent, type DrawingOptions } from '#shared/canvas/drawing.ts';
 export { Editor, type Move } from '#shared/canvas/editor.ts';
