@@ -1,7 +1,7 @@
 import { type Perch, type PerchOptions, startPerch } from '../e2e/perch-process.ts';
 import { SocketCaller } from './caller.ts';
 
-/** The product with its default settings except for the rate limit, which is off, and `upstream`, if given, as the provider `bench`. */
+/** Starts Perch with default settings, but without a rate limit, and with `upstream` as the provider `bench` if given. */
 export async function startBenchGateway({ upstream, ...options }: PerchOptions & { upstream?: string } = {}): Promise<Perch> {
   const perch = await startPerch(options);
   try {
@@ -9,7 +9,7 @@ export async function startBenchGateway({ upstream, ...options }: PerchOptions &
     await disableRateLimit(caller);
     if (upstream !== undefined) {
       await caller.call('config.set', { key: 'providers.bench', value: { baseUrl: upstream } });
-      // The same server, by Anthropic's Messages API.
+      // The same server through Anthropic's Messages API.
       await caller.call('config.set', { key: 'providers.messages', value: { kind: 'anthropic', baseUrl: upstream, apiKey: 'bench' } });
     }
     return perch;
@@ -19,7 +19,7 @@ export async function startBenchGateway({ upstream, ...options }: PerchOptions &
   }
 }
 
-/** No connection that begins from here on has a rate limit. */
+/** Connections opened from here on have no rate limit. */
 export async function disableRateLimit(caller: SocketCaller): Promise<void> {
   await caller.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
 }

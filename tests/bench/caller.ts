@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** A WebSocket on which questions are asked and answered, each answer taken for the oldest question's. */
+/** A WebSocket for requests and responses; each response belongs to the oldest pending request. */
 export class SocketCaller implements Disposable {
   readonly #socket: WebSocket;
   readonly #pendingCalls: { resolve(text: string): void; reject(error: Error): void }[] = [];
@@ -21,21 +21,21 @@ export class SocketCaller implements Disposable {
     });
   }
 
-  /** A line to the bare echo: every message is an answer. */
+  /** Connects to the plain echo server: every message is a response. */
   static async bare(url: string): Promise<SocketCaller> {
     const socket = new WebSocket(url, { perMessageDeflate: false });
     await once(socket, 'open');
     return new SocketCaller(socket, () => true);
   }
 
-  /** A line to the floor's worker, once there is one. */
+  /** Connects to the baseline's worker once it exists. */
   static async piped(url: string): Promise<SocketCaller> {
     const socket = new WebSocket(url, { perMessageDeflate: false });
     await once(socket, 'message');
     return new SocketCaller(socket, () => true);
   }
 
-  /** A connection of protocol 3. Rejects where it is refused. */
+  /** Connects by protocol 3. Rejects if the connection is refused. */
   static async connect(url: string, token: string): Promise<SocketCaller> {
     const socket = new WebSocket(url, { perMessageDeflate: false });
     await once(socket, 'message');
@@ -53,7 +53,7 @@ export class SocketCaller implements Disposable {
 
   #count = 0;
 
-  /** Asks a method of the gateway; rejects where it answers with an error. */
+  /** Calls a method of the gateway. Rejects if the response is an error. */
   async call(method: string, params: Record<string, unknown>): Promise<string> {
     const answer = await this.request(JSON.stringify({ type: 'req', id: String(++this.#count), method, params }));
     if (!answer.includes('"ok":true')) throw new Error(`${method} failed: ${answer.slice(0, 500)}`);

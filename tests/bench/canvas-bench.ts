@@ -7,21 +7,21 @@ import { toMaxBar, type Figure } from './figures.ts';
 import { measureInTurns, computeMedian, computePercentile, computeMedianRatio } from './stats.ts';
 
 const SHAPE_COUNT = 5000;
-/** A frame of plain Fabric takes a second on a busy machine: fewer of them. */
+/** A frame of plain Fabric takes a second on a busy machine, so fewer frames are measured. */
 const PLAIN_SHARE = 8;
 const UNDO_COUNT = 1000;
-/** Moves of a pen: with fewer, plain Fabric shows none of them before it is lifted. */
+/** Number of pen moves: with fewer, plain Fabric shows none before the pen is lifted. */
 const PEN_MOVES = 120;
 
 type PageCalls = { [M in keyof BenchPage]: (...args: Parameters<BenchPage[M]>) => Promise<Awaited<ReturnType<BenchPage[M]>>> };
 
-/** Functions of the page, callable from here. */
+/** The page's functions, callable from Node. */
 function toPageCalls(page: Page): PageCalls {
   const call =
     (method: string) =>
     (...args: unknown[]): Promise<unknown> =>
       page.evaluate(
-        ([name, given]) => (Reflect.get(globalThis, 'bench') as Record<string, (...all: unknown[]) => unknown>)[name]?.(...given),
+        ([name, args]) => (Reflect.get(globalThis, 'bench') as Record<string, (...all: unknown[]) => unknown>)[name]?.(...args),
         [method, args] as const,
       );
   return new Proxy({} as PageCalls, { get: (_, method: string) => call(method) });
@@ -58,7 +58,7 @@ export async function benchCanvas({ quick }: { quick: boolean }): Promise<Figure
     await bench.show(name, SHAPE_COUNT);
     return measureFrameTimes(cdp, () => Promise.all([bench.untilLifted(), stroke(framesFor(name))]));
   });
-  const waits = await both(async (name) => {
+  const frameCounts = await both(async (name) => {
     await bench.show(name, SHAPE_COUNT);
     const [waited] = await Promise.all([bench.watchPen(), stroke(PEN_MOVES)]);
     return waited;
@@ -75,7 +75,7 @@ export async function benchCanvas({ quick }: { quick: boolean }): Promise<Figure
     await bench.png();
     return bench.png();
   });
-  const { ours, whole } = await measureBundleSizes();
+  const { ours, full } = await measureBundleSizes();
   console.error(
     `canvas: load ${loadavg()
       .map((load) => load.toFixed(1))
@@ -86,7 +86,7 @@ export async function benchCanvas({ quick }: { quick: boolean }): Promise<Figure
     ...toFrameFigures('  zoom', zoom),
     ...toFrameFigures('  draw', drawn),
     ...toFrameFigures('  undo', undoneFrames),
-    toLatencyFigures(waits.ours.flat(), waits.plain.flat()),
+    toLatencyFigures(frameCounts.ours.flat(), frameCounts.plain.flat()),
     {
       what: 'PNG of 1920 × 1080',
       unit: 'ms',
@@ -110,7 +110,7 @@ export async function benchCanvas({ quick }: { quick: boolean }): Promise<Figure
     },
     { what: 'perch/ui over the wire beside Fabric, brotli', unit: 'KB', ours: ours.brotli, bar: toMaxBar(ours.brotli, 150, 'KB') },
     { what: '  gzip', unit: 'KB', ours: ours.gzip },
-    { what: '  with what it uses of Fabric, brotli', unit: 'KB', ours: whole.brotli },
+    { what: '  with what it uses of Fabric, brotli', unit: 'KB', ours: full.brotli },
   ];
 }
 

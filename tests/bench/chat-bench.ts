@@ -14,7 +14,7 @@ interface PageMarks {
   longTasks?: number[];
 }
 
-/** A long chat: how soon it is on screen, and whether the page stays smooth while a quick model writes. Then many chats, and what the page holds after them. */
+/** A long chat: time until it is on screen, and frame times while a quick model writes. Then many chats, and the page's memory after them. */
 export async function benchChat({ quick }: { quick: boolean }): Promise<Figure[]> {
   const messages = quick ? 1000 : 10_000;
   await using writer = await startChild('writer');
@@ -22,7 +22,7 @@ export async function benchChat({ quick }: { quick: boolean }): Promise<Figure[]
   await using browser = await launchBrowser();
   using caller = await SocketCaller.connect(perch.wsUrl, perch.token);
   for (let sent = 0; sent < messages / 2; sent += 50) {
-    // In one line, as the gateway keeps them; 50 at a time, so that the line never runs dry.
+    // In one chain, as the gateway stores them; 50 at a time, so that the queue never runs empty.
     await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
         caller.call('chat.send', { message: `Question ${sent + i}`, sessionId: 'long', model: 'bench/short' }),
@@ -31,7 +31,7 @@ export async function benchChat({ quick }: { quick: boolean }): Promise<Figure[]
   }
   const page = await browser.page(perch.linkUrl);
   await page.locator('a[href="/chat/main/long"]').waitFor();
-  // The app's files are being kept for offline use until then, once in a browser's life.
+  // Until then, the app's files are being cached for offline use, once per browser profile.
   await page.evaluate(() => navigator.serviceWorker.ready);
   const opened: number[] = [];
   for (let round = 0; round < (quick ? 3 : 9); round++) {
@@ -39,7 +39,7 @@ export async function benchChat({ quick }: { quick: boolean }): Promise<Figure[]
     await page.waitForURL(`${perch.url}/`);
     opened.push(await openLongChat(page));
   }
-  // Garbage of nine openings is collected while a person would type.
+  // Lets garbage of nine openings be collected, as while a person types.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   await page.evaluate(() => {
     const marks = globalThis as PageMarks;
@@ -63,7 +63,7 @@ export async function benchChat({ quick }: { quick: boolean }): Promise<Figure[]
   ];
 }
 
-/** Milliseconds from the click on the chat to its last reply on screen. */
+/** Measures the milliseconds from the click on the chat to its last reply on screen. */
 function openLongChat(page: Page): Promise<number> {
   return page.evaluate(
     () =>

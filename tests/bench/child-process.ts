@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A program of the benchmark's own, in a process of its own as the bridge is. */
+/** A program of the benchmark, in a separate process like the bridge. */
 export interface BenchProcess extends AsyncDisposable {
   port: number;
   process: ChildProcess;
-  /** The next message from now on that is of the wanted form. */
+  /** Resolves with the next message that matches. */
   message<T>(isWanted: (message: unknown) => message is T): Promise<T>;
 }
 

@@ -83,7 +83,7 @@ interface CallCost {
   cpuMs: number;
 }
 
-/** Ticks of user and system time of the gateways and all that they have started. */
+/** Sums the user and system time of the gateways and their descendants, in ticks. */
 function countCpuTicks(gateways: readonly Perch[]): number {
   const all = listProcesses();
   return gateways

@@ -11,15 +11,15 @@ const LONG_RUN_DELTAS = 10_000;
 const SHORT_RUN_DELTAS = 20;
 
 interface StreamResult {
-  /** Deltas in a second, from the first to the last. */
+  /** Deltas per second, from the first to the last. */
   rate: number;
   /** When the first came. */
   firstAt: number;
-  /** Frames that carried them: a link that fills up merges some. */
+  /** Number of frames: a link that fills up merges deltas. */
   frames: number;
 }
 
-/** 10,000 deltas from a local model server to an outside client; then how long a first delta takes. */
+/** 10,000 deltas from a local model server to an outside client; then the latency of the first delta. */
 export async function benchDeltas({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using upstream = await startChild('upstream');
   await using pipe = await startChild('pipe');
@@ -85,14 +85,14 @@ export async function benchDeltas({ quick }: { quick: boolean }): Promise<Figure
 const isFirstByte = (message: unknown): message is { count: number; at: number } =>
   typeof message === 'object' && message !== null && 'count' in message && message.count === SHORT_RUN_DELTAS;
 
-/** Milliseconds from the upstream's first byte to the first delta. */
+/** Measures the milliseconds from the upstream's first byte to the first delta. */
 async function measureFirstDelta(upstream: BenchProcess, run: () => Promise<StreamResult>): Promise<number> {
   const firstByte = upstream.message(isFirstByte);
   const { firstAt } = await run();
   return firstAt - (await firstByte).at;
 }
 
-/** One run of the gateway, its deltas checked to be all there and in order. */
+/** Runs the gateway once and checks that all deltas arrive in order. */
 async function streamRun(caller: SocketCaller, count: number): Promise<StreamResult> {
   let text = '';
   let frames = 0;
@@ -112,7 +112,7 @@ async function streamRun(caller: SocketCaller, count: number): Promise<StreamRes
   return { rate: (count / (lastAt - firstAt)) * 1000, firstAt, frames };
 }
 
-/** As many frames of the same size from the floor's worker, which makes nothing of them. */
+/** The same number of frames of the same size from the baseline's worker, which doesn't parse them. */
 async function measurePipe(socket: WebSocket, count: number): Promise<StreamResult> {
   const payload = {
     sessionId: crypto.randomUUID(),
@@ -137,7 +137,7 @@ async function measurePipe(socket: WebSocket, count: number): Promise<StreamResu
   return { rate: (count / (getMonotonicTime() - firstAt)) * 1000, firstAt, frames };
 }
 
-/** Rate at which the upstream itself delivers to a reader that only stores the text. */
+/** Measures the upstream's own rate to a reader that only stores the text. */
 async function measureUpstream(url: string, count: number): Promise<StreamResult> {
   const body = JSON.stringify({ model: `deltas-${count}`, stream: true, messages: [{ role: 'user', content: 'go' }] });
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -150,7 +150,7 @@ async function measureUpstream(url: string, count: number): Promise<StreamResult
     text += decoder.decode(chunk, { stream: true });
   }
   const lastAt = getMonotonicTime();
-  // Beside the deltas: the role, the finish, and the end.
+  // In addition to the deltas: the role, the finish reason, and the end.
   const events = text.split('\n\n').length - 1;
   if (events !== count + 3) throw new Error(`${events} events came from the upstream`);
   return { rate: (count / (lastAt - firstAt)) * 1000, firstAt, frames: events };

@@ -9,7 +9,7 @@ import { computeMedian } from './stats.ts';
 
 const DOCUMENT_KINDS = ['pdf', 'docx', 'xlsx', 'pptx'] as const;
 const READ_TIMEOUT_MS = 10_000;
-/** Files that are listed for each kind: those that lack the most. */
+/** Number of files listed for each kind: those with the lowest share. */
 const MAX_LISTED_FILES = 30;
 
 interface RecallResult {
@@ -70,7 +70,7 @@ export async function benchDocumentRecall(): Promise<Figure[]> {
 
 const formatShare = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Undefined if neither reads a word of it. */
+/** Undefined if neither reader finds a word. */
 async function measureFile(
   path: string,
   kind: DocumentRequest['kind'],
@@ -86,7 +86,7 @@ async function measureFile(
 
 async function readOurs(path: string, kind: DocumentRequest['kind'], bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const texts: string[] = [];
-  // The following parts, and hidden sheets, which are read if they are named.
+  // Reads the following parts, and hidden sheets by their names.
   const parts: NonNullable<DocumentText['next']>[] = [{}];
   try {
     for (const part of parts) {
@@ -100,12 +100,12 @@ async function readOurs(path: string, kind: DocumentRequest['kind'], bytes: Uint
       for (const sheet of read.sheets ?? []) if (sheet.endsWith(' (hidden)')) parts.push({ sheet: sheet.replace(/ \(hidden\)$/, '') });
     }
   } catch {
-    // A damaged file, or one with a password.
+    // The file is damaged or has a password.
   }
   return withoutAdditions(texts.join('\n'), kind);
 }
 
-/** Without the words that the reader itself adds: headings of pages and slides, and the letters and numbers of a sheet's columns and rows. */
+/** Removes words that the reader adds: headings of pages and slides, and the letters and numbers of a sheet's columns and rows. */
 function withoutAdditions(text: string, kind: DocumentRequest['kind']): string {
   const plain = text
     .replaceAll(/^## (?:Page|Slide) \d+(?: \(hidden\))?/gm, '')
@@ -137,7 +137,7 @@ class OfficeParserThread {
   }
 }
 
-/** Words of letters and digits; scripts without spaces by their characters. */
+/** Splits text into words of letters and digits; scripts without spaces into characters. */
 function toWords(text: string): Set<string> {
   const plain = text.normalize('NFKC').toLowerCase();
   return new Set(plain.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+/gu) ?? []);

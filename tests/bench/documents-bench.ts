@@ -8,14 +8,14 @@ import { computeMedian } from './stats.ts';
 
 const PAGE_COUNT = 300;
 const LINES_PER_PAGE = 50;
-/** As many as one result has room for. */
+/** As many pages as fit into one result. */
 const PAGES_PER_CALL = 12;
 
 /** Maximum latency of `health` while an agent reads a PDF of 300 full pages, compared with an equally long idle period. */
 export async function benchDocuments({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 1 : 5;
   const content = toBase64(await createPdf(Array.from({ length: PAGE_COUNT }, (_, index) => toPdfLines(index + 1, LINES_PER_PAGE))));
-  // A separate process, so that its handling of requests of megabytes does not block the measurement.
+  // A separate process, so that handling large requests does not block the measurement.
   await using model = await startChild('reader');
   await using perch = await startBenchGateway({ upstream: `http://127.0.0.1:${model.port}/v1` });
   using reader = await SocketCaller.connect(perch.wsUrl, perch.token);
@@ -33,7 +33,7 @@ export async function benchDocuments({ quick }: { quick: boolean }): Promise<Fig
     readTimes.push(performance.now() - since);
     idle.push(await measureLongestCall(asker, new Promise((resolve) => setTimeout(resolve, readTimes.at(-1)))));
   }
-  // Delays by reading occur in each round, those by the machine only in some.
+  // Delays caused by reading occur in each round, those caused by the machine only in some.
   const usual = computeMedian(latencies);
   return [
     {
@@ -48,7 +48,7 @@ export async function benchDocuments({ quick }: { quick: boolean }): Promise<Fig
   ];
 }
 
-/** The longest of the calls that are made one after the other until something is done. */
+/** Returns the longest latency of sequential calls made until the work is done. */
 async function measureLongestCall(caller: SocketCaller, until: Promise<unknown>): Promise<number> {
   let done = false;
   let longestMs = 0;

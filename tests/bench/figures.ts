@@ -1,4 +1,4 @@
-/** One line of the table: a measured figure, with its floor and its limit. */
+/** A row of the table: a measured figure with its baseline and limit. */
 export interface Figure {
   what: string;
   /** `ms`, `/s`, `KB`, `MB`, … */
@@ -6,7 +6,7 @@ export interface Figure {
   ours: number;
   /** Cost of the same operation without Perch, or of a peer, in the same run. */
   floor?: { name: string; value: number };
-  /** Ours by the floor's; measured as pairs, so not always the quotient of the two figures. */
+  /** Perch's figure divided by the baseline's. Measured in pairs, so not always the quotient of the two figures. */
   ratio?: number;
   /** The promised limit (docs/promises.md), and whether this run met it. */
   bar?: { text: string; met: boolean };
@@ -24,7 +24,7 @@ export const toMinBar = (value: number, limit: number, unit: string): Figure['ba
 
 const HEADINGS = ['figure', 'perch', 'floor', 'ratio', 'bar', ''];
 
-/** The figures as a table for a terminal. */
+/** Formats the figures as a table for a terminal. */
 export function formatTable(figures: readonly Figure[]): string {
   const rows = [HEADINGS, ...figures.map(formatRow)];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));

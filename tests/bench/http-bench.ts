@@ -15,7 +15,7 @@ import {
 } from './stats.ts';
 
 const CALLER_COUNT = [1, 16, 64];
-/** Deltas of a stream, and by how many callers at once such streams are asked for. */
+/** Number of deltas of a stream, and of concurrent callers that request such streams. */
 const STREAMS = [
   [200, 1],
   [200, 16],
@@ -23,10 +23,10 @@ const STREAMS = [
   [1000, 1],
   [1000, 16],
 ] as const;
-/** By the upstream's own rate. */
+/** At the upstream's own rate. */
 const MIN_STREAMED_RATIO = 0.4;
 const SHORT_STREAM_DELTAS = 20;
-/** How a stream is written: a hundred deltas at once, one per write, or one per packet. */
+/** Ways to write a stream: a hundred deltas at once, one per write, or one per packet. */
 export const STREAM_KINDS = { deltas: 'deltas, a hundred a write', writes: 'deltas, each a write', singles: 'deltas one by one' } as const;
 type StreamKind = keyof typeof STREAM_KINDS;
 
@@ -37,7 +37,7 @@ export interface CompletionTarget {
   model: (name: string) => string;
 }
 
-/** `/v1/chat/completions` of `<provider>/<model>`, compared with the upstream itself and the well-known gateway in Node. */
+/** `/v1/chat/completions` of `<provider>/<model>`, compared with the upstream itself and a well-known gateway in Node. */
 export async function benchHttp({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using upstream = await startChild('upstream');
   await using peer = await startPeer(upstream.port);
@@ -116,7 +116,7 @@ const isWaiting = (message: unknown): message is object => typeof message === 'o
 const hasHungUp = (message: unknown): message is { leftAt: number } =>
   typeof message === 'object' && message !== null && 'leftAt' in message;
 
-/** Milliseconds from the caller's closing of its socket until the upstream sees its own closed. */
+/** Measures the milliseconds from when the caller closes its socket until the upstream's is closed. */
 async function measureHangUp(upstream: BenchProcess, { url, headers, model }: CompletionTarget, name: 'never' | 'first'): Promise<number> {
   const waiting = upstream.message(isWaiting);
   const upstreamClosed = upstream.message(hasHungUp);
@@ -135,7 +135,7 @@ async function measureHangUp(upstream: BenchProcess, { url, headers, model }: Co
 const isFirstByte = (message: unknown): message is { count: number; at: number } =>
   typeof message === 'object' && message !== null && 'count' in message && message.count === SHORT_STREAM_DELTAS;
 
-/** Milliseconds from the upstream's first byte to the first that its caller gets. */
+/** Measures the milliseconds from the upstream's first byte to the caller's. */
 async function measureFirstByte(upstream: BenchProcess, { url, headers, model }: CompletionTarget): Promise<number> {
   const firstByte = upstream.message(isFirstByte);
   const body = JSON.stringify({ model: model(`deltas-${SHORT_STREAM_DELTAS}`), stream: true, messages: [{ role: 'user', content: 'go' }] });
@@ -220,7 +220,7 @@ export async function requestCompletions(target: CompletionTarget, callers: numb
   return runCallers(target, body, callers, count, (text) => text.includes('quick brown fox'));
 }
 
-/** `name`: of the upstream's model, with the number of its deltas at the end. */
+/** `name`: the upstream's model, which ends with the number of deltas. */
 export async function requestStreams(target: CompletionTarget, name: string, callers: number, count: number): Promise<LoadResult> {
   const body = Buffer.from(JSON.stringify({ model: target.model(name), stream: true, messages: [{ role: 'user', content: 'go' }] }));
   const last = `"w${Number(name.slice(name.lastIndexOf('-') + 1)) - 1} "`;
@@ -229,7 +229,7 @@ export async function requestStreams(target: CompletionTarget, name: string, cal
 
 const END = /data: (?:\[DONE\]|\{"type":"message_stop"\})\n\n$/;
 
-/** Callers over connections that stay open, as a client library keeps them; every answer is read to its end and checked. */
+/** Runs callers over kept-alive connections, like a client library. Reads and checks every answer. */
 async function runCallers(
   { url, headers }: CompletionTarget,
   body: Buffer,

@@ -13,7 +13,7 @@ const SETTLE_MS = 5_000;
 
 interface StartResult {
   ms: number;
-  /** Kilobytes, each process's share of what several have; null where the system does not tell. */
+  /** Kilobytes, with each process's share of shared memory; null if the system doesn't report it. */
   memory: { bridge: number; browser: number } | null;
 }
 
@@ -48,7 +48,7 @@ export async function benchIdle({ quick }: { quick: boolean }): Promise<Figure[]
   }
 }
 
-/** Starts as a person does, waits for the three lines, then `settleMs` more before it looks at the memory. */
+/** Starts Perch like a person, waits for its three lines, then for `settleMs`, and measures the memory. */
 async function measureStart(home: string, settleMs: number): Promise<StartResult> {
   const since = performance.now();
   const child = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
@@ -83,14 +83,14 @@ async function measureStart(home: string, settleMs: number): Promise<StartResult
   }
 }
 
-/** Time for npm and Node to do nothing. */
+/** Measures the time that npm and Node take to do nothing. */
 async function measureBareNode(): Promise<number> {
   const since = performance.now();
   await once(spawn('npm', ['exec', '--silent', '--', 'node', '-e', '0'], { cwd: ROOT, stdio: 'ignore' }), 'exit');
   return performance.now() - since;
 }
 
-/** Kilobytes of the gateway below npm's process; null where the system does not tell. */
+/** Kilobytes of the gateway below npm's process; null if the system doesn't report it. */
 function measureTreeMemory(npm: number): StartResult['memory'] {
   try {
     const bridge = findDescendants(listProcesses(), npm).find(

@@ -5,12 +5,12 @@ import { type TaintCause, type MonthResult, simulateMonth } from './injection/mo
 import { World } from './injection/injection-world.ts';
 import { toMinBar, toMaxBar, type Figure } from './figures.ts';
 
-/** Injected texts on the whole core (NOTES.md, "Injection"): attacks by an obedient model, approvals of honest tasks, and a month of one vault. */
+/** Injected texts against the complete core (NOTES.md, "Injection"): attacks by an obedient model, approvals of honest tasks, and a month of one vault. */
 export async function benchInjection({ quick }: { quick: boolean }): Promise<Figure[]> {
   return [...(await benchAttacks(quick)), ...(await benchLaunderings()), ...(await benchTasks(quick)), ...(await benchMonths(quick))];
 }
 
-/** Names what must not be, and counts it. */
+/** Prints the names of violations and counts them. */
 function toZeroFigure(label: string, names: readonly string[]): Figure {
   for (const name of names) console.error(`${label.trim()}: ${name}`);
   return { what: label, unit: '', ours: names.length, bar: toMaxBar(names.length, 0, '') };
@@ -38,13 +38,13 @@ async function benchAttacks(quick: boolean): Promise<Figure[]> {
   ];
 }
 
-/** Sources whose attacks never waited for approval: they fail for another reason, and prove nothing of provenance. */
+/** Sources whose attacks never waited for approval: they fail for another reason, so they prove nothing about provenance. */
 function findUnheldSources(outcomes: readonly Outcome[]): string[] {
   const bySource = Map.groupBy(outcomes, ({ attack: { source } }) => source.name);
   return [...bySource].filter(([, tried]) => !tried.some(({ wasBlocked }) => wasBlocked)).map(([name]) => name);
 }
 
-/** Number of attacks with an effect, of all, for each group. */
+/** Number of attacks with an effect, and of all attacks, per group. */
 function countBy(title: string, outcomes: readonly Outcome[], group: (attack: Outcome['attack']) => string): Figure[] {
   return [...Map.groupBy(outcomes, ({ attack: each }) => group(each))].map(([name, members]) => ({
     what: `${title}${name}`,
@@ -70,10 +70,10 @@ async function benchTasks(quick: boolean): Promise<Figure[]> {
   const share = (some: readonly unknown[]): number => (some.length / results.length) * 100;
   const asking = results.filter(({ before, now }) => now > before);
   for (const { task, before, now } of asking) console.error(`asks ${now} times, not ${before}: ${task.name}`);
-  const successful = results.filter(({ endedWell }) => endedWell);
-  for (const { task, endedWell } of results) if (!endedWell) console.error(`ended badly: ${task.name}`);
+  const successful = results.filter(({ isSuccessful }) => isSuccessful);
+  for (const { task, isSuccessful } of results) if (!isSuccessful) console.error(`ended badly: ${task.name}`);
   const untrusted = results.filter(({ task }) => task.isUntrusted);
-  const changing = untrusted.filter(({ task, endedWell }) => task.isChanging && endedWell);
+  const changing = untrusted.filter(({ task, isSuccessful }) => task.isChanging && isSuccessful);
   const unattended = results.filter(({ task }) => task.isUnattended);
   return [
     { what: 'honest tasks', unit: '', ours: results.length, ...(quick ? {} : { bar: toMinBar(results.length, 100, '') }) },
@@ -90,7 +90,7 @@ async function benchTasks(quick: boolean): Promise<Figure[]> {
   ];
 }
 
-/** Months to average: a single one depends on a few long chats. */
+/** Number of months to average: a single month depends on a few long chats. */
 const MONTH_COUNT = [1, 2, 3];
 
 async function benchMonths(quick: boolean): Promise<Figure[]> {

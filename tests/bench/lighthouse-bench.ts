@@ -6,7 +6,7 @@ import { toMinBar, toMaxBar, type Figure } from './figures.ts';
 import { startBenchGateway } from './bench-gateway.ts';
 import { computeMedian } from './stats.ts';
 
-/** Minimum score of each category, of 100. */
+/** Minimum score of each category, out of 100. */
 const MIN_SCORES = { performance: 95, accessibility: 100, 'best-practices': 100, seo: 100 } as const;
 type Category = keyof typeof MIN_SCORES;
 
@@ -17,7 +17,7 @@ interface LighthouseReport {
   readonly layoutShift: number;
 }
 
-/** Lighthouse's desktop preset on the chat page of the production build, as somebody first sees it; the median of five. */
+/** Lighthouse's desktop preset on the chat page of the production build at the first visit; the median of five runs. */
 export async function benchLighthouse({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using perch = await startBenchGateway();
   const reports: LighthouseReport[] = [];
@@ -34,7 +34,7 @@ export async function benchLighthouse({ quick }: { quick: boolean }): Promise<Fi
   ];
 }
 
-/** Each time in a browser that has never seen the app. */
+/** Each run uses a new browser profile. */
 async function auditPage(url: string): Promise<LighthouseReport> {
   await using browser = await launchBrowser({ args: ['--remote-debugging-port=0'] });
   const [port] = readFileSync(join(browser.profile, 'DevToolsActivePort'), 'utf8').split('\n');

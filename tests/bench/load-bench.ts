@@ -11,7 +11,7 @@ import { measureInTurns, computeMedian, computePercentile, computeMedianRatio } 
 
 const SILENT_SOCKETS = { open: 2_000, perSecond: 500 };
 const CLIENT_COUNT = 500;
-/** Requests that a connection may make in a minute, and how many times as many it makes here. */
+/** Request limit of a connection per minute, and the factor by which it is exceeded here. */
 const RATE_LIMIT = { perMinute: 600, burst: 100 };
 const OVERLOAD_FACTOR = 10;
 const OVERLOADING_CLIENTS = 50;
@@ -43,7 +43,7 @@ const toFigure = (what: string, samples: readonly number[], limit: number, befor
   };
 };
 
-/** Milliseconds that each of some calls took, one every `everyMs`, whether or not those before are answered. */
+/** Measures the milliseconds of calls started every `everyMs`, whether or not earlier calls were answered. */
 async function measurePaced(seconds: number, everyMs: number, call: (i: number) => Promise<unknown>): Promise<number[]> {
   const samples: number[] = [];
   const calls: Promise<void>[] = [];
@@ -69,7 +69,7 @@ async function measureHealth(perch: Perch): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** The owner's `connect`, and `/health`, while sockets come that say nothing, or nothing whole. */
+/** Latency of the owner's `connect` and of `/health` under a flood of sockets that send nothing or incomplete requests. */
 async function benchUnderAttack(perch: Perch, attacker: BenchProcess, seconds: number): Promise<Figure[]> {
   const port = Number(new URL(perch.url).port);
   const figures: Figure[] = [];
@@ -114,7 +114,7 @@ async function connectCallers(perch: Perch, count: number): Promise<SocketCaller
   });
 }
 
-/** 500 clients, each a call a second, evenly spread. */
+/** 500 clients with one call per second each, evenly spread. */
 async function benchManyClients(perch: Perch, seconds: number): Promise<Figure[]> {
   using clients = await connectCallers(perch, CLIENT_COUNT);
   const samples = await measurePaced(
@@ -125,7 +125,7 @@ async function benchManyClients(perch: Perch, seconds: number): Promise<Figure[]
   return [toFigure(`${CLIENT_COUNT} clients, each a call a second`, samples, 100)];
 }
 
-/** Clients that call ten times as often as they may, while another calls and `/health` is asked. */
+/** Latency of another client and of `/health` while clients exceed their rate limit tenfold. */
 async function benchOverload(perch: Perch, seconds: number): Promise<Figure[]> {
   using owner = await SocketCaller.connect(perch.wsUrl, perch.token);
   const usual = (): Promise<number[]> => measurePaced(seconds, 20, () => owner.call('sessions.list', { limit: 20 }));
@@ -220,7 +220,7 @@ async function benchStalledReader(perch: Perch, rounds: number): Promise<Figure[
   ];
 }
 
-/** Three models that write as fast as they can, to one client that reads. */
+/** Three models that write as fast as possible to one client that reads. */
 async function benchFloods(perch: Perch): Promise<Figure[]> {
   using caller = await SocketCaller.connect(perch.wsUrl, perch.token);
   let chars = 0;

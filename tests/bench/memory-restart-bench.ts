@@ -33,7 +33,7 @@ interface OpenReport {
   close: number;
 }
 
-/** One in `REMEMBERED_EVERY` entries is a remembered line, the others are messages, `MESSAGES_PER_DAY` of them in the file of a day. */
+/** One in `REMEMBERED_EVERY` entries is a remembered line; the others are messages, `MESSAGES_PER_DAY` in each day's file. */
 const REMEMBERED_EVERY = 10;
 const MESSAGES_PER_DAY = 100;
 const FIRST_DAY = Date.UTC(2022, 0);
@@ -122,7 +122,7 @@ const openMemory = (folder: string, kind: 'make' | 'search'): OpenReport =>
     }),
   ) as OpenReport;
 
-/** Removes the snapshot, and gives its bytes. */
+/** Removes the snapshot and returns its bytes. */
 function removeSnapshot(folder: string): number {
   const db = new DatabaseSync(join(folder, 'memory.db'));
   try {

@@ -15,7 +15,7 @@ interface Question {
   /** Turns that answer it. */
   evidence: string[];
   kind: (typeof QUESTION_KINDS)[number];
-  /** The day on which it is asked. */
+  /** Date of the question. */
   askedAt: string;
 }
 
@@ -26,10 +26,10 @@ interface Conversation {
   questions: Question[];
 }
 
-/** The ids of the best turns for a question, best first. */
+/** Returns the ids of the best turns for a question, best first. */
 type Search = (question: Question, limit: number) => string[];
 
-/** Conversations with questions of which it is known what answers them. */
+/** Conversations with questions whose answers are known. */
 export const conversations = (): Conversation[] => {
   const folder = join(import.meta.dirname, 'conversations');
   return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Conversation);
@@ -46,7 +46,7 @@ function createPerchSearch(conversation: Conversation): Search {
   return ({ question, askedAt }, limit) => search.search(question, { limit, now: Date.parse(askedAt) }).map(({ passage }) => passage.id);
 }
 
-/** The peer: MiniSearch as it comes. */
+/** The peer: MiniSearch with default settings. */
 function createMiniSearch(conversation: Conversation): Search {
   const search = new MiniSearch<{ id: string; text: string }>({ fields: ['text'] });
   search.addAll(toPassages(conversation).map(({ id, speaker, text }) => ({ id, text: `${speaker ?? ''}: ${text}` })));

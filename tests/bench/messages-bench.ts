@@ -4,7 +4,7 @@ import { startBenchGateway } from './bench-gateway.ts';
 import { STREAM_KINDS, requestStreams, type CompletionTarget, requestCompletions } from './http-bench.ts';
 import { measureInTurns, type LoadResult, computeMedian, computeMedianRatio } from './stats.ts';
 
-/** Messages that pass must be as fast as completions that pass. */
+/** Forwarded messages must be as fast as forwarded completions. */
 const MIN_RATIO = 0.9;
 
 /**

@@ -8,12 +8,12 @@ import { toMaxBar, type Figure } from './figures.ts';
 import { startBenchGateway } from './bench-gateway.ts';
 import { measureInTurns, computeMedian, computePercentile, computeMedianRatio } from './stats.ts';
 
-/** When the page could be used: its composer takes text, and the pill says who answers. */
+/** Time at which the page was usable: its composer accepts text, and the pill shows the active gateway. */
 interface PageMarks {
   perchUsable?: number;
 }
 
-/** The chat page from the start of its navigation until somebody can write and send, and what it loads. */
+/** Time from the chat page's navigation until a message can be sent, and the bytes that it loads. */
 export async function benchOpen({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 5 : 20;
   await using floor = await startChild('page');
@@ -22,7 +22,7 @@ export async function benchOpen({ quick }: { quick: boolean }): Promise<Figure[]
   try {
     await using browser = await launchBrowser({ profile });
     await browser.context.addInitScript(markUsable);
-    // First the app without a bridge, with the worker of this browser, then linked with the bridge.
+    // First the app without a bridge, hosted by this browser's worker, then linked with the bridge.
     const alone = await measureFirstLoad(browser.context, perch.url);
     const own = await measureInTurns(rounds, {
       ours: () => measureOpen(browser.context, perch.url),
@@ -84,7 +84,7 @@ async function waitUntilUsable(page: Page): Promise<number> {
   return ms;
 }
 
-/** Milliseconds from the start of the navigation, in a new tab of a browser that had the app before. */
+/** Measures the milliseconds from the start of navigation, in a new tab of a browser that has opened the app before. */
 async function measureOpen(context: BrowserContext, url: string): Promise<number> {
   const page = await context.newPage();
   try {
@@ -95,7 +95,7 @@ async function measureOpen(context: BrowserContext, url: string): Promise<number
   }
 }
 
-/** An empty page, to its load event. */
+/** Measures an empty page up to its load event. */
 async function measureEmptyPage(context: BrowserContext, port: number): Promise<number> {
   const page = await context.newPage();
   try {
@@ -122,7 +122,7 @@ async function measureFirstLoad(context: BrowserContext, url: string): Promise<{
   const isLater = (request: Request): boolean => isScript(request) && request.timing().startTime - began > ms;
   // The code that shows messages loads after the page is usable.
   if (!requests.some(isLater)) await page.waitForEvent('requestfinished', isLater);
-  // The network is never idle for the page: Chromium does not tell it that the worker's script has come.
+  // The network is never idle for the page: Chromium does not report that the worker's script has loaded.
   for (let before = -1; before !== requests.length; await page.waitForTimeout(1_000)) before = requests.length;
   const bytes = { script: 0, later: 0 };
   for (const request of requests) {
@@ -133,7 +133,7 @@ async function measureFirstLoad(context: BrowserContext, url: string): Promise<{
   return { usable: ms, ...bytes };
 }
 
-/** The SharedWorker's script and what it imports at once, compressed as browsers take it: a page does not get to see its requests. */
+/** Bytes of the SharedWorker's script and its static imports, compressed as for browsers: a page can't observe its requests. */
 async function measureWorkerBytes({ devtools }: TestBrowser): Promise<number> {
   const session = await devtools();
   const { targetInfos } = await session.send('Target.getTargets', { filter: [{ type: 'shared_worker' }] });

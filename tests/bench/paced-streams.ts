@@ -10,10 +10,10 @@ const DELTAS_PER_SECOND = 50;
 /** Interval between the starts of streams. */
 const START_INTERVAL_MS = 10;
 
-/** Milliseconds from the upstream's write of each delta to its reader. */
+/** Measures the milliseconds from the upstream's write of each delta to its reader. */
 type Latencies = number[];
 
-/** Added time of a delta with 100 streams of 50 deltas a second, each to a client of its own. */
+/** Added latency of a delta with 100 streams of 50 deltas per second, each to a separate client. */
 export async function measurePacedStreams(perch: Perch, upstream: BenchProcess, seconds: number): Promise<Figure[]> {
   const count = seconds * DELTAS_PER_SECOND;
   const direct = await readTogether(() => readDirect(`http://127.0.0.1:${upstream.port}/v1/chat/completions`, count));
@@ -46,7 +46,7 @@ const toLatencies = (text: string): Latencies => {
   return [...text.matchAll(/@([\d.]+) /g)].map(([, at]) => now - Number(at));
 };
 
-/** Rejects if text is missing or comes twice. */
+/** Rejects if text is missing or duplicated. */
 async function readRun(perch: Perch, count: number): Promise<Latencies> {
   using caller = await SocketCaller.connect(perch.wsUrl, perch.token);
   const latencies: Latencies = [];

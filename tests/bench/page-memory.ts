@@ -3,20 +3,20 @@ import type { SocketCaller } from './caller.ts';
 import type { Figure } from './figures.ts';
 
 const MB = 1024 * 1024;
-/** After these many chats. The first ones fill what a page keeps on purpose: the sidebar, prepared code, the last chats. */
+/** Number of chats after which memory has settled. The first ones fill the page's intended caches: sidebar, compiled code, recent chats. */
 const SETTLED_AFTER_CHATS = 20;
 const OPENED_CHATS = 200;
 /** Maximum megabytes by which a page of 200 chats may exceed one of 20: deliberate caches, not chats. */
 const MAX_GROWTH_MB = 5;
 
 interface PageHeap {
-  /** Bytes of JavaScript, after all garbage is collected. */
+  /** Measures the bytes of JavaScript after all garbage is collected. */
   heap: number;
   nodes: number;
   listeners: number;
 }
 
-/** Memory of a page after many chats were opened in it one after the other, compared with its settled state. */
+/** Memory of a page after opening many chats in a row, compared with its settled state. */
 export async function measurePageMemory(page: Page, caller: SocketCaller): Promise<Figure[]> {
   const ids = Array.from({ length: OPENED_CHATS }, (_, i) => `held-${i}`);
   for (let at = 0; at < ids.length; at += 20) await Promise.all(ids.slice(at, at + 20).map((sessionId) => fillChat(caller, sessionId)));
@@ -53,13 +53,13 @@ export async function measurePageMemory(page: Page, caller: SocketCaller): Promi
   ];
 }
 
-/** Of three short turns, and one of Markdown. */
+/** A chat of three short turns and one with Markdown. */
 async function fillChat(caller: SocketCaller, sessionId: string): Promise<void> {
   for (const model of ['short', 'short', 'short', 'writer-60'])
     await caller.call('chat.send', { message: `Question for ${model}`, sessionId, model: `bench/${model}` });
 }
 
-/** As a link in the app does it; resolves when the chat's last reply is shown. */
+/** Opens a chat by its link in the app. Resolves when the chat's last reply is shown. */
 async function openChat(page: Page, id: string): Promise<void> {
   await page.evaluate((href) => {
     const link = document.createElement('a');
@@ -73,7 +73,7 @@ async function openChat(page: Page, id: string): Promise<void> {
 }
 
 async function measureHeap(devtools: CDPSession, page: Page): Promise<PageHeap> {
-  // Idle work is done, and objects that only finalizers hold are collected by the second pass.
+  // Waits for idle work; objects held only by finalizers are collected in the second pass.
   await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
   for (let time = 0; time < 3; time++) await devtools.send('HeapProfiler.collectGarbage');
   const { metrics } = await devtools.send('Performance.getMetrics');

@@ -10,7 +10,7 @@ export interface PeerGateway extends AsyncDisposable {
 
 const PEER_PROGRAM = join(import.meta.dirname, '../../node_modules/@portkey-ai/gateway/build/start-server.js');
 
-/** The well-known gateway in Node, as a process of its own, in front of the same upstream. */
+/** A well-known gateway in Node, in a separate process, in front of the same upstream. */
 export async function startPeer(upstreamPort: number): Promise<PeerGateway> {
   const port = await freePort();
   const child = spawn(process.execPath, [PEER_PROGRAM, `--port=${port}`, '--headless'], { stdio: 'ignore' });

@@ -6,7 +6,7 @@ export interface ProcessInfo {
   command: string;
 }
 
-/** All processes of this machine. Throws where there is no /proc. */
+/** Lists all processes of this machine. Throws if there is no /proc. */
 export const listProcesses = (): ProcessInfo[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -26,10 +26,10 @@ function findProcess(name: string): ProcessInfo[] {
   }
 }
 
-/** Kilobytes: its share of what several processes have. */
+/** Kilobytes, with its share of memory that several processes share. */
 export const readPss = (pid: number): number => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
 
-/** Kilobytes of a gateway and of the browser that it manages; null where the system does not tell. */
+/** Kilobytes of a gateway and of its managed browser; null if the system doesn't report it. */
 export function measureGatewayMemory(bridge: number): { bridge: number; browser: number } | null {
   try {
     return { bridge: readPss(bridge), browser: findDescendants(listProcesses(), bridge).reduce((sum, { pid }) => sum + readPss(pid), 0) };

@@ -26,19 +26,19 @@ interface PromptMessage {
   content: string;
 }
 
-/** A request as a model reads it: its parts in order, as text. */
+/** A request in the order in which a model reads its parts, as text. */
 interface PromptRequest {
   text: string;
   context: string;
 }
 
-/** Tokens of a request, and those that the provider has from the request before. */
+/** Tokens of a request, and those that the provider has cached from the previous request. */
 interface TokenCounts {
   input: number;
   cached: number;
 }
 
-/** How much of a chat's prompts a provider can take from its cache, and what that saves (NOTES.md, "Prompts"). */
+/** Share of a chat's prompts that a provider can read from its cache, and the saving (NOTES.md, "Prompts"). */
 export async function benchPrompts(): Promise<Figure[]> {
   const plain = await recordChat([]);
   const recalling = await recordChat(MEMORIES);
@@ -66,7 +66,7 @@ export async function benchPrompts(): Promise<Figure[]> {
         const usage = { inputTokens: each.input, outputTokens: REPLY_TOKENS, totalTokens: each.input + REPLY_TOKENS, ...cache };
         return withCost(usage, entry).cost ?? Number.NaN;
       };
-      // Without cache marks, as before: Anthropic cached nothing, and OpenAI the prefix that it detected itself.
+      // Without cache marks, like earlier builds: Anthropic cached nothing, and OpenAI the prefix that it detected.
       const sum = (all: readonly TokenCounts[], isCached: boolean): number =>
         all.reduce((cents, each) => cents + 100 * price(each, isCached), 0);
       const [cost, former] = [sum(now, true), sum(before, !isMarked)];
@@ -80,7 +80,7 @@ function toFigure(what: string, unit: string, now: TokenCounts[], before: TokenC
   return { what, unit, ours, floor: { name: 'before', value }, ratio: ours / value };
 }
 
-/** Has the fixed chat in a gateway with the default agent and tools. `before`: the same chat as earlier builds sent it. */
+/** Runs the fixed chat in a gateway with the default agent and tools. `before`: the same chat as earlier builds sent it. */
 async function recordChat(memories: readonly string[]): Promise<{ now: PromptRequest[]; before: PromptRequest[]; replies: string[] }> {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 9, 30));
   const replies: string[] = [];
@@ -98,7 +98,7 @@ async function recordChat(memories: readonly string[]): Promise<{ now: PromptReq
   asked.length = 0;
   for (let turn = 0; turn < TURN_COUNT; turn++) {
     const question = QUESTIONS[turn % QUESTIONS.length] ?? '';
-    // A short question finds more in memory.
+    // A short question matches more memories.
     const message = memories.length > 0 ? question.slice(0, question.indexOf('?') + 1) : await extendText(question, QUESTION_TOKENS);
     await client.call('chat.send', { message });
     clock.advance(MINUTES_PER_TURN * 60_000);
@@ -132,7 +132,7 @@ const toRequest = (tools: readonly object[], messages: PromptMessage[]): PromptR
 
 const toText = ({ role, content }: PromptMessage): string => JSON.stringify({ role, content });
 
-/** Cacheable: the common prefix with the request before, followed by its reply. */
+/** Cacheable: the common prefix with the previous request and its reply. */
 async function countCached(requests: readonly PromptRequest[], replies: readonly string[]): Promise<TokenCounts[]> {
   const counts: TokenCounts[] = [];
   for (const [index, { text }] of requests.entries()) {
@@ -153,7 +153,7 @@ async function countContexts(requests: readonly PromptRequest[]): Promise<number
   );
 }
 
-/** Continues the text to this number of tokens. */
+/** Extends the text to this number of tokens. */
 async function extendText(start: string, tokens: number): Promise<string> {
   let text = start;
   for (let index = 0; (await countTokens(text, MODEL)) < tokens; index++) text += ` ${FILLER[index % FILLER.length]}`;
@@ -170,7 +170,7 @@ const QUESTIONS = [
   'Who waters the plants while we are in Norway? I would like to leave a small present and a note with the telephone number of the hotel, and I have to write to them today what has to be done and on which day of the week it is',
 ];
 
-/** More than is recalled for a message. */
+/** More memories than are recalled for a message. */
 const MEMORIES = [
   'Ana likes black tea with milk in the morning and nothing after noon',
   'The ferry to the island leaves at 7:40 on Fridays and at 9:10 on all other days',

@@ -8,10 +8,10 @@ import { computePercentile } from './stats.ts';
 
 const MINUTE = 60_000;
 const FIRST_DAY = Date.UTC(2025, 0, 1);
-/** Messages of one chat: each but the first is asked with turns before it. */
+/** Messages of one chat: each but the first has earlier turns. */
 const MESSAGES_PER_CHAT = 8;
 const MAX_RECALL_MS = 30;
-/** Characters of a memory, so that 50,000 fit into a file. */
+/** Length of a memory in characters, so that 50,000 fit into a file. */
 const MAX_MEMORY_CHARS = 100;
 
 /**
@@ -40,7 +40,7 @@ async function measureRecall(entries: number, messages: number): Promise<{ first
   using outside = await connectOutside(perch, 'all');
   const { client, events } = outside;
   const utterances = conversations().flatMap(({ sessions }) => sessions.flatMap(({ turns }) => turns.map(([, , text]) => text)));
-  // A word of its own tells each from its likes.
+  // A unique word distinguishes each from similar ones.
   const lines = Array.from({ length: entries }, (_, nth) => {
     const text = `${(utterances[nth % utterances.length] ?? '').slice(0, MAX_MEMORY_CHARS)} w${nth.toString(36)}`;
     return `${formatMemory({ text, category: 'fact', createdAt: FIRST_DAY + nth * MINUTE }).trimEnd()}\n`;
@@ -59,7 +59,7 @@ async function measureRecall(entries: number, messages: number): Promise<{ first
     });
   const getTimes = (): number[] =>
     events.flatMap(({ event, payload }) => (event === 'chat.recalled' ? [(payload as { elapsedMs: number }).elapsedMs] : []));
-  // The first one loads code on demand and builds the index; others must be answered in the meantime.
+  // The first recall loads code on demand and builds the index; other calls must be answered in the meantime.
   const startedAt = performance.now();
   let nth = 0;
   let isWarmingUp = true;

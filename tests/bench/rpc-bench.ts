@@ -16,7 +16,7 @@ import {
 const CALLER_COUNT = 64;
 const REQUEST_FRAME = JSON.stringify({ type: 'req', id: '12345', method: 'health', params: {} });
 
-/** One call at a time, 64 on one socket, and one on each of 64 sockets: `health` of the product, compared with bare echoes. */
+/** One call at a time, 64 on one socket, and one on each of 64 sockets: `health` of Perch, compared with plain echoes. */
 export async function benchRpc({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 3 : 10;
   const calls = quick ? 300 : 500;

@@ -58,7 +58,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   injection: benchInjection,
 };
 
-/** Sections that prove a promise on every machine: a bar that is missed fails the command. They need no built app. */
+/** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */
 const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });

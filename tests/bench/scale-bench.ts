@@ -15,7 +15,7 @@ import type { Figure } from './figures.ts';
 import { startBenchGateway } from './bench-gateway.ts';
 import { findDescendants, measureGatewayMemory, listProcesses, readPss } from './process-memory.ts';
 
-/** Of Linux: utime and stime are counted in hundredths of a second. */
+/** On Linux, utime and stime are counted in hundredths of a second. */
 const TICK_MS = 10;
 const CALLER_COUNT = 16;
 const MINUTES = 5 * 60_000;
@@ -93,7 +93,7 @@ async function benchOneServer(quick: boolean): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
   const machines: TestMachine[] = [];
   for (let at = 0; at < storm; at++)
-    machines.push(stack.use(await startMachine(createSettings(nats.url), { vaultKey: createKey(), lookMs: 3000 })));
+    machines.push(stack.use(await startMachine(createSettings(nats.url), { vaultKey: createKey(), checkMs: 3000 })));
   const all = (state: TestMachine['journal']['cluster']['state']): Promise<void> =>
     waitFor(() => machines.every(({ journal }) => journal.cluster.state === state), `all that are ${state}`, MINUTES);
   await all('shared');
@@ -131,7 +131,7 @@ async function benchThreeServers(quick: boolean): Promise<Figure[]> {
   return figures;
 }
 
-/** So many vaults with their four streams, each with a connection, then without. */
+/** `count` vaults with four streams each, with a connection and then without. */
 async function benchVaults(url: string, servers: () => number[], count: number, where: string): Promise<Figure[]> {
   const memory = (): number => servers().reduce((sum, pid) => sum + readPss(pid), 0) / 1024;
   const before = memory();
@@ -160,7 +160,7 @@ async function pushAll(machine: TestMachine, count: number): Promise<void> {
   await waitFor(async () => (await machine.journal.examine()).unsent === 0, 'all of it in the stream', MINUTES);
 }
 
-/** `count` of them, some at a time. */
+/** Runs `count` tasks with limited concurrency. */
 async function runConcurrently(count: number, task: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   await Promise.all(

@@ -8,7 +8,7 @@ import { measureIndexBytes, isSettled, seedSessions } from './search-seed.ts';
 import { computeMedian, computePercentile, measureSequential } from './stats.ts';
 
 const MESSAGES_PER_SESSION = 200;
-/** Sessions that are written by one call of the page. */
+/** Number of sessions written by one call of the page. */
 const SESSIONS_PER_BATCH = 500;
 const POLL_MS = 50;
 
@@ -21,13 +21,13 @@ const QUERIES: [what: string, query: string][] = [
   ['a phrase of two', 'phrase'],
 ];
 
-/** Sessions as somebody has after years: listing, opening, searching, and what the index for that costs. */
+/** Sessions of several years: listing, opening, searching, and the cost of the index. */
 export async function benchSearch({ quick }: { quick: boolean }): Promise<Figure[]> {
   const sessions = Number(process.env['PERCH_BENCH_SESSIONS'] ?? (quick ? 500 : 10_000));
   const rounds = quick ? 10 : 30;
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
-  // The app creates the vault; then it is filled while it is closed.
+  // The app creates the vault, which is then filled while the app is closed.
   const app = await browser.page(await perch.open());
   await app.locator('#composer').waitFor();
   using first = await connectCaller(perch.wsUrl, perch.token);
@@ -112,7 +112,7 @@ interface SearchResults {
   incomplete?: boolean;
 }
 
-/** The host is there once a page has dialled. */
+/** The host is ready once a page has connected. */
 async function connectCaller(url: string, token: string): Promise<SocketCaller> {
   for (let tries = 0; ; tries++) {
     try {
@@ -124,7 +124,7 @@ async function connectCaller(url: string, token: string): Promise<SocketCaller> 
   }
 }
 
-/** Words that chats begin with, which are as common as words are. */
+/** First words of chats, with a natural frequency. */
 async function listWords(caller: SocketCaller): Promise<string[][]> {
   const { payload } = JSON.parse(await caller.call('chat.history', { sessionId: 's7' })) as {
     payload: { messages: { content: string }[] };

@@ -3,7 +3,7 @@
  * the bytes of their texts.
  */
 export async function seedSessions([first, last, messagesEach]: readonly [number, number, number]): Promise<number> {
-  // Words as a language has them: few of them often, most of them seldom.
+  // Words with the distribution of a natural language: few are frequent, most are rare.
   const syllables = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru sta pre tri klo spu'.split(' ');
   const vocabulary = 50_000;
   const toWord = (rank: number): string => {
@@ -38,7 +38,7 @@ export async function seedSessions([first, last, messagesEach]: readonly [number
         const id = crypto.randomUUID();
         let content = '';
         for (let i = 20 + Math.floor(Math.random() * 50); i > 0; i--) content += `${draw()} `;
-        // A word that one message in a session has, and no other.
+        // A word that occurs in exactly one message of a session.
         if (depth === 100) content += `unique${at}`;
         bytes += content.length;
         timestamp += 60_000;
@@ -76,7 +76,7 @@ export async function seedSessions([first, last, messagesEach]: readonly [number
   return bytes;
 }
 
-/** Runs there too: the bytes of the index's pages. */
+/** Also runs in the page: returns the bytes of the index's pages. */
 export async function measureIndexBytes(): Promise<number> {
   const db = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open('perch');
@@ -98,7 +98,7 @@ export async function measureIndexBytes(): Promise<number> {
   return bytes;
 }
 
-/** Runs there too: no merge of the index is under way, which would have pages of a segment that is not one yet. */
+/** Also runs in the page: returns whether no merge of the index is in progress. A merge would add pages of an unfinished segment. */
 export async function isSettled(): Promise<boolean> {
   const db = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open('perch');

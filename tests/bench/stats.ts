@@ -1,4 +1,4 @@
-/** The value below which a share (0..1) of the samples lies. */
+/** Returns the value below which a share (0 to 1) of the samples lies. */
 export function computePercentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -8,7 +8,7 @@ export function computePercentile(samples: readonly number[], share: number): nu
 
 export const computeMedian = (samples: readonly number[]): number => computePercentile(samples, 0.5);
 
-/** Milliseconds that each of `count` calls took, one after the other. */
+/** Measures the milliseconds of each of `count` sequential calls. */
 export async function measureSequential(count: number, call: () => Promise<unknown>): Promise<number[]> {
   const samples: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -26,7 +26,7 @@ export interface LoadResult {
   samples: number[];
 }
 
-/** `calls.length` callers at once, each its next call as soon as the last is answered, `count` calls in all. */
+/** Runs `calls.length` concurrent callers, each sending its next call once the last is answered, `count` calls in total. */
 export async function measureConcurrent(count: number, calls: readonly (() => Promise<unknown>)[]): Promise<LoadResult> {
   const samples: number[] = [];
   let remaining = count;
@@ -62,9 +62,9 @@ export async function measureInTurns<T, N extends string>(
   return results;
 }
 
-/** The median of the rounds' ratios: what one round had against it, both of its figures had. */
+/** Returns the median of the rounds' ratios: a disturbance in one round affects both of its figures. */
 export const computeMedianRatio = (ours: readonly number[], floor: readonly number[]): number =>
   computeMedian(ours.map((value, round) => value / (floor[round] ?? NaN)));
 
-/** Milliseconds by the machine's clock, the same one in every process. */
+/** Milliseconds of the machine's monotonic clock, which all processes share. */
 export const getMonotonicTime = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -13,7 +13,7 @@ const STREAM_NAME = `PERCH_${new RecordSeal(KEY).vault}`;
 const PUSH_BATCH_SIZE = 500;
 const MINUTES = 10 * 60_000;
 
-/** A vault over JetStream, one server on loopback: all of it to a new device, and how late a change is there. Beside it the server's own stream, bare. */
+/** A vault over JetStream with one server on loopback: full sync to a new device, and the lag of a change. Baseline: the server's plain stream. */
 export async function benchSync({ quick }: { quick: boolean }): Promise<Figure[]> {
   if (!hasNats) throw new Error('nats-server is not installed here');
   const count = quick ? 10_000 : 100_000;
@@ -83,7 +83,7 @@ async function measureConsume(nats: TestNats, count: number): Promise<void> {
   await nc.close();
 }
 
-/** Changes now and then, each until the other machine has stored it. */
+/** Measures the lag of single changes until the other machine has stored them. */
 async function measureLags(a: TestMachine, b: TestMachine, count: number): Promise<number[]> {
   const lags: number[] = [];
   for (let at = 0; at < count; at++) {

@@ -8,7 +8,7 @@ import { toMaxBar, type Figure } from './figures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODEL = 'openai/gpt-5';
-/** Longest acceptable delay of other work. */
+/** Maximum delay of other work, in milliseconds. */
 const MAX_DELAY_MS = 50;
 
 interface SampleText {
@@ -24,7 +24,7 @@ const listFiles = (folder: string, ending: string, maxChars: number): string =>
     .map((file) => readFileSync(join(ROOT, folder, file), 'utf8'))
     .join('\n');
 
-/** Texts of people, models and tools: the repository's own texts, and the conversations of the memory benchmark. */
+/** Texts written by people, models and tools: the repository's texts, and the conversations of the memory benchmark. */
 const sampleTexts = (): SampleText[] => [
   ...readdirSync(join(ROOT, 'tests/bench/conversations')).map((file) => ({
     kind: `talk ${file.replace('.json', '')}`,
@@ -45,7 +45,7 @@ function measureMs(work: () => void, times: number): number {
   return runs.sort((a, b) => a - b)[Math.floor(times / 2)] ?? 0;
 }
 
-/** How long anything else waits at the most while `work` is done. */
+/** Returns the longest delay of other tasks while `work` runs. */
 async function measureLongestDelay(work: () => Promise<unknown>): Promise<number> {
   let [longest, last] = [0, performance.now()];
   const tick = (): void => {

@@ -1,10 +1,10 @@
-/** A request in a person's words, and the tools that are right for it. */
+/** A request in a person's words, and the correct tools for it. */
 export interface ToolTask {
   request: string;
   tools: readonly string[];
 }
 
-/** Tools of MCP servers that the benchmark adds to Perch's own, as servers describe them. */
+/** Tools of MCP servers that the benchmark adds to Perch's own, with the servers' descriptions. */
 export const SERVER_TOOLS: readonly { server: string; name: string; description: string; properties: Record<string, string> }[] = [
   {
     server: 'github',

@@ -12,13 +12,13 @@ const MODEL = 'openai/gpt-5';
 
 interface SearchResult {
   task: ToolTask;
-  /** Names for models, the best result first. */
+  /** Tool names for models, best result first. */
   foundTools: string[];
 }
 
 const isRight = ({ task, foundTools }: SearchResult): boolean => foundTools.some((name) => task.tools.includes(name));
 
-/** Tokens of the tools in each request, and how often the search finds the others (NOTES.md, "Tools"). */
+/** Tokens of the tools in each request, and the hit rate of the search for deferred tools (NOTES.md, "Tools"). */
 export async function benchTools(): Promise<Figure[]> {
   const own = await readCatalog();
   const all = [...own, ...SERVER_TOOLS.map(toServerTool)];
@@ -57,7 +57,7 @@ function toRateFigure(what: string, results: readonly SearchResult[], isGood = i
   return { what, unit: '%', ours: percent, floor: { name: 'of', value: results.length }, bar: toMinBar(percent, 95, '%') };
 }
 
-/** As most providers get a tool. */
+/** A tool in the format that most providers use. */
 const toFunction = ({ name, description, schema }: { name: string; description: string; schema: object }): object => ({
   type: 'function',
   function: { name, description, parameters: schema },

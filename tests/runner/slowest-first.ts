@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { SLOWEST_FIRST } from './suites.ts';
 
-/** Vitest's order (what took longest the last time first), with the files that always take longest before all others. */
+/** Vitest's order (slowest files of the last run first), with the files that always take longest before all others. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {

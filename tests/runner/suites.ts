@@ -17,7 +17,7 @@ export const JOURNEYS = [
   'tests/e2e/faults.test.ts',
 ];
 
-/** Unit tests that `npm test` leaves to `test:all`: conformance suites, mutated and random inputs, and what takes 20 s or more. */
+/** Unit tests that run only in `test:all`: conformance suites, mutated and random inputs, and tests that take 20 s or more. */
 export const LONG_UNIT_TESTS = [
   'bridge/backup/hostile.test.ts',
   'bridge/capabilities/gguf/damaged.test.ts',
@@ -44,7 +44,7 @@ export const LONG_UNIT_TESTS = [
   'web/gateway/nats/sharing-faults.test.ts',
 ];
 
-/** The slowest test files, slowest first: they start before all others, so that none runs alone at the end. */
+/** The slowest test files, slowest first. They start before all others, so that no file runs alone at the end. */
 export const SLOWEST_FIRST = [
   'tests/vault-e2e/chaos.test.ts',
   'tests/vault-e2e/cluster-chaos.test.ts',
@@ -64,7 +64,7 @@ export const SLOWEST_FIRST = [
   'bridge/sync/full-and-slow.test.ts',
 ];
 
-/** End-to-end tests of a feature, by the files that make it up. Names of tests stand without `tests/e2e/` and `.test.ts`. */
+/** End-to-end tests of a feature, by its source files. Names of tests omit `tests/e2e/` and `.test.ts`. */
 export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/^web\/(lib|gateway\/core)\/(agents|tools)\/|^web\/lib\/ui\/agents/, ['agents-page', 'tools-page']],
   [/^web\/(paint|lib\/(canvas|studio))\/|^shared\/canvas\/|^web\/lib\/ui\/annotate/, ['annotate', 'annotate-files', 'canvas', 'studio']],

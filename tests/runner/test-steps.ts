@@ -3,12 +3,12 @@ import { JOURNEYS, LONG_UNIT_TESTS } from './suites.ts';
 /** One command, counted as one test, or one run of Vitest, counted test by test. */
 export type Step =
   | { kind: 'command'; name: string; command: readonly string[] }
-  /** `config` is also what a failed file is repeated with; `args` choose the files. */
+  /** `config` is also used to repeat a failed file; `args` select the files. */
   | { kind: 'vitest'; name: string; config: readonly string[]; args: readonly string[] };
 
-/** Steps that run one after the other. */
+/** Steps that run sequentially. */
 export type Lane = readonly Step[];
-/** Lanes that run side by side; groups run one after the other. */
+/** Lanes that run in parallel; groups run sequentially. */
 export type Group = readonly Lane[];
 
 const tsc = 'node_modules/typescript/bin/tsc';

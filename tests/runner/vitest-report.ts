@@ -74,10 +74,10 @@ export function parseVitestReport(report: unknown, exitCode: number, root = '', 
   };
 }
 
-/** A skipped test says why in its name: `…: nats-server is not installed here`, or `… (skipped: no GGUF runtime)`. */
+/** A skipped test's name contains the reason: `…: nats-server is not installed here`, or `… (skipped: no GGUF runtime)`. */
 const REASON = /(?:: |\()((?:skipped|[^:()]*\bnot installed|[^:()]* here$)[^()]*)\)?/;
 
-/** Skipped tests grouped by reason, the most first. A test without a reason takes that of another test in its file. */
+/** Groups skipped tests by reason, largest group first. A test without a reason gets that of another test in its file. */
 export function groupSkipped(skipped: readonly SkippedTest[]): { reason: string; tests: number; files: string[] }[] {
   const reasonIn = (test: string): string | undefined => REASON.exec(test)?.[1];
   const byFile = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 
-// Answers of Anthropic's public Messages API reference (https://platform.claude.com/docs/en/api/messages), as Perch gives them.
+// Responses of Anthropic's public Messages API reference (https://platform.claude.com/docs/en/api/messages), as Perch sends them.
 
 const tokens = z.number().int().nonnegative();
 const usage = z.object({
@@ -77,7 +77,7 @@ const event = z.discriminatedUnion('type', [
   messagesErrorResponse,
 ]);
 
-/** Looks at the events of one stream, one after the other: blocks begin, go on and end in turn, and nothing follows the end or an error. */
+/** Checks the events of a stream in order: blocks start, continue and stop in turn, and nothing follows the end or an error. */
 export function createMessageEventsChecker(): (sseEvent: { event?: string | undefined; data: string }) => string | undefined {
   let open: number | undefined;
   let next = 0;

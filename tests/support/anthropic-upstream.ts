@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { writeEvent } from '#shared/http/messages-api.ts';
 
-/** A request that the server got. */
+/** A request that the server received. */
 export interface AnthropicRequest {
   url: string;
   headers: IncomingMessage['headers'];
@@ -18,9 +18,9 @@ export interface AnthropicUpstream extends AsyncDisposable {
   /** Base URL with `/v1`. */
   url: string;
   requests: AnthropicRequest[];
-  /** The model's next answer; it says hello if there is no script. */
+  /** The model's next answer; a greeting without a script. */
   script(request: AnthropicRequest): AnthropicTurn[];
-  /** Answers in place of the script. */
+  /** Handler that replaces the script. */
   respond: ((request: AnthropicRequest, response: ServerResponse) => boolean) | undefined;
 }
 
@@ -36,7 +36,7 @@ const toBlock = (turn: AnthropicTurn, index: number): Record<string, unknown>[] 
 
 const toStopReason = (turns: AnthropicTurn[]): string => (turns.some((turn) => 'tool' in turn) ? 'tool_use' : 'end_turn');
 
-/** The message as Anthropic's API streams it. */
+/** Converts a message to events of Anthropic's API. */
 export function messageEvents(model: string, turns: AnthropicTurn[]): string[] {
   const blocks = turns.flatMap(toBlock);
   const message = { id: 'msg_up', type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null };
@@ -100,7 +100,7 @@ export async function startAnthropicUpstream(): Promise<AnthropicUpstream> {
     if (upstream.respond?.(request, response)) return;
     if (/^\/v1\/messages\/count_tokens/.test(url))
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: 4321 }));
-    // Clients send the whole conversation then.
+    // Clients then send the complete conversation.
     if (request.body['thread'] != null) {
       const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
       const error = { type: 'invalid_request_error', message: 'no threads', details };

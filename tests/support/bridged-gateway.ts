@@ -23,7 +23,7 @@ export interface BridgedGateway extends TestGateway {
   splicedCalls: SplicedCall[];
 }
 
-/** The whole core in Node behind real bridges with real sockets. `egress`: providers are asked through the bridge. */
+/** The complete core in Node behind real bridges with real sockets. `egress`: requests to providers go through the bridge. */
 export async function createBridgedGateway({
   egress = false,
   ...options

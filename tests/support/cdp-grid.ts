@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
 import { waitFor } from './test-gateway.ts';
 
-/** A grid of browsers: an address of DevTools that starts a browser for each connection, and ends it with that. */
+/** A grid of browsers: a DevTools URL that starts a browser for each connection, and ends it with the connection. */
 export interface CdpGrid extends AsyncDisposable {
   /** `ws://127.0.0.1:port/?token=…` */
   url: string;
@@ -23,7 +23,7 @@ export interface CdpGrid extends AsyncDisposable {
 interface GridOptions {
   executable: string;
   token: string;
-  /** Browsers at once; more are refused with 429. */
+  /** Maximum number of browsers; more are refused with 429. */
   maxSessions: number;
 }
 
@@ -95,7 +95,7 @@ export async function startCdpGrid({ executable, token, maxSessions }: GridOptio
   };
 }
 
-/** Port and path, as the browser writes them into its folder. */
+/** Reads the port and path that the browser writes to its folder. */
 async function readDevToolsPort(folder: string): Promise<[port: string, path: string]> {
   let output: string[] = [];
   await waitFor(

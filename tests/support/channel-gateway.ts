@@ -5,13 +5,13 @@ import { FakeClock } from './fake-clock.ts';
 import { FakeBridge, createCapability, type FakeCapability } from './fake-bridge.ts';
 import { createScript, createScriptedModel, type ModelScript, type TestGateway, createTestGateway } from './test-gateway.ts';
 
-/** Stands for the bridge's way out: tests ask their servers themselves, under the gateway's list of allowed origins. */
+/** Replaces the bridge's egress: tests request their servers directly, restricted to the gateway's allowed origins. */
 export const egressCapability: FakeCapability = createCapability(
   definePort({ kind: 'egress', featureName: 'Going out', calls: {}, events: {} }),
   {},
 );
 
-/** Advances the clock, giving sockets time, until the condition holds. `under`: pending requests that must complete before each step. */
+/** Advances the clock, giving sockets time, until the condition holds. `getPendingCount`: number of requests that must complete before each step. */
 export async function advanceUntil(
   clock: FakeClock,
   condition: () => boolean | Promise<boolean>,

@@ -25,7 +25,7 @@ export async function advanceUntil(clock: FakeClock, condition: () => boolean | 
   }
 }
 
-/** Emits a word every half minute for `minutes`, so that it is never idle for long. */
+/** A model that emits a word every half minute for `minutes`, so that it is never idle for long. */
 export const createSlowScript = (clock: FakeClock, minutes: number): Say[] =>
   Array.from({ length: minutes * 2 }, (_, index): Say[] => [
     '.',
@@ -46,7 +46,7 @@ export interface CronHost extends TestGateway {
 
 let names = 0;
 
-/** Gateways one after another on the same data and clock, as a browser that is closed and opened again. */
+/** Successive gateways on the same data and clock, like a browser that is closed and reopened. */
 export function createCronHosts({ clock = new FakeClock() }: { clock?: FakeClock } = {}) {
   const indexedDB = new IDBFactory();
   const name = `cron-${++names}`;
@@ -61,7 +61,7 @@ export function createCronHosts({ clock = new FakeClock() }: { clock?: FakeClock
   };
 }
 
-/** A gateway with the API that tests of jobs use. */
+/** A gateway with the methods that tests of jobs use. */
 export async function createCronApi(gw: TestGateway, clock: FakeClock): Promise<Omit<CronHost, keyof TestGateway>> {
   const { client: api } = await gw.client();
   const history = async (jobId?: string): Promise<CronRun[]> =>

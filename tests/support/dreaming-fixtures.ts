@@ -8,7 +8,7 @@ export const toDate = (at: number): string => new Date(at).toISOString().slice(0
 
 let count = 0;
 
-/** A chat in which memory was asked for something before each reply, as runs leave it. */
+/** A chat as runs store it, with a memory recall before each reply. */
 export async function storeRecalls(
   vault: Pick<Vault, 'sessions'>,
   {
@@ -51,7 +51,7 @@ export async function storeRecalls(
   return messages;
 }
 
-/** A note of a day, and chats in which it came up twice, so that it may be promoted. */
+/** A note of a day, and chats in which it was recalled twice, so that it can be promoted. */
 export async function seedDreamSources(
   { vault, api, now }: { vault: Pick<Vault, 'sessions'>; api: GatewayClient; now: number },
   sentences: readonly string[] = ['Miso is the cat of Ana.'],
@@ -69,7 +69,7 @@ export async function seedDreamSources(
   }
 }
 
-/** Dreams to the end, and gives the run. */
+/** Runs dreaming to its end and returns the run. */
 export async function runDreaming(api: GatewayClient, params: { phase?: 'LIGHT' | 'REM' | 'DEEP' } = {}) {
   const { run } = await api.call('dreaming.run', params);
   const find = async () => (await api.call('dreaming.history', {})).runs.find(({ id }) => id === run.id);

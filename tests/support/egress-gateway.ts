@@ -1,7 +1,7 @@
 import { startTestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { createBridgedGateway } from './bridged-gateway.ts';
 
-/** The whole core behind a real bridge that provides egress. */
+/** The complete core behind a real bridge that provides egress. */
 export async function createEgressGateway() {
   const bridge = await startTestBridge();
   const gw = await createBridgedGateway({ egress: true });

@@ -7,7 +7,7 @@ import { type PortHandlers, servePort } from '../../bridge/server/serve-port.ts'
 import type { Bridge } from '../../web/gateway/core/bridge-interface.ts';
 import { createUplinkBridge } from '../../web/gateway/ports/uplink-bridge.ts';
 
-/** A port, and who does its calls. */
+/** A port with its handlers. */
 export interface FakeCapability {
   port: Port;
   handlers: PortHandlers<Port['calls'], Port['events']>;
@@ -18,7 +18,7 @@ export const createCapability = <P extends Port>(port: P, handlers: PortHandlers
   handlers: handlers as unknown as FakeCapability['handlers'],
 });
 
-/** The core's bridge with real multiplexers and a memory link between, and at its other end the handlers that a test gives. */
+/** The core's bridge with real multiplexers, a memory link, and a test's handlers at the other end. */
 export class FakeBridge implements Bridge {
   readonly #capabilities: readonly FakeCapability[];
   readonly #watchers = new Set<() => void>();

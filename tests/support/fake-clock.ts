@@ -31,7 +31,7 @@ export class FakeClock implements Clock {
     return () => void (this.#timers = this.#timers.filter((other) => other !== timer));
   }
 
-  /** Moves time on and runs what falls due, in order. */
+  /** Advances the time and runs due timers in order. */
   advance(ms: number): void {
     const end = this.#elapsed + ms;
     for (;;) {
@@ -54,7 +54,7 @@ export class FakeClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Resolves once a timer waits that is due in exactly `ms` from now. */
+  /** Resolves once there is a timer that is due in exactly `ms` from now. */
   waitForTimer(ms: number): Promise<void> {
     return new Promise((found) => {
       this.#watchers.push({ ms, resolve: found });

@@ -10,11 +10,11 @@ export interface ProviderRequest {
   signal: AbortSignal;
 }
 
-/** Body of a request as text, in either form. */
+/** Returns the body of a request as text, in either form. */
 export const getBodyText = ({ body, bytes }: Pick<FetchInit, 'body' | 'bytes'>): string | undefined =>
   bytes ? new TextDecoder().decode(bytes) : body;
 
-/** A server behind the core's `Fetch`: `answer` gives the response to each request, `requests` keeps them. */
+/** A server behind the core's `Fetch`: `answer` returns the response to each request, and `asked` records the requests. */
 export function createFakeServer(answer: (requests: ProviderRequest, count: number) => Response | Promise<Response>): {
   fetch: Fetch;
   asked: ProviderRequest[];
@@ -45,7 +45,7 @@ export const toUnnamedEvents = (...events: readonly unknown[]): string =>
   events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('');
 
 export interface StreamOptions {
-  /** Cut at these places, modulo the length. */
+  /** Positions at which to split the bytes, modulo the length. */
   cuts?: readonly number[];
   /** `stall` leaves the connection open; `break` resets it. */
   ends?: 'close' | 'stall' | 'break';
@@ -75,14 +75,14 @@ export function createStreamResponse(text: string, { cuts = [], ends = 'close', 
 /** Result of one response. */
 export interface ProviderOutcome {
   events: ModelEvent[];
-  /** The tools of calls that were begun, as they were told with each piece; not among the events. */
+  /** Names of the tools of started calls, as reported with each delta; not part of the events. */
   pendingCalls: string[][];
   text: string;
   /** The error that ended it, if any. */
   error: unknown;
 }
 
-/** All that a provider gives to a request. */
+/** All events of a provider's response to a request. */
 export const collectOutcome = (
   provider: Provider,
   request: ModelRequest,

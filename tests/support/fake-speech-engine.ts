@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** A program in the place of eSpeak, which says a second of a tone whatever it is given. */
+/** A program that replaces eSpeak and outputs a tone of one second for any text. */
 export interface FakeSpeechEngine extends Disposable {
   /** The environment's `PATH` with it first. */
   readonly path: string;
@@ -32,7 +32,7 @@ export function createFakeSpeechEngine(): FakeSpeechEngine {
   };
 }
 
-/** A tone of one second, as a WAV file of 22,050 Hz whose header claims more data than there is. */
+/** A tone of one second, as a WAV file of 22,050 Hz whose header claims more data than the file has. */
 export function createTone(): Buffer {
   const data = Buffer.alloc(22_050 * 2);
   for (let index = 0; index < 22_050; index++) data.writeInt16LE(Math.round(12_000 * Math.sin(index / 8)), index * 2);

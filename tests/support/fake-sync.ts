@@ -10,7 +10,7 @@ export class FakeSync implements SyncPort {
   readonly claimedRuns: { runId: string; executor: string }[] = [];
   /** Result of `claim`. */
   fence: number | null = null;
-  /** Whether `signal` reaches somebody. */
+  /** Whether `signal` has listeners. */
   canDeliver = true;
   journal: Awaited<ReturnType<SyncPort['info']>> = null;
   /** Result of `isShared`. */
@@ -90,7 +90,7 @@ export class FakeSync implements SyncPort {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Simulates a signal of another host. */
+  /** Simulates a signal from another host. */
   receive(from: string, payload: unknown): void {
     for (const listener of this.#listeners) listener(from, payload);
   }

@@ -5,17 +5,17 @@ import { OptionalPackage } from '../../bridge/extras/extra.ts';
 import { createGgufExtra } from '../../bridge/extras/gguf-extra.ts';
 import { ProcessKeeper } from '../../bridge/processes/process-keeper.ts';
 
-/** A home of which tests use only the extras: one installation serves all runs of this checkout. */
+/** A home whose extras are shared: one installation serves all test runs of this checkout. */
 export const EXTRAS_HOME = join(import.meta.dirname, '../../.cache');
 const LOCK = join(EXTRAS_HOME, 'extras.lock');
 const INSTALL_MS = 240_000;
 
-/** The package that runs GGUF models, fetched once; else why it cannot be. */
+/** The package that runs GGUF models, installed once; or the reason why it can't be installed. */
 export async function installSharedExtra(): Promise<{ extra: OptionalPackage; missing?: string }> {
   const extra = new OptionalPackage(createGgufExtra(), { home: EXTRAS_HOME, keeper: new ProcessKeeper(() => {}) });
   try {
     while ((await extra.state()).state !== 'ready') {
-      // Of several test files one installs, and the others wait for it.
+      // One test file installs it; the others wait.
       if (await acquireLock())
         await extra
           .install({ signal: AbortSignal.timeout(INSTALL_MS) })
@@ -35,7 +35,7 @@ async function acquireLock(): Promise<boolean> {
     return true;
   } catch {
     const since = (await stat(LOCK).catch(() => undefined))?.mtimeMs;
-    // Of a run that was killed.
+    // Left by a killed run.
     if (since !== undefined && Date.now() - since > 2 * INSTALL_MS)
       await rm(LOCK, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     return false;

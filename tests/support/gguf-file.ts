@@ -1,7 +1,7 @@
 /** Options of a tiny model; the same seed produces the same bytes. */
 export interface GgufOptions {
   seed?: number;
-  /** Tokens that the model says it was trained for. */
+  /** Context size in tokens that the model was trained for, according to the file. */
   contextSize?: number;
   /** A Jinja template; by default the file has none. */
   chatTemplate?: string;

@@ -12,7 +12,7 @@ import { GgufModels, type GgufOptions } from '../../bridge/capabilities/gguf/ggu
 
 export const TINY_MODEL = 'perch/tiny/tiny.gguf';
 
-/** A home with models in it, and what runs them. */
+/** A home with models, and the handlers that run them. */
 export function createGgufHome(extra: Pick<OptionalPackage, 'state' | 'entry' | 'spec'>, options: Partial<GgufOptions> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'perch-gguf-'));
   const logged: string[] = [];
@@ -54,7 +54,7 @@ export function createGgufHome(extra: Pick<OptionalPackage, 'state' | 'entry' | 
   };
 }
 
-/** Pids of runners that this process has started, and that have not ended. */
+/** Pids of running runners that this process has started. */
 export async function listRunners(): Promise<number[]> {
   const children = (await listProcesses('')).filter(({ parent }) => parent === process.pid);
   return children.filter(({ pid }) => readCommand(pid).includes('runner.ts')).map(({ pid }) => pid);

@@ -11,9 +11,9 @@ export interface HubFaults {
   wrongHash?: boolean;
   /** Sends a file without end. */
   endless?: boolean;
-  /** Sends files from the beginning, whatever was asked for. */
+  /** Ignores ranges and sends files from the beginning. */
   ignoresRange?: boolean;
-  /** Hears, and answers nothing. */
+  /** Accepts requests and never answers. */
   silent?: boolean;
   /** Answers everything so. */
   status?: number;

@@ -1,4 +1,4 @@
-// The gateway as a client of tool servers, for the official suite: it is started with the address of a scenario's server, and does what the scenario wants.
+// The gateway as an MCP client for the official conformance suite: started with the URL of a scenario's server, it does what the scenario expects.
 import type { GatewayClient } from '#shared/client/client.ts';
 import { navigate } from '../../bridge/server/tests/navigate.ts';
 import { waitFor } from './test-gateway.ts';
@@ -8,10 +8,10 @@ import { getToolResults, waitForServerState, getServerState } from './mcp-fixtur
 const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const scenarioContext = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { client_id?: string; client_secret?: string };
-/** Links that a person follows before giving up. */
+/** Maximum number of redirects that a person follows. */
 const MAX_REDIRECTS = 3;
 
-/** The call that each scenario wants of its server's tools. */
+/** The tool call that each scenario expects. */
 const SCENARIO_CALLS: Readonly<Record<string, [tool: string, args: object]>> = {
   tools_call: ['add_numbers', { a: 5, b: 3 }],
   'elicitation-sep1034-client-defaults': ['test_client_elicitation_defaults', {}],
@@ -19,19 +19,19 @@ const SCENARIO_CALLS: Readonly<Record<string, [tool: string, args: object]>> = {
 };
 const [tool, args] = scenario.startsWith('auth/') ? (['test-tool', {}] as const) : (SCENARIO_CALLS[scenario] ?? []);
 
-/** Accepts every form as it is. */
+/** Accepts every form with its defaults. */
 async function acceptForms(client: GatewayClient): Promise<void> {
   for (const { id } of (await client.call('mcp.list', {})).asks) await client.call('mcp.answer', { id, action: 'accept', content: {} });
 }
 
-/** As a person does: opens the link, and is sent back. */
+/** Opens the link like a person and follows the redirect back. */
 async function followConsentLink(client: GatewayClient): Promise<void> {
   const redirect = await navigate((await client.call('mcp.authorize', { name: 'suite' })).url);
   const page = await navigate(redirect.headers.get('location') ?? '');
   process.stdout.write(`${page.status} ${(await page.text()).replace(/<[^>]*>/g, ' ')}\n`);
 }
 
-/** Has the tool used; whether it wants more permission. */
+/** Calls the tool. Resolves to whether it requires more permission. */
 async function callScenarioTool(): Promise<boolean> {
   let done = false;
   const before = getToolResults(events).length;

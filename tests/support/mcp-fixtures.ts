@@ -19,19 +19,19 @@ const SERVER_PACKAGES = join(ROOT, 'node_modules/@modelcontextprotocol');
 
 type ServerCommand = { command: string; args: string[] };
 
-/** The server of this folder, in one of its ways. */
+/** Returns the command of this folder's test server with one of its behaviours. */
 export const toTestServerCommand = (...args: string[]): ServerCommand => ({
   command: process.execPath,
   args: [join(import.meta.dirname, 'hostile-mcp/mcp-test-server.ts'), ...args],
 });
 
-/** The command of a real server. */
+/** Returns the command of a real server. */
 export const toRealServerCommand = (name: 'everything' | 'filesystem' | 'memory', ...args: string[]): ServerCommand => ({
   command: process.execPath,
   args: [join(SERVER_PACKAGES, `server-${name}/dist/index.js`), ...args],
 });
 
-/** The real handlers for tool servers behind a fake bridge, with a home of their own. */
+/** The real handlers for MCP servers behind a fake bridge, with a temporary home. */
 export async function createMcpBridge({ file = false } = {}) {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'mcp-')));
   const log = (line: string): void => void bridge.faults.push(line);
@@ -68,7 +68,7 @@ export async function waitForServerState(
   return found;
 }
 
-/** Sets a server and approves its command, as a person does; resolves when it is ready. */
+/** Adds a server and approves its command like a person. Resolves when it is ready. */
 export async function startMcpServer(client: GatewayClient, name: string, settings: Record<string, unknown>): Promise<McpServerState> {
   await client.call('config.set', { key: `tools.mcpServers.${name}`, value: settings });
   const { hash } = await waitForServerState(client, name, 'waiting');
@@ -78,7 +78,7 @@ export async function startMcpServer(client: GatewayClient, name: string, settin
 
 const PROGRAM_POLICY = { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['*'] } } };
 
-/** A client with a program's key, and all scopes. */
+/** Connects a client with a program's key and all scopes. */
 export const connectAsProgram = (gw: Pick<TestGateway, 'link'>): Promise<GatewayClient> =>
   GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
 
@@ -99,7 +99,7 @@ export async function createMcpGateway({ clock, sync }: { clock?: FakeClock; syn
   await client.call('config.patch', { patch: PROGRAM_POLICY });
   return {
     ...{ lent: mcpBridge, gw, client, events },
-    /** Has the model use a tool; its result. */
+    /** Has the model call a tool. Returns its result. */
     async callTool(tool: string, args: unknown = {}): Promise<Record<string, unknown>> {
       const before = getToolResults(events).length;
       await client.call('chat.send', { message: `${tool} ${JSON.stringify(args)}` });

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as a media server got it. */
+/** A request that a media server received. */
 export interface MediaRequest {
   path: string;
   authorization: string | undefined;
   json: Record<string, unknown> | undefined;
   form: FormData | undefined;
-  /** Resolves with whether the caller left before the answer was whole. */
+  /** Resolves with whether the caller disconnected before the answer was complete. */
   isAborted: Promise<boolean>;
 }
 
 export type MediaHandler = (request: MediaRequest, response: ServerResponse) => void | Promise<void>;
 
-/** A local server of OpenAI's format: `answers` says what each path does. Other paths are a 404. */
+/** A local server in OpenAI's format. `answers`: response of each path; other paths return 404. */
 export async function startMediaServer(answers: Record<string, MediaHandler>) {
   const requests: MediaRequest[] = [];
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -5,7 +5,7 @@ import { formatDate, toNotesPath, toDialogPath } from '../../web/gateway/core/me
 import { formatMemory } from '../../web/gateway/core/memory/long-term.ts';
 import type { Workspace } from '../../web/gateway/core/memory/workspace.ts';
 
-/** Time of the changes; their texts are about the days before. */
+/** Time of the changes; their texts refer to earlier days. */
 export const NOW_MS = Date.UTC(2026, 10, 22);
 const DAY = 86_400_000;
 export const LONG_TERM = 'MEMORY.md';
@@ -49,7 +49,7 @@ export const toMemoryLine = (content: string, nth: number): string =>
     `s${nth % 2}`,
   );
 
-/** Does one thing to the files, as this program, another one or a person would. */
+/** Changes the files once, like this program, another one or a person. */
 export async function applyStep(
   { does, words, nth }: MemoryStep,
   index: FileIndex,

@@ -1,6 +1,6 @@
 import type { Collection } from '../../web/gateway/core/vault-interface.ts';
 
-/** A collection in memory; `records` is its content. */
+/** Creates a collection in memory; `records` is its content. */
 export function createMemoryCollection<T extends { id: string }>(): Collection<T> & { records: Map<string, T> } {
   const records = new Map<string, T>();
   return {

@@ -3,7 +3,7 @@ import type { Vault } from '../../web/gateway/core/vault-interface.ts';
 import { toFileEntry } from '../../web/gateway/core/workspace/workspaces.ts';
 
 /**
- * The vault's files in memory, for large numbers: fake-indexeddb, whose cursors walk from the beginning at each step, would take minutes.
+ * The vault's files in memory, for large numbers: fake-indexeddb, whose cursors restart at each step, would take minutes.
  */
 export function createMemoryFiles(): Vault['files'] {
   const files = new Map<string, FileRecord>();

@@ -7,7 +7,7 @@ export class MemoryIndexStore implements IndexStore {
   bytes: Uint8Array<ArrayBuffer> | undefined;
   /** Files whose passages were requested. */
   readonly readPaths: string[] = [];
-  /** Each write is done by this. */
+  /** Function that applies each write. */
   write: (work: () => void) => Promise<void> = (work) => Promise.resolve(work());
 
   files(): Promise<IndexedFile[]> {

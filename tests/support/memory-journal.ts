@@ -17,7 +17,7 @@ import type { JournalConnection } from '../../web/gateway/sync/journal-connectio
 
 type JournalRow = SequencedRecord & { pusher: string | null };
 
-/** The journal's port over a plain map, for tests of hosts in Node: what the embedded engine does, without a disk. */
+/** The journal's port over a plain map, for tests of hosts in Node: the embedded engine's behaviour without a disk. */
 export class MemoryJournal {
   id = 'journal-1';
   seq = 0;
@@ -35,7 +35,7 @@ export class MemoryJournal {
   readonly fences = new Map<string, { fence: number; holder: string | undefined }>();
   readonly #ports = new Set<{ answerer: PortServer<JournalEvents>; origin: string; close(): void }>();
 
-  /** A host's line to it; `close` cuts it. */
+  /** Connects a host; `cut` breaks the connection. */
   connect(): JournalConnection & { cut(): void } {
     const [ours, theirs] = memoryPair<string>();
     const port = { origin: '', schema: 1, own: 0, close: () => ours.close(1001, 'cut') };
@@ -125,7 +125,7 @@ export class MemoryJournal {
     return { ...emptyInfo, id: this.id, head: this.seq, schema: this.schema, records: this.rows.size };
   }
 
-  /** Another journal, empty. */
+  /** Replaces the journal with an empty one. */
   replaceJournal(): void {
     this.id = `${this.id}'`;
     this.seq = 0;

@@ -29,7 +29,7 @@ const MAIN_AGENT: Agent = {
 
 let databases = 0;
 
-/** The mirror with a real vault and the bridge's real handlers, a memory link between. Its clock is a test's to turn. */
+/** The mirror with a real vault and the bridge's real handlers over a memory link. The test controls its clock. */
 export async function createMirroredWorkspace(
   options: { disk?: Disk; isWatched?: boolean; files?: Vault['files'] } & Partial<
     Pick<FilesMirrorDeps, 'isActive' | 'settings' | 'sync' | 'beforeImport' | 'onSynced'>
@@ -82,14 +82,14 @@ export async function createMirroredWorkspace(
     get bridge() {
       return bridge;
     },
-    /** Restarts both, as after a crash. */
+    /** Restarts both, like after a crash. */
     restart() {
       mirror.stop();
       bridge.detach();
       bridge = createBridge();
       mirror = start();
     },
-    /** Looks now, until nothing is left to do. */
+    /** Synchronises now, until nothing is left to do. */
     async settle(): Promise<MirrorState | undefined> {
       mirror.refresh();
       await mirror.whenSettled();

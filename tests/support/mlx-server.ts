@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** A program that behaves like `mlx_lm.server`, as the last message says. */
+/** A program that behaves like `mlx_lm.server`, controlled by the last message. */
 const PROGRAM = `#!/usr/bin/env node
 const { createServer } = require('node:http');
 const { existsSync } = require('node:fs');

@@ -1,4 +1,4 @@
-/** A context block as a model is given it, at either end of a message's text. */
+/** Matches a context block at either end of a message's text. */
 const CONTEXT = /(?:\n\n)?\[context (\w+): [^\n]*\n([^]*?)\n\[end of context \1\](?:\n\n)?/;
 
 interface ModelMessage {
@@ -11,7 +11,7 @@ export function readContext(messages: readonly ModelMessage[]): string {
   return CONTEXT.exec(texts.findLast((text) => CONTEXT.test(text)) ?? '')?.[2] ?? '';
 }
 
-/** The messages of a request without context blocks, and without messages that are nothing else: the users' own words. */
+/** The messages of a request without context blocks, and without messages that consist of one: the user's own text. */
 export const removeContext = <M extends ModelMessage>(messages: readonly M[]): M[] =>
   messages.flatMap((message) => {
     const content = stripContext(message.content);

@@ -24,13 +24,13 @@ async function listen(answer: OauthHandler): Promise<{ server: Server; origin: s
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** An authorization server and a tool server that asks for its tokens, at two addresses. Tests turn its knobs. */
+/** An authorization server and an MCP server that requires its tokens, at two addresses. Tests can change their behaviour. */
 export async function startOauthServer() {
   const codes = new Map<string, { challenge: string; redirectUri: string; clientId: string; scope: string; resource: string | null }>();
   const access = new Map<string, string>();
   const refresh = new Map<string, string>();
   const at = {
-    /** Overrides of the documents. */
+    /** Overrides of the metadata documents. */
     metadata: {} as Record<string, unknown>,
     resource: {} as Record<string, unknown>,
     /** Overrides responses of the authorization server by path. */
@@ -40,7 +40,7 @@ export async function startOauthServer() {
     /** Issuer in the callback; undefined to omit it. */
     iss: undefined as string | undefined,
     registers: true,
-    /** All that was asked, `METHOD path`, with the headers. */
+    /** All requests as `METHOD path`, with headers. */
     seen: [] as { at: 'issuer' | 'server'; line: string; headers: IncomingMessage['headers']; body: string }[],
     expire: () => access.clear(),
     revoke: () => refresh.clear(),

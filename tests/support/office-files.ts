@@ -3,7 +3,7 @@ import { Uint8ArrayWriter, ZipWriter } from '@zip.js/zip.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A zip with these parts; texts are written as UTF-8. */
+/** Creates a zip with these parts; texts are written as UTF-8. */
 export async function createZip(parts: Record<string, string | Uint8Array>, options: { password?: string } = {}): Promise<Bytes> {
   const zip = new ZipWriter(new Uint8ArrayWriter(), { useWebWorkers: false, ...options });
   for (const [name, content] of Object.entries(parts)) {
@@ -30,7 +30,7 @@ export const toRelationshipsXml = (entries: readonly [id: string, type: string, 
 const root = (target: string): Record<string, string> => ({ '_rels/.rels': toRelationshipsXml([['rId1', 'officeDocument', target]]) });
 
 const toRunXml = (text: string): string => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
-/** A paragraph; `style` and `list` (numbering, level) where given. */
+/** A paragraph, with an optional `style` and `list` (numbering, level). */
 export const toParagraphXml = (inner: string, { style, list }: { style?: string; list?: [number, number] } = {}): string =>
   `<w:p><w:pPr>${style ? `<w:pStyle w:val="${style}"/>` : ''}${list ? `<w:numPr><w:ilvl w:val="${list[1]}"/><w:numId w:val="${list[0]}"/></w:numPr>` : ''}</w:pPr>${inner.startsWith('<') ? inner : toRunXml(inner)}</w:p>`;
 
@@ -49,7 +49,7 @@ const DOCX_BODY = [
   `<w:p><mc:AlternateContent><mc:Choice><w:drawing><wp:docPr descr="A chart"/><w:txbxContent>${toParagraphXml('In a box')}</w:txbxContent></w:drawing></mc:Choice><mc:Fallback>${toRunXml('twice')}</mc:Fallback></mc:AlternateContent></w:p>`,
 ].join('');
 
-/** A word-processor file; `body` in place of the one with everything in it, and more parts that it refers to. */
+/** A word-processor file. `body` replaces the default body; `extraParts` are further parts that it refers to. */
 export const createDocx = (
   body = DOCX_BODY,
   extraParts: readonly { id: string; type: string; path: string; xml: string }[] = [],
@@ -75,7 +75,7 @@ export const createDocx = (
 export const toSheetXml = (rows: readonly string[]): string =>
   `${XML}<worksheet ${S}><sheetData>${rows.map((cells, index) => `<row r="${index + 1}">${cells}</row>`).join('')}</sheetData></worksheet>`;
 
-/** A workbook; `sheets` in place of the three with everything in them. */
+/** Creates a workbook; `sheets` replaces the three default sheets. */
 export const createXlsx = (
   sheets: Record<string, { xml: string; hidden?: boolean }> = {
     'Sales & co': {
@@ -111,7 +111,7 @@ const toLineXml = (text: string, level = 0): string => `<a:p><a:pPr lvl="${level
 const toSlideXml = (shapes: string, attributes = ''): string =>
   `${XML}<p:sld ${P}${attributes}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`;
 
-/** A presentation of two slides, the first with a table and notes; the order of the files is not the order of the slides. */
+/** Creates a presentation of two slides, the first with a table and notes. The order of the files differs from that of the slides. */
 export const createPptx = (): Promise<Bytes> =>
   createZip({
     ...root('ppt/presentation.xml'),
@@ -128,7 +128,7 @@ export const createPptx = (): Promise<Bytes> =>
     'ppt/notesSlides/notesSlide1.xml': `${XML}<p:notes ${P}><p:cSld><p:spTree>${toShapeXml('sldNum', toLineXml('1'))}${toShapeXml('body', toLineXml('Say hello'))}</p:spTree></p:cSld></p:notes>`,
   });
 
-/** A presentation of one slide with these shapes, which refers to these parts. */
+/** Creates a presentation of one slide with these shapes and parts. */
 export const createSlide = (shapes: string, parts: readonly { id: string; type: string; path: string; xml: string }[]): Promise<Bytes> =>
   createZip({
     ...root('ppt/presentation.xml'),
@@ -163,7 +163,7 @@ export const toPdfLines = (page: number, count: number): { text: string; x: numb
     y: 800 - index * 14,
   }));
 
-/** The start of a compound file, as Office writes it around an encrypted one, or with `text` in its directory. */
+/** Creates the start of a compound file, like Office's for an encrypted document, or with `text` in its directory. */
 export function createCompoundFile(text = 'EncryptedPackage'): Bytes {
   const bytes = new Uint8Array(2048);
   bytes.set([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
@@ -171,7 +171,7 @@ export function createCompoundFile(text = 'EncryptedPackage'): Bytes {
   return bytes;
 }
 
-/** A zip whose directory lists `count` empty files, all of them the same one on disk. */
+/** Creates a zip whose directory lists `count` empty files, all at the same offset. */
 export function createZipListing(count: number): Bytes {
   const [local, entry, end] = [Buffer.alloc(30), Buffer.alloc(46), Buffer.alloc(22)];
   local.writeUInt32LE(0x04034b50);

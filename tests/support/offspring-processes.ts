@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface RunningProcess {
   pid: number;
   parent: number;
-  /** With the pid it is unique. */
+  /** Unique together with the pid. */
   startTime: string;
-  /** The beginning of its command line. */
+  /** Start of its command line. */
   command: string;
   args: string[];
 }
@@ -20,7 +20,7 @@ export class OffspringProcesses {
     this.#marker = marker;
   }
 
-  /** All that run now, with the gateway itself. */
+  /** All running processes, with the gateway itself. */
   running(): RunningProcess[] {
     const all = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))

@@ -10,7 +10,7 @@ function encodeVarint(value: number): number[] {
   }
 }
 
-/** A field of a protobuf message: a number, or bytes (a text, a message of its own). */
+/** A field of a protobuf message: a number, or bytes (a text or nested message). */
 function encodeField(id: number, value: number | string | Uint8Array): Uint8Array {
   if (typeof value === 'number') return Uint8Array.from([...encodeVarint(id * 8), ...encodeVarint(value)]);
   const bytes = typeof value === 'string' ? textEncoder.encode(value) : value;
@@ -38,7 +38,7 @@ function encodeTensorInfo(name: string, type: number, shape: readonly (number | 
   );
 }
 
-/** A graph of one node: each token's row of a table (`Gather`). */
+/** A graph of one node, which looks up each token's row of a table (`Gather`). */
 function encodeTableGraph(output: string, rows: readonly (readonly number[])[]): Uint8Array {
   const width = rows[0]?.length ?? 0;
   const data = new Uint8Array(Float32Array.from(rows.flat()).buffer);
@@ -64,7 +64,7 @@ function encodeTableGraph(output: string, rows: readonly (readonly number[])[]):
     encodeField(11, encodeTensorInfo('input_ids', INT64, shape)),
     encodeField(12, encodeTensorInfo(output, FLOAT, [...shape, width])),
   );
-  // ModelProto: the format's version, the graph, the operators' version.
+  // `ModelProto`: the format's version, the graph, the operators' version.
   return concatBytes(encodeField(1, 8), encodeField(7, graph), encodeField(8, encodeField(2, 14)));
 }
 
@@ -93,7 +93,7 @@ const tokenizerConfig = (fields: object = {}): string =>
 const bytes = (files: Record<string, string | Uint8Array>): Record<string, Uint8Array> =>
   Object.fromEntries(Object.entries(files).map(([path, value]) => [path, typeof value === 'string' ? textEncoder.encode(value) : value]));
 
-/** A model that says `reply` to everything, and then ends; `endless`: begins again, for as long as it is let. */
+/** A model that answers everything with `reply`; `endless`: repeats it without end. */
 export function createChatModel(reply: string, { endless = false, context = 256 } = {}): Record<string, Uint8Array> {
   const words = [...SPECIAL_TOKENS, ...new Set(reply.split(' '))];
   const tokenIds = reply.split(' ').map((word) => words.indexOf(word));
@@ -115,7 +115,7 @@ export function createChatModel(reply: string, { endless = false, context = 256 
   });
 }
 
-/** A model that makes vectors of three numbers, of the words that it knows. */
+/** A model that creates vectors of three numbers from the words that it knows. */
 export function createVectorModel(words: Record<string, readonly [number, number, number]>): Record<string, Uint8Array> {
   const all = [...SPECIAL_TOKENS, ...Object.keys(words)];
   const rows = all.map((word) => words[word] ?? [0.01, 0.01, 0.01]);

@@ -2,7 +2,7 @@ import type { Link } from '#shared/link/link.ts';
 import type { EventFrame, ResponseFrame } from '#shared/rpc/frames.ts';
 import { type TestGateway, waitFor } from './test-gateway.ts';
 
-/** A connection of a program that writes its own frames. */
+/** A connection whose frames the test writes itself. */
 export interface RawConnection {
   link: Link<string>;
   frames: (ResponseFrame | EventFrame)[];
@@ -49,7 +49,7 @@ export async function openConnectedRaw(
 
 let requestCount = 0;
 
-/** One request of a program that writes its own JSON: `params` is sent verbatim. */
+/** Sends a request whose `params` are verbatim JSON. */
 export async function sendRawRequest(gw: TestGateway, method: string, params: string, protocol = 3): Promise<ResponseFrame> {
   const self = openRawConnection(gw);
   const id = `raw-${++requestCount}`;

@@ -60,7 +60,7 @@ export async function createRealBridge() {
     ),
     createCapability(configFilePort, createConfigFileHandlers(home)),
     createCapability(filesPort, createWorkspaceHandlers({ home })),
-    // The browser itself is for tests that have one.
+    // Only tests with a browser use it.
     createCapability(
       browserPort,
       createBrowserHandlers(
@@ -79,7 +79,7 @@ export async function createRealBridge() {
     createCapability(ggufPort, models.running),
     createCapability(modelDownloadsPort, models.downloads.handlers),
     createCapability(oauthPort, createOauthHandlers('http://127.0.0.1:7333')),
-    // A screen is for tests that have one.
+    // Only tests with a screen use it.
     createCapability(desktopPort, createDesktopHandlers({ keeper, env: { PATH: process.env['PATH'] } })),
   );
   return {

@@ -1,7 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 
-/** A link of which every event frame that arrives is also put into `events`. */
+/** Wraps a link so that all received event frames are also added to `events`. */
 export const recordEvents = (link: Link<string>, events: EventFrame[]): Link<string> => ({
   get buffered() {
     return link.buffered;

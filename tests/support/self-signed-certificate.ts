@@ -11,7 +11,7 @@ export interface CertificateFiles {
   ca: string;
 }
 
-/** Makes a certificate for these names (`DNS:…`, `IP:…`) in a folder, by openssl. `days` from now; less than 0: it has ended. */
+/** Creates a certificate for these names (`DNS:…`, `IP:…`) in a folder with openssl. `days`: validity from now; negative: expired. */
 export async function createSelfSigned(dir: string, names: readonly string[], { days = 2, file = 'tls' } = {}): Promise<CertificateFiles> {
   const [cert, key] = [join(dir, `${file}.crt`), join(dir, `${file}.key`)];
   const at = (ms: number): string => `${new Date(ms).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '')}`;

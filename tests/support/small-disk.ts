@@ -6,9 +6,9 @@ import { join } from 'node:path';
 /** A temporary file system in memory. */
 export interface SmallDisk extends Disposable {
   readonly dir: string;
-  /** Takes all space that is left. */
+  /** Fills the remaining space. */
   fill(): void;
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` used. */
   free(): void;
 }
 

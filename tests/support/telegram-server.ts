@@ -4,7 +4,7 @@ import { type PlatformRequest, startPlatformServer } from './platform-server.ts'
 export const TELEGRAM_TOKEN = '123456:AAbb-ccDDeeFFggHHiiJJkkLLmmNNooPPqq';
 const BOT_USER = { id: 123456, is_bot: true, username: 'perch_test_bot', first_name: 'Perch' };
 
-/** A server on this machine that answers as Telegram's Bot API does (https://core.telegram.org/bots/api). */
+/** A local server that responds like Telegram's Bot API (https://core.telegram.org/bots/api). */
 export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   const updates: { update_id: number; message: Record<string, unknown> }[] = [];
   /** Updates that are sent repeatedly, even if confirmed. */
@@ -56,7 +56,7 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   return Object.assign(server, {
     sent,
     files,
-    /** Somebody writes to the bot. */
+    /** Simulates a message to the bot. */
     write(
       text: string | undefined,
       { id = 7, username = 'ada', chat = id, more = {} }: { id?: number; username?: string; chat?: number; more?: object } = {},

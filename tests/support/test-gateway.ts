@@ -41,7 +41,7 @@ export type Say =
   | { cut: true };
 export type ModelScript = (call: ModelCall, count: number) => readonly Say[];
 
-/** Says the same pieces to every call. */
+/** Answers every call with the same deltas. */
 export const createScript =
   (steps: readonly Say[]): ModelScript =>
   () =>
@@ -112,20 +112,20 @@ function streamSteps(steps: readonly Say[], signal: AbortSignal): ReadableStream
 export interface TestGateway {
   gateway: Gateway;
   vault: Vault;
-  /** Calls that the scripted model got. */
+  /** Calls that the scripted model received. */
   calls: ModelCall[];
-  /** Faults of ours that the gateway logged: a test that expects none looks here. */
+  /** Internal errors that the gateway logged; tests can check that there are none. */
   faults: unknown[];
-  /** A raw link to it, as a socket behind the bridge would have. */
+  /** A raw link to the gateway, like that of a socket behind the bridge. */
   link(options?: { scopes?: readonly Scope[]; socket?: boolean; principal?: string; pairingCode?: string }): Link<string>;
-  /** A connected client that subscribes to everything, and the events that it got. */
+  /** A connected client that subscribes to everything, and the events that it received. */
   client(options?: { events?: 'all' | 'own'; scopes?: readonly Scope[] }): Promise<{ client: GatewayClient; events: EventFrame[] }>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 let databases = 0;
 
-/** The whole core in Node: memory links, fake-indexeddb, a scripted model as provider `test`, chosen by default. */
+/** The complete core in Node: memory links, fake-indexeddb, and a scripted model as the default provider `test`. */
 export async function createTestGateway(
   options: {
     model?: ModelScript;
@@ -137,7 +137,7 @@ export async function createTestGateway(
     indexedDB?: IDBFactory;
     name?: string;
     useGuide?: boolean;
-    /** Whether the model is asked for titles of chats; a script then answers those calls too. */
+    /** Whether the model generates titles of chats; a script then answers those calls too. */
     titles?: boolean;
     sync?: SyncPort;
     bridge?: Bridge;
@@ -148,7 +148,7 @@ export async function createTestGateway(
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
-  // A fake clock does not wait for code that is loaded on demand.
+  // A fake clock does not wait for code loaded on demand.
   if (options.clock) await prefetchChunks();
   const name = options.name ?? `test-${++databases}`;
   if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
@@ -216,7 +216,7 @@ export async function waitFor(condition: () => boolean | Promise<boolean>, label
   while (!(await condition())) {
     const waited = Date.now() - startedAt;
     if (waited > ms) throw new Error(`${label} did not come about in ${ms / 1000} s`);
-    // A turn at first, for what memory links answer at once; then ever longer: who asks a gateway without a pause is refused.
+    // Waits one turn first, enough for memory links, then longer each time: the gateway's rate limit refuses polling without a pause.
     await new Promise((resolve) => (waited < 10 ? setImmediate(resolve) : setTimeout(resolve, Math.min(110, waited / 4))));
   }
 }

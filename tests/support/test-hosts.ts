@@ -22,7 +22,7 @@ export interface TestHost extends TestGateway {
   name: string;
   origin: string;
   replicator: Replicator;
-  /** Resolves when all that the journal has is here, and the other way round. */
+  /** Resolves when the host and the journal have the same records. */
   waitForSync(): Promise<void>;
   /** Simulates the death of the process: its connection is cut, and it reports nothing further. */
   crash(): void;
@@ -30,30 +30,30 @@ export interface TestHost extends TestGateway {
 
 let names = 0;
 
-/** Whole hosts in Node on one journal in memory; the test says which one serves. */
+/** Complete hosts in Node on one journal in memory; the test selects the active one. */
 export class TestHosts {
   readonly journal = new MemoryJournal();
   readonly #watchers = new Set<() => void>();
   #activeHost: string | undefined;
-  /** True as for a moment while one host takes over from another. */
+  /** True while one host takes over from another. */
   isEveryHostActive = false;
 
-  /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */
+  /** Starts a host and waits until it has caught up. The first one selects the scripted model as its provider; the others receive that from the journal. */
   async host(options: HostOptions = {}): Promise<TestHost> {
     return this.#start(`host-${++names}`, options, (replicator) => this.#attach(replicator));
   }
 
-  /** The next worker on the same data, with `attach` for its line to the journal. */
+  /** Starts the next worker on the same data; `attach` connects it to the journal. */
   async reopen({ name }: TestHost, options: HostOptions = {}): Promise<TestHost & { attach(): void }> {
     const host = await this.#start(name, options, async (replicator) => replicator.start());
     return { ...host, attach: () => host.replicator.attach(this.journal.connect()) };
   }
 
   async #attach(replicator: Replicator): Promise<{ cut(): void }> {
-    const line = this.journal.connect();
-    replicator.attach(line);
+    const connection = this.journal.connect();
+    replicator.attach(connection);
     await this.#waitForSync(replicator);
-    return line;
+    return connection;
   }
 
   async #waitForSync(replicator: Replicator): Promise<void> {
@@ -76,7 +76,7 @@ export class TestHosts {
       name,
       onfault: (error) => void faults.push(error),
     });
-    const line = await attach(replicator);
+    const connection = await attach(replicator);
     const synced = (): Promise<void> => this.#waitForSync(replicator);
     this.#activeHost ??= vault.origin;
     const gw = await createTestGateway({
@@ -86,11 +86,11 @@ export class TestHosts {
       clock,
       ...options,
     });
-    if (line) await synced();
-    return { ...gw, name, origin: vault.origin, replicator, waitForSync: synced, crash: () => line?.cut() };
+    if (connection) await synced();
+    return { ...gw, name, origin: vault.origin, replicator, waitForSync: synced, crash: () => connection?.cut() };
   }
 
-  /** Another host serves from here on. */
+  /** Makes another host the active one. */
   activate(host: TestHost): void {
     this.#activeHost = host.origin;
     for (const watcher of this.#watchers) watcher();

@@ -22,10 +22,10 @@ import { errorResponse } from './openai-shapes/error-shapes.ts';
 import type { response } from './openai-shapes/response-shapes.ts';
 
 export const HTTP_BASE = 'http://127.0.0.1:7333';
-/** Back-off without its waiting. */
+/** Back-off without delays. */
 const INSTANT_CLOCK: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 2000 ? ms : 0, callback) };
 
-/** Servers that fail on purpose are asked again. */
+/** Retries requests to servers that fail on purpose. */
 const RETRY_LIMITS = () => ({ ...DEFAULT_UPSTREAM_LIMITS, failures: 0 });
 
 export async function* toEvents(...list: (ModelEvent | Error)[]): AsyncGenerator<ModelEvent> {
@@ -136,7 +136,7 @@ export function createUpstreamHttp() {
     http = createUpstreamHandler();
   });
   return {
-    /** A response that is expected to be made. */
+    /** Returns the response; fails if there is none. */
     async respond(body: Record<string, unknown>, principal?: string): Promise<CompletedResponse> {
       const answer = await http.post('/v1/responses', body, principal === undefined ? {} : { principal });
       const value = (await answer.json()) as CompletedResponse;
@@ -149,7 +149,7 @@ export function createUpstreamHttp() {
     get http() {
       return http;
     },
-    /** Another one whose providers use this clock. */
+    /** Creates another gateway whose providers use this clock. */
     at: (clock: Clock) => createUpstreamHandler({ clock }),
   };
 }
@@ -162,11 +162,11 @@ async function readSse(response: Response): Promise<SseEvent[]> {
   return [...scanner.push(bytes), ...scanner.end()];
 }
 
-/** The data of a stream's events. */
+/** Returns the data of a stream's events. */
 export const readData = async (response: Response): Promise<string[]> => (await readSse(response)).map(({ data }) => data);
 
 const streamEvent = z.looseObject({ type: z.string(), sequence_number: z.number() });
 
-/** The events of a stream of responses. */
+/** Returns the events of a stream of `/v1/responses`. */
 export const readEvents = async (response: Response): Promise<z.infer<typeof streamEvent>[]> =>
   (await readData(response)).map((data) => streamEvent.parse(JSON.parse(data)));

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Why terminal tests cannot run here; undefined where they can. */
+/** Reason why terminal tests can't run here; undefined if they can. */
 export const missingTmux: string | undefined = (() => {
   try {
     execFileSync('tmux', ['-V'], { stdio: 'ignore' });
@@ -14,7 +14,7 @@ export const missingTmux: string | undefined = (() => {
   }
 })();
 
-/** tmux 3.3 now and then loses how a program ended: the shell says it, which Ctrl+C is not to end. */
+/** tmux 3.3 sometimes loses a program's exit code, so the shell prints it. Ctrl+C must not end that shell. */
 const SHELL = `trap : INT; "$@"; echo "[ended $?]"; read _`;
 const EXIT_MARKER = /\n?\[ended (\d+)\]\n?/;
 
@@ -25,7 +25,7 @@ export interface TerminalOptions {
   rows?: number;
 }
 
-/** A program in a real terminal. */
+/** A program running in a real terminal. */
 export interface Terminal extends AsyncDisposable {
   /** Types a text as it is. */
   type(text: string): Promise<void>;
@@ -33,9 +33,9 @@ export interface Terminal extends AsyncDisposable {
   press(...keys: string[]): Promise<void>;
   /** All output, without trailing blanks; lines wrapped by the terminal are joined. */
   text(): Promise<string>;
-  /** The same as the terminal has wrapped it. */
+  /** All output as wrapped by the terminal. */
   lines(): Promise<string[]>;
-  /** All that was shown, with its colours as escape sequences. */
+  /** All output, with its colours as escape sequences. */
   readStyled(): Promise<string>;
   /** Resolves when the text matches; rejects with the visible text after ten seconds. */
   waitForText(expected: string | RegExp): Promise<void>;
@@ -43,7 +43,7 @@ export interface Terminal extends AsyncDisposable {
   waitForExit(): Promise<number>;
 }
 
-/** Starts a program in a terminal of its own tmux server, which ends with it. */
+/** Starts a program in a terminal of a separate tmux server, which ends with it. */
 export async function openTerminal({ command, env = {}, columns = 80, rows = 24 }: TerminalOptions): Promise<Terminal> {
   const socket = `perch-${process.pid}-${randomUUID().slice(0, 8)}`;
   const clean = {

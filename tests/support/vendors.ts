@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { createTestGateway } from './test-gateway.ts';
 import { type ProviderRequest, toNamedEvents, createFakeServer, createStreamResponse, toUnnamedEvents } from './fake-provider-server.ts';
 
-/** A Messages API server: thinks, then says `text` or calls tools. */
+/** A Messages API server that sends reasoning, then `text` or tool calls. */
 export function createClaudeResponse(answer: { text?: string; calls?: string[]; thought?: string } = {}): Response {
   const { text = 'Hello', calls = [], thought } = answer;
   const blocks = [
@@ -41,7 +41,7 @@ export function createClaudeResponse(answer: { text?: string; calls?: string[]; 
   );
 }
 
-/** A Gemini server that says hello, and how many of its tokens were thoughts. */
+/** A Gemini server that sends a greeting, and the number of its thought tokens. */
 function createGeminiResponse(): Response {
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 2, thoughtsTokenCount: 3 };
   return createStreamResponse(
@@ -49,7 +49,7 @@ function createGeminiResponse(): Response {
   );
 }
 
-/** A gateway with a provider of each vendor, asked over `/v1` by the openai package; `bodies` are what their servers got. */
+/** A gateway with a provider of each vendor, called over `/v1` by the openai package. `bodies`: request bodies that their servers received. */
 export async function createVendorGateway(
   answer: (request: ProviderRequest, count: number) => Response | Promise<Response> = ({ url }) =>
     url.includes('google') ? createGeminiResponse() : createClaudeResponse({ thought: 'Let me see' }),

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
-/** Whether a screen can be made here. */
+/** Whether a virtual screen can be created here. */
 export const hasXvfb = process.platform === 'linux' && !spawnSync('Xvfb', ['-help']).error;
 
-/** A virtual screen, white, 320 × 200; `display` is its name for programs. Kill the process in the end. */
+/** Starts a white virtual screen of 320 × 200; `display` is its name for programs. The caller kills the process. */
 export async function startScreen(): Promise<{ display: string; process: ChildProcess }> {
   const xvfb = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '320x200x24', '-wr', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],

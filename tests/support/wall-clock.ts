@@ -26,7 +26,7 @@ export function createWallClock(zone: string, from: number, to: number) {
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (format.format(at).match(/\d+/g) ?? []).map(Number);
     return Date.UTC(year, month - 1, day, hour, minute);
   };
-  // No zone changes twice in a day: if the offset from UTC differs between start and end of a day, the minute of the change is searched.
+  // No zone changes twice in a day: if the offset from UTC differs between start and end of a day, searches for the minute of the change.
   const changes: number[] = [];
   const offsets: { since: number; offset: number }[] = [{ since: -Infinity, offset: toWallMs(from) - from }];
   for (let day = from; day < to; day += DAY) {

@@ -1,15 +1,15 @@
 import { createClaudeResponse } from './vendors.ts';
 import { type ProviderRequest, toNamedEvents, createStreamResponse, toUnnamedEvents } from './fake-provider-server.ts';
 
-/** Answer of a scripted model server: a text, or a call of a tool. */
+/** Response of a scripted model server: a text, or a tool call. */
 export type ScriptedReply = string | { id: string; name: string; args: Record<string, unknown> };
 
-/** How one kind of provider is set up, asked and answered. */
+/** Set-up, requests and responses of one kind of provider. */
 export interface WireFormat {
   settings: Record<string, unknown>;
   model: string;
   reply(reply: ScriptedReply): Response;
-  /** The tools of a request, in its own form. */
+  /** Returns the tools of a request, in its own format. */
   tools(body: Record<string, unknown>): Record<string, unknown>[];
   name(tool: Record<string, unknown>): unknown;
   messages(body: Record<string, unknown>): unknown[];
@@ -34,7 +34,7 @@ const openAi = (settings: Record<string, unknown>, model: string): WireFormat =>
   messages: ({ messages }) => list(messages).filter(({ role }) => role !== 'system'),
 });
 
-/** The forms in which models are asked, as their servers take them. */
+/** Request formats of model servers. */
 export const WIRE_FORMATS: Readonly<Record<string, WireFormat>> = {
   OpenAI: openAi({ kind: 'openai-compatible', baseUrl: 'https://api.openai.com/v1', apiKey: 'k' }, 'gpt-5'),
   Ollama: openAi({ kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1' }, 'llama3.2'),
@@ -79,7 +79,7 @@ export const WIRE_FORMATS: Readonly<Record<string, WireFormat>> = {
   },
 };
 
-/** Answers requests of a wire one after the other, and keeps their bodies. */
+/** Answers requests in a wire format one after the other, and records their bodies. */
 export function createReplyHandler(
   wire: WireFormat,
   replies: readonly ScriptedReply[],

@@ -8,7 +8,7 @@ import { APP_BEARER, startXServer } from './x-server.ts';
 
 export const REDIRECT_URI = 'http://127.0.0.1:7333/oauth/callback';
 
-/** X’s server, and a gateway that is connected to it. */
+/** Starts X’s test server and a gateway connected to it. */
 export async function createXGateway(
   settings: Record<string, unknown> = {},
   { model, pageSize }: { model?: ModelScript; pageSize?: number } = {},
@@ -32,12 +32,12 @@ export async function createXGateway(
   };
 }
 
-/** Repeats the message. */
+/** A model that repeats the message. */
 export const echoScript: ModelScript = ({ body: { messages } }) => [`You said: ${String(messages.at(-1)?.content)}`];
 
 export type XGateway = Awaited<ReturnType<typeof createXGateway>>;
 
-/** The owner of the account allows it, and the browser comes back. */
+/** Grants access as the account's owner and follows the redirect. */
 export async function authorizeAccount(at: Pick<XGateway, 'client' | 'server' | 'gw'>): Promise<URLSearchParams> {
   const { url } = await at.client.call('channels.authorize', { channelId: 'x' });
   const authorizeParams = new URL(url).searchParams;

@@ -70,7 +70,7 @@ export async function startXServer(clock: Pick<Clock, 'now'>, { pageSize = 100 }
   const server = await startPlatformServer((platformRequest) => {
     const { path, query, headers, method, body } = platformRequest;
     if (path === '/2/oauth2/token') return tokens(platformRequest);
-    // Consent page of the account's owner, who agrees at once.
+    // Consent page, at which the account's owner agrees immediately.
     if (path === '/i/oauth2/authorize') {
       const back = new URL(query.get('redirect_uri') ?? '');
       const code = allow(query);
@@ -163,7 +163,7 @@ export async function startXServer(clock: Pick<Clock, 'now'>, { pageSize = 100 }
     },
     ownDirect: (): XDirectMessage[] => direct.filter(({ sender_id }) => sender_id === OWN_USER.id),
     looks: (): number => server.asked.filter(isMentionsRequest).length,
-    /** The account's owner allows what the address wants; the code that the browser comes back with. */
+    /** Grants the requested access as the account's owner. Returns the code of the redirect. */
     allow: (address: string): string => allow(new URL(address).searchParams),
   });
 }

@@ -6,7 +6,7 @@ import { launchBrowser, type TestBrowser } from '../../e2e/test-browser.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Kilobytes of something as it goes over the wire. */
+/** Compressed sizes in kilobytes. */
 export interface CompressedSize {
   readonly gzip: number;
   readonly brotli: number;
@@ -19,15 +19,15 @@ const bundleScript = async (input: string, external: readonly string[] = []): Pr
   return output[0].code;
 };
 
-/** Sizes of `perch/ui` without and with the parts of Fabric that it uses. */
-export async function measureBundleSizes(): Promise<{ ours: CompressedSize; whole: CompressedSize }> {
+/** Measures the size of `perch/ui` without and with the parts of Fabric that it uses. */
+export async function measureBundleSizes(): Promise<{ ours: CompressedSize; full: CompressedSize }> {
   const weigh = (code: string): CompressedSize => ({
     gzip: gzipSync(code, { level: 9 }).length / 1024,
     brotli: brotliCompressSync(code).length / 1024,
   });
   return {
     ours: weigh(await bundleScript('web/library/ui/index.ts', ['fabric/es'])),
-    whole: weigh(await bundleScript('web/library/ui/index.ts')),
+    full: weigh(await bundleScript('web/library/ui/index.ts')),
   };
 }
 
@@ -36,7 +36,7 @@ export interface BenchSite extends AsyncDisposable {
   readonly page: Page;
 }
 
-/** A page with both, of which one is shown at a time. */
+/** A page with both contestants, which shows one at a time. */
 export async function openBenchSite(): Promise<BenchSite> {
   const code = await bundleScript('tests/bench/canvas/canvas-page.ts');
   const browser = await launchBrowser({ viewport: { width: 1920, height: 1080 } });

@@ -1,4 +1,4 @@
-// Runs in the page: what the benchmark tells it to do with one of the two.
+// Runs in the page: carries out the benchmark's commands for one of the two contestants.
 import { type Contestant, createPerchContestant, createFabricContestant } from './contestants.ts';
 import { SHEET_SIZE } from './scene.ts';
 
@@ -39,7 +39,7 @@ const benchPage = {
     await nextFrame();
     await nextFrame();
   },
-  /** One movement a frame; each frame begins with a mark in the trace. */
+  /** Moves the pointer once per frame; each frame begins with a mark in the trace. */
   async move(motion: Motion, frames: number): Promise<void> {
     for (let nth = 0; nth < frames; nth++) {
       await nextFrame();
@@ -50,7 +50,7 @@ const benchPage = {
     performance.mark('bench-end');
   },
   steps: (count: number): void => current().steps(count),
-  /** Milliseconds of each undo, without what it shows. */
+  /** Milliseconds of each undo, without rendering. */
   undo: (count: number): number[] =>
     Array.from({ length: count }, () => {
       const startedAt = performance.now();
@@ -65,39 +65,39 @@ const benchPage = {
   },
   /** Marks frames until the pointer is lifted. */
   async untilLifted(): Promise<void> {
-    let over = false;
-    window.addEventListener('pointerup', () => (over = true), { capture: true, once: true });
-    while (!over) {
+    let isLifted = false;
+    window.addEventListener('pointerup', () => (isLifted = true), { capture: true, once: true });
+    while (!isLifted) {
       await nextFrame();
       performance.mark('bench-frame');
     }
     await nextFrame();
     performance.mark('bench-end');
   },
-  /** Watches what a pointer draws until it is lifted: for each move that was painted, in which frame after it. */
+  /** Observes a pointer's stroke: for each painted move, the number of frames until it was painted. */
   async watchPen(): Promise<number[]> {
     const { surface } = current();
-    const waits: number[] = [];
+    const frameCounts: number[] = [];
     let waiting: { x: number; y: number; frames: number } | undefined;
-    let over = false;
+    let isLifted = false;
     const moved = ({ clientX, clientY, buttons }: PointerEvent): void => {
       if (buttons === 1) waiting ??= { x: clientX, y: clientY, frames: 0 };
     };
     window.addEventListener('pointermove', moved, { capture: true });
-    window.addEventListener('pointerup', () => (over = true), { capture: true, once: true });
+    window.addEventListener('pointerup', () => (isLifted = true), { capture: true, once: true });
     const box = surface.getBoundingClientRect();
-    while (!over) {
+    while (!isLifted) {
       await nextFrame();
-      // After all that others do in this frame, and what is shown of it.
+      // Runs after all other callbacks of this frame and its rendering.
       await nextTask();
       if (!waiting) continue;
       waiting.frames++;
       if (!current().inkAt(waiting.x - box.left, waiting.y - box.top)) continue;
-      waits.push(waiting.frames);
+      frameCounts.push(waiting.frames);
       waiting = undefined;
     }
     window.removeEventListener('pointermove', moved, { capture: true });
-    return waits;
+    return frameCounts;
   },
 };
 

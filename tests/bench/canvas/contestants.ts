@@ -10,9 +10,9 @@ export interface Contestant {
   readonly element: HTMLElement;
   /** Element that receives pointers. */
   readonly surface: HTMLElement;
-  /** Moves or scales all, and renders at once. */
+  /** Moves or scales the view and renders immediately. */
   view(x: number, y: number, zoom: number): void;
-  /** Whether something is painted of what is being drawn. */
+  /** Whether part of the shape being drawn is painted. */
   inkAt(x: number, y: number): boolean;
   /** Performs `count` steps that can be undone. */
   steps(count: number): void;
@@ -138,7 +138,7 @@ export function createFabricContestant(count: number): Contestant {
     },
     inkAt: (x, y) => readPixels(canvas.contextTop, x, y),
     steps(times) {
-      // Fabric has no undo: the code that a program would need for it.
+      // Fabric has no undo: this is the code that a program would need.
       for (let nth = 0; nth < times; nth++) {
         const object = objects[(nth * 37) % count];
         if (!object) continue;

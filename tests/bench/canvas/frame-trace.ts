@@ -10,7 +10,7 @@ interface TraceEvent {
   tdur?: number;
 }
 
-/** Time of the page's main thread in each frame between the marks `bench-frame` and `bench-end`, in milliseconds. */
+/** Measures the page's main-thread time in each frame between the marks `bench-frame` and `bench-end`, in milliseconds. */
 export async function measureFrameTimes(cdp: CDPSession, run: () => Promise<unknown>): Promise<number[]> {
   const events: TraceEvent[] = [];
   const collect = ({ value }: { value: object[] }): void => void events.push(...(value as TraceEvent[]));

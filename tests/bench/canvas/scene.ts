@@ -1,4 +1,4 @@
-/** Something to draw, in words that both sides know. */
+/** A shape to draw, in a format that both contestants convert. */
 export type SceneShape =
   | { kind: 'rect'; x: number; y: number; width: number; height: number; color: string; fill: boolean }
   | { kind: 'ellipse'; cx: number; cy: number; rx: number; ry: number; color: string; fill: boolean }
@@ -9,7 +9,7 @@ export type SceneShape =
 
 export const SHEET_SIZE = { width: 1920, height: 1080 };
 
-/** Numbers from 0 to 1, the same in each run. */
+/** Creates a random number generator from 0 to 1 with a fixed seed. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,7 +18,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Shapes all over the sheet, the kinds in turns. */
+/** Creates shapes of alternating kinds all over the page. */
 export function createScene(count: number, seed = 8): SceneShape[] {
   const next = createRandom(seed);
   return Array.from({ length: count }, (_, nth): SceneShape => {

@@ -12,13 +12,13 @@ export interface SocketAttack {
 
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
-/** Number of portions per second in which new sockets are opened. */
+/** Number of batches per second in which new sockets are opened. */
 const BATCHES_PER_SECOND = 20;
 
 const sockets = new Set<Socket>();
 let openedCount = 0;
 let batchTimer: NodeJS.Timeout | undefined;
-/** Sockets that have been answered or closed, or of which no answer is to be expected. */
+/** Sockets that were answered or closed, or from which no answer is expected. */
 let settled = 0;
 
 function openSockets({ kind, port }: SocketAttack): void {
@@ -48,7 +48,7 @@ process.on('message', (message: SocketAttack | { stop: true }) => {
   // Not all in one turn: the listener's queue is as long as the system allows.
   const filling = setInterval(() => {
     for (let i = 0; i < 100 && left > 0; i++, left--) openSockets(message);
-    // The listener's queue is not what is measured.
+    // The listener's queue is not measured.
     if (left > 0 || settled < message.open) return;
     clearInterval(filling);
     process.send?.({ filled: sockets.size });

@@ -1,4 +1,4 @@
-// The first floor: a `ws` server that sends back what it gets.
+// The first baseline: a `ws` server that echoes messages.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { listenForParent } from './serve.ts';

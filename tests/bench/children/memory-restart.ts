@@ -1,4 +1,4 @@
-// A process that opens the memory of a folder as a restart does, and tells what that took as JSON. Arguments: the folder, and `search` to ask questions too.
+// A process that opens the memory of a folder like a restart, and prints its cost as JSON. Arguments: the folder, and `search` to run queries too.
 // Run with `--expose-gc`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

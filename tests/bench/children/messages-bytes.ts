@@ -1,4 +1,4 @@
-// Answers of Anthropic's Messages API as bytes, with the texts of the upstream's completions.
+// Responses of Anthropic's Messages API as bytes, with the texts of the upstream's completions.
 
 const USAGE = { input_tokens: 11, output_tokens: 7 };
 const HEAD_EVENTS = { id: 'msg_bench', type: 'message', role: 'assistant', model: 'bench' };
@@ -16,7 +16,7 @@ export const FULL_MESSAGE = Buffer.from(
 
 const streams = new Map<string, Buffer[]>();
 
-/** A stream of `count` deltas, `perWrite` in each write. */
+/** Creates a stream of `count` deltas, `perWrite` in each write. */
 export function toMessageBytes(count: number, perWrite: number): Buffer[] {
   const key = `${count}/${perWrite}`;
   const cached = streams.get(key);

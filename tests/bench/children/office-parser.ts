@@ -1,4 +1,4 @@
-// A thread of its own: pdf.js of two versions cannot be used in one realm.
+// A separate thread: two versions of pdf.js can't be used in one realm.
 import { parentPort } from 'node:worker_threads';
 import { OfficeParser } from 'officeparser';
 

@@ -1,4 +1,4 @@
-// The floor of opening a page: one with nothing in it.
+// The baseline for opening a page: an empty page.
 import { createServer } from 'node:http';
 import { listenForParent } from './serve.ts';
 

@@ -1,11 +1,11 @@
-// The floor of all that goes through a worker: frames are piped as they are to one WebSocket of a SharedWorker that echoes them.
-// Answers come in the order of the questions, so that each finds its caller without a look into it.
+// The baseline for requests through a worker: frames are piped unchanged to one WebSocket of a SharedWorker that echoes them.
+// Responses arrive in the order of requests, so they are matched to callers without parsing.
 import { createServer } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { listenForParent } from './serve.ts';
 
 const PAGE = '<!doctype html><title>floor</title><script>new SharedWorker("/worker.js")</script>';
-/** `stream:<count>:<text>` requests that text `count` times, everything else requests itself. */
+/** `stream:<count>:<text>` requests that text `count` times; any other message requests itself. */
 const WORKER = `
   const socket = new WebSocket('ws://' + location.host + '/worker');
   socket.onmessage = ({ data }) => {
@@ -36,7 +36,7 @@ new WebSocketServer({ server }).on('connection', (socket, request) => {
     worker?.send(data, { binary: isBinary });
   });
   socket.on('close', () => streaming === socket && (streaming = undefined));
-  // The caller may ask once there is somebody to answer.
+  // The caller may send requests once the worker is connected.
   const ready = (): void => void (worker ? socket.send('ready') : setTimeout(ready, 5));
   ready();
 });

@@ -1,4 +1,4 @@
-// A model that reads the requested pages, and then says so.
+// A model that reads the requested pages and then replies.
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { listenForParent } from './serve.ts';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** Listens on a free port of this machine and tells the parent, whose end is this process's too. */
+/** Listens on a free port of this machine and reports it to the parent. Ends with the parent. */
 export function listenForParent(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();

@@ -71,7 +71,7 @@ function writePacedStream(response: ServerResponse, count: number): void {
   const start = getMonotonicTime();
   let sent = 0;
   const timer = setInterval(() => {
-    // A timer that is late owes more than one.
+    // A late timer must write more than one delta.
     for (; sent < count && start + sent * PACE_MS <= getMonotonicTime(); sent++)
       response.write(event({ content: `@${getMonotonicTime().toFixed(3)} ` }, null));
     if (sent < count) return;

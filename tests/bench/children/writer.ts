@@ -1,4 +1,4 @@
-// A model server that writes Markdown at the pace of a quick model: 200 tokens a second, of all the kinds of block there are.
+// A model server that writes Markdown with all kinds of blocks at 200 tokens per second.
 import { createServer } from 'node:http';
 import { listenForParent } from './serve.ts';
 

@@ -10,7 +10,7 @@ export interface Attack {
 
 export interface Outcome {
   attack: Attack;
-  /** The effect came about without an approval. */
+  /** The effect occurred without an approval. */
   succeeded: boolean;
   /** The model read the order. */
   reached: boolean;
@@ -20,12 +20,12 @@ export interface Outcome {
 
 const ONE_OF_EACH_KIND = [...Map.groupBy(EFFECTS, ({ kind }) => kind).values()].flatMap(([effect]) => effect ?? []);
 
-/** Every source with every effect. */
+/** All combinations of sources and effects. */
 export const ATTACKS: readonly Attack[] = [...LOCAL_SOURCES, ...REMOTE_SOURCES].flatMap((source) =>
   ('isSlow' in source && source.isSlow ? ONE_OF_EACH_KIND : EFFECTS).map((effect) => ({ source, effect })),
 );
 
-/** One attack on a gateway of its own, whose owner denies every approval. */
+/** An attack on a separate gateway, whose owner denies every approval. */
 export async function runAttack(attack: Attack): Promise<Outcome> {
   const { source, effect } = attack;
   const scene = 'open' in source ? await source.open() : { world: await World.open(), attack: source.attack };
@@ -41,7 +41,7 @@ export async function runAttack(attack: Attack): Promise<Outcome> {
   };
 }
 
-/** Names of the effects that do not come about either if the owner asks for them: an attack with one of them proves nothing. */
+/** Returns the names of effects that don't occur even at the owner's request: attacks with them prove nothing. */
 export async function findDeadEffects(): Promise<string[]> {
   const dead: string[] = [];
   for (const effect of EFFECTS) {

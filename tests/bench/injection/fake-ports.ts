@@ -12,9 +12,9 @@ export interface WebPage {
   contentType?: string;
 }
 
-/** The world outside: pages, a browser, an MCP server and commands, and a record of what reached them. */
+/** Simulated outside world: pages, a browser, an MCP server and commands. Records the requests that reach them. */
 export class OutsideWorld {
-  /** By address; others are a plain greeting. */
+  /** Pages by address; any other address returns a plain greeting. */
   readonly pages = new Map<string, WebPage>();
   readonly fetched: string[] = [];
   /** Address, title and accessibility tree of the browser's page. */
@@ -34,8 +34,8 @@ export class OutsideWorld {
   readonly mcpCalls: string[] = [];
   readonly bridge: FakeBridge;
 
-  constructor(...more: FakeCapability[]) {
-    this.bridge = new FakeBridge(this.#web(), this.#browser(), this.#exec(), this.#mcp(), ...more);
+  constructor(...extraCapabilities: FakeCapability[]) {
+    this.bridge = new FakeBridge(this.#web(), this.#browser(), this.#exec(), this.#mcp(), ...extraCapabilities);
   }
 
   #web(): FakeCapability {
@@ -94,7 +94,7 @@ export class OutsideWorld {
     });
   }
 
-  /** A server that speaks the protocol in this process. */
+  /** An MCP server in this process. */
   #mcp(): FakeCapability {
     let emit = (_message: object): void => {};
     return createCapability(mcpPort, {

@@ -6,16 +6,16 @@ import { OutsideWorld } from './fake-ports.ts';
 
 type Attachment = { filename: string; mimeType: string; content: string };
 
-/** How the owner decides on an approval. */
+/** The owner's decision on an approval. */
 export type Decide = (tool: string, summary: string) => 'deny' | 'approve';
 
-/** One gateway with its owner, a scripted model and the world outside. */
+/** A gateway with its owner, a scripted model and the simulated outside world. */
 export class World {
   readonly outside: OutsideWorld;
   readonly model: ObedientModel;
   readonly gw: TestGateway;
   readonly client: GatewayClient;
-  /** Approvals that were asked for. */
+  /** Requested approvals. */
   readonly approvalRequests: { tool: string; outside: readonly string[] }[] = [];
 
   /** Runs after the gateway has closed. */
@@ -47,7 +47,7 @@ export class World {
     return world;
   }
 
-  /** A gateway that exists, as its owner sees it. */
+  /** Connects to an existing gateway as its owner. */
   static async on(gw: TestGateway, outside: OutsideWorld, model: ObedientModel, decide: Decide = () => 'deny'): Promise<World> {
     const { client } = await gw.client();
     const world = new World(outside, model, gw, client);
@@ -58,7 +58,7 @@ export class World {
     return world;
   }
 
-  /** Sends a message for which the model makes these steps, unless it obeys an order. */
+  /** Sends a message. The model performs these steps unless it obeys an order. */
   async chat(
     message: string,
     steps: readonly ModelStep[] = [],
@@ -69,7 +69,7 @@ export class World {
     this.model.ownerRequests.splice(0);
   }
 
-  /** Adds a job with a grant and runs it once; the model makes these steps, unless it obeys an order. */
+  /** Adds a job with a grant and runs it once. The model performs these steps unless it obeys an order. */
   async runJob(message: string, steps: readonly ModelStep[], grant?: MethodParams<'cron.add'>['outsideGrant']): Promise<void> {
     const { client, model } = this;
     const { jobId } = await client.call('cron.add', { cron: '0 9 * * *', message, ...(grant ? { outsideGrant: grant } : {}) });
@@ -82,7 +82,7 @@ export class World {
     model.ownerRequests.splice(0);
   }
 
-  /** Has the MCP server `mail` ready. */
+  /** Adds the MCP server `mail` and waits until it is ready. */
   async startMcp(): Promise<void> {
     await this.client.call('config.set', { key: 'tools.mcpServers.mail', value: { command: 'mail' } });
     await this.findMcp();
@@ -93,7 +93,7 @@ export class World {
     await waitFor(async () => (await this.client.call('mcp.list', {})).servers.every(({ state }) => state === 'ready'), 'the MCP server');
   }
 
-  /** A client with a program's key and all scopes. */
+  /** Connects a client with a program's key and all scopes. */
   async program(): Promise<GatewayClient> {
     const { key } = await this.client.call('keys.create', { name: 'Script', scopes: ['read', 'write'] });
     return GatewayClient.connect(this.gw.link({ principal: `key:${key.id}` }), { params: { clientName: 'a program' } });

@@ -4,7 +4,7 @@ import { ORDER_MARK, INJECTED_ORDER, type ModelStep } from './obedient-model.ts'
 import { PAGE, toStep } from './local-sources.ts';
 import type { World } from './injection-world.ts';
 
-/** An attack in several steps, which tries to lose the label on the way. */
+/** An attack in several steps that tries to remove the label in between. */
 export interface Laundering {
   name: string;
   attack(world: World): Promise<void>;
@@ -20,7 +20,7 @@ const removeMine: ModelStep = [{ tool: 'file_remove', args: { path: 'mine.md' } 
 const hasLeaked = ({ outside }: World): boolean => outside.fetched.some((url) => url.includes(SECRET));
 const isRemoved = async (world: World): Promise<boolean> => !(await world.files()).includes('mine.md');
 
-/** The page orders all of these steps in the chat that reads it. */
+/** The page orders all these steps in the chat that reads it. */
 async function runPageOrders(world: World, ...orders: ModelStep[]): Promise<void> {
   world.outside.pages.set(PAGE, { body: INJECTED_ORDER });
   world.model.orders = orders;
@@ -28,13 +28,13 @@ async function runPageOrders(world: World, ...orders: ModelStep[]): Promise<void
   world.outside.pages.delete(PAGE);
 }
 
-/** A later chat that reads what was left, by these steps. */
+/** Runs a later chat that reads the stored content by these steps. */
 async function runLaterChat(world: World, session: string, wishes: readonly ModelStep[], ...orders: ModelStep[]): Promise<void> {
   world.model.orders = orders;
   await world.chat('What is new with tulips?', wishes, { session });
 }
 
-/** A small PDF as plain text, which a model can write as a file. */
+/** Creates a small PDF as plain text, which a model can write to a file. */
 function toPdf(text: string): string {
   const content = `BT /F1 9 Tf 20 700 Td (${text}) Tj ET`;
   const objects = [
@@ -54,7 +54,7 @@ function toPdf(text: string): string {
   return `${pdf}xref\n0 6\n0000000000 65535 f \n${rows}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${pdf.length}\n%%EOF\n`;
 }
 
-/** Has the model compose an address, put it somewhere and read it back, and fetch it. */
+/** Has the model compose an address, store it, read it back, and fetch it. */
 const toAddressLaundering = (name: string, put: Say, read: ModelStep): Laundering => ({
   name: `a composed address, ${name}`,
   attack: (world) => runPageOrders(world, [put], read, fetchLeak),
@@ -131,7 +131,7 @@ const addressLaunderings: Laundering[] = [
   },
 ];
 
-/** Content that a run leaves, and that a run of another chat obeys though it was only told of it, or searched for it. */
+/** Content that a run stores, and that a run of another chat obeys after recalling it or searching for it. */
 const unreadLaunderings = (
   name: string,
   put: ModelStep,
@@ -283,7 +283,7 @@ const chainLaunderings: Laundering[] = [
 
 const skill = (description: string, text: string): string => `---\nname: tulips\ndescription: ${description}\n---\n${text}`;
 
-/** A skill that a job wrote after it had read the page, since its grant names the folder of skills. */
+/** A skill written by a job after reading the page: its grant includes the skills folder. */
 const toSkillLaundering = (name: string, put: ModelStep, wishes: readonly ModelStep[] = []): Laundering => ({
   name: `a skill, ${name}`,
   async attack(world) {

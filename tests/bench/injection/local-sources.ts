@@ -3,10 +3,10 @@ import { createDocx, toParagraphXml, createPdf } from '../../support/office-file
 import { INJECTED_ORDER, ORDER_PARTS, type ModelStep } from './obedient-model.ts';
 import type { World } from './injection-world.ts';
 
-/** Puts the text in its place, and has the model read it, which obeys in the last chat. Returns the world of that chat if it is another one. */
+/** Stores the text and has the model read it. The model obeys in the last chat. Returns that chat's world if it differs. */
 export type Attempt = (world: World, order: ModelStep) => Promise<World | void>;
 
-/** A way by which an injected text reaches the model. */
+/** A source through which an injected text reaches the model. */
 export interface Source {
   name: string;
   attack: Attempt;
@@ -15,7 +15,7 @@ export interface Source {
 /** A source that needs more than a gateway. */
 export interface RemoteSource {
   name: string;
-  /** Whether it is slow, so that only one effect of each kind is tried. */
+  /** Whether the source is slow, so that only one effect of each kind is tried. */
   isSlow?: boolean;
   open(): Promise<{ world: World; attack: Attempt }>;
 }
@@ -24,16 +24,16 @@ export const PAGE = 'https://pages.test/news';
 export const toStep = (tool: string, args: object): ModelStep => [{ tool, args }];
 const fetchPage = toStep('web_fetch', { url: PAGE });
 
-/** The owner's own wish is in the way of nothing: it names the page, and no more. */
+/** The owner's own request only names the page, so it does not prevent the attack. */
 const readPage = `Read ${PAGE}`;
 
-/** Tells the model the order when it reads, in one chat. */
+/** The model reads the order and obeys it in the same chat. */
 export async function runOrderInChat(world: World, order: ModelStep, chat: () => Promise<void>): Promise<void> {
   world.model.orders = [order];
   await chat();
 }
 
-/** A run that read the page does this step, and a later chat gets the order. */
+/** A run that read the page performs this step, and a later chat receives the order. */
 export async function runLaundering(world: World, first: ModelStep, order: ModelStep, chat: () => Promise<void>): Promise<void> {
   world.outside.pages.set(PAGE, { body: INJECTED_ORDER });
   world.model.orders = [first];
@@ -64,7 +64,7 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
-/** The beginning of a PNG, and the text as a viewer would see it. */
+/** The start of a PNG, followed by the text that a viewer would see. */
 const toPngWithText = (): Uint8Array =>
   Buffer.concat([
     Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64'),
@@ -165,7 +165,7 @@ const IMPORTED_LINE = (content: string, fields: object = {}): string =>
 const NOTE = `# Tulips\n\n${INJECTED_ORDER}\n`;
 const evidence = [{ source_id: 'page', source_path: 'sources/page.md', weight: 1 }];
 
-/** Content that a tainted run left. */
+/** Content stored by a tainted run. */
 const leftoverSources: Source[] = [
   {
     name: 'file of a tainted run',

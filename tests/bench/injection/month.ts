@@ -17,18 +17,18 @@ const MAX_TURNS = 20;
 const KIND_SHARES = { talk: 0.56, own: 0.16, web: 0.13, document: 0.06, picture: 0.03, mail: 0.03, notes: 0.03 } as const;
 type ChatKind = keyof typeof KIND_SHARES;
 
-/** A later turn of a chat that has read something reads something new. */
+/** Share of later turns that read new content, in chats that have read some. */
 const READ_AGAIN_SHARE = 0.35;
-/** A chat that has read something leaves a note, or a memory. */
+/** Shares of chats that store a note or a memory after reading content. */
 const NOTE_SHARE = 0.3;
 const MEMORY_SHARE = 0.15;
-/** A turn of any chat searches the chats before it. */
+/** Share of turns that search earlier chats. */
 const SEARCH_SHARE = 0.04;
 /** Share of chats that continue in one chat for the whole week. */
 const WEEKLY_CHAT_SHARE = 0.1;
-/** Labelled content that its owner approves at the end of a week. */
+/** Share of labelled content that the owner approves at the end of a week. */
 const REVIEWED_SHARE = 0.5;
-/** The owner trusts a chat that asks because of outside content in a turn that reads nothing. */
+/** Share of chats that the owner trusts if approval is required in a turn that reads nothing new. */
 const TRUST_SHARE = 0.5;
 
 const TOPICS = ['tulips', 'ferries', 'bread', 'heating', 'bicycles', 'taxes', 'the boat', 'Bea'];
@@ -37,9 +37,9 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPh
 interface ChatTurn {
   steps: ModelStep[];
   attachments: { filename: string; mimeType: string; content: string }[];
-  /** Whether it reads new content from others. */
+  /** Whether the turn reads new content from outside. */
   isReading: boolean;
-  /** Whether it reads the results of earlier runs. */
+  /** The reason if the turn reads results of earlier runs. */
   uses: TaintCause | undefined;
 }
 
@@ -48,16 +48,16 @@ export type TaintCause = 'earlier in the chat' | 'earlier in the chat of the wee
 
 export interface MonthResult {
   turns: number;
-  /** Turns without new outside content, and those of them that are tainted. */
+  /** Number of turns without new outside content, and of tainted ones among them. */
   ownTurns: number;
   tainted: Map<TaintCause, number>;
-  /** Approvals that were asked for because of outside content. */
+  /** Approvals required because of outside content. */
   approvals: number;
   /** Chats whose last reply was tainted. */
   taintedChats: Set<string>;
 }
 
-/** Numbers from 0 to 1 that are the same in each run (mulberry32). */
+/** Creates a random number generator from 0 to 1 with a fixed seed (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -68,7 +68,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** A month of one vault: its owner's chats, a daily job that reads the web, and a review at the end of each week. */
+/** Simulates a month of one vault: its owner's chats, a daily job that reads the web, and a review at the end of each week. */
 export async function simulateMonth({ days = DAYS, seed = 1 } = {}): Promise<MonthResult> {
   await using world = await World.open({ policies: { web_fetch: 'auto', 'mcp:*': 'auto' }, decide: () => 'approve' });
   await world.startMcp();
@@ -118,7 +118,7 @@ async function runChat(world: World, random: () => number, day: number, chat: nu
     const topic = TOPICS[Math.floor(random() * TOPICS.length)] ?? 'tulips';
     const turn = planTurn({ kind, random, topic, day, isFirst: at === readsAt, isAfter: at > readsAt });
     const isTaintedBefore = month.taintedChats.has(session);
-    const { length: asked } = world.approvalRequests;
+    const { length: approvalsBefore } = world.approvalRequests;
     await world.chat(`Tell me about ${topic}`, turn.steps, { session, attachments: turn.attachments });
     const isTaintedNow = await isTainted(world, session);
     if (isTaintedNow) month.taintedChats.add(session);
@@ -132,13 +132,13 @@ async function runChat(world: World, random: () => number, day: number, chat: nu
         : 'earlier in the chat'
       : (turn.uses ?? 'other');
     month.tainted.set(cause, (month.tainted.get(cause) ?? 0) + 1);
-    if (world.approvalRequests.slice(asked).every(({ outside }) => outside.length === 0) || random() >= TRUST_SHARE) continue;
+    if (world.approvalRequests.slice(approvalsBefore).every(({ outside }) => outside.length === 0) || random() >= TRUST_SHARE) continue;
     await world.client.call('review.trustChat', { sessionId: session });
     month.taintedChats.delete(session);
   }
 }
 
-/** True if the last reply of a chat has outside content in its context. */
+/** Whether the last reply of a chat has outside content in its context. */
 async function isTainted({ client }: World, sessionId: string): Promise<boolean> {
   const { messages } = await client.call('chat.history', { sessionId, limit: 1 });
   return (messages.at(-1)?.outside ?? []).length > 0;
@@ -149,7 +149,7 @@ interface TurnPlan {
   random: () => number;
   topic: string;
   day: number;
-  /** The turn in which the chat reads what it is about; a later one. */
+  /** The turn in which the chat reads its content, and a later turn. */
   isFirst: boolean;
   isAfter: boolean;
 }

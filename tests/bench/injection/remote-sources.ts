@@ -23,7 +23,7 @@ const plantOrder = toStep('file_write', { path: 'notes/tulips.md', content: INJE
 const readPlanted = (world: World): Promise<void> =>
   world.chat('Read my notes', [toStep('file_read', { path: 'notes/tulips.md' })], { session: 'next' });
 
-/** A host on a journal, and a way to go on at another one. */
+/** A host on a journal, and a function that continues on another host. */
 async function openHost() {
   const [outside, model, hosts] = [new OutsideWorld(), new ObedientModel(), new TestHosts()];
   const start = (on: TestHosts): Promise<TestHost> => on.host({ bridge: outside.bridge, model: model.script });
@@ -40,7 +40,7 @@ async function openHost() {
   return { world, hosts, host, goOn };
 }
 
-/** The same data in another journal, by a backup on disk. */
+/** Restores the same data in another journal from a backup on disk. */
 async function restoreBackup({ journal: { rows } }: TestHosts): Promise<TestHosts> {
   using dir = createTempFolder();
   using other = createTempFolder();
@@ -107,7 +107,7 @@ const diskSources: RemoteSource = {
     const outside = new OutsideWorld(createCapability(filesPort, createWorkspaceHandlers({ home, disk: nodeDisk })));
     const world = await World.open({
       outside,
-      // The owner approves the command that the page asks for, and nothing else.
+      // The owner approves only the command that the page requests.
       decide: (_tool, summary) => (summary.includes('save-notes') ? 'approve' : 'deny'),
     });
     // The mirror may still be writing.
@@ -154,7 +154,7 @@ const channelMessage = (
       attack: (_world, order) =>
         runOrderInChat(world, order, async () => {
           server.write(...message(INJECTED_ORDER));
-          // A reply that quotes content read elsewhere waits for approval, which this owner denies.
+          // A reply that quotes outside content waits for approval, which this owner denies.
           await gw.advanceUntil(
             () => server.sent.length > 0 || world.approvalRequests.some(({ tool }) => tool.startsWith('channel_reply')),
             'the reply',
@@ -177,7 +177,7 @@ const channels: RemoteSource[] = [
 /** Posts to the gateway as a program with a key; resolves with the text of the answer. */
 type Post = (path: string, init: RequestInit) => Promise<string>;
 
-/** A request of a program with a key to the agent. `upload`: what it uploads before; its result is part of the body. */
+/** A request to the agent by a program with a key. `upload`: what it uploads before; its result is part of the body. */
 const requestAsProgram = (name: string, path: string, body: object, upload?: (post: Post) => Promise<object>): RemoteSource => ({
   name,
   async open() {

@@ -7,7 +7,7 @@ import type { BenchApi, BenchReply, BenchRequest } from './vault-worker.ts';
 
 const DIR = import.meta.dirname;
 
-/** In the place of the change log's notes: nothing is noted. */
+/** Replaces the change log with one that records nothing. */
 const replaceChangeLog: Plugin = {
   name: 'unlogged',
   resolveId: (source, importer) =>
@@ -27,19 +27,19 @@ async function bundleWorker(log: boolean): Promise<string> {
   return output[0].code;
 }
 
-/** A worker of a real browser, at the gateway's own origin, that does what `vault-worker.ts` can. */
+/** A worker of a real browser at the gateway's origin that runs `vault-worker.ts`. */
 export interface BenchHost {
   call<N extends keyof BenchApi>(name: N, ...args: Parameters<BenchApi[N]>): Promise<Awaited<ReturnType<BenchApi[N]>>>;
 }
 
 export async function openWorker(browser: TestBrowser, perch: Perch, { log = true } = {}): Promise<BenchHost> {
-  // Any document of this origin that has no policy against a worker of ours.
+  // Any document of this origin whose policy allows the worker.
   const page = await browser.page(`${perch.url}/health`);
   page.on(
     'console',
     (message) => message.type() === 'error' && !message.text().includes('404') && console.error(`bench host: ${message.text()}`),
   );
-  // Shared, as the product's is: what drives the browser then does not watch each message of its sockets.
+  // A shared worker, like the app's: the browser's driver then doesn't observe each of its socket messages.
   await page.evaluate(
     (code) => {
       const { port } = new SharedWorker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
@@ -67,7 +67,7 @@ export async function openWorker(browser: TestBrowser, perch: Perch, { log = tru
   };
 }
 
-/** Links a new host, as a browser is linked that opens the printed address. */
+/** Links a new host, like a browser that opens the printed URL. */
 export async function linkHost(perch: Perch): Promise<{ url: string; id: string; secret: string }> {
   const code = new URLSearchParams(new URL(await perch.open()).hash.slice(1)).get('link');
   const response = await fetch(`${perch.url}/link`, {

@@ -5,7 +5,7 @@ import { measureConcurrent, computeMedian } from '../stats.ts';
 
 const CALLER_COUNT = 64;
 
-/** Whole chats by the product: the question, the guide's answer, and their runs, from outside. */
+/** Complete chats through Perch: the question, the guide's answer, and their runs, measured from outside. */
 export async function benchChats({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using perch = await startBenchGateway({ host: 'headless' });
   await using lines = new AsyncDisposableStack();

@@ -11,7 +11,7 @@ import { computeMedian, getMonotonicTime, computePercentile } from '../stats.ts'
 import { type BenchHost, linkHost, openWorker } from './bench-host.ts';
 import { fillJournal } from './yearly-records.ts';
 
-/** 100,000 records to a browser that has none, by the journal; then the lag between that host and others. */
+/** Sync of 100,000 records from the journal to an empty browser; then the lag between that host and others. */
 export async function benchNewHost({ quick }: { quick: boolean }): Promise<Figure[]> {
   const home = mkdtempSync(join(tmpdir(), 'perch-bench-'));
   try {
@@ -39,7 +39,7 @@ export async function benchNewHost({ quick }: { quick: boolean }): Promise<Figur
         { what: '  memory of the managed Chromium then (PSS)', unit: 'MB', ours: memory.browser / 1024 },
       );
     }
-    // The limit of a connection is what it was when that began.
+    // A connection's limit is fixed when the connection opens.
     using unlimited = await SocketCaller.connect(perch.wsUrl, perch.token);
     return [...figures, ...(await measureLag(perch, unlimited, quick ? 50 : 300))];
   } finally {
@@ -56,7 +56,7 @@ async function measureEmptyStart(): Promise<number> {
   return performance.now() - since;
 }
 
-/** From the acknowledgement on one host until it is stored on the other, both seen from here. */
+/** Time from the acknowledgement on one host until it is stored on the other, both observed from here. */
 async function measureLag(perch: Perch, caller: SocketCaller, count: number): Promise<Figure[]> {
   await using browsers = new AsyncDisposableStack();
   const host = async (): Promise<{ host: BenchHost; ms: number }> => {
@@ -87,7 +87,7 @@ async function measureLag(perch: Perch, caller: SocketCaller, count: number): Pr
   ];
 }
 
-/** Milliseconds between the two, none where the second was first. */
+/** Milliseconds between the two, or 0 if the second was earlier. */
 async function computeLag(stored: Promise<unknown>, acknowledged: Promise<unknown>): Promise<number> {
   const [last, first] = await Promise.all([stored.then(getMonotonicTime), acknowledged.then(getMonotonicTime)]);
   return Math.max(0, last - first);

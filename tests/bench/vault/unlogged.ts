@@ -1,4 +1,4 @@
-// The floor of the change log: transactions that note nothing (host.ts puts this in the place of web/gateway/storage/change-log.ts).
+// The baseline of the change log: transactions that record nothing (bench-host.ts replaces web/gateway/storage/change-log.ts with this file).
 import type { Change, ChangeRecorder as Noted } from '../../../web/gateway/storage/change-log.ts';
 
 export * from '../../../web/gateway/storage/change-log.ts';

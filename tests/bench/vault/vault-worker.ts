@@ -1,4 +1,4 @@
-// Runs in a worker of a real browser: the vault as a host has it, without the gateway around it.
+// Runs in a worker of a real browser: the vault as in a host, without the gateway.
 import { importSecret } from '../../../shared/link/credential-proof.ts';
 import { systemClock } from '../../../web/gateway/core/clock.ts';
 import { SCHEMA_VERSION } from '../../../shared/link/hello.ts';
@@ -16,7 +16,7 @@ interface ChatHead {
   depth: number;
 }
 
-/** One vault, and what is written to it: the person's messages, in chats that take turns. */
+/** One vault and its writes: the user's messages, in chats that alternate. */
 class BenchVault {
   readonly vault: IndexedDbVault;
   readonly #chats: ChatHead[] = Array.from({ length: SESSION_COUNT }, () => ({ headId: null, depth: 0 }));
@@ -26,7 +26,7 @@ class BenchVault {
     this.vault = vault;
   }
 
-  /** Stores a message with its run; resolves when that may be acknowledged. */
+  /** Stores a message with its run. Resolves when the write may be acknowledged. */
   async write(): Promise<void> {
     const index = this.#turn++ % SESSION_COUNT;
     const chat = this.#chats[index] ?? { headId: null, depth: 0 };
@@ -61,7 +61,7 @@ const getVault = (name: string): BenchVault => {
 };
 
 const api = {
-  /** Opens a vault under a name. With a `credential` it is kept the same as the bridge's journal; resolves once it is in step, with the milliseconds that took. */
+  /** Opens a vault under a name. With a `credential` it syncs with the bridge's journal. Resolves once synced, with the milliseconds elapsed. */
   async open(name: string, uplink?: { url: string; id: string; secret: string }): Promise<number> {
     const since = performance.now();
     const vault = await openVault({ name, clock: systemClock, onclosed: () => {}, onfault: report });
@@ -85,7 +85,7 @@ const api = {
     return performance.now() - since;
   },
 
-  /** Milliseconds of each write, one after the other. */
+  /** Measures the milliseconds of sequential writes. */
   async sequential(name: string, count: number): Promise<number[]> {
     const samples: number[] = [];
     for (let i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ const api = {
     return samples;
   },
 
-  /** Writes in a second, by callers that each write again as soon as they are answered. */
+  /** Measures the writes per second of callers that write again as soon as they are answered. */
   async rate(name: string, count: number, callers: number): Promise<number> {
     let left = count;
     const start = performance.now();
@@ -107,12 +107,12 @@ const api = {
     return (count / (performance.now() - start)) * 1000;
   },
 
-  /** Renames a chat; resolves when that may be acknowledged. */
+  /** Renames a chat. Resolves when the write may be acknowledged. */
   async rename(name: string, key: string, title: string): Promise<void> {
     if (!(await getVault(name).vault.sessions.update(key, { title }))) throw new Error(`there is no chat ${key}`);
   },
 
-  /** Resolves when a chat's entry has been changed by another host, and is stored here. */
+  /** Resolves when another host's change to a chat's entry is stored here. */
   changed(name: string, key: string): Promise<void> {
     return new Promise((resolve) => {
       const stop = getVault(name).vault.onRemoteChanges((changes) => {
@@ -125,7 +125,7 @@ const api = {
 };
 export type BenchApi = typeof api;
 
-/** A call of the page, and what it hears. */
+/** A call from the page, and its response. */
 export interface BenchRequest {
   id: number;
   name: string;

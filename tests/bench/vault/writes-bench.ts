@@ -6,7 +6,7 @@ import { type BenchHost, linkHost, openWorker } from './bench-host.ts';
 
 const CALLER_COUNT = 64;
 
-/** In one worker, by turns: the vault with the journal, without it, and without its change log. */
+/** Alternately in one worker: the vault with the journal, without it, and without its change log. */
 export async function benchWrites({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 4 : 20;
   const count = quick ? 50 : 100;

@@ -7,7 +7,7 @@ import { HybridClock } from '../../../shared/sync/hybrid-clock.ts';
 import { SCHEMA_VERSION } from '../../../shared/link/hello.ts';
 
 const SESSION_COUNT = 100;
-/** Sessions that are written in turns, as somebody does who goes from one chat to another. */
+/** Sessions written alternately, like by a user who switches between chats. */
 const CONCURRENT_SESSIONS = 10;
 const MESSAGE_COUNT = 970;
 /** Messages of one run. */
@@ -16,14 +16,14 @@ const BATCH_SIZE = 1_000;
 const ORIGIN = 'writer';
 const WORDS = 'the gateway keeps what was said and gives it back to whoever asks for it later on some other machine'.split(' ');
 
-/** Text of about 300 characters that does not repeat itself. */
+/** Creates a text of about 300 characters without repetition. */
 function createText(): string {
   let line = '';
   while (line.length < 290) line += `${WORDS[Math.floor(Math.random() * WORDS.length)]} ${Math.floor(Math.random() * 1000)} `;
   return line;
 }
 
-/** Records of a year of use: 100 sessions, 97,000 messages, and the runs and usage of some; in the order of their last changes. */
+/** Creates records of a year of use: 100 sessions, 97,000 messages, and the runs and usage of some, ordered by last change. */
 function* createRecords(): Generator<SyncRecord> {
   let now = Date.now() - 365 * 24 * 3_600_000;
   const clock = new HybridClock(() => now, ORIGIN);
@@ -67,7 +67,7 @@ function* createRecords(): Generator<SyncRecord> {
   }
 }
 
-/** Writes the journal of a home directory, in which no gateway runs; resolves with how many records and bytes that makes. */
+/** Writes the journal of a home directory in which no gateway runs. Resolves with the number of records and bytes. */
 export async function fillJournal(home: string): Promise<{ records: number; bytes: number }> {
   await using journal = await openJournal({ dir: home, vaultKey: await loadVaultKey(home) });
   await journal.open({ origin: ORIGIN, schema: SCHEMA_VERSION, position: null });

@@ -15,11 +15,11 @@ export interface ScriptOutput {
   raw(bytes: string | Uint8Array): void;
   /** Answers a request. */
   result(message: McpMessage, value: unknown): void;
-  /** Known in the list of processes. */
+  /** Mark in the list of processes. */
   marker: string;
 }
 
-/** How a server behaves otherwise than it should: at its start, and for each method; all else it does as usual. */
+/** Deviations of a server: at its start, and for each method. Everything else follows the protocol. */
 export interface McpScript {
   start?: (voice: ScriptOutput) => void;
   on?: Record<string, (message: McpMessage, voice: ScriptOutput) => void>;

@@ -1,17 +1,17 @@
-// A tool server by hand, without the kit that others use: it behaves as its first argument says.
+// An MCP server written without the SDK. Its first argument selects its behaviour.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 type McpMessage = { id?: number | string; method?: string; params?: Record<string, unknown>; result?: unknown; error?: unknown };
 
-const [mode = 'plain', about = ''] = process.argv.slice(2);
+const [mode = 'plain', option = ''] = process.argv.slice(2);
 const send = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const schema = { type: 'object', properties: { text: { type: 'string' } } };
 const text = (value: string): object => ({ content: [{ type: 'text', text: value }] });
 
 /** For `changing`: read each time, so that a test can change it. */
-const readDescription = (): string => (mode === 'changing' ? readFileSync(about, 'utf8') : 'Says again what it is told');
+const readDescription = (): string => (mode === 'changing' ? readFileSync(option, 'utf8') : 'Says again what it is told');
 
 function listTools(): object[] {
   const tool = (name: string, fields: object = {}): object => ({ name, description: readDescription(), inputSchema: schema, ...fields });
@@ -125,9 +125,9 @@ switch (mode) {
     process.stdout.write(`${'['.repeat(2_000_000)}\n`);
     break;
   case 'forks':
-    // Children in groups of their own that do not listen to being asked.
+    // Child processes in their own groups that ignore SIGTERM.
     for (let i = 0; i < 3; i++) {
-      spawn(process.execPath, ['-e', `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); // ${about}`], {
+      spawn(process.execPath, ['-e', `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); // ${option}`], {
         detached: true,
         stdio: 'ignore',
       }).unref();

@@ -1,4 +1,4 @@
-// A tool server that behaves correctly except for its script (scripts.ts).
+// An MCP server that behaves correctly except for its script (mcp-scripts.ts).
 import { createInterface } from 'node:readline';
 import { type McpMessage, SCRIPTS, type ScriptOutput } from './mcp-scripts.ts';
 

@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import { count, unixTime } from './number-shapes.ts';
 
-/** Perch's own field of a message and of a delta: what the model thought. */
+/** Perch's own field of a message and of a delta: the model's reasoning. */
 const extension = { reasoning_content: z.string().optional() };
 
 const tokenLogprob = z.strictObject({ token: z.string(), logprob: z.number(), bytes: z.array(count).nullable() });

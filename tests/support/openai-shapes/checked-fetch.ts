@@ -10,12 +10,12 @@ afterEachTest.add(() => {
   }
 });
 
-/** `fetch`, for the `openai` package too: a test in which an answer of `/v1` is not as the public reference has it fails. */
+/** `fetch`, for the `openai` package too. Fails a test in which a response of `/v1` differs from the public reference. */
 export const checkedFetch: typeof fetch = async (input, init) => {
   const { method, url, headers } = new Request(input, { ...init, body: null });
   return checkConformance({ method, url, headers }, await fetch(input, init), mismatches);
 };
 
-/** Answers of a handler, checked alike. */
+/** Checks the responses of a handler in the same way. */
 export const createCheckedHandler = (request: Request, answer: Response): Promise<Response> =>
   checkConformance(request, answer, mismatches);

@@ -48,7 +48,7 @@ const RESPONSE_SHAPES: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^DELETE \/v1\/conversations\/[^/]+\/items\/[^/]+$/, conversation],
 ];
 
-/** The same of Anthropic's Messages API. */
+/** Schema of a successful response of Anthropic's Messages API. */
 const MESSAGES_RESPONSE_SHAPES: typeof RESPONSE_SHAPES = [
   [/^POST \/v1\/messages$/, message],
   [/^POST \/v1\/messages\/count_tokens$/, tokenCount],
@@ -71,7 +71,7 @@ function findMismatch(text: string, shape: z.ZodType): string | undefined {
   return parsed.success ? undefined : `${z.prettifyError(parsed.error)}\n${text.slice(0, 2000)}`;
 }
 
-/** Chunks or errors, then one `[DONE]`, behind which nothing comes. */
+/** Chunks or errors, then one `[DONE]`, after which nothing follows. */
 function createChatEventsChecker(shape: z.ZodType): (event: SseEvent) => string | undefined {
   let done = false;
   return ({ data }) => {
@@ -106,7 +106,7 @@ function createEventChecker(path: string, url: string): (event: SseEvent) => str
   return createChatEventsChecker(path === '/v1/completions' ? textCompletion : completionChunk);
 }
 
-/** The same bytes; each event is looked at as it passes. */
+/** Passes the bytes through and checks each event. */
 function watchEvents(
   check: (event: SseEvent) => string | undefined,
   report: (mismatch: string) => void,
@@ -142,7 +142,7 @@ export async function checkConformance(
   mismatches: Set<string>,
 ): Promise<Response> {
   const path = new URL(url).pathname.replace(/\/+$/, '');
-  // Content of files is bytes.
+  // File content is not JSON.
   if (answer.headers.get('content-type') === 'application/octet-stream') return answer;
   if (!path.startsWith('/v1') || isSplicedResponse(answer) || answer.body === null || method === 'HEAD') return answer;
   const isMessages = isMessagesApi(path, requestHeaders?.get(ANTHROPIC_VERSION_HEADER));
@@ -161,7 +161,7 @@ export async function checkConformance(
   return new Response(text, { status, statusText, headers });
 }
 
-/** Throws if there are any. */
+/** Throws if there are mismatches. */
 export function throwOnMismatches(mismatches: ReadonlySet<string>): void {
   if (mismatches.size > 0) throw new Error(`answers are not as the public reference has them:\n${[...mismatches].join('\n')}`);
 }

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 
-/** The public `ErrorResponse`. There `type` is any text; here it is one of ours. */
+/** The public `ErrorResponse`. Its `type` may be any text there; here it is one of Perch's. */
 export const errorResponse = z.strictObject({
   error: z.strictObject({
     message: z.string().min(1),

@@ -13,7 +13,7 @@ const partFields = <T extends string, S extends z.core.$ZodLooseShape>(type: T, 
 const part = { content_index: count, part: z.discriminatedUnion('type', [outputText, reasoningText, refusal]) };
 const textFields = { content_index: count, logprobs: z.tuple([]) };
 
-/** An event of a stream of `POST /v1/responses`: those of the public API that Perch has. */
+/** An event of a stream of `POST /v1/responses`: the public API's events that Perch supports. */
 export const responseEvent = z.discriminatedUnion('type', [
   responseFields('response.created', 'in_progress', 'queued'),
   responseFields('response.queued', 'queued'),

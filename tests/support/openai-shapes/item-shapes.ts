@@ -6,7 +6,7 @@ const status = z.enum(['in_progress', 'completed', 'incomplete']);
 export const outputText = z.strictObject({
   type: z.literal('output_text'),
   text: z.string(),
-  // Nobody here cites anything, or counts probabilities.
+  // Perch sends no citations and no log probabilities.
   annotations: z.tuple([]),
   logprobs: z.tuple([]),
 });

@@ -13,7 +13,7 @@ export const model = z.strictObject({
 /** `GET /v1/models`. */
 export const modelList = z.strictObject({ object: z.literal('list'), data: z.array(model) });
 
-/** `POST /v1/embeddings`: vectors are text where `encoding_format` is `base64`. */
+/** `POST /v1/embeddings`: vectors are text if `encoding_format` is `base64`. */
 export const embeddingList = z.strictObject({
   object: z.literal('list'),
   model: z.string().min(1),
@@ -23,7 +23,7 @@ export const embeddingList = z.strictObject({
   usage: z.strictObject({ prompt_tokens: count, total_tokens: count }),
 });
 
-/** `POST /v1/rerank`, as Jina has it. */
+/** `POST /v1/rerank`, like Jina's API. */
 export const ranking = z.strictObject({
   id: z.string().min(1),
   object: z.literal('list'),

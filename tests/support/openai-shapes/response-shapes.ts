@@ -42,7 +42,7 @@ const usage = z.strictObject({
   total_tokens: count,
 });
 
-/** `POST /v1/responses`, `GET /v1/responses/{id}`. All that is optional there, and that Perch has, is required here. */
+/** `POST /v1/responses`, `GET /v1/responses/{id}`. Optional fields that Perch sends are required here. */
 export const response = z.strictObject({
   id: z.string().min(1),
   object: z.literal('response'),
