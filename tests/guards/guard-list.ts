@@ -182,7 +182,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Grants of jobs come from a person',
     file: 'web/gateway/core/methods/cron-methods.ts',
-    find: 'if (given.outsideGrant) requirePerson',
+    find: 'if (input.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
     test: 'tests/core/taint.test.ts',
     only: 'lets a job make the changes',

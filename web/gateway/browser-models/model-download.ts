@@ -119,13 +119,13 @@ async function fetchRest(
       timer = setTimeout(abortStalled, stallTimeoutMs);
       if (at + piece.length > size) throw new HubError(`${hub.base} sent more than the ${size} bytes of ${path}.`);
       // A hub that ignores the range repeats bytes that are already stored.
-      let rest = piece.subarray(Math.min(piece.length, Math.max(0, from - at)));
+      let remaining = piece.subarray(Math.min(piece.length, Math.max(0, from - at)));
       at += piece.length;
-      while (rest.length > 0) {
-        const slice = rest.subarray(0, Math.min(rest.length, PART_BYTES - filled));
+      while (remaining.length > 0) {
+        const slice = remaining.subarray(0, Math.min(remaining.length, PART_BYTES - filled));
         part.set(slice, filled);
         filled += slice.length;
-        rest = rest.subarray(slice.length);
+        remaining = remaining.subarray(slice.length);
         if (filled < PART_BYTES) continue;
         await storePart(store, repo, path, next, part);
         next += filled;
@@ -145,8 +145,8 @@ async function fetchRest(
   }
 }
 
-async function storePart(kept: ModelStore, repo: string, path: string, from: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-  await kept.put(repo, path, from, bytes).catch((cause: unknown) => {
+async function storePart(store: ModelStore, repo: string, path: string, from: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  await store.put(repo, path, from, bytes).catch((cause: unknown) => {
     throw new HubError(
       cause instanceof Error && cause.name === 'QuotaExceededError'
         ? 'This browser is out of storage.'

@@ -47,11 +47,11 @@ export async function openAgentToolkit(deps: AgentToolkitDeps): Promise<AgentToo
     plans,
     skills,
     tools: [...fileTools({ workspaces, versions, labels, agent }), ...planTools(plans, labels), ...skillTools({ skills, agent })],
-    async getNotes(who, key, offered, message) {
+    async getNotes(caller, key, offered, message) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const current = key !== null && has('plan_update') ? plans.getCurrent(key) : undefined;
       // If skills cannot be read, the run continues without them.
-      const skillNotes = has(SKILL_READ) ? await skills.getNotes(who, message).catch((error: unknown) => void fault(error)) : undefined;
+      const skillNotes = has(SKILL_READ) ? await skills.getNotes(caller, message).catch((error: unknown) => void fault(error)) : undefined;
       return {
         system: skillNotes?.list ?? '',
         plan: current ? { text: formatPlanNote(current), outside: await labels.getSources('plan', current.id) } : NO_NOTES.plan,

@@ -51,10 +51,10 @@ export class BrowserViews {
     signal.addEventListener('abort', () => this.#views.delete(view));
     const started = Promise.withResolvers<string | null>();
     let isViewing = false;
-    const end = (why: unknown): void => {
+    const end = (cause: unknown): void => {
       this.#views.delete(view);
-      started.reject(why);
-      const reason = why instanceof RpcError ? toClause(why.message) : 'The view failed';
+      started.reject(cause);
+      const reason = cause instanceof RpcError ? toClause(cause.message) : 'The view failed';
       if (isViewing && !signal.aborted) emit({ event: 'browser.unwatched', payload: { profile, reason } });
     };
     const { bridge, allow } = this.#deps;

@@ -25,6 +25,6 @@ export function parseClientFrame(text: string): ClientFrameResult {
   const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
   if (id === undefined) return { close: 'not a request frame' };
   const issue = frame.error.issues[0];
-  const what = issue ? `${formatValuePath(issue.path)} ${issue.message}` : 'malformed';
-  return { id, error: new RpcError('INVALID_PARAMS', `Invalid request frame: ${what}.`) };
+  const problem = issue ? `${formatValuePath(issue.path)} ${issue.message}` : 'malformed';
+  return { id, error: new RpcError('INVALID_PARAMS', `Invalid request frame: ${problem}.`) };
 }

@@ -11,13 +11,13 @@ export interface Clock {
 /** Runs `work` every `ms`, first after `ms`; returns a function that stops it. */
 export function every(clock: Clock, ms: number, work: () => void): () => void {
   let cancel = (): void => {};
-  const again = (): void => {
+  const repeat = (): void => {
     cancel = clock.after(ms, () => {
       work();
-      again();
+      repeat();
     });
   };
-  again();
+  repeat();
   return () => cancel();
 }
 

@@ -78,8 +78,8 @@ const KINDS = new Map<string, ConflictKind>([
       getTitle: async ({ key }) => key,
       async render(version) {
         const { name, value } = settingRow.parse(version);
-        const shown = redactSecrets(value, name.split('.'));
-        return typeof shown === 'string' ? shown : JSON.stringify(shown, null, 2);
+        const redacted = redactSecrets(value, name.split('.'));
+        return typeof redacted === 'string' ? redacted : JSON.stringify(redacted, null, 2);
       },
     },
   ],

@@ -111,11 +111,11 @@ export function createDispatcher({ initial, loadRest, meter = () => undefined, u
  * Refuses `__proto__` at any depth: Zod would silently drop it from a record. Not recursive, since the input may be deeper than the stack.
  */
 function rejectProto(params: unknown): void {
-  const left = [params];
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+  const pending = [params];
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     if (Object.hasOwn(value, '__proto__')) throw new RpcError('INVALID_PARAMS', 'Unknown parameter `__proto__`.');
-    for (const child of Object.values(value)) if (typeof child === 'object') left.push(child);
+    for (const child of Object.values(value)) if (typeof child === 'object') pending.push(child);
   }
 }
 

@@ -47,8 +47,8 @@ export class FetchRefusedError extends TypeError {
 /** Why no response came from an address, since browsers do not report the reason. */
 export function explainUnreachable(cause: unknown, address: string): string {
   if (cause instanceof BridgeUnavailableError) return 'Perch on your computer is not running; start it with `perch gateway run`';
-  const here = /^(localhost|127\..*|\[::1\])$/.test(URL.parse(address)?.hostname ?? '');
-  return here
+  const isLoopback = /^(localhost|127\..*|\[::1\])$/.test(URL.parse(address)?.hostname ?? '');
+  return isLoopback
     ? 'it is not running, or it does not allow requests from this page'
     : 'there is no network, it is not running, or it does not allow requests from this page';
 }

@@ -192,10 +192,10 @@ export class Config {
   edit(edit: (document: Json) => unknown): Promise<string> {
     const work = this.#queue.then(async () => {
       await this.#refresh();
-      const wanted = edit(this.fullDocument);
-      if (!isObject(wanted)) throw new RpcError('INVALID_PARAMS', 'The configuration must be an object.');
+      const submitted = edit(this.fullDocument);
+      if (!isObject(submitted)) throw new RpcError('INVALID_PARAMS', 'The configuration must be an object.');
       // Misfits stay as they are unless they are edited: then they must fit or be deleted.
-      const { document: edited, misfits } = extractUnknown(wanted, this.#unknown);
+      const { document: edited, misfits } = extractUnknown(submitted, this.#unknown);
       parseParams(settingsSchema, edited);
       this.#checkReferences(edited);
       const { document, changed } = extractSecrets(edited);
@@ -212,8 +212,8 @@ export class Config {
       }
       const lost = this.#unreadable.filter((path) => !changed.has(path) && !moved.includes(path));
       const stored = mergeUnknown(lost.reduce(restoreSecret, document), misfits);
-      const kept = new Set(findSecretPaths(stored));
-      for (const path of findSecretPaths(this.#stored)) if (!kept.has(path)) changed.set(path, null);
+      const secretPaths = new Set(findSecretPaths(stored));
+      for (const path of findSecretPaths(this.#stored)) if (!secretPaths.has(path)) changed.set(path, null);
       const ended = findEndedPermissions(this.#parsed.tools.mcpServers, settingsSchema.parse(document).tools.mcpServers);
       const written = new Map([...changed, ...ended.map((name): [string, null] => [name, null])]);
       await this.#vault.config.write(stored, written, this.#stored);
@@ -221,7 +221,7 @@ export class Config {
         if (secret === null) this.#secrets.delete(path);
         else this.#secrets.set(path, secret);
       }
-      this.#unreadable = this.#unreadable.filter((path) => kept.has(path) && !this.#secrets.has(path));
+      this.#unreadable = this.#unreadable.filter((path) => secretPaths.has(path) && !this.#secrets.has(path));
       this.#stored = stored;
       this.#document = document;
       this.#unknown = misfits;
@@ -296,8 +296,8 @@ const readReference = (document: Json, path: string): string | undefined => pars
 function restoreSecret(document: Json, path: string): Json {
   const names = path.split('.');
   const owner = names.slice(0, -1).reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), document);
-  const kept = isObject(owner) ? mergePatch(document, createPatch(names, REDACTED)) : document;
-  return isObject(kept) ? kept : document;
+  const restored = isObject(owner) ? mergePatch(document, createPatch(names, REDACTED)) : document;
+  return isObject(restored) ? restored : document;
 }
 
 /**

@@ -31,8 +31,8 @@ type Member = z.core.$ZodType | 'any' | 'unknown';
 export function readSetting(path: readonly string[], document: Json, parsed: Settings): { value: unknown; isDefault?: true } {
   const stored = getValue(document, path);
   if (stored !== undefined) return { value: stored };
-  const wrong = findUnknown(path);
-  if (wrong !== undefined) throw new RpcError('NOT_FOUND', toUnknownMessage(wrong));
+  const unknown = findUnknown(path);
+  if (unknown !== undefined) throw new RpcError('NOT_FOUND', toUnknownMessage(unknown));
   if (!hasEntries(path, document)) throw new RpcError('NOT_FOUND', `No setting with key "${path.join('.')}".`);
   const value = getValue(mergePatch(DEFAULTS, parsed), path);
   return { value: value ?? null, isDefault: true };
@@ -53,9 +53,9 @@ function checkObject(change: Json, before: unknown, schema: Member, path: readon
       const at = [...path, name];
       const member = getMember(schema, name);
       if (member === 'unknown') {
-        const stays = existing !== undefined && isSame(value, existing, name, at);
-        if (value !== null && !stays) throw createUnknownError(at);
-        return [name, stays ? existing : value];
+        const isUnchanged = existing !== undefined && isSame(value, existing, name, at);
+        if (value !== null && !isUnchanged) throw createUnknownError(at);
+        return [name, isUnchanged ? existing : value];
       }
       if (member === 'any') return [name, value === REDACTED && existing !== undefined && isHidden(existing, at) ? existing : value];
       return [name, isObject(value) ? checkObject(value, existing, member, at) : value];
@@ -128,31 +128,31 @@ const listPaths = (schema: z.core.$ZodType, path: readonly string[]): string[] =
 
 function getMember(schema: Member, name: string): Member {
   if (typeof schema === 'string') return schema;
-  const whole = unwrap(schema);
-  if (whole instanceof z.ZodRecord) return whole.valueType;
-  if (whole instanceof z.ZodUnion) {
-    const members = whole.options.map((option) => getMember(option as z.core.$ZodType, name));
+  const unwrapped = unwrap(schema);
+  if (unwrapped instanceof z.ZodRecord) return unwrapped.valueType;
+  if (unwrapped instanceof z.ZodUnion) {
+    const members = unwrapped.options.map((option) => getMember(option as z.core.$ZodType, name));
     return members.find((member) => member !== 'unknown') ?? 'unknown';
   }
-  if (!(whole instanceof z.ZodObject)) return 'any';
-  const shape = whole.shape as Record<string, z.core.$ZodType>;
+  if (!(unwrapped instanceof z.ZodObject)) return 'any';
+  const shape = unwrapped.shape as Record<string, z.core.$ZodType>;
   if (Object.hasOwn(shape, name)) return shape[name] ?? 'unknown';
   // A loose object keeps settings of other builds, but accepts no new ones.
-  const { catchall } = whole.def;
+  const { catchall } = unwrapped.def;
   if (catchall === undefined || catchall instanceof z.ZodUnknown || catchall instanceof z.ZodNever) return 'unknown';
   return catchall instanceof z.ZodAny ? 'any' : catchall;
 }
 
 function getShape(schema: z.core.$ZodType): Record<string, z.core.$ZodType> {
-  const whole = unwrap(schema);
-  if (whole instanceof z.ZodUnion) return Object.assign({}, ...whole.options.map((option) => getShape(option as z.core.$ZodType)));
-  return whole instanceof z.ZodObject ? (whole.shape as Record<string, z.core.$ZodType>) : {};
+  const unwrapped = unwrap(schema);
+  if (unwrapped instanceof z.ZodUnion) return Object.assign({}, ...unwrapped.options.map((option) => getShape(option as z.core.$ZodType)));
+  return unwrapped instanceof z.ZodObject ? (unwrapped.shape as Record<string, z.core.$ZodType>) : {};
 }
 
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodTransform ? schema.out : schema.in);
-  const wraps = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault, z.ZodCatch, z.ZodReadonly];
-  for (const wrap of wraps) if (schema instanceof wrap) return unwrap(schema.def.innerType);
+  const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault, z.ZodCatch, z.ZodReadonly];
+  for (const wrap of wrappers) if (schema instanceof wrap) return unwrap(schema.def.innerType);
   return schema;
 }
 

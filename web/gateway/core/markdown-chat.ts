@@ -19,10 +19,10 @@ export function parseMarkdownChat(text: string, at: number): { title: string | u
   const messages: (HistoryMessage & { content: string })[] = [];
   let title: string | undefined;
   for (const line of text.replaceAll('\r\n', '\n').split('\n')) {
-    const [, spoken, assistant, model, tool] = HEADING.exec(line) ?? [];
+    const [, roleName, assistant, model, tool] = HEADING.exec(line) ?? [];
     const last = messages.at(-1);
-    if (spoken ?? assistant) {
-      const role = spoken === 'You' ? 'user' : spoken === 'System' ? 'system' : 'assistant';
+    if (roleName ?? assistant) {
+      const role = roleName === 'You' ? 'user' : roleName === 'System' ? 'system' : 'assistant';
       const id = String(messages.length);
       messages.push({ id, role, content: '', timestamp: at, parentId: last?.id ?? null, ...(model ? { model } : {}) });
     } else if (last)

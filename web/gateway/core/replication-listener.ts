@@ -72,13 +72,13 @@ export class ReplicationListener {
   async #notifySessions(keys: readonly string[]): Promise<void> {
     const { vault, hub, fault } = this.#deps;
     for (const key of keys) {
-      let gone = false;
+      let isDeleted = false;
       try {
-        if (this.#possiblyDeleted.delete(key)) gone = (await vault.sessions.get(key)) === undefined;
+        if (this.#possiblyDeleted.delete(key)) isDeleted = (await vault.sessions.get(key)) === undefined;
       } catch (error) {
         fault(error);
       }
-      hub.emit(createSessionChangedEvent(key, gone), key);
+      hub.emit(createSessionChangedEvent(key, isDeleted), key);
     }
   }
 }

@@ -50,7 +50,7 @@ export function parseJsonLines(text: string): HistoryMessage[] {
   const lines = new Map<string, number>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const createError = (why: string): RpcError => createLineError(index + 1, why);
+    const createError = (problem: string): RpcError => createLineError(index + 1, problem);
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -71,8 +71,8 @@ export function parseJsonLines(text: string): HistoryMessage[] {
   return messages;
 }
 
-const createLineError = (line: number | undefined, why: string): RpcError =>
-  new RpcError('INVALID_PARAMS', `Line ${line} of \`content\`: ${why}.`, { details: { line } });
+const createLineError = (line: number | undefined, problem: string): RpcError =>
+  new RpcError('INVALID_PARAMS', `Line ${line} of \`content\`: ${problem}.`, { details: { line } });
 
 /** A message with its place in a branch, from an export or from another session of the vault. */
 export type CopiedMessage = HistoryMessage | Omit<MessageRecord, 'sessionKey' | 'depth' | 'runId'>;

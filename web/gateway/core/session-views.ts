@@ -95,8 +95,8 @@ function computeSize(message: HistoryMessage): number {
 function createPlaceholder(message: HistoryMessage, bytes: number): { content: string; text: boolean } {
   const text = toPlainText(message.content);
   const size = `[${Math.round(bytes / 1024).toLocaleString('en')} KiB left out here]`;
-  const fits = text.length * 3 < MAX_MESSAGE_BYTES;
-  return { content: fits && text !== '' ? `${text}\n\n${size}` : size, text: !fits };
+  const isShort = text.length * 3 < MAX_MESSAGE_BYTES;
+  return { content: isShort && text !== '' ? `${text}\n\n${size}` : size, text: !isShort };
 }
 
 const MAX_TITLE_CHARS = 60;

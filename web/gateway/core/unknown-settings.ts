@@ -17,7 +17,7 @@ const DEPTH: Readonly<Record<string, number>> = { agents: 3, memory: 3, tools: 3
 /** Splits a stored document into the part that fits, and misfits that are as small as possible. */
 export function separateUnknown(stored: Json): { document: Json; misfits: UnknownSetting[] } {
   let document = stored;
-  const misfits: UnknownSetting[] = [];
+  const unknown: UnknownSetting[] = [];
   for (let parsed = settingsSchema.safeParse(document); !parsed.success; parsed = settingsSchema.safeParse(document)) {
     const before = document;
     const issuePaths = parsed.error.issues.flatMap(({ path, ...issue }) =>
@@ -26,21 +26,21 @@ export function separateUnknown(stored: Json): { document: Json; misfits: Unknow
     const removedPaths = keepOutermost(issuePaths.map((path) => toRemovablePath(before, path.map(String))));
     // An error without a path: all sections are misfits.
     for (const path of removedPaths.length > 0 ? removedPaths : Object.keys(document).map((name) => [name])) {
-      misfits.push({ path, value: getValue(document, path) });
+      unknown.push({ path, value: getValue(document, path) });
       document = removeValue(document, path);
     }
   }
-  return { document, misfits };
+  return { document, misfits: unknown };
 }
 
 /** Puts the misfits back into a document. */
-export function mergeUnknown(document: Json, misfits: readonly UnknownSetting[]): Json {
-  return misfits.reduceRight((merged, { path, value }) => setValue(merged, path, value), document);
+export function mergeUnknown(document: Json, unknown: readonly UnknownSetting[]): Json {
+  return unknown.reduceRight((merged, { path, value }) => setValue(merged, path, value), document);
 }
 
 /** Removes the misfits that are unchanged from a document; the other misfits were edited or deleted. */
-export function extractUnknown(stored: Json, misfits: readonly UnknownSetting[]): { document: Json; misfits: UnknownSetting[] } {
-  const unchanged = misfits.filter(
+export function extractUnknown(stored: Json, unknown: readonly UnknownSetting[]): { document: Json; misfits: UnknownSetting[] } {
+  const unchanged = unknown.filter(
     ({ path, value }) => hasValue(stored, path) && toCanonicalJson(getValue(stored, path)) === toCanonicalJson(value),
   );
   return { document: unchanged.reduce((document, { path }) => removeValue(document, path), stored), misfits: unchanged };
@@ -53,9 +53,9 @@ function disableMemoryFeature(memory: Settings['memory'], name: string, unread: 
 }
 
 /** The effective settings: a limit that cannot be read is as strict as possible, not absent. */
-export function withSafeDefaults(settings: Settings, misfits: readonly UnknownSetting[]): Settings {
+export function withSafeDefaults(settings: Settings, unknown: readonly UnknownSetting[]): Settings {
   const safe = structuredClone(settings);
-  for (const { path } of misfits) {
+  for (const { path } of unknown) {
     const [section, name = '', part] = path;
     const agent = section === 'agents' && part === 'tools' ? safe.agents[name] : undefined;
     if (agent) agent.tools = { allow: [] };

@@ -239,7 +239,7 @@ const hasPicture = ({ content }: ModelMessage): boolean => typeof content !== 's
 /** The next line of the script; `tools`: names of the available tools. */
 export function getNextReply(messages: readonly ModelMessage[], tools: Pick<ReadonlySet<string>, 'has'>): ScriptedReply {
   // Pictures after tool results appear as messages of the person.
-  const at = messages.findLastIndex((message, nth) => isUserMessage(message) && messages[nth - 1]?.role !== 'tool');
+  const at = messages.findLastIndex((message, index) => isUserMessage(message) && messages[index - 1]?.role !== 'tool');
   const userMessage = messages[at];
   const words = userMessage ? getUserText(userMessage) : '';
   const next = ({ tool }: ScriptScene, answers: readonly string[]): ScriptedCall | undefined =>

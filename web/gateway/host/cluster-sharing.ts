@@ -68,8 +68,8 @@ export class ClusterSharing {
    */
   join(input: BrowserTransport, phrase: string): Promise<void> {
     return this.#mutex.run(async () => {
-      const { data: way, error } = browserTransport.safeParse(input);
-      if (!way)
+      const { data: transport, error } = browserTransport.safeParse(input);
+      if (!transport)
         throw new Error(
           `${error.issues.map(({ path, message }) => `${path.length > 0 ? `\`${formatValuePath(path)}\`` : 'The settings'} ${message}`).join('; ')}.`,
         );
@@ -78,8 +78,8 @@ export class ClusterSharing {
         import('../nats/test-cluster.ts'),
       ]);
       const key = parseRecoveryPhrase(phrase);
-      await testCluster(way, key);
-      await this.#store.write(key, way, 'here');
+      await testCluster(transport, key);
+      await this.#store.write(key, transport, 'here');
       await this.#reload({ atOnce: true });
     });
   }
@@ -96,13 +96,13 @@ export class ClusterSharing {
   /** Takes the bridge's report: its vault's key, and the connection (null: none; undefined: not reported). */
   applyBridgeSettings(vaultKey: string, input: unknown): Promise<void> {
     return this.#mutex.run(async () => {
-      const { data: way } = browserTransport.safeParse(input);
+      const { data: transport } = browserTransport.safeParse(input);
       const { keyId } = await importVaultKey(vaultKey);
       const current = this.#settings;
       const isSame = current?.vaultKey.keyId === keyId;
-      if (way) {
-        if (isSame && JSON.stringify(current?.way) === JSON.stringify(way)) return;
-        await this.#store.write(vaultKey, way, 'bridge');
+      if (transport) {
+        if (isSame && JSON.stringify(current?.way) === JSON.stringify(transport)) return;
+        await this.#store.write(vaultKey, transport, 'bridge');
       } else if (current && (!isSame || (input === null && current.from === 'bridge'))) {
         // A vault other than the bridge's must not get the bridge's data.
         await this.#store.remove();

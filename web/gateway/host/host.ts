@@ -139,8 +139,8 @@ export class Host implements HostApi {
     return (await this.#requireSharing()).createRecoveryPhrase();
   }
 
-  async share(way: BrowserTransport, words: string): Promise<void> {
-    await (await this.#requireSharing()).join(way, words);
+  async share(transport: BrowserTransport, words: string): Promise<void> {
+    await (await this.#requireSharing()).join(transport, words);
   }
 
   async shareNoLonger(): Promise<void> {

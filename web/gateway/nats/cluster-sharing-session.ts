@@ -133,8 +133,8 @@ export class SharingSession {
       if (signal.aborted) return;
       const { subjects } = journal;
       const info = await jsm.streams.info(stream).catch((error: unknown) => {
-        const isGone = error instanceof Error && 'code' in error && error.code === STREAM_NOT_FOUND;
-        throw isGone ? new ClusterProblem('failed', 'The stream of this vault was deleted', { cause: error }) : error;
+        const isStreamMissing = error instanceof Error && 'code' in error && error.code === STREAM_NOT_FOUND;
+        throw isStreamMissing ? new ClusterProblem('failed', 'The stream of this vault was deleted', { cause: error }) : error;
       });
       if (info.created !== created) throw new ClusterProblem('failed', 'The stream was created again');
       if ((info.state.num_subjects ?? 0) < subjects) journal.markDoubtful(RECORDS_REMOVED_MESSAGE);

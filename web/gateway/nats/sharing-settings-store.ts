@@ -45,14 +45,14 @@ export class SharingSettingsStore {
     if (!row) return null;
     const { from, keys, vaultKey } = row;
     const text = await unseal(vaultKey, row.way).catch(() => null);
-    const { data: way } = browserTransport.safeParse(text === null ? null : JSON.parse(text));
-    return way ? { way, keys, vaultKey, from } : null;
+    const { data: transport } = browserTransport.safeParse(text === null ? null : JSON.parse(text));
+    return transport ? { way: transport, keys, vaultKey, from } : null;
   }
 
   /** `key`: the vault's key, 256 bit, base64url. */
-  async write(key: string, way: BrowserTransport, from: SharingSource): Promise<void> {
+  async write(key: string, transport: BrowserTransport, from: SharingSource): Promise<void> {
     const [keys, vaultKey] = await Promise.all([deriveSharingKeys(key), importVaultKey(key)]);
-    const row: SettingsRow = { name: ROW_NAME, from, keys, vaultKey, way: await seal(vaultKey, ROW_NAME, JSON.stringify(way)) };
+    const row: SettingsRow = { name: ROW_NAME, from, keys, vaultKey, way: await seal(vaultKey, ROW_NAME, JSON.stringify(transport)) };
     await this.#database.write(['sharing'], 'strict', (tx) => tx.objectStore('sharing').put(row));
   }
 

@@ -5,10 +5,10 @@ import { connectToCluster } from './connect-to-cluster.ts';
 import { deriveSharingKeys, WebSeal } from './web-seal.ts';
 
 /** Tests whether the cluster admits this browser and the vault of this key (256 bit, base64url). Rejects with a message for people. */
-export async function testCluster(way: BrowserTransport, vaultKey: string): Promise<void> {
+export async function testCluster(transport: BrowserTransport, vaultKey: string): Promise<void> {
   const seal = await WebSeal.create(await deriveSharingKeys(vaultKey));
   try {
-    const nc = await connectToCluster(seal.vault, way);
+    const nc = await connectToCluster(seal.vault, transport);
     try {
       await openVaultStreams(nc, seal);
     } finally {

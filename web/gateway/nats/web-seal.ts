@@ -49,10 +49,10 @@ export class WebSeal implements VaultSeal {
     return toBase64url((await computeMac(this.#keys, JSON.stringify(parts))).subarray(0, 16));
   }
 
-  async seal(bytes: Uint8Array, place: string): Promise<Uint8Array> {
+  async seal(bytes: Uint8Array, context: string): Promise<Uint8Array> {
     const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
     // WebCrypto appends the tag to the ciphertext, as the format requires.
-    const data = await crypto.subtle.encrypt(at(place, iv), this.#keys.sealing, toUnsharedBytes(bytes));
+    const data = await crypto.subtle.encrypt(at(context, iv), this.#keys.sealing, toUnsharedBytes(bytes));
     const sealed = new Uint8Array(1 + NONCE_BYTES + data.byteLength);
     sealed[0] = FORMAT_VERSION;
     sealed.set(iv, 1);
@@ -60,12 +60,12 @@ export class WebSeal implements VaultSeal {
     return sealed;
   }
 
-  async open(sealed: Uint8Array, place: string): Promise<Uint8Array | undefined> {
+  async open(sealed: Uint8Array, context: string): Promise<Uint8Array | undefined> {
     if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== FORMAT_VERSION) return undefined;
     const iv = toUnsharedBytes(sealed.subarray(1, 1 + NONCE_BYTES));
     try {
       return new Uint8Array(
-        await crypto.subtle.decrypt(at(place, iv), this.#keys.sealing, toUnsharedBytes(sealed.subarray(1 + NONCE_BYTES))),
+        await crypto.subtle.decrypt(at(context, iv), this.#keys.sealing, toUnsharedBytes(sealed.subarray(1 + NONCE_BYTES))),
       );
     } catch {
       return undefined;
@@ -73,10 +73,10 @@ export class WebSeal implements VaultSeal {
   }
 }
 
-const at = (place: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
+const at = (context: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
   name: 'AES-GCM',
   iv,
-  additionalData: encoder.encode(place),
+  additionalData: encoder.encode(context),
   tagLength: TAG_BYTES * 8,
 });
 

@@ -88,7 +88,7 @@ export class Database<S extends DBSchema = VaultSchema> {
   }
 
   async #attempt<Tx extends Transaction<S, 'readonly'> | Transaction<S, 'readwrite'>, T>(
-    begin: (on: IDBPDatabase<S>) => Tx,
+    begin: (database: IDBPDatabase<S>) => Tx,
     body: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     for (let isLastAttempt = false; ; isLastAttempt = true) {

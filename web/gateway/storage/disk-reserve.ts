@@ -42,8 +42,8 @@ export async function withReserve<T>(vault: string, full: StorageFullError, work
   while (error instanceof StorageFullError && (await releasePiece(vault))) {
     try {
       return await work();
-    } catch (again) {
-      error = again;
+    } catch (retryError) {
+      error = retryError;
     }
   }
   throw error;

@@ -24,7 +24,7 @@ export async function createTestVault(options: Partial<OpenVaultOptions> = {}) {
   const name = options.name ?? `storage-${++openDatabases}`;
   const clock = new FakeClock();
   const closed: VaultCloseReason[] = [];
-  const vault = await openVault({ name, clock, origin: 'here', onclosed: (why) => closed.push(why), ...options });
+  const vault = await openVault({ name, clock, origin: 'here', onclosed: (reason) => closed.push(reason), ...options });
   return { ...vault, vault, name, clock, closed, [Symbol.asyncDispose]: () => vault.close() };
 }
 
@@ -62,8 +62,8 @@ export const newSession = (key = TEST_VAULT_KEY, change: Partial<SessionRecord> 
 };
 
 export function newMessage(id: string, parent: MessageRecord | null, change: Partial<MessageRecord> = {}): MessageRecord {
-  const place = { sessionKey: TEST_VAULT_KEY, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
-  return { id, role: 'user', content: `text of ${id}`, timestamp: 1_000, ...place, ...change };
+  const position = { sessionKey: TEST_VAULT_KEY, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
+  return { id, role: 'user', content: `text of ${id}`, timestamp: 1_000, ...position, ...change };
 }
 
 export const newRun = (id: string, userMessageId: string, change: Partial<RunRecord> = {}): RunRecord => ({

@@ -69,8 +69,8 @@ export function createRunStore({ transactions, replica, origin }: RunStoreDeps):
           const [key, run] = await Promise.all([tx.objectStore('partials').getKey(runId), tx.objectStore('runs').get(runId)]);
           if (key === undefined) return;
           putInStore(tx, 'partials', { runId, text: partial });
-          const isOurs = run !== undefined && run.endedAt === undefined && run.executor === origin;
-          if (isOurs && shared !== undefined) await put('runs', runId, { ...run, partial: shared }, run.fence);
+          const isOwn = run !== undefined && run.endedAt === undefined && run.executor === origin;
+          if (isOwn && shared !== undefined) await put('runs', runId, { ...run, partial: shared }, run.fence);
         },
         'relaxed',
       ),
@@ -101,8 +101,8 @@ export function createRunStore({ transactions, replica, origin }: RunStoreDeps):
         ['partials', 'runs'],
         async ({ tx, put }) => {
           const [key, run] = await Promise.all([tx.objectStore('partials').getKey(runId), tx.objectStore('runs').get(runId)]);
-          const isOurs = key !== undefined && run !== undefined && run.endedAt === undefined && run.executor === origin;
-          if (isOurs) await put('runs', runId, { ...run, progress }, run.fence);
+          const isOwn = key !== undefined && run !== undefined && run.endedAt === undefined && run.executor === origin;
+          if (isOwn) await put('runs', runId, { ...run, progress }, run.fence);
         },
         'relaxed',
       ),

@@ -74,8 +74,8 @@ export class AccessMirror {
       const grants = await this.#deps.grants();
       const text = JSON.stringify(grants);
       if (text === this.#mirrored) return;
-      const { taken } = await bridge.call(accessPort, 'access.mirror', { grants });
-      this.#mirrored = taken ? text : undefined;
+      const { taken: isAccepted } = await bridge.call(accessPort, 'access.mirror', { grants });
+      this.#mirrored = isAccepted ? text : undefined;
     });
   }
 

@@ -36,8 +36,8 @@ export interface DecisionQueueDeps<R extends DecisionRecord> {
   toOrphaned(record: R, at: number): R;
   /** Called when a record is new here or its status has changed from `before`, here or on another host. */
   onStatusChange(record: R, before: string | undefined): void;
-  /** Called when one of this host's own records is added or changed, by any host. `taken`: it belonged to another host until now. */
-  onOwnChange(record: R, taken: boolean): void;
+  /** Called when one of this host's own records is added or changed, by any host. `isClaimed`: it belonged to another host until now. */
+  onOwnChange(record: R, isClaimed: boolean): void;
   fault(error: unknown): unknown;
 }
 
@@ -206,8 +206,8 @@ export class DecisionQueue<R extends DecisionRecord> {
   }
 }
 
-function requireRecord<R>(record: R | undefined, id: string, what: string): R {
-  if (record === undefined) throw new RpcError('NOT_FOUND', `No ${what} with id "${id}".`);
+function requireRecord<R>(record: R | undefined, id: string, noun: string): R {
+  if (record === undefined) throw new RpcError('NOT_FOUND', `No ${noun} with id "${id}".`);
   return record;
 }
 

@@ -10,6 +10,6 @@ export const isPerson = (principal: string): boolean => principal === 'owner' ||
 export const isChannel = (principal: string): boolean => principal.startsWith('channel:');
 
 /** Throws `AUTH_REQUIRED` for a caller that is not a person. */
-export function requirePerson({ principal }: { principal: string }, what: string): void {
-  if (!isPerson(principal)) throw new RpcError('AUTH_REQUIRED', `Only a person can ${what}. API keys and channels can’t.`);
+export function requirePerson({ principal }: { principal: string }, action: string): void {
+  if (!isPerson(principal)) throw new RpcError('AUTH_REQUIRED', `Only a person can ${action}. API keys and channels can’t.`);
 }

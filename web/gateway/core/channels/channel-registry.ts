@@ -57,10 +57,10 @@ export class ChannelRegistry {
     const kinds = await this.#catalog();
     const configured = this.#deps.settings().channels;
     const entries = kinds.map((kind): Promise<ChannelEntry> | ChannelEntry | null => {
-      const given = configured[kind.id];
+      const section = configured[kind.id];
       if (kind.id === WEBCHAT) return this.#getWebchat(kind);
-      if (!given) return null;
-      return isStartable(kind.id) ? this.#getStartable(kind, given.enabled === true) : toChannelEntry(kind, given.enabled === true);
+      if (!section) return null;
+      return isStartable(kind.id) ? this.#getStartable(kind, section.enabled === true) : toChannelEntry(kind, section.enabled === true);
     });
     const found = (await Promise.all(entries)).filter((entry) => entry !== null);
     return [...found.filter(({ source }) => source === 'runtime'), ...found.filter(({ source }) => source === 'config')];
@@ -90,28 +90,28 @@ export class ChannelRegistry {
     const { x } = settings().channels;
     const channelSettings = settings().channels[kind.id];
     const access = channelSettings && getAccessMode(channelSettings);
-    const asking = state && access === 'ask' ? getPendingRequests(state, clock.now()).length : 0;
+    const pendingCount = state && access === 'ask' ? getPendingRequests(state, clock.now()).length : 0;
     const { pending = [] } = state ?? {};
-    const repliesHeld = pending.filter(({ held }) => held).length;
-    const waiting = pending.length - repliesHeld;
+    const heldReplies = pending.filter(({ held }) => held).length;
+    const waiting = pending.length - heldReplies;
     const extra = {
       ...(access ? { access } : {}),
       asks_access: access === 'everyone' && channelSettings?.allowEveryone !== true,
-      ...(asking > 0 ? { senders_waiting: asking } : {}),
+      ...(pendingCount > 0 ? { senders_waiting: pendingCount } : {}),
       ...(state ? { metrics: state.metrics } : {}),
       ...(kind.id === 'x' && x ? { budget: (await import('./x/search-budget.ts')).toBudgetStatus(state?.budget, x, clock.now()) } : {}),
       ...(waiting > 0 ? { waiting } : {}),
-      ...(repliesHeld > 0 ? { replies_held: repliesHeld } : {}),
+      ...(heldReplies > 0 ? { replies_held: heldReplies } : {}),
     };
     const entry = { ...toMetadata(kind), name: kind.id, ...extra };
     const idle = { ...entry, ...(state ? { metrics: { ...state.metrics, connected_since: null } } : {}), running: false } as const;
     if (!enabled) return { ...idle, source: 'config', status: 'stopped' };
-    const here = running.current()?.getState(kind.id);
+    const localState = running.current()?.getState(kind.id);
     const blocker = isStartable(kind.id) ? findBlocker(kind.id, this.#deps) : undefined;
-    if (!here && blocker !== undefined) return { ...idle, source: 'config', status: 'configured', problem: blocker };
+    if (!localState && blocker !== undefined) return { ...idle, source: 'config', status: 'configured', problem: blocker };
     // The stored state of another host, if this one does not run the channel.
-    const connected = here ? here.connected : (state?.metrics.connected_since ?? null) !== null;
-    const problem = here ? here.problem : state?.problem;
+    const connected = localState ? localState.connected : (state?.metrics.connected_since ?? null) !== null;
+    const problem = localState ? localState.problem : state?.problem;
     if (problem !== undefined) return { ...entry, running: connected, source: 'runtime', status: 'error', problem };
     if (connected) return { ...entry, running: true, source: 'runtime', status: 'running' };
     return { ...idle, source: 'config', status: 'configured' };

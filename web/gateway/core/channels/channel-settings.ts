@@ -62,8 +62,8 @@ export const channelSettings = z
   .object({ x: xSettings.optional(), telegram: telegramSettings.optional() })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
-  .superRefine((given, context) => {
-    for (const name of Object.keys(given))
+  .superRefine((settings, context) => {
+    for (const name of Object.keys(settings))
       if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is not a valid id' });
   });
 type Channels = z.infer<typeof channelSettings>;

@@ -48,11 +48,11 @@ export function toHeldReply(
   channelId: string,
   { user, title }: IncomingMessage,
   { approvalId, answer, ...held }: NonNullable<PendingMessage['held']>,
-  { files, ...place }: { agentId: string; sessionId: string; files: string[] },
+  { files, ...session }: { agentId: string; sessionId: string; files: string[] },
 ): HeldReply {
   const to = user.name || title || user.id;
   return {
-    ...{ id: approvalId, tool: toReplyTool(channelId), ...held, ...place },
+    ...{ id: approvalId, tool: toReplyTool(channelId), ...held, ...session },
     args: { to, text: answer.parts.join('\n'), ...(files.length > 0 ? { files } : {}) },
     summary: `Send a reply to ${to.replace(/\s+/g, ' ')}`,
   };

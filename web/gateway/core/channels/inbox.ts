@@ -72,12 +72,12 @@ export class Inbox {
     const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
     if (same && messages.length === 0) return;
     await this.change((state) => {
-      const seen = new Set(state.seen);
+      const seenIds = new Set(state.seen);
       const added: PendingMessage[] = [];
       const requests = codes.size > 0 ? getPendingRequests(state, now) : [];
       for (const message of messages) {
-        if (seen.has(message.id)) continue;
-        seen.add(message.id);
+        if (seenIds.has(message.id)) continue;
+        seenIds.add(message.id);
         const reply = codes.get(message.id);
         if (reply) requests.push(reply.request);
         added.push({ ...(reply ? toCodeReply(message, reply) : message), session: state.sessions[message.conversation] ?? 0 });
@@ -88,7 +88,7 @@ export class Inbox {
         ...state,
         cursors: { ...state.cursors, ...cursors },
         pending: [...state.pending, ...added],
-        seen: [...seen].slice(-MAX_SEEN_IDS),
+        seen: [...seenIds].slice(-MAX_SEEN_IDS),
         ...(codes.size > 0 ? { requests } : {}),
         metrics:
           receivedCount === 0

@@ -74,7 +74,7 @@ export async function requestPlatform(
       const watchdog = new Watchdog(clock, timeoutMs, ends, () => new DOMException('silent', 'TimeoutError'));
       try {
         const text = await readBodyText(response.body, watchdog, MAX_RESPONSE_BYTES);
-        return { status: response.status, header: (wanted) => response.headers.get(wanted), json: parseJson(text) };
+        return { status: response.status, header: (name) => response.headers.get(name), json: parseJson(text) };
       } finally {
         watchdog.stop();
       }

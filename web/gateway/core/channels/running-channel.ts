@@ -171,10 +171,10 @@ export class RunningChannel {
     if (fence > 0) await sync?.release(toLeaseName(id), fence);
   }
 
-  #setProblem(what: 'looking' | 'answering', problem: string | undefined): void {
+  #setProblem(task: 'looking' | 'answering', problem: string | undefined): void {
     const { log, id } = this.#deps;
     const before = this.problem;
-    this.#problems[what] = problem;
+    this.#problems[task] = problem;
     const now = this.problem;
     if (now !== before)
       log.write(now === undefined ? 'info' : 'warn', 'channels', now === undefined ? `${id}: connected` : `${id}: ${now}`);

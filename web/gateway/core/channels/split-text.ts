@@ -8,11 +8,11 @@ const segments = new Intl.Segmenter();
  */
 export function splitText(text: string, maxWeight: number, weigh: (piece: string) => number = (piece) => piece.length): string[] {
   const pieces: string[] = [];
-  let rest = text.trim();
-  while (rest !== '') {
-    const piece = weigh(rest) <= maxWeight ? rest : cutFirstPiece(rest, maxWeight, weigh);
+  let remaining = text.trim();
+  while (remaining !== '') {
+    const piece = weigh(remaining) <= maxWeight ? remaining : cutFirstPiece(remaining, maxWeight, weigh);
     pieces.push(piece.trimEnd());
-    rest = rest.slice(piece.length).trimStart();
+    remaining = remaining.slice(piece.length).trimStart();
   }
   return pieces;
 }
@@ -20,9 +20,9 @@ export function splitText(text: string, maxWeight: number, weigh: (piece: string
 function cutFirstPiece(text: string, maxWeight: number, weigh: (piece: string) => number): string {
   // No platform counts a UTF-16 unit as less than half, so the piece lies within this range.
   const near = text.slice(0, maxWeight * 2 + 100);
-  for (const place of BREAKS) {
+  for (const pattern of BREAKS) {
     let best = 0;
-    for (const match of near.matchAll(place)) {
+    for (const match of near.matchAll(pattern)) {
       if (weigh(near.slice(0, match.index)) > maxWeight) break;
       best = match.index;
     }

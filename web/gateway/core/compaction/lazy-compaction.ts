@@ -4,7 +4,7 @@ import type { StoredSummary, SummariserDeps } from './summariser.ts';
 
 export interface LazyCompaction extends RunCompaction {
   /** See `Compactor.compact`. */
-  compact(who: ModelCaller, signal: AbortSignal): Promise<StoredSummary | undefined>;
+  compact(caller: ModelCaller, signal: AbortSignal): Promise<StoredSummary | undefined>;
   stop(): void;
 }
 
@@ -31,7 +31,7 @@ export function createLazyCompaction({ fault, ...deps }: SummariserDeps & { faul
       }
     },
     shorten: async (run, contextTokens, signal) => (await load()).shorten(run, contextTokens, signal),
-    compact: async (who, signal) => (await load()).compact(who, signal),
+    compact: async (caller, signal) => (await load()).compact(caller, signal),
     stop() {
       stopped = true;
       stop();

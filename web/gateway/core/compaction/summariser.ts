@@ -30,9 +30,9 @@ export interface SummariserDeps extends CompletionDeps {
   log: LogWriter;
   settings(): Settings;
   /** Stores facts worth remembering before a conversation is summarised; if undefined, no facts are requested. */
-  remember?: ((facts: readonly Fact[], who: ModelCaller, sources: readonly string[]) => Promise<void>) | undefined;
+  remember?: ((facts: readonly Fact[], caller: ModelCaller, sources: readonly string[]) => Promise<void>) | undefined;
   /** Whether facts of this session may be remembered. */
-  canRemember(who: ModelCaller): boolean;
+  canRemember(caller: ModelCaller): boolean;
 }
 
 /** A stored summary and its message. */
@@ -103,19 +103,19 @@ export class Summariser {
       tryInOrder(models, signal, async (chosen) => extractFacts(messages, await createRequest(chosen, 'memory')), onfailure),
     );
     const before = history.summary && StructuredSummary.parse(history.summary.summary);
-    const { summary, asking } = await tryInOrder(
+    const { summary, asking: summaryContext } = await tryInOrder(
       models,
       signal,
       async (chosen) => {
-        const asking = await createRequest(chosen, 'summary');
-        return { asking, summary: (await summarise(messages, asking, before)).toMarkdown() };
+        const context = await createRequest(chosen, 'summary');
+        return { asking: context, summary: (await summarise(messages, context, before)).toMarkdown() };
       },
       onfailure,
     );
     signal.throwIfAborted();
-    const after = await asking.count(toSummaryText({ summary }));
+    const after = await summaryContext.count(toSummaryText({ summary }));
     const compaction: Compaction = {
-      ...{ summary, trigger, model: asking.answeredBy(), at: clock.now() },
+      ...{ summary, trigger, model: summaryContext.answeredBy(), at: clock.now() },
       messages: messages.length + (history.summary?.messages ?? 0),
       ...computeTokenChange(counts, compact, after),
       ...(outside.length > 0 ? { outside } : {}),
@@ -151,15 +151,15 @@ export class Summariser {
   }
 
   /** A failure to store facts does not prevent the summary: all messages are kept anyway. */
-  async #storeFacts(who: ModelCaller, signal: AbortSignal, outside: readonly string[], find: () => Promise<Fact[]>): Promise<void> {
+  async #storeFacts(caller: ModelCaller, signal: AbortSignal, outside: readonly string[], find: () => Promise<Fact[]>): Promise<void> {
     const { remember, canRemember, log } = this.#deps;
-    if (!remember || !canRemember(who)) return;
+    if (!remember || !canRemember(caller)) return;
     try {
       const facts = await find();
-      if (facts.length > 0) await remember(facts, who, outside);
+      if (facts.length > 0) await remember(facts, caller, outside);
     } catch (error) {
       signal.throwIfAborted();
-      log.write('warn', 'compaction', `Could not extract memories from a conversation: ${toReason(error)}`, { session: who.key });
+      log.write('warn', 'compaction', `Could not extract memories from a conversation: ${toReason(error)}`, { session: caller.key });
     }
   }
 }

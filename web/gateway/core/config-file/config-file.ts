@@ -154,9 +154,9 @@ export class ConfigFile {
   async #reportInvalid({ path, hash }: { path: string; hash: string | null }, error: unknown): Promise<true> {
     if (!(error instanceof RpcError)) throw error;
     const key = getSettingPath(error);
-    const place = hash === null ? null : await this.#deps.bridge.call(configFilePort, 'config-file.place', { hash, key });
+    const placement = hash === null ? null : await this.#deps.bridge.call(configFilePort, 'config-file.place', { hash, key });
     this.#fileHash = hash;
-    this.#setState({ state: 'invalid', path, problem: { message: error.message, ...place } });
+    this.#setState({ state: 'invalid', path, problem: { message: error.message, ...placement } });
     return true;
   }
 
@@ -171,6 +171,6 @@ const invalidSetting = z.object({ issues: z.tuple([z.object({ key: z.string() })
 
 /** Dotted path of the setting that does not fit, the first if there are several; empty if the error names none. */
 function getSettingPath({ extra }: RpcError): string {
-  const told = invalidSetting.safeParse(extra.details);
-  return told.success ? (told.data.issues[0].key.split(', ', 1)[0] ?? '') : '';
+  const parsed = invalidSetting.safeParse(extra.details);
+  return parsed.success ? (parsed.data.issues[0].key.split(', ', 1)[0] ?? '') : '';
 }

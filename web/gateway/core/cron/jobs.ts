@@ -94,20 +94,20 @@ export class Jobs {
   async update(
     id: string,
     {
-      schedule: given,
+      schedule: input,
       ...change
     }: Partial<Pick<CronJobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
       schedule?: ScheduleInput | undefined;
     },
-    by?: string,
+    principal?: string,
   ): Promise<CronJob> {
     const { agents, clock } = this.#deps;
-    const schedule = given && this.parseSchedule(given, 'schedule');
+    const schedule = input && this.parseSchedule(input, 'schedule');
     if (change.agentId !== undefined) agents.get(change.agentId);
     const counted = schedule ? { schedule, since: clock.now() } : {};
     const message = change.message === undefined ? {} : { message: sanitizeMessage(change.message) };
     return this.#toJob(
-      await this.#change(id, ({ actsFor: _, ...job }) => ({ ...job, ...change, ...message, ...counted, ...toActsFor(by) })),
+      await this.#change(id, ({ actsFor: _, ...job }) => ({ ...job, ...change, ...message, ...counted, ...toActsFor(principal) })),
     );
   }
 
@@ -190,6 +190,7 @@ function toJobName(message: string): string {
 }
 
 /** A job whose content was set by a key runs with that key’s permissions. */
-const toActsFor = (by: string | undefined): Pick<CronJobDefinition, 'actsFor'> => (by?.startsWith('key:') ? { actsFor: by } : {});
+const toActsFor = (principal: string | undefined): Pick<CronJobDefinition, 'actsFor'> =>
+  principal?.startsWith('key:') ? { actsFor: principal } : {};
 
 const createNotFoundError = (id: string): RpcError => new RpcError('NOT_FOUND', `No job with id "${id}".`);

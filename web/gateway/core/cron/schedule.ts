@@ -62,8 +62,8 @@ export function parseSchedule(input: ScheduleInput, key: string): Schedule {
  * the schedule.
  */
 export function checkSchedule(schedule: Schedule, now: number, key: string): void {
-  const fail = (why: string): never => {
-    throw new RpcError('INVALID_PARAMS', `Invalid \`${key}\`: ${toClause(why)}.`);
+  const fail = (message: string): never => {
+    throw new RpcError('INVALID_PARAMS', `Invalid \`${key}\`: ${toClause(message)}.`);
   };
   if (schedule.kind === 'at' && schedule.at <= now) fail(`the time ${new Date(schedule.at).toISOString()} has passed`);
   if (schedule.kind !== 'cron') return;
@@ -74,8 +74,8 @@ export function checkSchedule(schedule: Schedule, now: number, key: string): voi
   try {
     next = getTicks(schedule, now, 'UTC').after(now);
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
-    fail(`"${expr}" is not a cron expression (${why})`);
+    const message = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
+    fail(`"${expr}" is not a cron expression (${message})`);
   }
   if (next === null) fail(`"${expr}" never matches`);
 }

@@ -125,11 +125,11 @@ export class Scheduler {
   /** Runs a due tick, or records that it was skipped. False if this host must not do that, or not yet. */
   async #handleDue(
     job: CronJobDefinition,
-    { tick, late, earlier }: NonNullable<SchedulePlan['due']>,
+    { tick, late: isLate, earlier }: NonNullable<SchedulePlan['due']>,
     runs: readonly JobRunRecord[],
   ): Promise<boolean> {
     const { vault, coordinator, records } = this.#deps;
-    if (late && !job.catchUp) {
+    if (isLate && !job.catchUp) {
       const count = (earlier?.count ?? 0) + 1;
       await this.#skip(job, { failures: 0, first: tick, ...earlier, last: tick, count });
       return true;

@@ -150,8 +150,8 @@ export class Devices {
 
   #isValid({ id, expiresAt, tries }: PairingRecord): boolean {
     const { clock } = this.#deps;
-    const left = Math.min(CODE_TTL_MS, expiresAt - clock.now());
-    const deadline = this.#deadlines.get(id) ?? clock.monotonic() + left;
+    const remainingMs = Math.min(CODE_TTL_MS, expiresAt - clock.now());
+    const deadline = this.#deadlines.get(id) ?? clock.monotonic() + remainingMs;
     this.#deadlines.set(id, deadline);
     return tries < MAX_ATTEMPTS && clock.monotonic() < deadline;
   }
@@ -160,20 +160,20 @@ export class Devices {
   async #countAttempt(records: readonly PairingRecord[]): Promise<number> {
     let charged = 0;
     for (const { id } of records) {
-      let left = false;
+      let hasAttemptsLeft = false;
       await this.#records.update(id, (before) => {
-        left = before?.state === 'pairing' && before.tries < MAX_ATTEMPTS;
-        return before?.state === 'pairing' && left ? { ...before, tries: before.tries + 1 } : undefined;
+        hasAttemptsLeft = before?.state === 'pairing' && before.tries < MAX_ATTEMPTS;
+        return before?.state === 'pairing' && hasAttemptsLeft ? { ...before, tries: before.tries + 1 } : undefined;
       });
-      if (left) charged++;
+      if (hasAttemptsLeft) charged++;
     }
     return charged;
   }
 
   async #removeExcess(): Promise<void> {
     const good = (await this.#listPending()).sort((a, b) => b.createdAt - a.createdAt).slice(0, MAX_CODES - 1);
-    const kept = new Set(good.map(({ id }) => id));
-    for (const { id, state } of await this.#records.list()) if (state === 'pairing' && !kept.has(id)) await this.#removePending(id);
+    const retainedIds = new Set(good.map(({ id }) => id));
+    for (const { id, state } of await this.#records.list()) if (state === 'pairing' && !retainedIds.has(id)) await this.#removePending(id);
   }
 
   /** Removes a device that has not been paired. */

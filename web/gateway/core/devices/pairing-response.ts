@@ -25,8 +25,8 @@ export interface PairingResponse {
  * do). Throws `INVALID_PARAMS`, which reveals nothing about codes.
  */
 export async function parsePairingResponse(response: string): Promise<PairingResponse> {
-  const [, publicKey = '', given = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(response) ?? [];
-  const [spki, signature] = [decodeBytes(publicKey), decodeBytes(given)];
+  const [, publicKey = '', encodedSignature = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(response) ?? [];
+  const [spki, signature] = [decodeBytes(publicKey), decodeBytes(encodedSignature)];
   if (!spki || !signature) throw createInvalidError('`response` must be `<public key>.<signature over the code>`, both in base64url');
   const kind = KEY_TYPES.find(({ prefix, bytes }) => spki.byteLength === bytes && toHex(spki).startsWith(prefix));
   if (!kind) throw createInvalidError('The public key in `response` must be an Ed25519 or P-256 key in SPKI format');
@@ -74,4 +74,4 @@ function decodeBytes(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-const createInvalidError = (what: string): RpcError => new RpcError('INVALID_PARAMS', `${what}.`);
+const createInvalidError = (message: string): RpcError => new RpcError('INVALID_PARAMS', `${message}.`);

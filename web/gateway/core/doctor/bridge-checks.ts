@@ -76,7 +76,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         const [first, ...more] = open;
         if (!first) return reportOk('Only you can access the token, the keys and the home directory.');
         const names = [first, ...more].map(({ path, mode }) => `${path} (mode ${mode})`).join(', ');
-        const commands = [first, ...more].map(({ path, wanted }) => `chmod ${wanted} '${path}'`).join('; ');
+        const commands = [first, ...more].map(({ path, wanted: mode }) => `chmod ${mode} '${path}'`).join('; ');
         return reportProblem('error', `Other users can read or change ${names}.`, `Run: ${commands}`);
       },
     },

@@ -16,7 +16,7 @@ export function clusterChecks({ sync }: Pick<DoctorDeps, 'sync'>): HealthCheck[]
   let pendingFacts: Promise<ClusterReport | null> | undefined;
   const getFacts = (): Promise<ClusterReport | null> => (pendingFacts ??= sync?.cluster() ?? Promise.resolve(null));
   const withObservation =
-    (toFinding: (seen: ServersReport, facts: ClusterReport) => Finding): HealthCheck['run'] =>
+    (toFinding: (report: ServersReport, facts: ClusterReport) => Finding): HealthCheck['run'] =>
     async () => {
       const found = await getFacts();
       return found?.seen ? toFinding(found.seen, found) : null;
@@ -113,13 +113,13 @@ function checkStorage({ storage: { used, limit }, streams }: ServersReport): Fin
     ...(limit === null ? [] : [{ what: 'The account', used, limit }]),
     ...streams.flatMap(({ name, bytes, maxBytes }) => (maxBytes === null ? [] : [{ what: name, used: bytes, limit: maxBytes }])),
   ].sort((a, b) => b.used / b.limit - a.used / a.limit);
-  const [worst] = limits;
+  const [highest] = limits;
   const own = formatMegabytes(streams.reduce((sum, { bytes }) => sum + bytes, 0));
-  if (!worst) return reportOk(`The vault uses ${own} on each of its servers. There is no limit besides disk space.`);
-  const summary = `${worst.what} uses ${formatMegabytes(worst.used)} of ${formatMegabytes(worst.limit)}`;
-  if (worst.used < WARNING_RATIO * worst.limit) return reportOk(`${summary}. The vault uses ${own} on each of its servers.`);
+  if (!highest) return reportOk(`The vault uses ${own} on each of its servers. There is no limit besides disk space.`);
+  const summary = `${highest.what} uses ${formatMegabytes(highest.used)} of ${formatMegabytes(highest.limit)}`;
+  if (highest.used < WARNING_RATIO * highest.limit) return reportOk(`${summary}. The vault uses ${own} on each of its servers.`);
   return reportProblem(
-    worst.used < ERROR_RATIO * worst.limit ? 'warning' : 'error',
+    highest.used < ERROR_RATIO * highest.limit ? 'warning' : 'error',
     `${summary}. When it is full, changes are only kept on this computer.`,
     `Ask an operator to raise the limit. ${formatCommand('sync permissions --storage')} prints an account with a higher one.`,
   );

@@ -49,4 +49,4 @@ export interface DocumentReader {
 }
 
 /** The error for an unreadable file. */
-export const createUnreadableError = (name: string, why: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${why}.`);
+export const createUnreadableError = (name: string, problem: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${problem}.`);

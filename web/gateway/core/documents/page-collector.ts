@@ -22,8 +22,8 @@ export class PageCollector {
 
   /** Leaves the remaining pages for the next request. */
   stop(): void {
-    const rest = this.#requested.slice(this.included.length);
-    if (!this.next && rest.length > 0) this.next = { pages: formatNumberRanges(rest) };
+    const remaining = this.#requested.slice(this.included.length);
+    if (!this.next && remaining.length > 0) this.next = { pages: formatNumberRanges(remaining) };
   }
 
   /** Adds the next wanted page; false if there is no room for another one. */
@@ -36,9 +36,9 @@ export class PageCollector {
       return false;
     }
     this.included.push(number);
-    const rest = first ? block.slice(this.#offset) : block;
-    this.text += `${first ? '' : '\n\n'}${rest.slice(0, this.#limit)}`;
-    if (rest.length <= this.#limit) return true;
+    const remaining = first ? block.slice(this.#offset) : block;
+    this.text += `${first ? '' : '\n\n'}${remaining.slice(0, this.#limit)}`;
+    if (remaining.length <= this.#limit) return true;
     this.next = { pages: formatNumberRanges(this.#requested), offset: this.#offset + this.#limit };
     return false;
   }

@@ -41,8 +41,8 @@ export function findBlock(rows: readonly PdfRow[], at: number): { text: string; 
     if (isContinuation && (columnIndexes[0] === 0 || gap > MAX_LINE_GAP)) break;
     const targetRow = isContinuation ? (table.at(-1) ?? []) : columns.map(() => '');
     if (!isContinuation) table.push(targetRow);
-    for (const [nth, cell] of row.cells.entries()) {
-      const columnIndex = columnIndexes[nth] ?? 0;
+    for (const [index, cell] of row.cells.entries()) {
+      const columnIndex = columnIndexes[index] ?? 0;
       const column = columns[columnIndex];
       targetRow[columnIndex] = targetRow[columnIndex] ? `${targetRow[columnIndex]} ${cell.text}` : cell.text;
       if (column) Object.assign(column, { left: Math.min(column.left, cell.left), right: Math.max(column.right, cell.right) });
@@ -60,7 +60,7 @@ export function findBlock(rows: readonly PdfRow[], at: number): { text: string; 
 function findColumns(cells: readonly PdfCell[], columns: readonly { left: number; right: number }[]): number[] | undefined {
   const columnIndexes: number[] = [];
   for (const { left, right } of cells) {
-    const overlapping = columns.flatMap((column, nth) => (left <= column.right && column.left <= right ? [nth] : []));
+    const overlapping = columns.flatMap((column, index) => (left <= column.right && column.left <= right ? [index] : []));
     const [columnIndex] = overlapping;
     if (columnIndex === undefined || overlapping.length > 1 || columnIndex <= (columnIndexes.at(-1) ?? -1)) return undefined;
     columnIndexes.push(columnIndex);

@@ -141,8 +141,8 @@ function toPdfPiece({
   height: number;
   hasEOL: boolean;
 }): PdfPiece {
-  const [, , skew = 0, rise = 0] = transform;
-  return { text: str, ...toPosition(transform), width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
+  const [, , skew = 0, slope = 0] = transform;
+  return { text: str, ...toPosition(transform), width, height: height || Math.hypot(skew, slope), endsLine: hasEOL };
 }
 
 async function readTitle(pdf: PdfFile): Promise<string | undefined> {

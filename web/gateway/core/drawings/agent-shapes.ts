@@ -68,39 +68,41 @@ const UNSTYLED_KINDS: readonly Kind[] = ['highlighter', 'marker', 'redaction', '
  * that would uncover something: redactions, blurs, and shapes that they touch stay unchanged. Throws `NOT_FOUND` for a shape that the agent
  * cannot see.
  */
-export function drawShapes(on: Drawing, { add, change, remove }: DrawingEdits): string[] {
+export function drawShapes(drawing: Drawing, { add, change, remove }: DrawingEdits): string[] {
   const writes: [string, FieldValues][] = [];
-  if (on.shapes.length + add.length > LIMITS.shapes)
+  if (drawing.shapes.length + add.length > LIMITS.shapes)
     throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
-  const visible = findVisibleShapes(on);
+  const visible = findVisibleShapes(drawing);
   const requireChangeable = (id: string, path: string) => {
-    const shape = on.shape(id);
+    const shape = drawing.shape(id);
     if (!shape || shape.hidden) throw new RpcError('NOT_FOUND', `No shape with id "${id}" (\`${path}\`).`);
     if (isCover(shape) || !visible.has(shape))
       throw new RpcError('INVALID_PARAMS', `\`${path}\` can’t change redactions, blurs or shapes that they touch.`);
     if (shape.locked) throw new RpcError('INVALID_PARAMS', `Shape "${id}" is locked (\`${path}\`).`);
     return shape;
   };
-  change.forEach(({ id, ...given }, nth) => {
-    const { kind } = requireChangeable(id, `change.${nth}.id`);
-    writes.push([id, parseOrThrow(`change.${nth}`, () => parsePartialFields(kind, given))]);
+  change.forEach(({ id, ...values }, index) => {
+    const { kind } = requireChangeable(id, `change.${index}.id`);
+    writes.push([id, parseOrThrow(`change.${index}`, () => parsePartialFields(kind, values))]);
   });
-  remove.forEach((id, nth) => {
-    requireChangeable(id, `remove.${nth}`);
+  remove.forEach((id, index) => {
+    requireChangeable(id, `remove.${index}`);
     writes.push([id, { removed: true }]);
   });
-  let order = on.shapes.at(-1)?.order ?? null;
-  const added = add.map(({ kind, ...given }, nth) => {
+  let order = drawing.shapes.at(-1)?.order ?? null;
+  const added = add.map(({ kind, ...values }, index) => {
     order = generateKeyBetween(order, null);
-    const look = UNSTYLED_KINDS.includes(kind)
+    const style = UNSTYLED_KINDS.includes(kind)
       ? {}
       : Object.fromEntries(Object.entries(DEFAULT_STYLE).filter(([field]) => getFieldNames(kind).includes(field)));
-    const shape = parseOrThrow(`add.${nth}`, () => createShapeFields(kind, { ...look, ...given } as NewShape<typeof kind>, order ?? ''));
+    const shape = parseOrThrow(`add.${index}`, () =>
+      createShapeFields(kind, { ...style, ...values } as NewShape<typeof kind>, order ?? ''),
+    );
     const id = `${AGENT_SHAPE_PREFIX}${crypto.randomUUID()}`;
     writes.push([id, { ...(shape as FieldValues), removed: false }]);
     return id;
   });
-  on.write(writes);
+  drawing.write(writes);
   return added;
 }
 

@@ -60,10 +60,13 @@ export class DrawingStore {
   }
 
   /** Creates a drawing with its initial content. Throws `INVALID_PARAMS`. */
-  async create(made: Pick<DrawingRecord, 'title' | 'width' | 'height' | 'background'>, changes: readonly Change[]): Promise<DrawingEntry> {
+  async create(
+    fields: Pick<DrawingRecord, 'title' | 'width' | 'height' | 'background'>,
+    changes: readonly Change[],
+  ): Promise<DrawingEntry> {
     const { vault, clock } = this.#deps;
     this.#rejectFuture(changes);
-    const record: DrawingRecord = { id: crypto.randomUUID(), ...made, createdAt: clock.now() };
+    const record: DrawingRecord = { id: crypto.randomUUID(), ...fields, createdAt: clock.now() };
     const live = new LiveChanges();
     const { effective } = live.add(changes);
     rejectTooLarge(live);
@@ -106,13 +109,13 @@ export class DrawingStore {
    * Calls `draw` with the current drawing, stores all its changes at once, and returns its result. Throws `NOT_FOUND`, and what `draw`
    * throws.
    */
-  async edit<T>(id: string, draw: (on: Drawing) => T): Promise<T> {
+  async edit<T>(id: string, draw: (drawing: Drawing) => T): Promise<T> {
     return this.#enqueue(id, async () => {
       const drawing = await this.#build(await this.#get(id));
-      const made: Change[] = [];
-      drawing.onChange(({ changes }) => void made.push(...changes));
+      const recorded: Change[] = [];
+      drawing.onChange(({ changes }) => void recorded.push(...changes));
       const result = draw(drawing);
-      await this.#store(id, made);
+      await this.#store(id, recorded);
       return result;
     });
   }
@@ -137,8 +140,8 @@ export class DrawingStore {
   }
 
   /** Shows others the shape that the caller is drawing; null ends that. Throws `INVALID_PARAMS`. */
-  draft(...given: Parameters<Drafts['update']>): void {
-    this.#drafts.update(...given);
+  draft(...args: Parameters<Drafts['update']>): void {
+    this.#drafts.update(...args);
   }
 
   /** Called when changes of other hosts have been stored. */

@@ -31,30 +31,30 @@ export class LiveChanges {
 
   /** Adds changes, like `Drawing.merge`: in any order, and repeatedly. */
   add(changes: readonly Change[]): AddResult {
-    const taken = new Map<string, Change>();
-    const spent: ChangeName[] = [];
+    const added = new Map<string, Change>();
+    const overridden: ChangeName[] = [];
     for (const change of changes) {
       const { id, at, set } = change;
       const name = toName(change);
       if (this.#changes.has(name)) continue;
       const fields = this.#fields.get(id) ?? new Map<string, string>();
-      let won = 0;
+      let wonFields = 0;
       for (const field of Object.keys(set)) {
         const before = fields.get(field);
         if (before !== undefined && before >= at) continue;
         fields.set(field, at);
-        won++;
-        if (before !== undefined) spent.push(...this.#overrideField(toName({ id, at: before })));
+        wonFields++;
+        if (before !== undefined) overridden.push(...this.#overrideField(toName({ id, at: before })));
       }
-      if (won === 0) continue;
+      if (wonFields === 0) continue;
       this.#fields.set(id, fields);
       const chars = JSON.stringify(change).length;
-      this.#changes.set(name, { id, at, fields: won, chars });
+      this.#changes.set(name, { id, at, fields: wonFields, chars });
       this.#chars += chars;
-      taken.set(name, change);
+      added.set(name, change);
     }
-    const kept = [...taken.values()].filter((change) => this.#changes.has(toName(change)));
-    return { effective: kept, obsolete: spent.filter((change) => !taken.has(toName(change))) };
+    const effective = [...added.values()].filter((change) => this.#changes.has(toName(change)));
+    return { effective, obsolete: overridden.filter((change) => !added.has(toName(change))) };
   }
 
   /** Whether it is the change that removed its shape. */

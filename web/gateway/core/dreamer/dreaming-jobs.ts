@@ -6,11 +6,11 @@ import type { Settings } from '../settings-schema.ts';
 
 /** Agents that dream, one per workspace, because agents of one workspace share its memory. `main` goes first, then by id. */
 export function getDreamingAgents(agents: Pick<Agents, 'list'>): Agent[] {
-  const taken = new Set<string>();
+  const usedIds = new Set<string>();
   return agents.list().filter((agent) => {
     const workspace = getWorkspaceName(agent);
-    if (agent.config.memory === false || taken.has(workspace)) return false;
-    taken.add(workspace);
+    if (agent.config.memory === false || usedIds.has(workspace)) return false;
+    usedIds.add(workspace);
     return true;
   });
 }

@@ -31,7 +31,7 @@ export async function getDreamingStatus(
   const problem = findScheduleProblem(settings(), now());
   const next = async (): Promise<number | null> => {
     if (!enabled || !remembers || problem !== undefined) return null;
-    const enabledJob = (await jobs()).find(({ id, enabled: on }) => on && id === toDreamingJobId(target.name));
+    const enabledJob = (await jobs()).find(({ id, enabled: isEnabled }) => isEnabled && id === toDreamingJobId(target.name));
     // The settings may be newer than the job, which is updated after them.
     const job = enabledJob && formatSchedule(enabledJob.schedule) === cron ? enabledJob : undefined;
     return job ? job.nextRunAt : getTicks({ kind: 'cron', expr: cron, tz: config.timezone }, 0, timeZone()).after(now());

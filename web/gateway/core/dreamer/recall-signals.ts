@@ -39,13 +39,13 @@ export async function collectRecalls({
   const sources = new RecallSourceFinder(workspace, pace);
   const all = [];
   for (const { id, at, query, memories } of recalling) {
-    const noted: SignalInput[] = [];
+    const signals: SignalInput[] = [];
     for (const piece of memories) {
       const source = await sources.find(piece);
       if (source && isInformative(source.content))
-        noted.push({ ...source, query, tags: piece.tags, score: piece.score, at: Math.min(at, until) });
+        signals.push({ ...source, query, tags: piece.tags, score: piece.score, at: Math.min(at, until) });
     }
-    all.push({ id, at, noted });
+    all.push({ id, at, noted: signals });
   }
   return signals.noteRecalls(all, until);
 }

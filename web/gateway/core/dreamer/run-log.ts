@@ -35,8 +35,8 @@ export class RunLog {
   async list(now: number, isActive: (id: string) => boolean): Promise<{ runs: DreamRun[]; broken: BrokenLine[] }> {
     const { values, broken } = parseJsonLines((await this.#workspace.read(RUNS_FILE)) ?? '', storedRun, RUNS_FILE);
     const runs = values.map(({ value: { executor, ...run } }): DreamRun => {
-      const goesOn = isActive(run.id) || (executor !== this.#executor && now - run.startedAt < MAX_RUN_MS);
-      return run.state === 'running' && !goesOn ? { ...run, state: 'interrupted', phase: null } : run;
+      const isRunning = isActive(run.id) || (executor !== this.#executor && now - run.startedAt < MAX_RUN_MS);
+      return run.state === 'running' && !isRunning ? { ...run, state: 'interrupted', phase: null } : run;
     });
     return {
       runs: runs.sort((a, b) => b.startedAt - a.startedAt),

@@ -25,8 +25,8 @@ export class DreamingConfig {
   readonly promotion: 'propose' | 'promote';
 
   /** Throws an Error that names the invalid setting. */
-  constructor(given: DreamingConfigInput | Record<string, unknown> = {}) {
-    const read = parseSettings(dreamingFields, given);
+  constructor(input: DreamingConfigInput | Record<string, unknown> = {}) {
+    const read = parseSettings(dreamingFields, input);
     checkSchedule({ kind: 'cron', expr: read.cron, tz: read.timezone }, 0, 'cron');
     this.enabled = read.enabled;
     this.cron = read.cron;

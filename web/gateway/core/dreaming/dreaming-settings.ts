@@ -21,12 +21,12 @@ const weights = z
     conceptual: weight.default(0.1),
   })
   .prefault({})
-  .transform((given, context) => {
-    const sum = COMPONENTS.reduce((all, name) => all + given[name], 0);
+  .transform((input, context) => {
+    const sum = COMPONENTS.reduce((all, name) => all + input[name], 0);
     if (sum <= 0) context.addIssue({ code: 'custom', message: 'must include at least one weight above 0' });
     // Weights that add up to 1, apart from rounding, stay as written.
-    if (sum <= 0 || Math.abs(sum - 1) < 1e-9) return given;
-    const { frequency, relevance, diversity, recency, consolidation, conceptual } = given;
+    if (sum <= 0 || Math.abs(sum - 1) < 1e-9) return input;
+    const { frequency, relevance, diversity, recency, consolidation, conceptual } = input;
     return {
       frequency: frequency / sum,
       relevance: relevance / sum,
@@ -37,7 +37,7 @@ const weights = z
     };
   });
 
-const toCountSchema = (least: number, most: number): z.ZodNumber => z.number().int().min(least).max(most);
+const toCountSchema = (min: number, max: number): z.ZodNumber => z.number().int().min(min).max(max);
 const timezone = z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin');
 const cron = z.string().trim().min(1).max(200);
 
@@ -56,7 +56,7 @@ const fields = {
   recencyHalfLifeDays: z.number().positive().max(36_500).default(7),
   maxAgeDays: toCountSchema(1, 36_500).default(30),
   storage: z
-    .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), z.enum(StorageMode))
+    .preprocess((input) => (typeof input === 'string' ? input.toLowerCase() : input), z.enum(StorageMode))
     .default(StorageMode.INLINE),
   scoringWeights: weights,
   /** `propose`: promotions wait for a user's approval. `promote`: they are written at once. */

@@ -33,11 +33,11 @@ export async function inheritRecalls(signals: readonly ShortTermSignal[], pace: 
   /** Adds the recalls of larger excerpts that contain the signal. */
   function addRecalls(signal: ShortTermSignal, file: readonly ShortTermSignal[]): ShortTermSignal {
     const text = texts.get(signal) ?? '';
-    const wholes = file.filter((each) => each !== signal && pieces.get(each)?.includes(text) === true);
-    if (wholes.length === 0) return signal;
-    const recalls = [...signal.recalls, ...wholes.flatMap((each) => each.recalls)].sort((a, b) => a.at - b.at);
-    const recallCount = signal.recallCount + wholes.reduce((sum, each) => sum + each.recallCount, 0);
-    return { ...signal, query: signal.query || (wholes[0]?.query ?? ''), recalls, recallCount };
+    const containing = file.filter((each) => each !== signal && pieces.get(each)?.includes(text) === true);
+    if (containing.length === 0) return signal;
+    const recalls = [...signal.recalls, ...containing.flatMap((each) => each.recalls)].sort((a, b) => a.at - b.at);
+    const recallCount = signal.recallCount + containing.reduce((sum, each) => sum + each.recallCount, 0);
+    return { ...signal, query: signal.query || (containing[0]?.query ?? ''), recalls, recallCount };
   }
 }
 

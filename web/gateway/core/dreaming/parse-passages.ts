@@ -66,8 +66,8 @@ function createPassageParser(): PassageParser {
     if (QUOTE_END.test(raw)) block = false;
     if (raw.trim() === '' || (fence === undefined && HEADING.test(raw))) return close();
     // A quotation continues to the end of its paragraph, even without `>`.
-    const goesOn = open?.untrusted === QUOTED_REASON && !ITEM.test(raw);
-    const quoted = fence !== undefined || inBlock || QUOTE.test(raw) || goesOn;
+    const continuesQuote = open?.untrusted === QUOTED_REASON && !ITEM.test(raw);
+    const quoted = fence !== undefined || inBlock || QUOTE.test(raw) || continuesQuote;
     const untrusted = region !== undefined ? region.why : quoted ? QUOTED_REASON : undefined;
     const text = (quoted ? raw.replace(ITEM, '').replace(/^[\s>]+/, '') : raw.replace(ITEM, '')).trim();
     if (text === '') return close();

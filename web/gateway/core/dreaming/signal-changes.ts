@@ -4,16 +4,16 @@ import { getLastActive, type Recall, type ShortTermSignal } from './signal.ts';
 export const MAX_RECALLS = 32;
 
 /** Changes existing signals, in the map too. */
-export function updateSignals<Given extends { contentHash: string }>(
+export function updateSignals<Update extends { contentHash: string }>(
   signals: Map<string, ShortTermSignal>,
-  all: readonly Given[],
-  change: (signal: ShortTermSignal, given: Given) => ShortTermSignal,
+  all: readonly Update[],
+  change: (signal: ShortTermSignal, update: Update) => ShortTermSignal,
 ): ShortTermSignal[] {
-  return all.flatMap((given) => {
-    const signal = signals.get(given.contentHash);
+  return all.flatMap((update) => {
+    const signal = signals.get(update.contentHash);
     if (!signal) return [];
-    const changed = change(signal, given);
-    signals.set(given.contentHash, changed);
+    const changed = change(signal, update);
+    signals.set(update.contentHash, changed);
     return [changed];
   });
 }
@@ -24,13 +24,13 @@ export const compareForRemoval = (a: ShortTermSignal, b: ShortTermSignal): numbe
 
 /** Drops the oldest recalls whose query and day others share, so that counts of distinct ones stay the same. */
 export function trimRecalls(recalls: Recall[]): Recall[] {
-  const left = [...recalls];
-  while (left.length > MAX_RECALLS) {
-    const spare = left.findIndex((each, index) => {
-      const others = left.filter((_, at) => at !== index);
+  const remaining = [...recalls];
+  while (remaining.length > MAX_RECALLS) {
+    const redundant = remaining.findIndex((each, index) => {
+      const others = remaining.filter((_, at) => at !== index);
       return others.some(({ query }) => query === each.query) && others.some(({ day }) => day === each.day);
     });
-    left.splice(Math.max(0, spare), 1);
+    remaining.splice(Math.max(0, redundant), 1);
   }
-  return left;
+  return remaining;
 }

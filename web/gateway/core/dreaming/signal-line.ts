@@ -3,7 +3,7 @@ import type { ShortTermSignal } from './signal.ts';
 
 export const MAX_CONTENT_CHARS = 4000;
 const MAX_TAGS = 32;
-const whole = z.number().int().min(0);
+const count = z.number().int().min(0);
 const day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 /** Milliseconds since the Unix epoch, within the range of `Date`. */
 const instant = z.number().min(0).max(8_640_000_000_000_000);
@@ -15,9 +15,9 @@ const line = z.looseObject({
   tags: z.array(z.string()).default([]),
   content_hash: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: instant,
-  recall_count: whole.default(0),
+  recall_count: count.default(0),
   recalls: z.array(z.object({ query: z.string(), day, score: z.number().min(0).max(1), at: instant })).default([]),
-  consolidations: whole.default(0),
+  consolidations: count.default(0),
   consolidation_days: z.array(day).default([]),
   untrusted: z.string().optional(),
 });
@@ -56,5 +56,5 @@ export function formatSignal(signal: ShortTermSignal): string {
 }
 
 /** Distinct tags, trimmed. */
-export const mergeTags = (...given: (readonly string[])[]): string[] =>
-  [...new Set(given.flat().map((tag) => tag.trim().slice(0, 100)))].filter((tag) => tag !== '').slice(0, MAX_TAGS);
+export const mergeTags = (...tagLists: (readonly string[])[]): string[] =>
+  [...new Set(tagLists.flat().map((tag) => tag.trim().slice(0, 100)))].filter((tag) => tag !== '').slice(0, MAX_TAGS);

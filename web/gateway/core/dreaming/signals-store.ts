@@ -102,8 +102,8 @@ export class SignalsStore {
   async noteRecalls(all: readonly MessageRecalls[], until: number): Promise<number> {
     let count = 0;
     await this.#change(
-      async (signals, taken) => {
-        const fresh = all.filter(({ id }) => taken?.messages.has(id) !== true);
+      async (signals, counted) => {
+        const fresh = all.filter(({ id }) => counted?.messages.has(id) !== true);
         count = fresh.length;
         return this.#noted(
           signals,
@@ -121,14 +121,14 @@ export class SignalsStore {
   }
 
   async #noted(signals: Map<string, ShortTermSignal>, all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
-    const noted: ShortTermSignal[] = [];
+    const recorded: ShortTermSignal[] = [];
     for (const each of all) {
       const contentHash = await computeCheckedHash(each);
       const signal = this.#with(signals.get(contentHash), each, contentHash);
       signals.set(contentHash, signal);
-      noted.push(signal);
+      recorded.push(signal);
     }
-    return noted;
+    return recorded;
   }
 
   /** Records that a phase found the content again, or promoted it. Throws an Error if the signal does not exist. */
@@ -209,7 +209,7 @@ export class SignalsStore {
 
   /** Writes the result of `change`, which operates on a copy, so that a failed write leaves no trace in memory. */
   #change(
-    change: (signals: Map<string, ShortTermSignal>, taken: CountedMessages | undefined) => ShortTermSignal[] | Promise<ShortTermSignal[]>,
+    change: (signals: Map<string, ShortTermSignal>, counted: CountedMessages | undefined) => ShortTermSignal[] | Promise<ShortTermSignal[]>,
     more?: CountedMessages,
   ): Promise<ShortTermSignal[]> {
     return this.#inTurn(async () => {
@@ -232,11 +232,12 @@ export class SignalsStore {
   }
 
   /** `before`: the expected content of the file. Throws `FileChangedError`, without writing, if it has changed. */
-  async #rewrite(before: string | undefined, { signals, broken, taken }: LoadedSignals, without: ReadonlySet<string>): Promise<void> {
-    const left = [...signals.values()].filter(({ contentHash }) => !without.has(contentHash));
-    const file = broken.map(({ text }) => `${text}\n`).join('') + left.map(formatSignal).join('') + (taken ? formatCounted(taken) : '');
-    await this.#workspace.update(SIGNALS_FILE, (there) => {
-      if (there !== before) throw new FileChangedError();
+  async #rewrite(before: string | undefined, { signals, broken, taken }: LoadedSignals, removedHashes: ReadonlySet<string>): Promise<void> {
+    const remaining = [...signals.values()].filter(({ contentHash }) => !removedHashes.has(contentHash));
+    const file =
+      broken.map(({ text }) => `${text}\n`).join('') + remaining.map(formatSignal).join('') + (taken ? formatCounted(taken) : '');
+    await this.#workspace.update(SIGNALS_FILE, (stored) => {
+      if (stored !== before) throw new FileChangedError();
       return file;
     });
     this.#loaded = undefined;
@@ -269,18 +270,18 @@ export class SignalsStore {
     return loaded;
   }
 
-  #with(known: ShortTermSignal | undefined, noted: SignalInput, contentHash: string): ShortTermSignal {
-    const at = noted.at ?? this.#now();
-    const query = (noted.query ?? '').trim().slice(0, MAX_QUERY_CHARS);
-    const recall = query === '' ? [] : [{ query, day: this.#dayOf(at), score: clamp(noted.score ?? DEFAULT_SCORE), at }];
+  #with(known: ShortTermSignal | undefined, input: SignalInput, contentHash: string): ShortTermSignal {
+    const at = input.at ?? this.#now();
+    const query = (input.query ?? '').trim().slice(0, MAX_QUERY_CHARS);
+    const recall = query === '' ? [] : [{ query, day: this.#dayOf(at), score: clamp(input.score ?? DEFAULT_SCORE), at }];
     // A trusted source replaces an untrusted one that was noted before.
-    const better = !known || (known.untrusted !== undefined && noted.untrusted === undefined && query === '');
-    const { sourceRef, untrusted } = better ? noted : known;
+    const better = !known || (known.untrusted !== undefined && input.untrusted === undefined && query === '');
+    const { sourceRef, untrusted } = better ? input : known;
     return {
-      content: known?.content ?? noted.content.trim(),
+      content: known?.content ?? input.content.trim(),
       sourceRef,
       query: known?.query || query,
-      tags: mergeTags(known?.tags ?? [], noted.tags ?? []),
+      tags: mergeTags(known?.tags ?? [], input.tags ?? []),
       contentHash,
       createdAt: Math.min(known?.createdAt ?? at, at),
       recallCount: (known?.recallCount ?? 0) + recall.length,

@@ -34,11 +34,11 @@ export async function findThemes(
   for (const set of terms) {
     await pace();
     const own = [...set].filter((term) => frequent.has(term)).sort();
-    own.forEach((one, index) => {
+    own.forEach((signal, index) => {
       for (const other of own.slice(index + 1)) {
-        const known = pairs.get(`${one} ${other}`);
+        const known = pairs.get(`${signal} ${other}`);
         if (known) known.count++;
-        else pairs.set(`${one} ${other}`, { pair: [one, other], count: 1 });
+        else pairs.set(`${signal} ${other}`, { pair: [signal, other], count: 1 });
       }
     });
   }

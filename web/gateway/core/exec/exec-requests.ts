@@ -65,7 +65,7 @@ export class ExecRequests {
       toExpired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'No response in time' }),
       toOrphaned: (before, at) => toOrphaned(before, at, vault),
       onStatusChange: (record, before) => emitExecEvents(deps.hub, record, before),
-      onOwnChange: (record, taken) => this.#handleOwnChange(record, taken),
+      onOwnChange: (record, isClaimed) => this.#handleOwnChange(record, isClaimed),
       fault,
     });
   }
@@ -121,15 +121,15 @@ export class ExecRequests {
       outside,
       readOutside,
       isGranted = () => false,
-      ...who
+      ...requester
     }: CommandRequest,
     signal: AbortSignal,
   ): Promise<ExecRequest> {
     const { bridge, vault, clock, labels } = this.#deps;
     const written = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
-    const { asked, resolved: found } = await resolveCommand(bridge, written, signal);
-    const { earlierHash, workspaces = [], ...resolved } = found;
-    const policy = await findPolicy(vault, { ...resolved, ...who, earlierHash });
+    const { asked, resolved: resolution } = await resolveCommand(bridge, written, signal);
+    const { earlierHash, workspaces = [], ...resolved } = resolution;
+    const policy = await findPolicy(vault, { ...resolved, ...requester, earlierHash });
     const { paths, sources } = await findUnreviewedFiles(labels, workspaces);
     const isAccepted = sources.length === 0 || isGranted(sources);
     const covered = policy !== undefined && (outside ?? []).every((source) => policy.outside?.includes(source));
@@ -137,7 +137,7 @@ export class ExecRequests {
     const record: ExecRecord = {
       ...asked,
       ...resolved,
-      ...who,
+      ...requester,
       ...(purpose === undefined ? {} : { purpose }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(outside === undefined ? {} : { outside }),

@@ -50,10 +50,10 @@ export const createExecTool = ({ approvalService, policy, gate }: ExecToolDeps):
       const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await approvalService();
       const grantee = toGrantee(principal, agentId);
-      const by = { agentId, sessionId, runId, toolCallId, grantee, isGranted: isAllowed };
-      const wanted = { command, args, workingDir, purpose: purpose || undefined, approved, ...by };
+      const requester = { agentId, sessionId, runId, toolCallId, grantee, isGranted: isAllowed };
+      const commandRequest = { command, args, workingDir, purpose: purpose || undefined, approved, ...requester };
       const tainted = sources.length === 0 ? {} : { readOutside: [...sources], ...(isOpen ? {} : { outside: [...sources] }) };
-      const request = await exec.perform({ ...wanted, ...tainted }, signal);
+      const request = await exec.perform({ ...commandRequest, ...tainted }, signal);
       // Its output may quote any page or file.
       if (!isSilent(request)) taint?.add([toSource('command', request.command)]);
       if (request.status !== 'completed' && request.status !== 'failed') throw createRefusalError('The command', request);

@@ -15,8 +15,8 @@ export async function executeCommand(
   onoutput: (stream: OutputName, text: string) => void,
 ): Promise<CommandOutcome> {
   const params = { command, args, workingDir, hash, timeoutMs };
-  const on = { 'exec.output': ({ stream, text }: { stream: OutputName; text: string }) => onoutput(stream, text) };
-  const ended = await bridge.call(execPort, 'exec.run', params, { signal, on });
+  const listeners = { 'exec.output': ({ stream, text }: { stream: OutputName; text: string }) => onoutput(stream, text) };
+  const ended = await bridge.call(execPort, 'exec.run', params, { signal, on: listeners });
   let reason: string | undefined;
   if (ended.timedOut) reason = `Timed out after ${Math.round(timeoutMs / 1000)} s`;
   else if (ended.signal !== null) reason = `Ended by ${ended.signal}`;

@@ -16,7 +16,7 @@ const missingProgram = z.object({ reason: z.literal('missing'), program: z.strin
  */
 export async function resolveCommand(
   bridge: Bridge,
-  asked: CommandParams,
+  requested: CommandParams,
   signal: AbortSignal,
 ): Promise<{ asked: CommandParams; resolved: ContractResult<Contract> }> {
   const resolve = async (params: CommandParams) => ({
@@ -24,12 +24,12 @@ export async function resolveCommand(
     resolved: await bridge.call(execPort, 'exec.resolve', params, { signal }),
   });
   try {
-    return await resolve(asked);
+    return await resolve(requested);
   } catch (error) {
-    if (asked.args.length > 0 || !isProgramMissing(error, asked.command)) throw error;
-    const [command, ...args] = toWords(asked.command);
-    if (command === undefined || command === asked.command) throw error;
-    return await resolve({ ...asked, command, args });
+    if (requested.args.length > 0 || !isProgramMissing(error, requested.command)) throw error;
+    const [command, ...args] = toWords(requested.command);
+    if (command === undefined || command === requested.command) throw error;
+    return await resolve({ ...requested, command, args });
   }
 }
 

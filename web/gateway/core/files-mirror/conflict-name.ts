@@ -11,13 +11,13 @@ const encoder = new TextEncoder();
 export function toConflictName(path: string, { at, timeZone, count }: { at: number; timeZone: string; count: number }): string {
   const { folder, stem, ending } = splitPath(path);
   const tail = `${CONFLICT_MARK}${formatMinute(at, timeZone)}${count > 1 ? ` ${count}` : ''})${ending}`;
-  const kept = Array.from(stem);
+  const chars = Array.from(stem);
   const isTooLong = (): boolean => {
-    const name = kept.join('') + tail;
+    const name = chars.join('') + tail;
     return folder.length + name.length > MAX_PATH_CHARS || encoder.encode(name).length > MAX_NAME_BYTES;
   };
-  while (kept.length > 0 && isTooLong()) kept.pop();
-  return folder + kept.join('') + tail;
+  while (chars.length > 0 && isTooLong()) chars.pop();
+  return folder + chars.join('') + tail;
 }
 
 /** Whether a path is named like a conflict copy. */

@@ -26,7 +26,7 @@ export interface FileExchangeDeps {
   /** Called before these files receive their content from disk. */
   beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
   /** Reports that a file cannot be synced in its current state. */
-  skip(row: FileState, why: string): void;
+  skip(row: FileState, reason: string): void;
 }
 
 const TOO_LARGE = `it is larger than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;

@@ -28,8 +28,8 @@ export interface FilesMirrorDeps {
   isActive(): boolean;
   /** Called before these files of a workspace get the content that they have on disk. */
   beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
-  /** All folders matched the vault as of `lookedAt`. */
-  onSynced(lookedAt: number): Promise<void>;
+  /** All folders matched the vault as of `checkedAt`. */
+  onSynced(checkedAt: number): Promise<void>;
   fault(error: unknown): RpcError;
 }
 
@@ -86,11 +86,11 @@ export class FilesMirror {
   }
 
   /** Resumes a stopped workspace and returns its state; undefined if the workspace is not mirrored. */
-  resume(workspace: string, gone: MissingFilesChoice): Promise<MirrorState | undefined> {
+  resume(workspace: string, choice: MissingFilesChoice): Promise<MirrorState | undefined> {
     return this.#mutex.run(async () => {
       const mirror = this.#mirrors.get(workspace);
       if (!this.#isOn) return undefined;
-      if (mirror?.state.state === 'stopped') await mirror.sync(this.#stopping.signal, gone);
+      if (mirror?.state.state === 'stopped') await mirror.sync(this.#stopping.signal, choice);
       return mirror?.state;
     });
   }
@@ -109,18 +109,18 @@ export class FilesMirror {
   /** Never rejects. */
   async #syncPending(): Promise<void> {
     const { vault, agents, fault } = this.#deps;
-    const wanted = this.#pendingWorkspaces;
-    const lookedAt = this.#deps.clock.now();
+    const requested = this.#pendingWorkspaces;
+    const checkedAt = this.#deps.clock.now();
     this.#pendingWorkspaces = new Set();
     this.#wasActive = this.#deps.isActive();
     if (!this.#isOn) return this.#unwatch();
     try {
       const names = [...new Set([...agents.list().map(getWorkspaceName), ...(await vault.files.workspaces())])];
-      for (const name of this.#mirrors.keys()) if (!names.includes(name) && wanted === null) this.#mirrors.delete(name);
-      for (const name of names) if (wanted === null || wanted.has(name)) await this.#syncWorkspace(this.#getMirror(name));
-      if (wanted !== null) return;
+      for (const name of this.#mirrors.keys()) if (!names.includes(name) && requested === null) this.#mirrors.delete(name);
+      for (const name of names) if (requested === null || requested.has(name)) await this.#syncWorkspace(this.#getMirror(name));
+      if (requested !== null) return;
       this.#watch(names);
-      if (this.#isOn && this.states.every(({ state }) => state === 'synced')) await this.#deps.onSynced(lookedAt);
+      if (this.#isOn && this.states.every(({ state }) => state === 'synced')) await this.#deps.onSynced(checkedAt);
     } catch (error) {
       if (this.#isOn) fault(error);
     }
@@ -140,8 +140,8 @@ export class FilesMirror {
 
   #getMirror(name: string): WorkspaceMirror {
     const { log } = this.#deps;
-    const skipped = (workspace: string, path: string, why: string): void =>
-      log.write('warn', 'workspace', `Skipped ${path}: ${why}`, { workspace });
+    const skipped = (workspace: string, path: string, reason: string): void =>
+      log.write('warn', 'workspace', `Skipped ${path}: ${reason}`, { workspace });
     const mirror =
       this.#mirrors.get(name) ??
       new WorkspaceMirror({ ...this.#deps, dialogs: createSessionDialogs(this.#deps, name), onSkipped: skipped }, name);

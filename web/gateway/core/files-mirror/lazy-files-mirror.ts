@@ -10,7 +10,7 @@ export interface LazyFilesMirror {
   /** Reports that something may have changed. */
   refresh(): void;
   /** Resumes a stopped workspace. Throws `NOT_FOUND` if the workspace is not mirrored. */
-  resume(workspace: string, gone: MissingFilesChoice): Promise<MirrorState>;
+  resume(workspace: string, choice: MissingFilesChoice): Promise<MirrorState>;
   stop(): void;
 }
 
@@ -26,8 +26,8 @@ export function createLazyFilesMirror(deps: FilesMirrorDeps): LazyFilesMirror {
       return lazyMirror.feature?.states ?? [];
     },
     refresh: () => lazyMirror.feature?.refresh(),
-    async resume(workspace, gone) {
-      const resumed = await (await lazyMirror.waitUntilLoaded())?.resume(workspace, gone);
+    async resume(workspace, choice) {
+      const resumed = await (await lazyMirror.waitUntilLoaded())?.resume(workspace, choice);
       if (!resumed) throw new RpcError('NOT_FOUND', `Workspace "${workspace}" is not mirrored to a folder.`);
       return resumed;
     },

@@ -17,7 +17,8 @@ export function detectMassDeletion(
   removed: ReadonlySet<string>,
 ): MassDeletion | undefined {
   const agreed = rows.filter((row) => row.agreed !== null);
-  const isMuch = (gone: readonly FileState[], left: number): boolean => gone.length > 0 && (left === 0 || gone.length * 2 > agreed.length);
+  const isMuch = (missing: readonly FileState[], remainingCount: number): boolean =>
+    missing.length > 0 && (remainingCount === 0 || missing.length * 2 > agreed.length);
   const contents = new Set(rows.map(({ disk }) => disk));
   const fromFolder = agreed.filter(({ disk, problem, record }) => disk === null && problem === undefined && record !== null);
   // A move is not a deletion.

@@ -63,4 +63,4 @@ export class MirroredFiles {
   }
 }
 
-const isSame = (one: FileEntry | undefined, other: FileEntry): boolean => one?.size === other.size && one.modifiedAt === other.modifiedAt;
+const isSame = (a: FileEntry | undefined, b: FileEntry): boolean => a?.size === b.size && a.modifiedAt === b.modifiedAt;

@@ -17,7 +17,7 @@ const MAX_SKIPPED_LISTED = 100;
 export interface WorkspaceMirrorDeps
   extends Pick<FileExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'beforeImport'>, Pick<MirroredFilesDeps, 'dialogs'> {
   /** Reports a file that is skipped; called once per reason. */
-  onSkipped(workspace: string, path: string, why: string): void;
+  onSkipped(workspace: string, path: string, reason: string): void;
 }
 
 /** Handling of missing files: restore them from the other side, or remove them there too. */

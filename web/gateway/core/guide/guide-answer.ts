@@ -74,8 +74,8 @@ function formatMessage({ doc }: SearchHit<IndexedMessage>): string {
 const MAX_QUESTION_CHARS = 10_000;
 
 /** Answers a question in Markdown, with the source of each part. */
-export async function answerQuestion(asked: string, sources: GuideSources, search: MessageSearch): Promise<string> {
-  const question = asked.slice(0, MAX_QUESTION_CHARS);
+export async function answerQuestion(input: string, sources: GuideSources, search: MessageSearch): Promise<string> {
+  const question = input.slice(0, MAX_QUESTION_CHARS);
   if (GREETING.test(question) || question === '') return createGreeting();
   if (THANKS.test(question)) return 'You are welcome.';
   const docs = await searchDocs(question, 4);
@@ -94,14 +94,14 @@ export async function answerQuestion(asked: string, sources: GuideSources, searc
     .filter(({ doc }) => doc.text.trim().toLowerCase() !== same && !/\?\s*$/.test(doc.text));
   const quotedMessages = others.filter((hit) => hit.coverage >= MIN_COVERAGE.message).slice(0, 2);
   const [best, ...rest] = docs;
-  const fits = best !== undefined && best.coverage >= MIN_COVERAGE.docs;
+  const isRelevant = best !== undefined && best.coverage >= MIN_COVERAGE.docs;
   const near = best ? rest.filter((hit) => hit.score >= best.score * NEAR_SHARE).slice(0, 2) : [];
 
   const own = Math.max(0, ...[...remembered, ...quotedMessages].map((hit) => hit.coverage));
-  const ownFirst = own > 0 && (PERSONAL.test(question) || !fits || own > best.coverage);
+  const ownFirst = own > 0 && (PERSONAL.test(question) || !isRelevant || own > best.coverage);
   const quotes = [...remembered.map(formatMemory), ...quotedMessages.map(formatMessage)];
   if (ownFirst) return quotes.join('\n\n');
-  if (!fits) return createNoResultReply();
+  if (!isRelevant) return createNoResultReply();
   return [
     toAnswer(best.doc, near),
     ...(remembered.length > 0 ? [`In your memories there is also:\n\n${remembered.map(formatMemory).join('\n\n')}`] : []),

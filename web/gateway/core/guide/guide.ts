@@ -62,8 +62,8 @@ export class GuideProvider implements Provider {
       yield { type: 'finish', reason: 'tool_calls' };
       return;
     }
-    const { text: shown, reason } = truncateReply(reply, request);
-    for (const text of splitPieces(shown)) {
+    const { text: truncated, reason } = truncateReply(reply, request);
+    for (const text of splitPieces(truncated)) {
       yield { type: 'text', text };
       if (this.#paceMs > 0) await sleep(this.#clock, this.#paceMs, signal);
       signal.throwIfAborted();
@@ -99,10 +99,10 @@ export class GuideProvider implements Provider {
       case undefined: {
         const text = await answerQuestion(question, stranger ? NO_SOURCES : this.#sources(agentId), this.#search);
         const attached = describeAttachments(last?.content ?? '', tools);
-        const noted = attached === undefined ? text : `${attached}\n\n${text}`;
+        const replyText = attached === undefined ? text : `${attached}\n\n${text}`;
         // Only in a chat's first answer; the greeting contains it already.
         const first = !messages.some(({ role }) => role === 'assistant');
-        return first && !/language model/.test(noted) ? `${noted}\n\n${FOOTER}` : noted;
+        return first && !/language model/.test(replyText) ? `${replyText}\n\n${FOOTER}` : replyText;
       }
     }
   }

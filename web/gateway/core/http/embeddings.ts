@@ -67,7 +67,7 @@ export async function embedTexts(
   const { response, usage, invalidResponse, record } = await requestEmbeddings(body, principal, signal, deps);
   const vectors = response.data
     .map(({ embedding, index }, at) => ({ vector: decodeVector(embedding), at: index ?? at }))
-    .sort((one, other) => one.at - other.at)
+    .sort((a, b) => a.at - b.at)
     .map(({ vector }) => {
       if (!vector) throw invalidResponse;
       return [...vector];

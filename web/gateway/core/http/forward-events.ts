@@ -36,12 +36,12 @@ export async function* forwardEvents(
   try {
     for await (const { items, last } of forwarded.batches) {
       for (const item of items) {
-        const wasWhole = format.isWhole();
+        const wasComplete = format.isWhole();
         const { text, isEnd } = format.read(item, last);
         out += text;
         isEnded = isEnd;
         if (isEnded) break;
-        if (format.isWhole() && !wasWhole) forwarded.expectTrailer();
+        if (format.isWhole() && !wasComplete) forwarded.expectTrailer();
       }
       if (isEnded) break;
       if (out === '') continue;

@@ -178,9 +178,9 @@ function createConversationRoutes(conversations: () => Promise<Conversations>): 
 }
 
 /** Ollama's own API, for clients that support nothing else. `startedAt`: milliseconds since 1970. */
-function createOllamaRoutes(given: HttpDeps, startedAt: number): Readonly<Record<string, RouteMethods>> {
+function createOllamaRoutes(httpDeps: HttpDeps, startedAt: number): Readonly<Record<string, RouteMethods>> {
   const ollama = lazy(() => import('./ollama/ollama.ts'));
-  const loaded = new LoadedModels(given.clock);
+  const loaded = new LoadedModels(httpDeps.clock);
   const answer = (name: 'handleOllamaChat' | 'handleOllamaGenerate' | 'handleOllamaEmbed' | 'handleOllamaEmbeddings'): RouteMethod =>
     createModelMethod(async () => {
       const { [name]: handle } = await ollama();
@@ -188,9 +188,9 @@ function createOllamaRoutes(given: HttpDeps, startedAt: number): Readonly<Record
     });
   return {
     '/api/version': { GET: createReadMethod(async () => (await ollama()).getOllamaVersion()) },
-    '/api/tags': { GET: createReadMethod(async (request) => (await ollama()).listOllamaTags(request, startedAt, given)) },
-    '/api/ps': { GET: createReadMethod(async (request, { id }) => (await ollama()).listRunningModels(request, id, loaded, given)) },
-    '/api/show': { POST: createReadMethod(async (request) => (await ollama()).showOllamaModel(request, startedAt, given)) },
+    '/api/tags': { GET: createReadMethod(async (request) => (await ollama()).listOllamaTags(request, startedAt, httpDeps)) },
+    '/api/ps': { GET: createReadMethod(async (request, { id }) => (await ollama()).listRunningModels(request, id, loaded, httpDeps)) },
+    '/api/show': { POST: createReadMethod(async (request) => (await ollama()).showOllamaModel(request, startedAt, httpDeps)) },
     '/api/chat': { POST: answer('handleOllamaChat') },
     '/api/generate': { POST: answer('handleOllamaGenerate') },
     '/api/embed': { POST: answer('handleOllamaEmbed') },

@@ -32,7 +32,7 @@ export interface LazyHttp {
   /** Stores the usage of calls that the bridge spliced; resolves once it is stored. */
   storeReceipts(receipts: UsageReceipt[]): Promise<void>;
   /** Text to send after events that the bridge has passed on without the host and that ended with a failure. */
-  writeSpliceFailure(given: SpliceFailure, signal: AbortSignal): Promise<string>;
+  writeSpliceFailure(failure: SpliceFailure, signal: AbortSignal): Promise<string>;
 }
 
 export interface LazyHttpDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault'> {
@@ -98,8 +98,8 @@ export function createLazyHttp(deps: LazyHttpDeps): LazyHttp {
       for (const { call } of receipts) used(call.principal, 'v1');
       return storeReceipts(receipts, { providers, usage: vault.usage, note: (message, fields) => note('debug', message, fields) });
     },
-    writeSpliceFailure: async (given, signal) =>
-      (await import('./splice-failure-event.ts')).writeSpliceFailure(given, signal, { providers, fault, note }),
+    writeSpliceFailure: async (failure, signal) =>
+      (await import('./splice-failure-event.ts')).writeSpliceFailure(failure, signal, { providers, fault, note }),
   };
 }
 

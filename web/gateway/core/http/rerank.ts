@@ -62,7 +62,7 @@ export function handleRerank(request: Request, principal: string, deps: HttpDeps
     }
     const results = scores.list
       .filter(({ index }) => index < texts.length)
-      .sort((one, other) => other.score - one.score)
+      .sort((a, b) => b.score - a.score)
       .slice(0, top_n ?? texts.length)
       .map(({ index, score }) => ({ index, relevance_score: score, ...(return_documents ? { document: { text: texts[index] } } : {}) }));
     return Response.json({
@@ -111,10 +111,10 @@ async function rankByVectors(
   return { by: 'vectors', list: documentVectors.map((vector, index) => ({ index, score: computeCosine(queryVector, vector) })) };
 }
 
-function computeCosine(one: readonly number[], other: readonly number[]): number {
+function computeCosine(a: readonly number[], b: readonly number[]): number {
   let [dot, first, second] = [0, 0, 0];
-  for (const [index, value] of one.entries()) {
-    const otherValue = other[index] ?? 0;
+  for (const [index, value] of a.entries()) {
+    const otherValue = b[index] ?? 0;
     dot += value * otherValue;
     first += value * value;
     second += otherValue * otherValue;

@@ -85,8 +85,13 @@ export class ApiKeys {
     const after = await this.#records.update(id, (before) => {
       if (!before) return undefined;
       const { areas, ...rest } = before;
-      const kept = scopes ? splitScopes(scopes) : { scopes: before.scopes, ...(areas ? { areas } : {}) };
-      return { ...rest, ...(name === undefined ? {} : { name }), ...kept, limits: { ...before.limits, ...removeUndefined(limits ?? {}) } };
+      const parsedScopes = scopes ? splitScopes(scopes) : { scopes: before.scopes, ...(areas ? { areas } : {}) };
+      return {
+        ...rest,
+        ...(name === undefined ? {} : { name }),
+        ...parsedScopes,
+        limits: { ...before.limits, ...removeUndefined(limits ?? {}) },
+      };
     });
     if (!after) throw createNotFoundError();
     await this.#deps.accessControl.refresh();
@@ -188,17 +193,17 @@ export class ApiKeys {
   }
 
   async #flush(id: string): Promise<void> {
-    const noted = this.#unstored.get(id);
+    const unstored = this.#unstored.get(id);
     this.#unstored.delete(id);
     this.#flushes.delete(id);
     this.#flushedAt.set(id, this.#deps.clock.monotonic());
-    if (!noted) return;
-    const day = noted.at - (noted.at % DAY_MS);
-    const times = Object.fromEntries([...noted.scopes].map((scope) => [scope, day]));
+    if (!unstored) return;
+    const day = unstored.at - (unstored.at % DAY_MS);
+    const times = Object.fromEntries([...unstored.scopes].map((scope) => [scope, day]));
     await this.#records.update(id, (before) => {
       if (!before) return undefined;
-      const { since = noted.at, scopes = {} } = before.use ?? {};
-      return { ...before, lastUsedAt: noted.at, use: { since, scopes: { ...scopes, ...times } } };
+      const { since = unstored.at, scopes = {} } = before.use ?? {};
+      return { ...before, lastUsedAt: unstored.at, use: { since, scopes: { ...scopes, ...times } } };
     });
   }
 

@@ -67,9 +67,9 @@ export class Spending {
     const toMonth = (at: number): string => toLocalTime(at).date.slice(0, 7);
     const toLocalTime = createLocalTime(timeZone());
     const month = toMonth(now);
-    const whole = month !== this.#month || clock.monotonic() - this.#wholeAt > FULL_READ_MS;
-    const records = await usage.since(whole ? now - MAX_MONTH_MS : Math.min(now, this.#readAt) - OVERLAP_MS);
-    if (whole) {
+    const isFullRead = month !== this.#month || clock.monotonic() - this.#wholeAt > FULL_READ_MS;
+    const records = await usage.since(isFullRead ? now - MAX_MONTH_MS : Math.min(now, this.#readAt) - OVERLAP_MS);
+    if (isFullRead) {
       this.#months = new Map();
       this.#counted = new Set();
       this.#month = month;

@@ -40,9 +40,9 @@ export interface LogPage {
 interface LogSource {
   newest(limit: number, level: LogLevel): Promise<LogChunk>;
   /** The first lines after a position, or the newest if the position is in another log. */
-  after(place: LogPosition, limit: number): Promise<LogChunk>;
+  after(position: LogPosition, limit: number): Promise<LogChunk>;
   /** The last lines before a position; none if the position is in another log. */
-  before(place: LogPosition, limit: number): Promise<LogChunk>;
+  before(position: LogPosition, limit: number): Promise<LogChunk>;
 }
 
 export interface LogTailDeps {
@@ -79,8 +79,8 @@ export class LogTail {
   }
 
   /** The last lines before a position. Continuing from the returned position skips and repeats none. */
-  async before(place: string, limit: number, signal: AbortSignal): Promise<LogPage> {
-    const [at, bridgeAt] = parseCursor(place);
+  async before(cursor: string, limit: number, signal: AbortSignal): Promise<LogPage> {
+    const [at, bridgeAt] = parseCursor(cursor);
     const [own, bridge] = await Promise.all([this.#own().before(at, limit), this.#bridge(bridgeAt, signal).before(bridgeAt, limit)]);
     const lines = mergeByTime(own, bridge).slice(-limit);
     const stepBack = ({ log, number }: LogPosition): LogPosition => ({ log, number: Math.max(0, number - 1) });
@@ -152,17 +152,17 @@ export class LogTail {
     };
     return {
       newest,
-      async before(place, limit) {
-        if (place.log !== replica) return { lines: [], position: place };
+      async before(position, limit) {
+        if (position.log !== replica) return { lines: [], position };
         const { first, last } = await span();
-        return { lines: await readBackwards(first, Math.min(place.number, last + 1), limit, LOG_LEVELS[0]), position: place };
+        return { lines: await readBackwards(first, Math.min(position.number, last + 1), limit, LOG_LEVELS[0]), position };
       },
-      async after(place, limit) {
+      async after(position, limit) {
         const { last } = await span();
         // A log that is shorter than before was cleared.
-        if (place.log !== replica || place.number > last) return newest(limit, LOG_LEVELS[0]);
-        const records = await read(place.number + 1, last + 1, limit);
-        return { lines: toNumbered(records), position: { log: replica, number: records.at(-1)?.seq ?? place.number } };
+        if (position.log !== replica || position.number > last) return newest(limit, LOG_LEVELS[0]);
+        const records = await read(position.number + 1, last + 1, limit);
+        return { lines: toNumbered(records), position: { log: replica, number: records.at(-1)?.seq ?? position.number } };
       },
     };
   }

@@ -3,7 +3,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 export const toCamelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Converts all member names from snake_case to camelCase, at every depth: `max_tokens` becomes `maxTokens`. */
-export function toCamelCaseKeys(given: unknown): unknown {
-  if (!isObject(given)) return given;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [toCamelCase(name), toCamelCaseKeys(value)]));
+export function toCamelCaseKeys(input: unknown): unknown {
+  if (!isObject(input)) return input;
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [toCamelCase(name), toCamelCaseKeys(value)]));
 }

@@ -37,14 +37,14 @@ export class LongTermSearch {
   async #reindex(memories: readonly Memory[]): Promise<void> {
     if (memories === this.#list) return;
     const current = new Map(memories.map((memory) => [memory.id, memory]));
-    const breath = new TimeSlicer(NEVER_ABORTED);
+    const slicer = new TimeSlicer(NEVER_ABORTED);
     for (const id of this.#byId.keys()) if (!current.has(id)) this.#search.remove(id);
     for (const { id, text, createdAt } of current.values()) {
       // An id is derived from its text, so a known id needs no update.
       if (this.#search.has(id)) continue;
       // Each memory is a thread of its own: adjacent memories are about unrelated things.
       this.#search.add({ id, thread: id, text, at: createdAt });
-      await breath.after(computeAnalysisCost(text));
+      await slicer.after(computeAnalysisCost(text));
     }
     [this.#list, this.#byId] = [memories, current];
   }

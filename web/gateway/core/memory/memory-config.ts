@@ -22,8 +22,8 @@ export class MemoryConfig {
   readonly toolResult: MemoryConfigFields['toolResult'];
 
   /** Throws an Error that names the invalid setting. */
-  constructor(given: MemoryConfigInput | Record<string, unknown> = {}) {
-    const { compaction, summary, dialog, longTerm, toolResult } = parseSettings(schema, given);
+  constructor(input: MemoryConfigInput | Record<string, unknown> = {}) {
+    const { compaction, summary, dialog, longTerm, toolResult } = parseSettings(schema, input);
     [this.compaction, this.summary, this.dialog, this.longTerm, this.toolResult] = [compaction, summary, dialog, longTerm, toolResult];
   }
 

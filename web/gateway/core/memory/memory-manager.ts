@@ -131,18 +131,18 @@ export class MemoryManager {
    * in that case.
    */
   async generateSummary(
-    given: readonly GivenMessage[],
+    input: readonly GivenMessage[],
     { sessionKey = '', signal }: { sessionKey?: string; signal?: AbortSignal } = {},
   ): Promise<StructuredSummary> {
     this.#mustBeOpen();
-    const messages = given.map(toMemoryMessage);
+    const messages = input.map(toMemoryMessage);
     if (messages.length === 0) throw new Error('There are no messages to summarise.');
     await this.persistDialog(messages, sessionKey);
-    const asking = this.#asking(signal);
-    if (!asking) throw new Error('Summarising needs a model, and the memory has none. All messages are kept.');
-    if (this.config.longTerm.enabled) await this.#rememberFrom(messages, asking);
+    const context = this.#asking(signal);
+    if (!context) throw new Error('Summarising needs a model, and the memory has none. All messages are kept.');
+    if (this.config.longTerm.enabled) await this.#rememberFrom(messages, context);
     const earlier = messages[0] && StructuredSummary.ofMessage(messages[0]);
-    return summarise(earlier ? messages.slice(1) : messages, asking, earlier);
+    return summarise(earlier ? messages.slice(1) : messages, context, earlier);
   }
 
   /**
@@ -238,9 +238,9 @@ export class MemoryManager {
   }
 
   /** Writes new messages to the dialog and returns their number. Summaries are skipped. Does nothing if the setting is off. */
-  async persistDialog(given: readonly GivenMessage[], sessionKey = ''): Promise<number> {
+  async persistDialog(input: readonly GivenMessage[], sessionKey = ''): Promise<number> {
     this.#mustBeOpen();
-    const messages = given.map(toMemoryMessage);
+    const messages = input.map(toMemoryMessage);
     assertMessages(messages);
     if (!this.config.dialog.enabled) return 0;
     const originals = messages
@@ -250,17 +250,17 @@ export class MemoryManager {
   }
 
   /** Stores long tool results as files and returns the messages with stubs that name those files. */
-  async putAsideResults<M extends GivenMessage = MemoryMessage>(given: readonly M[]): Promise<M[]> {
+  async putAsideResults<M extends GivenMessage = MemoryMessage>(input: readonly M[]): Promise<M[]> {
     this.#mustBeOpen();
-    const messages = given.map(toMemoryMessage);
+    const messages = input.map(toMemoryMessage);
     assertMessages(messages);
     const { enabled, maxLength } = this.config.toolResult;
-    if (!enabled) return [...given];
+    if (!enabled) return [...input];
     const result = await storeToolResults(messages, maxLength, this.#deps.workspace, this.#deps.clock.now());
-    return given.map((each, at) => {
-      const [message, shown] = [messages[at], result[at]];
-      if (!message || !shown || shown === message) return each;
-      const short = withContent(each, shown.content);
+    return input.map((each, at) => {
+      const [message, shortened] = [messages[at], result[at]];
+      if (!message || !shortened || shortened === message) return each;
+      const short = withContent(each, shortened.content);
       this.#whole.set(toMemoryMessage(short), this.#whole.get(message) ?? message);
       return short;
     });
@@ -318,13 +318,13 @@ export class MemoryManager {
   }
 
   /** Failing to extract facts must not fail the summary: the whole dialog is saved anyway. */
-  async #rememberFrom(messages: readonly MemoryMessage[], asking: SummaryContext): Promise<void> {
+  async #rememberFrom(messages: readonly MemoryMessage[], context: SummaryContext): Promise<void> {
     try {
-      const facts = await extractFacts(messages, asking);
+      const facts = await extractFacts(messages, context);
       const createdAt = this.#deps.clock.now();
       if (facts.length > 0) await this.#change(() => this.#longTerm.add(facts.map((fact) => ({ ...fact, createdAt }))));
     } catch (error) {
-      asking.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       this.warn(`Could not extract memories before compaction: ${toReason(error)}`);
     }
   }
@@ -349,8 +349,8 @@ export class MemoryManager {
     return (at) => time(at).date;
   }
 
-  #asking(given?: AbortSignal, model?: SummaryModel): SummaryContext | undefined {
-    const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
+  #asking(callerSignal?: AbortSignal, model?: SummaryModel): SummaryContext | undefined {
+    const signal = callerSignal ? AbortSignal.any([callerSignal, this.#closing.signal]) : this.#closing.signal;
     const { compaction, summary } = this.config;
     const complete = model?.complete ?? this.#deps.complete;
     const contextTokens = Math.min(compaction.maxTokens, model?.contextTokens ?? Infinity);

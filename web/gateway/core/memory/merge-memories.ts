@@ -19,7 +19,7 @@ const getPreferenceName = (block: MemoryBlock): string | undefined =>
 export function mergeMemories(earlier: string, later: string): string {
   const laterBlocks = parseMemories(later);
   const lines = splitLines(later);
-  const given = splitLines(earlier);
+  const earlierLines = splitLines(earlier);
   const earlierBlocks = parseMemories(earlier);
   const findRival = (block: MemoryBlock): MemoryItemBlock | undefined => {
     const name = getPreferenceName(block);
@@ -40,14 +40,14 @@ export function mergeMemories(earlier: string, later: string): string {
   const known = new Map(laterBlocks.filter((block) => !replacements.has(block)).map((block) => [toKey(block), block]));
   /** Added blocks by the line (counted from 1) that they follow. */
   const added = new Map<number, MemoryBlock[]>();
-  const taken = new Set<string>();
+  const used = new Set<string>();
   let followsLine = 0;
   for (const block of earlierBlocks) {
     const key = toKey(block);
     const same = known.get(key) ?? findRival(block);
     if (same) followsLine = same.end;
-    else if (!taken.has(key)) {
-      taken.add(key);
+    else if (!used.has(key)) {
+      used.add(key);
       added.set(followsLine, [...(added.get(followsLine) ?? []), block]);
     }
   }
@@ -63,7 +63,7 @@ export function mergeMemories(earlier: string, later: string): string {
   const add = (at: number): void => {
     const blocks = added.get(at) ?? [];
     for (const { line, end } of blocks) {
-      const [first = '', ...more] = given.slice(line - 1, end);
+      const [first = '', ...more] = earlierLines.slice(line - 1, end);
       begin(first);
       merged.push(first, ...more);
     }

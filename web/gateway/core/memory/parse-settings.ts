@@ -6,8 +6,8 @@ import { toCamelCaseKeys } from './camel-case.ts';
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Parses a library's settings in camelCase or snake_case. Throws an Error that names the invalid setting. */
-export function parseSettings<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
-  const read = schema.safeParse(toCamelCaseKeys(given));
+export function parseSettings<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const read = schema.safeParse(toCamelCaseKeys(input));
   if (!read.success) throw new Error(formatZodError(read.error));
   return read.data;
 }
@@ -18,8 +18,8 @@ export function parseYamlSettings(text: string, section: string): Record<string,
   const [error] = document.errors;
   if (error) throw new Error(`The settings are not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? ''}`);
   // Disallows aliases, which could expand to far more than the document's size.
-  const given: unknown = document.toJS({ maxAliasCount: 0 });
-  if (given === null) return {};
-  if (!isObject(given)) throw new Error('The settings must be a map of names to values.');
-  return isObject(given[section]) ? given[section] : given;
+  const parsed: unknown = document.toJS({ maxAliasCount: 0 });
+  if (parsed === null) return {};
+  if (!isObject(parsed)) throw new Error('The settings must be a map of names to values.');
+  return isObject(parsed[section]) ? parsed[section] : parsed;
 }

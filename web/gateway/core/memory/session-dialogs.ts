@@ -58,9 +58,9 @@ export function createSessionDialogs(
     async read(date) {
       const from = getDayStart(date);
       if (from === undefined) return undefined;
-      const said = (await messages.listBetween(from, from + DAY_MS)).filter(isRemembered);
-      if (said.length === 0) return undefined;
-      return said.map((message) => formatDialogLine({ ...message, content: truncateContent(message) }, message.sessionKey)).join('');
+      const remembered = (await messages.listBetween(from, from + DAY_MS)).filter(isRemembered);
+      if (remembered.length === 0) return undefined;
+      return remembered.map((message) => formatDialogLine({ ...message, content: truncateContent(message) }, message.sessionKey)).join('');
     },
   };
 }

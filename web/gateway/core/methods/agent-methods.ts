@@ -32,13 +32,13 @@ export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMet
       const sessions = await vault.sessions.list();
       const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
       return {
-        agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })),
+        agents: all.list().map(({ id, name, config }) => ({ id, session_count: count(id), config: { ...config, name } })),
         defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,
       };
     },
 
-    'agents.add': async ({ agent_id, config: given = {} }) => {
-      const patch = { agents: { [agent_id]: given } };
+    'agents.add': async ({ agent_id, config: input = {} }) => {
+      const patch = { agents: { [agent_id]: input } };
       checkNames(patch);
       await config.edit((document) => {
         if (agent_id === MAIN_AGENT_ID || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {

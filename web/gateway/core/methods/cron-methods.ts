@@ -8,9 +8,9 @@ export const cronMethods = ({ cron: load }: { cron(): Promise<CronService> }): H
     const jobs = await (await load()).jobs.list();
     return { jobs, count: jobs.length };
   },
-  'cron.add': async ({ idempotencyKey: _, ...given }, caller) => {
-    if (given.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
-    const job = await (await load()).jobs.add({ ...given, by: caller.principal });
+  'cron.add': async ({ idempotencyKey: _, ...input }, caller) => {
+    if (input.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
+    const job = await (await load()).jobs.add({ ...input, by: caller.principal });
     return { jobId: job.id, ok: true, job };
   },
   'cron.update': async ({ id, ...change }, caller) => {

@@ -58,8 +58,8 @@ export function dreamingMethods({
     },
     'dreaming.accept': async ({ agentId, contentHash, text, category }, caller) => {
       requirePerson(caller, 'accept suggestions');
-      const given = { ...(text === undefined ? {} : { text }), ...(category === undefined ? {} : { category }) };
-      return { proposal: await (await load()).decide(agentId, ({ review }) => review.accept(contentHash, given)) };
+      const fields = { ...(text === undefined ? {} : { text }), ...(category === undefined ? {} : { category }) };
+      return { proposal: await (await load()).decide(agentId, ({ review }) => review.accept(contentHash, fields)) };
     },
     'dreaming.reject': async ({ agentId, contentHash, reason }, caller) => {
       requirePerson(caller, 'reject suggestions');

@@ -20,8 +20,8 @@ export const execMethods = ({ approvalService }: { approvalService(): Promise<Ap
 
   'exec.create': async ({ command, args, workingDir }, caller) => {
     const { signal, connId, principal } = caller;
-    const wanted = { command, args, workingDir, connId, grantee: toGrantee(principal), ...NO_RUN };
-    return { request: toVisibleRequest(caller, await (await approvalService()).exec.create(wanted, signal)) };
+    const request = { command, args, workingDir, connId, grantee: toGrantee(principal), ...NO_RUN };
+    return { request: toVisibleRequest(caller, await (await approvalService()).exec.create(request, signal)) };
   },
 
   'exec.approve': async ({ requestId, always }, caller) => {

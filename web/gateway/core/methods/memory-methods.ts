@@ -49,7 +49,7 @@ export const memoryMethods = ({
   };
 
   return {
-    'memory.list': async ({ agentId, ...wanted }) => toMemoryPage(await listMemories(agentId), wanted),
+    'memory.list': async ({ agentId, ...query }) => toMemoryPage(await listMemories(agentId), query),
 
     'memory.search': async ({ agentId, query, limit }) => {
       const manager = await openMemory(agentId);
@@ -118,9 +118,9 @@ export const memoryMethods = ({
     'memory.day': async ({ agentId, date }) => {
       const notes = (await (await openMemory(agentId)).getDay(requireDate(date))) ?? null;
       const time = createLocalTime(timeZone());
-      const on = (await listMemories(agentId)).filter(({ createdAt }) => time(createdAt).date === date);
+      const ofDate = (await listMemories(agentId)).filter(({ createdAt }) => time(createdAt).date === date);
       const origins = await labels.getLinkOrigins('file', `${getWorkspaceName(agents.get(agentId))}/${toNotesPath(requireDate(date))}`);
-      return { date, notes, memories: on, ...origins };
+      return { date, notes, memories: ofDate, ...origins };
     },
 
     'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {
@@ -154,13 +154,13 @@ function requireDate(date: string): string {
 
 function toRecalledBefore({ reply, question }: RecallReply): RecallHistoryEntry {
   const { id, sessionKey, timestamp, recalled = [] } = reply;
-  const asked = question ? toPlainText(question.content).trim() : '';
+  const questionText = question ? toPlainText(question.content).trim() : '';
   return {
     at: timestamp,
     agentId: getAgentId(sessionKey),
     sessionId: getSessionId(sessionKey),
     messageId: id,
-    question: asked.length > MAX_QUESTION_CHARS ? `${asked.slice(0, MAX_QUESTION_CHARS)} …` : asked,
+    question: questionText.length > MAX_QUESTION_CHARS ? `${questionText.slice(0, MAX_QUESTION_CHARS)} …` : questionText,
     memories: recalled,
   };
 }

@@ -34,9 +34,9 @@ export const modelMethods = ({ providers, clock, localModels }: ModelMethodsDeps
 
   'models.local': async (_params, { signal }) => ({ models: await (await localModels()).listInstalled(signal) }),
 
-  'models.download': async (wish, caller) => {
+  'models.download': async (params, caller) => {
     requirePerson(caller, 'download models');
-    return (await localModels()).start(wish, caller.signal);
+    return (await localModels()).start(params, caller.signal);
   },
 
   'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels()).list(signal) }),

@@ -62,11 +62,11 @@ export const sessionMethods = ({
     return { session, messages: await vault.messages.listAll(key) };
   };
   /** Creates a session from these messages, with new ids. */
-  const addSession = async (given: SessionRecord, messages: readonly CopiedMessage[]): Promise<{ session: SessionEntry }> => {
-    const key = toSessionKey(given.agentId, given.sessionId);
-    const session = { ...given, key };
+  const addSession = async (record: SessionRecord, messages: readonly CopiedMessage[]): Promise<{ session: SessionEntry }> => {
+    const key = toSessionKey(record.agentId, record.sessionId);
+    const session = { ...record, key };
     if (!(await vault.sessions.add(session, copyMessages(messages, session)))) {
-      throw new RpcError('ALREADY_EXISTS', `A session with id "${given.sessionId}" already exists.`);
+      throw new RpcError('ALREADY_EXISTS', `A session with id "${record.sessionId}" already exists.`);
     }
     notifyChange(key);
     return { session: toSessionEntry((await vault.sessions.get(key)) ?? session, false) };

@@ -40,10 +40,11 @@ export const workspaceMethods = ({ agentToolkit, mirror, labels }: WorkspaceMeth
     const versions = await (await agentToolkit()).versions.list(workspace, path);
     return { versions, count: versions.length };
   },
-  'workspace.restore': async ({ id: given, toolCallId }, caller) => {
-    if ((given === undefined) === (toolCallId === undefined)) throw new RpcError('INVALID_PARAMS', 'Provide either `id` or `toolCallId`.');
+  'workspace.restore': async ({ id: versionId, toolCallId }, caller) => {
+    if ((versionId === undefined) === (toolCallId === undefined))
+      throw new RpcError('INVALID_PARAMS', 'Provide either `id` or `toolCallId`.');
     const { versions } = await agentToolkit();
-    const id = given ?? (await versions.findReplaced(toolCallId ?? ''));
+    const id = versionId ?? (await versions.findReplaced(toolCallId ?? ''));
     requirePathScope(caller, id.slice(id.indexOf('/') + 1, id.lastIndexOf('@')));
     return { file: await versions.restore(id) };
   },

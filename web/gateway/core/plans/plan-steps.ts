@@ -76,10 +76,10 @@ export interface PlanChange {
 export function applyPlanChange(plan: Plan, change: PlanChange, runId: string, now: number): Plan {
   if (plan.status === 'completed') fail(`Plan ${plan.id} is completed and can’t be changed. Create another one with plan_create.`);
   let { steps } = plan;
-  const { add, after: behind, status, result, description, stepId = getCurrentStep(plan)?.id } = change;
+  const { add, after: afterId, status, result, description, stepId = getCurrentStep(plan)?.id } = change;
   // An unknown step is an error even if nothing would change: the caller may mean another plan.
-  if (behind !== undefined) requireStepIndex(steps, behind);
-  if (add) steps = insertSteps(steps, add, behind);
+  if (afterId !== undefined) requireStepIndex(steps, afterId);
+  if (add) steps = insertSteps(steps, add, afterId);
   const at = stepId === undefined ? steps.length : requireStepIndex(steps, stepId);
   if (status !== undefined || result !== undefined || description !== undefined) {
     steps = steps.map((step, index) => (index === at ? editStep(step, change, steps, now) : step));
@@ -98,8 +98,8 @@ function editStep(step: PlanStep, { status, result, description }: PlanChange, s
   if (status !== undefined && status !== step.status) {
     const allowed = ALLOWED_TRANSITIONS[step.status];
     if (!allowed.includes(status)) {
-      const ways = allowed.length === 0 ? 'nothing else' : allowed.join(' or ');
-      fail(`Step ${id} is ${step.status} and can’t become ${status}. Allowed: ${ways}.`);
+      const choices = allowed.length === 0 ? 'nothing else' : allowed.join(' or ');
+      fail(`Step ${id} is ${step.status} and can’t become ${status}. Allowed: ${choices}.`);
     }
     const under = status === 'running' ? steps.find((other) => other.status === 'running') : undefined;
     if (under) fail(`Step ${under.id} is running. Set it to ${ALLOWED_TRANSITIONS.running.join(' or ')} first.`);
@@ -122,21 +122,21 @@ function requireStepIndex(steps: readonly PlanStep[], id: string): number {
 }
 
 /** In a running plan the next step starts when the one before it is done. */
-function startNextStep(steps: PlanStep[], was: Plan['status'], now: number): PlanStep[] {
+function startNextStep(steps: PlanStep[], previousStatus: Plan['status'], now: number): PlanStep[] {
   const idle = !steps.some(({ status }) => status === 'running' || status === 'failed');
-  if (!idle || (was !== 'running' && was !== 'failed')) return steps;
+  if (!idle || (previousStatus !== 'running' && previousStatus !== 'failed')) return steps;
   const at = findCurrentIndex(steps);
   return steps.map((step, index) => (index === at ? setStepStatus(step, 'running', now) : step));
 }
 
-function computePlanStatus(steps: readonly PlanStep[], was: Plan['status']): Plan['status'] {
+function computePlanStatus(steps: readonly PlanStep[], previousStatus: Plan['status']): Plan['status'] {
   const has = (status: PlanStep['status']): boolean => steps.some((step) => step.status === status);
   if (has('running')) return 'running';
   if (has('failed')) return 'failed';
   if (!has('pending')) return 'completed';
-  return was;
+  return previousStatus;
 }
 
-function fail(why: string): never {
-  throw new RpcError('INVALID_PARAMS', why);
+function fail(message: string): never {
+  throw new RpcError('INVALID_PARAMS', message);
 }

@@ -7,7 +7,7 @@ import type { Tool, ToolContext } from '../tools/tool-registry.ts';
 import type { PlanRun, Plans } from './plans.ts';
 import { getCurrentStep, MAX_PLAN_STEPS } from './plan-steps.ts';
 
-const toTextParam = (most: number, about: string) => z.string().trim().min(1).max(most).describe(about);
+const toTextParam = (maxChars: number, description: string) => z.string().trim().min(1).max(maxChars).describe(description);
 const planId = z.string().min(1).max(128).optional().describe('Default: the current plan');
 const stepId = z.string().min(1).max(20);
 const descriptions = z.array(toTextParam(1000, 'One step, in a sentence')).min(1).max(MAX_PLAN_STEPS);

@@ -119,8 +119,8 @@ export class Plans {
     const runId = crypto.randomUUID();
     const [plan, reason, step] = await this.#mutex.run(async () => {
       const before = await this.get(id);
-      const why = this.#findObstacle(before);
-      if (why !== undefined) return [before, why] as const;
+      const obstacle = this.#findObstacle(before);
+      if (obstacle !== undefined) return [before, obstacle] as const;
       const { clock } = this.#deps;
       const after = (await this.#change(id, (now) => (now.status === 'paused' ? startStep(now, runId, clock.now()) : now))) ?? before;
       return after.runId === runId ? ([after, undefined, getCurrentStep(before)] as const) : ([after, this.#findObstacle(after)] as const);

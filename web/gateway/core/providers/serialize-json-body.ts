@@ -43,8 +43,8 @@ function* toPieces(body: object): Generator<string> {
     if (!Array.isArray(value)) yield name + JSON.stringify(value);
     else if (value.length === 0) yield `${name}[]`;
     else
-      for (const [nth, item] of value.entries())
-        yield `${nth === 0 ? `${name}[` : ','}${JSON.stringify(item ?? null)}${nth === value.length - 1 ? ']' : ''}`;
+      for (const [index, item] of value.entries())
+        yield `${index === 0 ? `${name}[` : ','}${JSON.stringify(item ?? null)}${index === value.length - 1 ? ']' : ''}`;
   }
   yield before === '{' ? '{}' : '}';
 }

@@ -45,8 +45,8 @@ export class Watchdog {
   }
 
   /** True while nobody waits for the next bytes: that time does not count as silence. */
-  set isPaused(held: boolean) {
-    this.#isPaused = held;
+  set isPaused(value: boolean) {
+    this.#isPaused = value;
     this.touch();
   }
 

@@ -26,8 +26,8 @@ export class ActiveRecallConfig implements ActiveRecallConfigFields {
   readonly cacheTtlMs: number;
 
   /** Throws an Error that names the invalid setting. */
-  constructor(given: Partial<ActiveRecallConfigFields> | Record<string, unknown> = {}) {
-    const read = recallSettings.safeParse(Object.fromEntries(Object.entries(given).map(([name, value]) => [toSnakeCase(name), value])));
+  constructor(input: Partial<ActiveRecallConfigFields> | Record<string, unknown> = {}) {
+    const read = recallSettings.safeParse(Object.fromEntries(Object.entries(input).map(([name, value]) => [toSnakeCase(name), value])));
     if (!read.success) throw new Error(formatZodError(read.error));
     const { data } = read;
     this.enabled = data.enabled;

@@ -76,22 +76,22 @@ function selectRecentTurns(
   turns: readonly { role: string; text: string }[],
   { recentUserTurns, recentAssistantTurns }: ActiveRecallConfigFields,
 ): { role: string; text: string }[] {
-  const left: Record<string, number> = { user: recentUserTurns, assistant: recentAssistantTurns };
+  const remaining: Record<string, number> = { user: recentUserTurns, assistant: recentAssistantTurns };
   return turns
     .toReversed()
     .filter(({ role }) => {
-      const some = (left[role] ?? 0) > 0;
-      if (some) left[role] = (left[role] ?? 0) - 1;
-      return some;
+      const isIncluded = (remaining[role] ?? 0) > 0;
+      if (isIncluded) remaining[role] = (remaining[role] ?? 0) - 1;
+      return isIncluded;
     })
     .toReversed();
 }
 
 /** Keeps the beginning and the end of a text, at word boundaries. */
-function clipMiddle(text: string, most: number): string {
+function clipMiddle(text: string, maxChars: number): string {
   const plain = text.trim();
-  if (plain.length <= most) return plain;
-  const half = Math.floor(most / 2);
+  if (plain.length <= maxChars) return plain;
+  const half = Math.floor(maxChars / 2);
   const head = plain.slice(0, half).replace(/(?<=\s)\S*$/, '');
   const tail = plain.slice(-half).replace(/^\S*(?=\s)/, '');
   return `${head.toWellFormed()}\n${tail.toWellFormed()}`.trim();

@@ -17,15 +17,15 @@ export function createSummary(
 ): { summary: string; memories: RecalledMemory[] } {
   const share = policy.spread ? Math.max(2 * MIN_EXCERPT_CHARS, Math.floor(maxChars / Math.max(1, chosen.length))) : maxChars;
   const memories: RecalledMemory[] = [];
-  let left = maxChars;
+  let remainingChars = maxChars;
   for (const { id, text, category, why, at, source, relevance } of chosen) {
-    const maxLength = Math.min(left, share) - LEAD.length;
+    const maxLength = Math.min(remainingChars, share) - LEAD.length;
     const plain = toSingleLine(text);
     if (plain === '') continue;
     if (plain.length > maxLength && maxLength < MIN_EXCERPT_CHARS) break;
     const shortText = toExcerpt(plain, [...why.words, ...why.beside], maxLength);
     memories.push({ id, text: shortText, ...(category === undefined ? {} : { category }), why, at, source, relevance });
-    left -= LEAD.length + shortText.length + 1;
+    remainingChars -= LEAD.length + shortText.length + 1;
   }
   const ordered = sortMemories(memories, policy);
   return { summary: ordered.map(({ text }) => `${LEAD}${text}`).join('\n'), memories: ordered };
@@ -36,8 +36,8 @@ export function toExcerpt(line: string, words: readonly string[], maxChars: numb
   if (line.length <= maxChars) return line;
   const small = line.toLowerCase();
   // Lower-casing can change the length, which would shift positions.
-  const places = small.length === line.length ? words.map((word) => small.indexOf(word)).filter((place) => place >= 0) : [];
-  const first = places.length > 0 ? Math.min(...places) : 0;
+  const positions = small.length === line.length ? words.map((word) => small.indexOf(word)).filter((position) => position >= 0) : [];
+  const first = positions.length > 0 ? Math.min(...positions) : 0;
   const from = first < maxChars * 0.6 ? 0 : Math.min(first - Math.floor(maxChars / 3), line.length - maxChars + 1);
   const [before, after] = [from > 0 ? '…' : '', from + maxChars < line.length ? '…' : ''];
   let piece = line.slice(from, from + maxChars - before.length - after.length);

@@ -114,13 +114,13 @@ export class ActiveMemoryRecaller {
 
     const key = JSON.stringify([sessionKey, queries.mode, queries.list.map(({ text }) => text)]);
     const timeout = new AbortController();
-    const within = AbortSignal.any([signal, timeout.signal]);
+    const timedSignal = AbortSignal.any([signal, timeout.signal]);
     const stopped = Promise.withResolvers<never>();
     stopped.promise.catch(() => {});
-    const onabort = (): void => stopped.reject(within.reason);
-    within.addEventListener('abort', onabort, { once: true });
+    const onabort = (): void => stopped.reject(timedSignal.reason);
+    timedSignal.addEventListener('abort', onabort, { once: true });
     const cancel = this.#clock.after(this.#timeoutMs, () => timeout.abort(new Error(`No response within ${this.#timeoutMs / 1000} s`)));
-    const work = this.#answer(search, queries, { key, debug, question: latestMessage, signal: within });
+    const work = this.#answer(search, queries, { key, debug, question: latestMessage, signal: timedSignal });
     // Prevents an unhandled rejection after a time-out.
     work.catch(() => {});
     try {
@@ -140,7 +140,7 @@ export class ActiveMemoryRecaller {
       });
     } finally {
       cancel();
-      within.removeEventListener('abort', onabort);
+      timedSignal.removeEventListener('abort', onabort);
     }
   }
 
@@ -199,10 +199,10 @@ async function scoreMemories(
     const isEmpty = createEmptyWordFilter(question);
     const withoutEmpty = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
     for (const each of await search.search(question.text, MAX_RESULTS, signal)) {
-      const why = { ...each.why, words: withoutEmpty(each.why.words), beside: withoutEmpty(each.why.beside) };
-      const relevance = computeRelevance({ ...each, why }, policy) * (question.latest ? 1 : policy.context);
+      const reasons = { ...each.why, words: withoutEmpty(each.why.words), beside: withoutEmpty(each.why.beside) };
+      const relevance = computeRelevance({ ...each, why: reasons }, policy) * (question.latest ? 1 : policy.context);
       if (relevance <= (best.get(each.id)?.relevance ?? 0)) continue;
-      best.set(each.id, { ...each, why, relevance });
+      best.set(each.id, { ...each, why: reasons, relevance });
     }
     signal.throwIfAborted();
   }

@@ -62,11 +62,11 @@ export class Bm25<T> {
     const terms = new Set(tokenize(query));
     const scores = new Map<number, { score: number; matched: number }>();
     const mean = this.#totalLength / Math.max(1, this.#entries.length) || 1;
-    let whole = 0;
+    let total = 0;
     for (const term of terms) {
       const posting = this.#postings.get(term);
       const weight = this.#idf(posting?.size ?? 0);
-      whole += weight;
+      total += weight;
       for (const [at, count] of posting ?? []) {
         const length = this.#entries[at]?.length ?? mean;
         const part = (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / mean));
@@ -82,7 +82,7 @@ export class Bm25<T> {
       .slice(0, limit)
       .flatMap(([at, { score, matched }]) => {
         const entry = this.#entries[at];
-        return entry ? [{ doc: entry.doc, score, coverage: matched / whole }] : [];
+        return entry ? [{ doc: entry.doc, score, coverage: matched / total }] : [];
       });
   }
 

@@ -42,10 +42,10 @@ export function createSnippet(query: SearchQuery, text: string, length: number):
 
 /** The start of the span from which the most spans are within reach. */
 function findBestWindow(spans: readonly Span[], length: number): number {
-  let [best, most, end] = [spans[0]?.[0] ?? 0, 0, 0];
+  let [best, maxCount, end] = [spans[0]?.[0] ?? 0, 0, 0];
   spans.forEach(([start], first) => {
     while ((spans[end]?.[0] ?? Infinity) < start + length - 2 * LEAD_CHARS) end++;
-    if (end - first > most) [best, most] = [start, end - first];
+    if (end - first > maxCount) [best, maxCount] = [start, end - first];
   });
   return Math.max(0, best - LEAD_CHARS);
 }

@@ -26,8 +26,8 @@ export function parseAttachments(inputs: readonly AttachmentInput[], param?: str
   const parts: MessagePart[] = [];
   const info: ParsedAttachments['info'] = [];
   for (const [index, input] of inputs.entries()) {
-    const refuse = (why: string): never => {
-      throw new RpcError('INVALID_PARAMS', `Invalid \`${param === undefined ? '' : `${param}.`}attachments.${index}\`: ${why}.`);
+    const refuse = (message: string): never => {
+      throw new RpcError('INVALID_PARAMS', `Invalid \`${param === undefined ? '' : `${param}.`}attachments.${index}\`: ${message}.`);
     };
     const filename = toSafeFileName(input.filename ?? input.fileName ?? '');
     const data = (input.content ?? input.base64 ?? '').replace(/^data:[^,]*;base64,/, '').replace(/\s+/g, '');

@@ -137,10 +137,10 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       requestCount = shorter.length;
     } catch (error) {
       run.signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
       // A failed summary is the model's failure, not one of the request.
-      const cause = error instanceof Error && error.cause !== undefined ? new ProviderError(why, { cause: error }) : failure.cause;
-      throw createTooLongError(failure, `${toClause(why)}. All messages are kept.`, cause);
+      const cause = error instanceof Error && error.cause !== undefined ? new ProviderError(message, { cause: error }) : failure.cause;
+      throw createTooLongError(failure, `${toClause(message)}. All messages are kept.`, cause);
     }
   };
   const count = async (key: string, usage: Usage): Promise<void> => {
@@ -352,8 +352,8 @@ const STILL_TOO_LONG =
   'It is still too long after summarising. Choose a model with a larger context window, send less at once, or start a new chat.';
 
 /** Error for a conversation that is too long, with the provider's message and the reason why it could not be shortened. */
-const createTooLongError = ({ code, message, extra, cause: refusal }: RpcError, why: string, cause = refusal): RpcError =>
-  new RpcError(code, `The conversation is too long for the model. ${toClause(message)}. ${why}`, extra, { cause });
+const createTooLongError = ({ code, message, extra, cause: refusal }: RpcError, detail: string, cause = refusal): RpcError =>
+  new RpcError(code, `The conversation is too long for the model. ${toClause(message)}. ${detail}`, extra, { cause });
 
 /** Converts a provider's failure to an error that the caller may see. */
 function toCallerError(error: unknown, provider: Provider): RpcError {

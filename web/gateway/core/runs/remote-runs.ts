@@ -61,9 +61,9 @@ export class RemoteRuns {
     const { vault, sync } = this.#deps;
     this.#updateConnection();
     if (sync) this.#unwatch = sync.watch(() => this.#updateConnection() && void this.refresh().then(() => this.#check()));
-    const left = await vault.runs.unfinished();
+    const unfinished = await vault.runs.unfinished();
     // This host has not started any run yet, so its unfinished ones are from before.
-    for (const { id, executor } of left) if (executor === vault.origin) this.#claimed.set(id, 'ending');
+    for (const { id, executor } of unfinished) if (executor === vault.origin) this.#claimed.set(id, 'ending');
     await this.#refresh();
     await this.#check();
   }
@@ -262,8 +262,8 @@ export class RemoteRuns {
     else if (state.role === 'holder' || (isFromHere && state.state === 'synced')) {
       // A host counts as connected for some time after it has gone. A run of this copy is known to have ended, unless the browser's profile
       // was copied.
-      const isGone = isFromHere && !(await sync?.info())?.hosts.some(({ origin }) => origin === executor);
-      next = (await sync?.claim(id, isGone ? 'nobody' : executor)) ?? null;
+      const isDisconnected = isFromHere && !(await sync?.info())?.hosts.some(({ origin }) => origin === executor);
+      next = (await sync?.claim(id, isDisconnected ? 'nobody' : executor)) ?? null;
     }
     if (next === null) return false;
     // Recorded first: once claimed, the run would be read as one that this host executes.

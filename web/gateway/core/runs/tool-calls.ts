@@ -64,10 +64,10 @@ export async function* runCalls(calls: readonly RequestedCall[], run: CallRunner
 /** A tool's failure becomes a result for the model. Undefined if the run ended first. Never rejects. */
 async function runCall(run: CallRunner, { call, unread }: RequestedCall, isTruncated: boolean): Promise<CallResult | undefined> {
   if (unread !== undefined) {
-    const why = isTruncated
+    const message = isTruncated
       ? ' because the reply reached its length limit. Request less at once.'
       : '. Call it again with one JSON object.';
-    return { call, result: { error: `The arguments of ${call.tool} ${unread}. It was not run${why}` }, isError: true, pictures: [] };
+    return { call, result: { error: `The arguments of ${call.tool} ${unread}. It was not run${message}` }, isError: true, pictures: [] };
   }
   const pictures: Picture[] = [];
   const show = (picture: Picture): void => void pictures.push(picture);

@@ -70,11 +70,11 @@ export class SecretReferences {
   }
 
   #explainMissing(name: string): string {
-    const place = this.#source;
-    if (!place) return `the secret \${${name}} comes from the bridge, which is not running; start Perch with \`perch gateway run\``;
+    const source = this.#source;
+    if (!source) return `the secret \${${name}} comes from the bridge, which is not running; start Perch with \`perch gateway run\``;
     const file =
-      place.problem === null ? `${place.file} or the system keyring` : `and ${place.file} can’t be used (${toClause(place.problem)})`;
-    return `the secret \${${name}} was not found in the bridge’s environment${place.problem === null ? ',' : ''} ${file}`;
+      source.problem === null ? `${source.file} or the system keyring` : `and ${source.file} can’t be used (${toClause(source.problem)})`;
+    return `the secret \${${name}} was not found in the bridge’s environment${source.problem === null ? ',' : ''} ${file}`;
   }
 
   #isAvailable(): boolean {

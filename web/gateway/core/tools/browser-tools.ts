@@ -89,8 +89,8 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
     try {
       const file = await call('browser.download', { downloadId, profile: which }, context);
       const [to, workspace] = [await workspaces(), getWorkspaceName(agent(context.agentId))];
-      const taken = new Set((await to.list(workspace, DOWNLOADS_FOLDER)).map(({ path }) => path));
-      const path = toFreePath(filename, taken);
+      const existingPaths = new Set((await to.list(workspace, DOWNLOADS_FOLDER)).map(({ path }) => path));
+      const path = toFreePath(filename, existingPaths);
       await labels.add('file', `${workspace}/${path}`, lastSources.get(which) ?? [ANY_PAGE]);
       await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
       return `Downloaded to your workspace: ${path} (${file.sizeBytes} bytes)`;
@@ -105,13 +105,13 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
     { happened }: { happened?: BrowserPageEvents | undefined },
     context: ToolContext,
   ): Promise<string> => {
-    const asked = (happened?.dialogs ?? []).map(
+    const dialogs = (happened?.dialogs ?? []).map(
       ({ kind, message, accepted, text }) =>
         `The page showed a dialog (${kind}), which was ${accepted ? 'accepted' : 'dismissed'}${text === undefined ? '' : ` with ${JSON.stringify(text)}`}: ${message}`,
     );
     const files: string[] = [];
     for (const download of happened?.downloads ?? []) files.push(await saveDownload(which, download, context));
-    return [...asked, ...files].join('\n');
+    return [...dialogs, ...files].join('\n');
   };
   const toActionResult = async (
     which: string,
@@ -150,8 +150,8 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
           const page = await call('browser.navigate', { url, profile: which }, context);
           return { opened: true, ...toPageContent(page, await describeEvents(which, page, context)) };
         }
-        const { tabId: tab, ...place } = await call('browser.open', { url, profile: which }, context);
-        return { opened: true, tabId: tab, ...toPageContent(place, await describeEvents(which, place, context)) };
+        const { tabId: tab, ...content } = await call('browser.open', { url, profile: which }, context);
+        return { opened: true, tabId: tab, ...toPageContent(content, await describeEvents(which, content, context)) };
       },
     }),
     defineTool({
@@ -237,13 +237,13 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       async run({ fullPage, profile: which }, context) {
         const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
         const page = await call('browser.status', { profile: which }, context);
-        const taken = sendPicture(context, {
+        const sent = sendPicture(context, {
           data: picture.screenshotB64,
           mimeType: picture.mimeType,
           size: picture.sizeBytes,
           name: 'page',
         });
-        return { ...taken, ...toPageContent({ url: page.url ?? '', title: page.title ?? '' }) };
+        return { ...sent, ...toPageContent({ url: page.url ?? '', title: page.title ?? '' }) };
       },
     }),
     defineTool({
@@ -321,7 +321,7 @@ const toPageContent = ({ url, title }: PageInfo, news = '', body = ''): ReturnTy
 const joinLines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
 
 /** A free path for a file whose name comes from a page. */
-function toFreePath(filename: string, taken: ReadonlySet<string>): string {
+function toFreePath(filename: string, existingPaths: ReadonlySet<string>): string {
   const name =
     filename
       .normalize('NFC')
@@ -331,7 +331,7 @@ function toFreePath(filename: string, taken: ReadonlySet<string>): string {
   const [, stem = name, ending = ''] = /^(.+?)(\.[^.]*)?$/su.exec(name) ?? [];
   for (let count = 1; ; count++) {
     const path = `${DOWNLOADS_FOLDER}/${count === 1 ? name : `${stem}-${count}${ending}`}`;
-    if (!taken.has(path)) return path;
+    if (!existingPaths.has(path)) return path;
   }
 }
 
@@ -343,9 +343,9 @@ const ELEMENT = /^\s*- '?([a-z]+(?: "(?:[^"\\]|\\.)*")?)((?: \[[^\]]*\])+)/;
 /** Description of each element with a ref in an accessibility snapshot, such as `button "Buy"`. */
 function parseElements(snapshot: string): ReadonlyMap<string, string> {
   const found = snapshot.split('\n').flatMap((line) => {
-    const [, what = '', marks = ''] = ELEMENT.exec(line) ?? [];
+    const [, description = '', marks = ''] = ELEMENT.exec(line) ?? [];
     const [, own] = /\[ref=(\w+)\]/.exec(marks) ?? [];
-    return own === undefined ? [] : [[own, what.slice(0, 200)] as const];
+    return own === undefined ? [] : [[own, description.slice(0, 200)] as const];
   });
   return new Map(found);
 }

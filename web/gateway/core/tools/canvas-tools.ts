@@ -88,7 +88,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       impact: ({ change, remove }) => ([...change.map((each) => each.id), ...remove].length > 0 ? 'changes' : 'adds'),
       async run({ drawingId: which, ...work }, context) {
         await labels.add('drawing', which, getLabelSources(context));
-        const added = await (await drawings()).edit(which, (on) => drawShapes(on, work));
+        const added = await (await drawings()).edit(which, (drawing) => drawShapes(drawing, work));
         return { drawingId: which, added, changed: work.change.length, removed: work.remove.length };
       },
     }),
@@ -111,8 +111,8 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
         let scale = Math.min(1, MAX_SIDE_PX / Math.max(width, height));
         let png = await paint(drawing, scale);
         while (png.byteLength > MAX_IMAGE_BYTES) png = await paint(drawing, (scale *= 0.7));
-        const taken = sendPicture(context, { data: toBase64(png), mimeType: 'image/png', size: png.byteLength, name: 'drawing' });
-        return { ...taken, scale: Number(scale.toFixed(4)), width: Math.round(width * scale), height: Math.round(height * scale) };
+        const sent = sendPicture(context, { data: toBase64(png), mimeType: 'image/png', size: png.byteLength, name: 'drawing' });
+        return { ...sent, scale: Number(scale.toFixed(4)), width: Math.round(width * scale), height: Math.round(height * scale) };
       },
     }),
   ];

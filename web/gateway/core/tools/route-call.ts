@@ -6,10 +6,10 @@ import { type RoutedCall, TOOL_CALL, toOriginalCall } from './routed-call.ts';
 /** Resolves a call of `tool_call` to one of the tool that it names. `unread`: why that is invalid. */
 export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string } {
   if (call.tool !== TOOL_CALL) return { call };
-  const { name: named, arguments: given, ...flat } = call.args;
-  const name = typeof named === 'string' ? named.trim() : '';
+  const { name: toolName, arguments: nestedArgs, ...flat } = call.args;
+  const name = typeof toolName === 'string' ? toolName.trim() : '';
   // Some models omit the level of `arguments`.
-  const args = given === undefined ? flat : parseArguments(given);
+  const args = nestedArgs === undefined ? flat : parseArguments(nestedArgs);
   if (name === '' || name === TOOL_CALL) return { call, unread: 'must be {"name": a tool that tool_search found, "arguments": an object}' };
   const routed: RoutedCall = { id: call.id, tool: name, args: args ?? {}, via: { tool: TOOL_CALL } };
   if (JSON.stringify(toOriginalCall(routed).args) !== JSON.stringify(call.args)) routed.via = { tool: TOOL_CALL, args: call.args };

@@ -26,17 +26,17 @@ export const getCurrentClaims = ({ histories }: ClaimHistories): Claim[] =>
 
 export function requireActive(claim: Claim): Claim {
   if (claim.status === ClaimStatus.ACTIVE) return claim;
-  const by = claim.supersededBy === undefined ? '' : ` by ${claim.supersededBy}`;
-  throw new RpcError('INVALID_PARAMS', `Claim ${claim.id} is already ${claim.status}${by}.`);
+  const successor = claim.supersededBy === undefined ? '' : ` by ${claim.supersededBy}`;
+  throw new RpcError('INVALID_PARAMS', `Claim ${claim.id} is already ${claim.status}${successor}.`);
 }
 
-export function requireSentence(text: string, what: string): string {
-  if (text.trim() === '') throw new RpcError('INVALID_PARAMS', `${what} must not be empty.`);
+export function requireSentence(text: string, name: string): string {
+  if (text.trim() === '') throw new RpcError('INVALID_PARAMS', `${name} must not be empty.`);
   return text.trim();
 }
 
-export function toSuperseded(old: Claim, by: string, at: number, why: string | undefined): ClaimChange {
-  const reason = why ?? `Replaced by ${by}`;
-  const claim = new Claim({ ...old, status: ClaimStatus.SUPERSEDED, supersededBy: by, reason, updatedAt: at });
+export function toSuperseded(old: Claim, successorId: string, at: number, why: string | undefined): ClaimChange {
+  const reason = why ?? `Replaced by ${successorId}`;
+  const claim = new Claim({ ...old, status: ClaimStatus.SUPERSEDED, supersededBy: successorId, reason, updatedAt: at });
   return { event: ClaimEvent.SUPERSEDED, at, why: reason, claim };
 }

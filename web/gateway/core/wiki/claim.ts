@@ -57,8 +57,8 @@ export type ClaimFields = z.infer<typeof claim>;
 export const claimChanges = z.strictObject({ confidence: confidence.optional(), tags: tags.optional() });
 
 /** Parses input in camelCase or snake_case. Throws INVALID_PARAMS that names the member. */
-export function parseFields<T>(schema: z.ZodType<T>, given: unknown, subject: string): T {
-  const read = schema.safeParse(toCamelCaseKeys(given));
+export function parseFields<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
+  const read = schema.safeParse(toCamelCaseKeys(input));
   if (!read.success) throw new RpcError('INVALID_PARAMS', formatZodError(read.error, `field of ${subject.toLowerCase()}`, subject));
   return read.data;
 }
@@ -72,8 +72,8 @@ export class Evidence {
   readonly excerpt?: string;
 
   /** Accepts camelCase and snake_case: `source_id` as well as `sourceId`. Throws INVALID_PARAMS that names the member. */
-  constructor(given: EvidenceInput) {
-    const { sourceId, sourcePath, lines, weight, excerpt } = parseFields(evidence, given, 'Evidence');
+  constructor(input: EvidenceInput) {
+    const { sourceId, sourcePath, lines, weight, excerpt } = parseFields(evidence, input, 'Evidence');
     this.sourceId = sourceId;
     this.weight = weight;
     if (sourcePath !== undefined) this.sourcePath = sourcePath;
@@ -103,8 +103,8 @@ export class Claim {
   readonly beside?: readonly string[];
 
   /** Accepts camelCase and snake_case. Throws INVALID_PARAMS that names the member. */
-  constructor(given: z.input<typeof claim> | Record<string, unknown>) {
-    const fields = parseFields(claim, given, 'A claim');
+  constructor(input: z.input<typeof claim> | Record<string, unknown>) {
+    const fields = parseFields(claim, input, 'A claim');
     this.id = fields.id;
     this.pagePath = fields.pagePath;
     this.text = fields.text;

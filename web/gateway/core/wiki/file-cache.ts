@@ -27,9 +27,9 @@ export class FileCache<T> {
       this.#known.set(file.path, { size: file.size, modifiedAt: file.modifiedAt, value });
       found.set(file.path, value);
     }
-    const here = new Set(listed.map(({ path }) => path));
+    const paths = new Set(listed.map(({ path }) => path));
     for (const path of this.#known.keys())
-      if (!here.has(path) && (under === undefined || path.startsWith(`${under}/`)) && accepts(path)) this.#known.delete(path);
+      if (!paths.has(path) && (under === undefined || path.startsWith(`${under}/`)) && accepts(path)) this.#known.delete(path);
     return found;
   }
 

@@ -8,32 +8,32 @@ const MAX_DEPTH = 10;
 const FORBIDDEN_CHARS = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
 const RESERVED_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|^node_modules$/i;
 
-const createPathError = (path: string, why: string): RpcError =>
-  new RpcError('INVALID_PARAMS', `Invalid page path ${JSON.stringify(path.slice(0, 200))}: ${why}.`);
+const createPathError = (path: string, reason: string): RpcError =>
+  new RpcError('INVALID_PARAMS', `Invalid page path ${JSON.stringify(path.slice(0, 200))}: ${reason}.`);
 
 /**
  * Normalizes the path of a page: `entities/Miso` and `entities/Miso.md` both become `entities/Miso.md`. Throws INVALID_PARAMS for anything
  * but names separated by `/`, so that a path cannot leave the vault or enter its hidden folders.
  */
-export function toPagePath(given: string): string {
-  const path = toFolderPath(given);
+export function toPagePath(input: string): string {
+  const path = toFolderPath(input);
   return /\.md$/i.test(path) ? path : `${path}.md`;
 }
 
 /** Normalizes the path of a folder of pages, by the same rules. */
-export function toFolderPath(given: string): string {
-  const names = given.normalize('NFC').split('/');
-  if (names.length > MAX_DEPTH) throw createPathError(given, 'it has too many folders');
+export function toFolderPath(path: string): string {
+  const names = path.normalize('NFC').split('/');
+  if (names.length > MAX_DEPTH) throw createPathError(path, 'it has too many folders');
   for (const name of names) {
-    if (name === '') throw createPathError(given, 'names must not be empty');
-    if (name.startsWith('.')) throw createPathError(given, 'names must not start with a full stop');
+    if (name === '') throw createPathError(path, 'names must not be empty');
+    if (name.startsWith('.')) throw createPathError(path, 'names must not start with a full stop');
     if (/[. ]$/.test(name) || name.startsWith(' '))
-      throw createPathError(given, 'names must not end with a full stop, or start or end with a space');
-    if (name.length > MAX_NAME_CHARS) throw createPathError(given, `names must have at most ${MAX_NAME_CHARS} characters`);
+      throw createPathError(path, 'names must not end with a full stop, or start or end with a space');
+    if (name.length > MAX_NAME_CHARS) throw createPathError(path, `names must have at most ${MAX_NAME_CHARS} characters`);
     if (new TextEncoder().encode(name).length > MAX_NAME_BYTES)
-      throw createPathError(given, `names must have at most ${MAX_NAME_BYTES} bytes in UTF-8`);
+      throw createPathError(path, `names must have at most ${MAX_NAME_BYTES} bytes in UTF-8`);
     if (FORBIDDEN_CHARS.test(name) || RESERVED_NAMES.test(name))
-      throw createPathError(given, 'a name or character is not allowed in file names');
+      throw createPathError(path, 'a name or character is not allowed in file names');
   }
   return names.join('/');
 }

@@ -25,8 +25,8 @@ export class WikiConfig {
   readonly maxPageChars: number;
 
   /** Throws an Error that names the invalid setting. */
-  constructor(given: WikiConfigInput | Record<string, unknown> = {}) {
-    const read = schema.safeParse(toCamelCaseKeys(given));
+  constructor(input: WikiConfigInput | Record<string, unknown> = {}) {
+    const read = schema.safeParse(toCamelCaseKeys(input));
     if (!read.success) throw new Error(formatZodError(read.error));
     ({ staleAfterDays: this.staleAfterDays, lowConfidence: this.lowConfidence, maxPageChars: this.maxPageChars } = read.data);
   }

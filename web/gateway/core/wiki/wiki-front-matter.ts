@@ -22,16 +22,16 @@ export function parseFrontMatter(yaml: string): PageFrontMatter & { problem?: st
     const [error] = document.errors;
     if (error) return { ...none, problem: `The front matter is not valid YAML: ${firstLine(error.message)}` };
     // Disallows aliases, which could expand to far more than the document's size.
-    const given: unknown = document.toJS({ maxAliasCount: 0 });
-    if (given === null || given === undefined) return none;
-    if (!isObject(given)) return { ...none, problem: 'The front matter must be a map of names to values' };
+    const parsed: unknown = document.toJS({ maxAliasCount: 0 });
+    if (parsed === null || parsed === undefined) return none;
+    if (!isObject(parsed)) return { ...none, problem: 'The front matter must be a map of names to values' };
     return {
-      title: toText(given['title']),
-      kind: toText(given['kind']),
-      tags: toList(given['tags']).map((tag) => tag.replace(/^#/, '')),
-      aliases: toList(given['aliases']),
-      created: toText(given['created']),
-      updated: toText(given['updated']),
+      title: toText(parsed['title']),
+      kind: toText(parsed['kind']),
+      tags: toList(parsed['tags']).map((tag) => tag.replace(/^#/, '')),
+      aliases: toList(parsed['aliases']),
+      created: toText(parsed['created']),
+      updated: toText(parsed['updated']),
     };
   } catch (error) {
     return {
@@ -63,9 +63,9 @@ export function updateFrontMatter(yaml: string, head: PageFrontMatter): string {
 }
 
 const toYaml = (members: Record<string, unknown>): string => stringify(members, { lineWidth: 0 });
-const isSame = ({ problem, ...read }: PageFrontMatter & { problem?: string }, wanted: PageFrontMatter): boolean =>
+const isSame = ({ problem, ...read }: PageFrontMatter & { problem?: string }, expected: PageFrontMatter): boolean =>
   problem === undefined &&
-  Object.entries(wanted).every(
+  Object.entries(expected).every(
     ([name, value]) => JSON.stringify(Object.entries(read).find(([each]) => each === name)?.[1]) === JSON.stringify(value),
   );
 

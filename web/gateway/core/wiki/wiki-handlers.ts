@@ -146,8 +146,8 @@ export const createWikiHandlers = (
     const pairs = claim
       ? (await claims.findContradictions(claim, signal)).map(({ claim: other, ...why }) => toPairView({ claims: [claim, other], ...why }))
       : (await findContradictingPairs(await claims.listClaims(), { most: limit + 1, signal })).map(toPairView);
-    const shown = pairs.slice(0, limit);
-    return { pairs: shown, count: shown.length, more: pairs.length > limit };
+    const page = pairs.slice(0, limit);
+    return { pairs: page, count: page.length, more: pairs.length > limit };
   },
 
   async health({ agentId }, signal = NEVER_ABORTED) {

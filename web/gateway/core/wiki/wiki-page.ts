@@ -60,8 +60,8 @@ export class WikiPage {
    * Accepts camelCase and snake_case. The title defaults to the first heading, or else the file name. Throws INVALID_PARAMS that names the
    * member.
    */
-  constructor(given: WikiPageInput | Record<string, unknown>) {
-    const { path, title, content, claims, ...rest } = parseFields(schema, given, 'A page');
+  constructor(input: WikiPageInput | Record<string, unknown>) {
+    const { path, title, content, claims, ...rest } = parseFields(schema, input, 'A page');
     this.path = path;
     this.content = content;
     this.title = toVisibleName(title && stripBidiControls(title), getTitle(path, content));
@@ -92,9 +92,9 @@ export function parsePage(path: string, text: string): WikiPage {
   const { yaml, body } = splitFrontMatter(text);
   const { problem, title, ...head } = parseFrontMatter(yaml ?? '');
   const content = removeClaims(body);
-  const fits = schema.safeParse({ path, content, title: title?.trim() || undefined, ...head, frontMatter: yaml, problem });
-  if (fits.success) return new WikiPage(fits.data);
-  const [issue] = fits.error.issues;
+  const parsed = schema.safeParse({ path, content, title: title?.trim() || undefined, ...head, frontMatter: yaml, problem });
+  if (parsed.success) return new WikiPage(parsed.data);
+  const [issue] = parsed.error.issues;
   return new WikiPage({
     path,
     content,
@@ -119,10 +119,10 @@ export function formatPage(page: WikiPage, claims: readonly Claim[], before: str
   const body = insertClaims(page.content, claims);
   // Invalid front matter is left to the user; the text can be saved all the same.
   if (problem !== undefined) return joinFrontMatter(yaml, body);
-  const was = getTitle(page.path, page.content);
+  const oldTitle = getTitle(page.path, page.content);
   const head: PageFrontMatter = {
     // A page by a user whose title is its heading or file name needs no title member.
-    title: known.title === undefined && page.title === was && before !== undefined ? undefined : page.title,
+    title: known.title === undefined && page.title === oldTitle && before !== undefined ? undefined : page.title,
     kind: page.kind ?? known.kind ?? PAGE_KINDS.get(getFolder(page.path).split('/')[0] ?? ''),
     tags: [...(page.tags ?? known.tags)],
     aliases: [...(page.aliases ?? known.aliases)],

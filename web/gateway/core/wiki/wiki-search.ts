@@ -54,12 +54,12 @@ export class WikiSearch {
     const found = words
       .search(query, entries.length)
       .map(({ doc, score }): [WikiEntry, number] => [doc, score * (isActive(doc) ? 1 : 0.5)]);
-    const here = new Map(found);
-    const top = Math.max(0, ...here.values());
+    const remaining = new Map(found);
+    const top = Math.max(0, ...remaining.values());
     for (const entry of entries)
-      if (!entry.claim && foldText(entry.title).includes(foldedQuery)) here.set(entry, (here.get(entry) ?? 0) + top + 1);
+      if (!entry.claim && foldText(entry.title).includes(foldedQuery)) remaining.set(entry, (remaining.get(entry) ?? 0) + top + 1);
     const parsedQuery = parseQuery(query);
-    return [...here]
+    return [...remaining]
       .sort(([, a], [, b]) => b - a)
       .slice(0, limit)
       .map(([{ path, title, text, claim }, score]) => ({
@@ -71,7 +71,7 @@ export class WikiSearch {
   }
 
   async #buildIndex(): Promise<{ entries: WikiEntry[]; words: Bm25<WikiEntry> }> {
-    const breath = new TimeSlicer(new AbortController().signal);
+    const slicer = new TimeSlicer(new AbortController().signal);
     const { files } = await this.#vault.graph();
     const pages = [...files.values()].map(({ page: { path, title, content } }) => ({
       path,
@@ -86,7 +86,7 @@ export class WikiSearch {
     const words = new Bm25<WikiEntry>();
     for (const entry of entries) {
       words.add(entry, entry.claim ? entry.text : [{ text: entry.title, weight: 3 }, { text: entry.text }]);
-      await breath.after(entry.text.length);
+      await slicer.after(entry.text.length);
     }
     return { entries, words };
   }

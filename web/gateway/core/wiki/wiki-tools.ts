@@ -194,10 +194,10 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
         await labelPage(page, context);
         const claim = await change((claims) => claims.addClaim(page, sentence, sources, tags, confidence));
         await prepare();
-        const against = await vault.claims.findContradictions(claim, context.signal);
+        const contradictions = await vault.claims.findContradictions(claim, context.signal);
         return {
           claim: toClaimView(claim),
-          contradictions: against
+          contradictions: contradictions
             .slice(0, 10)
             .map(({ claim: other, reason: conflictReason }) => ({ reason: conflictReason, id: other.id, text: other.text })),
         };

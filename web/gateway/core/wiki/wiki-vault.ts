@@ -29,11 +29,11 @@ const INDEX_TEXT =
   '# Wiki\n\nPages are in `entities/`, `concepts/`, `syntheses/`, `sources/` and `reports/`. Link to a page by its name in double square brackets.\n';
 const NEVER_ABORTED = new AbortController().signal;
 
-function assertUnchanged(path: string, before: string | undefined, seen: string | null): void {
+function assertUnchanged(path: string, before: string | undefined, expected: string | null): void {
   if (before === undefined) {
-    if (seen !== null) throw new RpcError('ABORTED', `Page ${path} was deleted in the meantime. Nothing was saved.`);
-  } else if (seen === null) throw new RpcError('ALREADY_EXISTS', `Page ${path} already exists. Nothing was saved.`);
-  else if (computeVersion(parsePage(path, before)) !== seen)
+    if (expected !== null) throw new RpcError('ABORTED', `Page ${path} was deleted in the meantime. Nothing was saved.`);
+  } else if (expected === null) throw new RpcError('ALREADY_EXISTS', `Page ${path} already exists. Nothing was saved.`);
+  else if (computeVersion(parsePage(path, before)) !== expected)
     throw new RpcError('ABORTED', `Page ${path} was changed in the meantime. Nothing was saved.`);
 }
 
@@ -64,9 +64,9 @@ export class WikiVault {
   /** Creates missing folders and `index.md`, and updates the claims shown on each page. Never overwrites other content. */
   async initialize(): Promise<void> {
     await this.#turns.run(async () => {
-      const there = new Set((await this.#workspace.list()).map(({ path }) => path));
-      const folders = new Set([...there].map((path) => path.split('/')[0]));
-      if (!there.has(INDEX_PAGE))
+      const paths = new Set((await this.#workspace.list()).map(({ path }) => path));
+      const folders = new Set([...paths].map((path) => path.split('/')[0]));
+      if (!paths.has(INDEX_PAGE))
         await this.#workspace.write(
           INDEX_PAGE,
           formatPage(new WikiPage({ path: INDEX_PAGE, content: INDEX_TEXT }), [], undefined, this.#time()),

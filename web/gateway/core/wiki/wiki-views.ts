@@ -40,8 +40,8 @@ export const toChangeView = ({ event, at, why, against, claim }: ClaimChange): W
   claim: toClaimView(claim),
 });
 
-export const toPairView = ({ claims: [one, other], kind, reason }: ContradictingPair): WikiContradiction => ({
-  claims: [toClaimView(one), toClaimView(other)],
+export const toPairView = ({ claims: [claim, other], kind, reason }: ContradictingPair): WikiContradiction => ({
+  claims: [toClaimView(claim), toClaimView(other)],
   kind,
   reason,
 });

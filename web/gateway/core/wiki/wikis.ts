@@ -107,8 +107,11 @@ export class Wikis {
       );
       const agentIds = agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace ? agent.id : []));
       if (agentIds.length === 0 || pages.length + claims.length === 0) continue;
-      const many = pages.length + claims.length > MAX_EVENT_PATHS;
-      hub.emit({ event: 'wiki.changed', payload: { agentIds, pages: many ? null : pages, claims: many ? null : claims } }, null);
+      const hasTooManyPaths = pages.length + claims.length > MAX_EVENT_PATHS;
+      hub.emit(
+        { event: 'wiki.changed', payload: { agentIds, pages: hasTooManyPaths ? null : pages, claims: hasTooManyPaths ? null : claims } },
+        null,
+      );
     }
   }
 }

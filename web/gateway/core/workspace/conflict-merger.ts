@@ -23,7 +23,7 @@ export function createConflictMerger(deps: ConflictMergerDeps): { whenSettled():
   const skipped = new Set<string>();
   let stopped = false;
   let wasActive = false;
-  let again = false;
+  let isPending = false;
   let waiting = false;
   let pending: Promise<void> | undefined;
   const isOn = (): boolean => !stopped && isActive();
@@ -48,10 +48,10 @@ export function createConflictMerger(deps: ConflictMergerDeps): { whenSettled():
     }
   };
   const refresh = (): void => {
-    again = true;
+    isPending = true;
     pending ??= (async () => {
-      while (again) {
-        again = false;
+      while (isPending) {
+        isPending = false;
         await mergeOnce().catch(reportFailure);
       }
       pending = undefined;

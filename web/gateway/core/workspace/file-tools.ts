@@ -61,13 +61,13 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
         const isHiding = !unreviewed && context.taint?.isTainted === false;
         const files = isHiding ? all.filter((file) => !isLabelled(file)) : all;
         context.taint?.add(files.flatMap(({ path: name }) => labelled.get(`${workspace}/${name}`) ?? []));
-        const shown = files.slice(0, MAX_LISTED).map(({ path: name, mimeType, size, modifiedAt }) => {
+        const listed = files.slice(0, MAX_LISTED).map(({ path: name, mimeType, size, modifiedAt }) => {
           return { path: name, mimeType, size, modifiedAt: new Date(modifiedAt).toISOString() };
         });
         return {
-          files: shown,
+          files: listed,
           count: files.length,
-          ...(files.length > shown.length ? { note: 'Not all files are shown. List a folder.' } : {}),
+          ...(files.length > listed.length ? { note: 'Not all files are shown. List a folder.' } : {}),
           ...(all.length > files.length ? { unreviewed: all.length - files.length } : {}),
         };
       },

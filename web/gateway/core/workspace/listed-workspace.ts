@@ -38,8 +38,8 @@ export function createListedWorkspace(workspace: Workspace): ListedWorkspace {
     stat: (path) => mutex.run(async () => (await updateList()).get(path)),
     list: (under) =>
       mutex.run(async () => {
-        const here = await updateList();
-        sorted ??= [...here.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+        const entries = await updateList();
+        sorted ??= [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
         return under === undefined ? [...sorted] : sorted.filter(({ path }) => path.startsWith(`${under}/`));
       }),
   };

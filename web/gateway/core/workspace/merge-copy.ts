@@ -12,11 +12,11 @@ type TextVersion = Pick<FileRecord, 'content' | 'modifiedAt'>;
  * Merges two versions, independent of their order; undefined if the file is not line-based. If one side removed the file, the changed
  * version is kept, as in folder sync.
  */
-export function mergeText(path: string, one: TextVersion, other: TextVersion | undefined): string | undefined {
+export function mergeText(path: string, version: TextVersion, other: TextVersion | undefined): string | undefined {
   const kind = getMergeKind(path);
-  if (!kind || !other) return kind && one.content;
-  const isFirst = one.modifiedAt === other.modifiedAt ? one.content < other.content : one.modifiedAt < other.modifiedAt;
-  const [earlier, later] = isFirst ? [one, other] : [other, one];
+  if (!kind || !other) return kind && version.content;
+  const isFirst = version.modifiedAt === other.modifiedAt ? version.content < other.content : version.modifiedAt < other.modifiedAt;
+  const [earlier, later] = isFirst ? [version, other] : [other, version];
   return kind === 'memories' ? mergeMemories(earlier.content, later.content) : mergeLines(earlier.content, later.content);
 }
 

@@ -30,8 +30,8 @@ function parseLine(text: string): z.output<typeof timedLine> | undefined {
 }
 
 function getLineTime(text: string): number {
-  const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken } = parseLine(text) ?? {};
-  const times = [at, startedAt, finishedAt, createdAt, taken?.until, ...recalls.map((recall) => recall.at)];
+  const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken: messages } = parseLine(text) ?? {};
+  const times = [at, startedAt, finishedAt, createdAt, messages?.until, ...recalls.map((recall) => recall.at)];
   return Math.max(-Infinity, ...times.filter((each) => typeof each === 'number'));
 }
 

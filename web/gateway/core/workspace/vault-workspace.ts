@@ -34,8 +34,8 @@ export function createVaultWorkspace({ vault: { files }, clock }: VaultWorkspace
     return done?.outcome === 'done';
   };
 
-  const update: Workspace['update'] = async (given, edit) => {
-    const path = requireWorkspacePath(given);
+  const update: Workspace['update'] = async (input, edit) => {
+    const path = requireWorkspacePath(input);
     for (;;) {
       const { file, text: before } = await read(path);
       const text = edit(before);
@@ -50,8 +50,8 @@ export function createVaultWorkspace({ vault: { files }, clock }: VaultWorkspace
     append: async (path, text) => void (await update(path, (before = '') => before + text)),
     update,
     remove: (path) => files.remove(workspace, requireWorkspacePath(path)),
-    async stat(given) {
-      const path = requireWorkspacePath(given);
+    async stat(input) {
+      const path = requireWorkspacePath(input);
       const found = (await files.list(workspace, path)).find((file) => file.path === path);
       return found && { path, size: found.size, modifiedAt: found.modifiedAt };
     },
@@ -69,6 +69,6 @@ function requireWorkspacePath(path: string): string {
   return success ? data : fail(`Invalid workspace path ${JSON.stringify(path)}.`);
 }
 
-function fail(why: string): never {
-  throw new RpcError('INVALID_PARAMS', why);
+function fail(message: string): never {
+  throw new RpcError('INVALID_PARAMS', message);
 }

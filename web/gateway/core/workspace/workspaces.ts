@@ -66,6 +66,6 @@ export function toFileEntry({ workspace, path, mimeType, size, modifiedAt }: Fil
   return { workspace, path, mimeType, size, modifiedAt };
 }
 
-function fail(why: string): never {
-  throw new RpcError('INVALID_PARAMS', why);
+function fail(message: string): never {
+  throw new RpcError('INVALID_PARAMS', message);
 }

@@ -29,7 +29,7 @@ const writer = new PostingsWriter();
 
 /** Documents of a term in which each of `next` may follow it. `follows`: a byte for each of its postings. */
 export function filterFollowed(term: MatchedTerm, follows: Uint8Array, next: readonly string[]): MatchedTerm {
-  return next.reduce((left, each) => filterBefore(each, left), { ...term, follows });
+  return next.reduce((filtered, each) => filterBefore(each, filtered), { ...term, follows });
 }
 
 /** Documents in which one term may follow, with their bytes; up to a million. */
@@ -40,11 +40,11 @@ function filterBefore(next: string, { postings, follows }: MatchedTerm & { follo
   const filtered = new Uint8Array(count);
   writer.clear();
   for (let i = 0; i < count; i++) {
-    const many = times[i] ?? 1;
+    const frequency = times[i] ?? 1;
     const follow = follows[i] ?? 0;
-    if (many === 1 ? follow !== mark : (follow & bit) === 0) continue;
+    if (frequency === 1 ? follow !== mark : (follow & bit) === 0) continue;
     filtered[writer.count] = follow;
-    writer.add(docs[i] ?? 0, many);
+    writer.add(docs[i] ?? 0, frequency);
   }
   return { count: writer.count, postings: writer.bytes.slice(), follows: filtered.subarray(0, writer.count) };
 }

@@ -37,8 +37,8 @@ export function createScoringParams(
   const length = sources.reduce((sum, source) => sum + source.length, 0);
   const mean = Math.max(1, length / Math.max(1, docs));
   const weights = (termsBySource[0] ?? []).map((_, word) => {
-    const having = termsBySource.reduce((sum, words) => sum + (words[word] ?? []).reduce((all, { count }) => all + count, 0), 0);
-    return computeIdf(docs, Math.min(docs, having));
+    const frequency = termsBySource.reduce((sum, words) => sum + (words[word] ?? []).reduce((all, { count }) => all + count, 0), 0);
+    return computeIdf(docs, Math.min(docs, frequency));
   });
   return {
     weights,
@@ -49,7 +49,7 @@ export function createScoringParams(
   };
 }
 
-export const computeIdf = (docs: number, having: number): number => Math.log(1 + (docs - having + 0.5) / (having + 0.5));
+export const computeIdf = (docs: number, frequency: number): number => Math.log(1 + (docs - frequency + 0.5) / (frequency + 0.5));
 
 /** Number of occurrences up to which scores are precomputed. */
 const MAX_TABLED_COUNT = 8;

@@ -5,12 +5,12 @@ export class ByteWriter {
 
   writeNumber(value: number): void {
     if (this.length + 5 > this.#bytes.length) this.#grow(5);
-    let rest = value;
-    while (rest > 0x7f) {
-      this.#bytes[this.length++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
+    let remaining = value;
+    while (remaining > 0x7f) {
+      this.#bytes[this.length++] = (remaining & 0x7f) | 0x80;
+      remaining >>>= 7;
     }
-    this.#bytes[this.length++] = rest;
+    this.#bytes[this.length++] = remaining;
   }
 
   writeByte(value: number): void {

@@ -33,12 +33,12 @@ export function computeInterval(
   { perMonth, leastMs, busy }: { perMonth: number; leastMs: number; busy: boolean },
 ): number {
   const { used } = getBudget(stored, now);
-  const left = perMonth - used;
-  const rest = getMonthEnd(now) - now;
-  if (left <= 0) return rest;
-  const monthMs = rest + (now - Date.parse(`${toMonth(now)}-01T00:00:00Z`));
-  const isEnough = left > (perMonth * rest) / monthMs / 2;
-  return busy && isEnough ? leastMs : Math.max(leastMs, Math.ceil(rest / left));
+  const remaining = perMonth - used;
+  const remainingMs = getMonthEnd(now) - now;
+  if (remaining <= 0) return remainingMs;
+  const monthMs = remainingMs + (now - Date.parse(`${toMonth(now)}-01T00:00:00Z`));
+  const isEnough = remaining > (perMonth * remainingMs) / monthMs / 2;
+  return busy && isEnough ? leastMs : Math.max(leastMs, Math.ceil(remainingMs / remaining));
 }
 
 /** The budget for the status: used and limit, when it resets, and the current interval. */

@@ -80,9 +80,11 @@ export class XAdapter implements ChannelAdapter {
         ...(this.#directProblem === undefined ? {} : { problem: this.#directProblem }),
       });
     }
-    const [one, other] = [this.#mentionsProblem, this.#directProblem];
-    if (one === undefined || other === undefined) return result;
-    throw new PlatformError(one === other ? one : `${one} ${other}`, { retryAfterMs: result.nextMs });
+    const [mentionsProblem, directProblem] = [this.#mentionsProblem, this.#directProblem];
+    if (mentionsProblem === undefined || directProblem === undefined) return result;
+    throw new PlatformError(mentionsProblem === directProblem ? mentionsProblem : `${mentionsProblem} ${directProblem}`, {
+      retryAfterMs: result.nextMs,
+    });
   }
 
   split(text: string, { isPublic }: { isPublic: boolean }): string[] {
@@ -123,7 +125,7 @@ export class XAdapter implements ChannelAdapter {
   }
 
   /** Polls for mentions; a failure does not affect direct messages. */
-  async #pollMentionsSafely(context: PollContext, merge: (look: PollResult) => void): Promise<void> {
+  async #pollMentionsSafely(context: PollContext, merge: (result: PollResult) => void): Promise<void> {
     const { clock } = this.#deps;
     if (clock.monotonic() >= this.#mentionsAt) {
       try {
@@ -142,10 +144,10 @@ export class XAdapter implements ChannelAdapter {
   }
 
   /** Polls for mentions when the interval has passed, within the month's budget. */
-  async #pollMentions({ cursors, budget: kept, spend, signal }: PollContext): Promise<PollResult> {
+  async #pollMentions({ cursors, budget: storedBudget, spend, signal }: PollContext): Promise<PollResult> {
     const { settings, clock, token } = this.#deps;
     const now = clock.now();
-    let budget = getBudget(kept, now);
+    let budget = getBudget(storedBudget, now);
     const wait = (): number => {
       const busy = clock.monotonic() - this.#busySince < BUSY_MS;
       const limits = { perMonth: settings.searchesPerMonth, leastMs: settings.pollIntervalSeconds * 1000, busy };
@@ -177,12 +179,12 @@ export class XAdapter implements ChannelAdapter {
   }
 
   #toBudgetMessage(now: number): string {
-    const again = new Date(getMonthEnd(now)).toISOString().slice(0, 10);
-    return `All ${this.#deps.settings.searchesPerMonth} searches of this month are used. Mentions are checked again on ${again}, 00:00 UTC.`;
+    const nextMonth = new Date(getMonthEnd(now)).toISOString().slice(0, 10);
+    return `All ${this.#deps.settings.searchesPerMonth} searches of this month are used. Mentions are checked again on ${nextMonth}, 00:00 UTC.`;
   }
 
   /** Polls for direct messages; a failure does not affect mentions. */
-  async #pollDirectMessages({ cursors, signal }: PollContext, merge: (look: PollResult) => void): Promise<void> {
+  async #pollDirectMessages({ cursors, signal }: PollContext, merge: (result: PollResult) => void): Promise<void> {
     const { settings, clock, accountToken } = this.#deps;
     this.#directAt = clock.monotonic() + settings.pollIntervalSeconds * 1000;
     this.#directProblem = undefined;

@@ -165,8 +165,8 @@ export class XAuthorization {
     });
     const parsed = tokenResponse.safeParse(answer.json);
     if (answer.status === 200 && parsed.success) return parsed.data;
-    const why = tokenError.safeParse(answer.json);
-    if (why.success) throw createExpiredError(`X answered “${why.data.error}”`);
+    const errorDetails = tokenError.safeParse(answer.json);
+    if (errorDetails.success) throw createExpiredError(`X answered “${errorDetails.data.error}”`);
     throw new PlatformError(`${NAME} did not issue a token (${answer.status}).`, { status: answer.status });
   }
 
@@ -187,7 +187,7 @@ export class XAuthorization {
   }
 }
 
-const createExpiredError = (why: string): PlatformError =>
-  new PlatformError(`The account’s authorization is no longer valid: ${why}. Authorize it again in Channels (channels.authorize).`, {
+const createExpiredError = (reason: string): PlatformError =>
+  new PlatformError(`The account’s authorization is no longer valid: ${reason}. Authorize it again in Channels (channels.authorize).`, {
     undone: true,
   });

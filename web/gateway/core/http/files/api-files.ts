@@ -146,9 +146,9 @@ export class ApiFiles {
   async #freeSpace(bytes: number): Promise<void> {
     const all = await this.#all();
     for (const file of all) if (this.#isExpired(file)) await this.#remove(file);
-    const left = all.filter((file) => !this.#isExpired(file));
-    const sum = left.reduce((total, file) => total + file.bytes, bytes);
-    if (left.length >= API_FILE_LIMITS.count || sum > API_FILE_LIMITS.bytes)
+    const remaining = all.filter((file) => !this.#isExpired(file));
+    const sum = remaining.reduce((total, file) => total + file.bytes, bytes);
+    if (remaining.length >= API_FILE_LIMITS.count || sum > API_FILE_LIMITS.bytes)
       throw badRequest(
         `There is no room for more files: at most ${API_FILE_LIMITS.count} with ${API_FILE_LIMITS.bytes / MB} MB together. Delete some with DELETE /v1/files/{id}.`,
         'file',

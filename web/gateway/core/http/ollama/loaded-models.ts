@@ -70,11 +70,11 @@ const UNITS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3,
  * Converts `keep_alive` to milliseconds: a number of seconds or a duration such as `1h30m`. Below 0 it has no end; values that are neither
  * have no effect, as other options.
  */
-export function toKeepAliveMs(given: unknown): number {
-  const seconds = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
+export function toKeepAliveMs(value: unknown): number {
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof seconds === 'number' && !Number.isNaN(seconds)) return seconds < 0 ? Infinity : seconds * 1000;
-  if (typeof given !== 'string') return KEEP_ALIVE_MS;
-  const [, sign, rest = ''] = /^([+-]?)(.*)$/.exec(given.trim()) ?? [];
+  if (typeof value !== 'string') return KEEP_ALIVE_MS;
+  const [, sign, rest = ''] = /^([+-]?)(.*)$/.exec(value.trim()) ?? [];
   const parts = [...rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== rest) return KEEP_ALIVE_MS;
   return sign === '-' ? Infinity : parts.reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (UNITS[unit] ?? 0), 0);

@@ -151,7 +151,7 @@ function createAgentSource(
 }
 
 async function createModelSource(
-  asked: OllamaRequest,
+  ollamaRequest: OllamaRequest,
   name: string,
   { principal, caller, ignored }: OllamaCall,
   deps: ChatDeps,
@@ -159,14 +159,24 @@ async function createModelSource(
   const { clock, providerStates } = deps;
   const { signal } = caller.abort;
   const { provider, model, key } = await resolveRoute(name, signal, deps);
-  const request = { model, messages: providerStates.restoreInto(principal, asked.messages), tools: asked.tools, exact: true };
-  const run = (left: GenerationOptions): AsyncIterable<ModelEvent> =>
-    retryStream(() => provider.stream({ ...request, ...left }, signal), { clock, signal });
+  const request = {
+    model,
+    messages: providerStates.restoreInto(principal, ollamaRequest.messages),
+    tools: ollamaRequest.tools,
+    exact: true,
+  };
+  const run = (options: GenerationOptions): AsyncIterable<ModelEvent> =>
+    retryStream(() => provider.stream({ ...request, ...options }, signal), { clock, signal });
   const events = providerStates.recordFrom(
     principal,
-    withCountedUsage(withoutRejectedOptions(run, asked.generationOptions, ignored), asked.messages, key),
+    withCountedUsage(withoutRejectedOptions(run, ollamaRequest.generationOptions, ignored), ollamaRequest.messages, key),
   );
-  return toSource(asked, events, (usage) => deps.record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }), deps);
+  return toSource(
+    ollamaRequest,
+    events,
+    (usage) => deps.record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }),
+    deps,
+  );
 }
 
 /** Clients send the same options for every model: the request is repeated without those that it rejects. */
@@ -176,8 +186,8 @@ const withoutRejectedOptions = (
   ignored: IgnoredFields,
 ): AsyncIterable<ModelEvent> =>
   retryWithoutEffort(
-    (left) =>
-      retryWithoutUnsupported(left, run, { ignored, nameOf: (field) => (field === 'reasoningEffort' ? 'think' : toChatParam(field)) }),
+    (options) =>
+      retryWithoutUnsupported(options, run, { ignored, nameOf: (field) => (field === 'reasoningEffort' ? 'think' : toChatParam(field)) }),
     wishes,
     () => ignored.add('think'),
   );

@@ -173,9 +173,9 @@ export class ResponsesSocket {
     return isGood;
   }
 
-  #sendError(given: Sendable, streamId?: string): void {
-    const { status, headers } = given;
-    const error = given instanceof HttpError ? given.body().error : given.error;
+  #sendError(sendable: Sendable, streamId?: string): void {
+    const { status, headers } = sendable;
+    const error = sendable instanceof HttpError ? sendable.body().error : sendable.error;
     const more = Object.keys(headers).length > 0 ? { headers } : {};
     this.#link.send(withStreamId(JSON.stringify({ type: 'error', status, error: { ...error, ...more } }), streamId));
   }

@@ -40,11 +40,11 @@ async function readLimited(response: Response, host: string): Promise<Uint8Array
     size += part.byteLength;
     if (size > MAX_BYTES) throw new Error(`${host} sent more than ${MAX_BYTES / 1024} KiB.`);
   }
-  const whole = new Uint8Array(size);
+  const body = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    body.set(part, at);
     at += part.byteLength;
   }
-  return whole;
+  return body;
 }

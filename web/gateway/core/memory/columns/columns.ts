@@ -82,13 +82,13 @@ export class Columns {
   }
 
   /** Undefined if the bytes are damaged or were written for another `about`. */
-  static async fromBytes(given: Uint8Array<ArrayBuffer>, about: string): Promise<Columns | undefined> {
+  static async fromBytes(input: Uint8Array<ArrayBuffer>, about: string): Promise<Columns | undefined> {
     if (
-      given.length < HEADER_START ||
-      (await sha256(given.subarray(DIGEST_BYTES))) !== new TextDecoder().decode(given.subarray(0, DIGEST_BYTES))
+      input.length < HEADER_START ||
+      (await sha256(input.subarray(DIGEST_BYTES))) !== new TextDecoder().decode(input.subarray(0, DIGEST_BYTES))
     )
       return undefined;
-    const bytes = given.byteOffset % ALIGNMENT === 0 ? given : given.slice();
+    const bytes = input.byteOffset % ALIGNMENT === 0 ? input : input.slice();
     const { buffer, byteOffset } = bytes;
     const length = new DataView(buffer, byteOffset).getUint32(DIGEST_BYTES, true);
     const head = header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER_START, HEADER_START + length))));

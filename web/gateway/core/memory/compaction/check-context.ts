@@ -27,11 +27,11 @@ export interface ContextCheckResult<M extends GivenMessage = MemoryMessage> {
  * with the messages after it, so that summaries do not fill the context.
  */
 export function checkContext<M extends GivenMessage = MemoryMessage>(
-  given: readonly M[],
+  input: readonly M[],
   { enabled, maxTokens, compactionThreshold, reserveRatio, minMessagesToCompact }: MemoryConfigFields['compaction'],
   count: CountTokens,
 ): ContextCheckResult<M> {
-  const messages = given.map(toMemoryMessage);
+  const messages = input.map(toMemoryMessage);
   const first = messages.findIndex((message) => message.role !== 'system' || StructuredSummary.ofMessage(message) !== undefined);
   const begin = first === -1 ? messages.length : first;
   const conversation = messages.slice(begin);
@@ -42,9 +42,9 @@ export function checkContext<M extends GivenMessage = MemoryMessage>(
   const needsCompaction = enabled && totalTokens >= threshold && cut >= minMessagesToCompact;
   return {
     needsCompaction,
-    messagesToCompact: needsCompaction ? given.slice(begin, begin + cut) : [],
-    messagesToKeep: given.slice(needsCompaction ? begin + cut : begin),
-    systemMessages: given.slice(0, begin),
+    messagesToCompact: needsCompaction ? input.slice(begin, begin + cut) : [],
+    messagesToKeep: input.slice(needsCompaction ? begin + cut : begin),
+    systemMessages: input.slice(0, begin),
     totalTokens,
     threshold,
     maxTokens,
@@ -55,8 +55,8 @@ export function checkContext<M extends GivenMessage = MemoryMessage>(
 function findCut(conversation: readonly MemoryMessage[], tokens: readonly number[], reserve: number): number {
   // The last message stays, however long it is.
   let cut = Math.max(0, conversation.length - 1);
-  let kept = tokens[cut] ?? 0;
-  while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= reserve) kept += tokens[--cut] ?? 0;
+  let keptTokens = tokens[cut] ?? 0;
+  while (cut > 0 && keptTokens + (tokens[cut - 1] ?? 0) <= reserve) keptTokens += tokens[--cut] ?? 0;
   for (;;) {
     // A result stays with its call, and the results of one call stay together.
     while (cut > 0 && conversation[cut]?.role === 'tool') cut--;

@@ -13,9 +13,9 @@ export function remapResult<M extends GivenMessage>(messages: readonly M[], resu
   return isSame ? { ...result, messagesToCompact: same } : { ...result, needsCompaction: false };
 }
 
-function isSameMessage(one: GivenMessage, other: GivenMessage | undefined): boolean {
-  if (!other) return false;
-  const [a, b] = [toMemoryMessage(one), toMemoryMessage(other)];
+function isSameMessage(message: GivenMessage, candidate: GivenMessage | undefined): boolean {
+  if (!candidate) return false;
+  const [a, b] = [toMemoryMessage(message), toMemoryMessage(candidate)];
   if (a.role !== b.role) return false;
   return a === b || (a.id !== undefined && a.id === b.id) || (a.id === b.id && a.toolCallId === b.toolCallId && getText(a) === getText(b));
 }

@@ -59,13 +59,13 @@ export function parseDialog(text: string): { lines: DialogLine[]; broken: number
 }
 
 function parseLine(text: string): Omit<DialogLine, 'line'> | undefined {
-  let given: unknown;
+  let parsed: unknown;
   try {
-    given = parseJson(text);
+    parsed = parseJson(text);
   } catch {
     return undefined;
   }
-  const { success, data } = dialogLine.safeParse(given);
+  const { success, data } = dialogLine.safeParse(parsed);
   if (!success) return undefined;
   const { session_key: sessionKey, tool_calls: toolCalls, tool_call_id: toolCallId, ...rest } = data;
   return { sessionKey, message: { ...rest, toolCalls, toolCallId } };

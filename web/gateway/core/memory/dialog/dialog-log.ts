@@ -24,21 +24,21 @@ export class DialogLog {
     return this.#turns.take(signal, async () => {
       await this.#index.follow();
       const days = new Map<string, MemoryMessage[]>();
-      const given = new Set<string>();
+      const keys = new Set<string>();
       for (const message of messages) {
         const key = toMessageKey(message, sessionKey);
-        if (this.#written.has(message) || (key !== undefined && (given.has(key) || this.#index.hasMessage(key)))) continue;
-        if (key !== undefined) given.add(key);
+        if (this.#written.has(message) || (key !== undefined && (keys.has(key) || this.#index.hasMessage(key)))) continue;
+        if (key !== undefined) keys.add(key);
         const day = formatDate(getValidTime(message) ?? this.#now());
         days.set(day, [...(days.get(day) ?? []), message]);
       }
       let count = 0;
-      for (const [day, some] of days) {
+      for (const [day, dayMessages] of days) {
         const line = (message: MemoryMessage): string =>
           formatDialogLine({ ...message, timestamp: getValidTime(message) ?? this.#now() }, sessionKey);
-        await this.#index.append(toDialogPath(day), some.map(line).join(''));
-        for (const message of some) this.#written.add(message);
-        count += some.length;
+        await this.#index.append(toDialogPath(day), dayMessages.map(line).join(''));
+        for (const message of dayMessages) this.#written.add(message);
+        count += dayMessages.length;
       }
       return count;
     });

@@ -49,7 +49,7 @@ export class FileIndex {
   }) {
     [this.#workspace, this.#longTerm, this.#store] = [workspace, longTerm, store];
     this.#keeper = new SnapshotWriter(store, {
-      make: (breath) => createSnapshot(this.#search, [...this.#files.values()], breath),
+      make: (slicer) => createSnapshot(this.#search, [...this.#files.values()], slicer),
       size: () => this.size,
       warn,
     });
@@ -59,8 +59,8 @@ export class FileIndex {
   follow(): Promise<void> {
     return this.#inTurn(async () => {
       const listed = await this.#list();
-      const there = new Set(listed.map(({ path }) => path));
-      for (const path of [...this.#files.keys(), ...(this.#stored?.keys() ?? [])]) if (!there.has(path)) await this.#drop(path);
+      const paths = new Set(listed.map(({ path }) => path));
+      for (const path of [...this.#files.keys(), ...(this.#stored?.keys() ?? [])]) if (!paths.has(path)) await this.#drop(path);
       for (const file of listed) if (this.#unsure.has(file.path) || !isSame(this.#files.get(file.path)?.file, file)) await this.#read(file);
     });
   }
@@ -191,36 +191,36 @@ export class FileIndex {
     const text = await this.#workspace.read(path);
     if (text === undefined) return this.#drop(path);
     const hash = await sha256(text);
-    const kept = stored ? ((await this.#store?.entries(path)) ?? []) : this.#unsure.has(path) ? [] : undefined;
-    const known = this.#files.get(path) ?? (stored && new InMemoryFile(stored, kept ?? []));
+    const storedEntries = stored ? ((await this.#store?.entries(path)) ?? []) : this.#unsure.has(path) ? [] : undefined;
+    const known = this.#files.get(path) ?? (stored && new InMemoryFile(stored, storedEntries ?? []));
     const { entries, broken } =
       known?.file.hash === hash ? { entries: known.entries, broken: known.file.broken } : parseEntries(path, text, this.#longTerm);
     const read = { ...file, hash, lines: countLineBreaks(text), isCut: text !== '' && !text.endsWith('\n'), broken };
-    await this.#take(read, entries, true, kept);
+    await this.#take(read, entries, true, storedEntries);
   }
 
-  /** Replaces the passages of a file. `kept`: the passages in the store, if they differ from those of the index. */
-  async #take(file: IndexedFile, entries: readonly IndexEntry[], store: boolean, kept?: readonly IndexEntry[]): Promise<void> {
+  /** Replaces the passages of a file. `storedEntries`: the passages in the store, if they differ from those of the index. */
+  async #take(file: IndexedFile, entries: readonly IndexEntry[], store: boolean, storedEntries?: readonly IndexEntry[]): Promise<void> {
     const { path } = file;
     const indexed = this.#files.get(path)?.entries ?? [];
     if (store) {
-      const before = new Map((kept ?? indexed).map((entry) => [entry.id, entry]));
+      const before = new Map((storedEntries ?? indexed).map((entry) => [entry.id, entry]));
       const written = entries.filter((entry) => !isEqual(before.get(entry.id), entry));
       const ids = new Set(entries.map(({ id }) => id));
       await this.#store?.put(file, entries, { removed: [...before.keys()].filter((id) => !ids.has(id)), written });
     }
     const grows = indexed.every((entry, at) => isEqual(entry, entries[at]));
-    const stays = new Map(indexed.filter(({ kind }) => grows || kind === 'memory').map((entry) => [entry.id, entry]));
+    const unchanged = new Map(indexed.filter(({ kind }) => grows || kind === 'memory').map((entry) => [entry.id, entry]));
     // Until indexing is complete the file counts as unread.
     this.#files.delete(path);
     const ids = new Set(entries.map(({ id }) => id));
     for (const { id, key } of indexed) {
       if (!grows && key !== null) this.#messages.delete(key);
-      if (stays.has(id) && ids.has(id)) continue;
+      if (unchanged.has(id) && ids.has(id)) continue;
       this.#forget(id);
     }
     try {
-      await this.#add(entries, stays);
+      await this.#add(entries, unchanged);
     } catch (error) {
       // Otherwise a snapshot would contain passages of a file that counts as unread.
       for (const { id } of entries) this.#forget(id);
@@ -231,18 +231,18 @@ export class FileIndex {
     this.#unsure.delete(path);
   }
 
-  /** `stays`: passages that are already indexed. */
-  async #add(entries: readonly IndexEntry[], stays: ReadonlyMap<string, IndexEntry>): Promise<void> {
-    const breath = new TimeSlicer(this.#closed.signal);
+  /** `unchanged`: passages that are already indexed. */
+  async #add(entries: readonly IndexEntry[], unchanged: ReadonlyMap<string, IndexEntry>): Promise<void> {
+    const slicer = new TimeSlicer(this.#closed.signal);
     for (const entry of entries) {
       const { id, thread, text, speaker, key } = entry;
       this.#byId.set(id, entry);
       if (key !== null) this.#messages.add(key);
-      if (text.trim() === '' || stays.get(id)?.text === text) continue;
+      if (text.trim() === '' || unchanged.get(id)?.text === text) continue;
       this.#search.add({ id, thread, text, at: getAgeingTime(entry), speaker: speaker ?? undefined });
       this.#revision++;
       this.#keeper.changed();
-      await breath.after(computeAnalysisCost(text));
+      await slicer.after(computeAnalysisCost(text));
     }
   }
 
@@ -272,8 +272,8 @@ const isSame = (known: WorkspaceFile | undefined, file: WorkspaceFile): boolean 
   known?.size === file.size && known.modifiedAt === file.modifiedAt;
 
 /** Whether the store and a snapshot describe the same version of a file. */
-const isSameRecord = (noted: IndexedFile | undefined, file: IndexedFile): boolean =>
-  isSame(noted, file) && noted?.hash === file.hash && noted.lines === file.lines && noted.isCut === file.isCut;
+const isSameRecord = (stored: IndexedFile | undefined, file: IndexedFile): boolean =>
+  isSame(stored, file) && stored?.hash === file.hash && stored.lines === file.lines && stored.isCut === file.isCut;
 
 const countLineBreaks = (text: string): number => text.split('\n').length - 1;
 

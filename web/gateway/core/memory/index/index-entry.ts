@@ -75,9 +75,9 @@ function toNoteEntries(
   const counts = new Map<number, number>();
   return chunks.map(({ text, line, end }) => {
     // A long line may yield several.
-    const nth = counts.get(line) ?? 0;
-    counts.set(line, nth + 1);
-    const id = `${path}#${line}${nth === 0 ? '' : `.${nth}`}`;
+    const occurrence = counts.get(line) ?? 0;
+    counts.set(line, occurrence + 1);
+    const id = `${path}#${line}${occurrence === 0 ? '' : `.${occurrence}`}`;
     return { id, kind, thread: path, text, category: null, path, line, end, at, speaker: null, key: null };
   });
 }
@@ -85,15 +85,15 @@ function toNoteEntries(
 function parseDialogEntries(path: string, text: string, date: string, before: number): { entries: IndexEntry[]; broken: number } {
   const { lines, broken } = parseDialog(text);
   const begin = getDayStart(date) ?? 0;
-  const entries = lines.map(({ sessionKey, message, line: nth }): IndexEntry => ({
-    id: `${path}#${before + nth}`,
+  const entries = lines.map(({ sessionKey, message, line: lineNumber }): IndexEntry => ({
+    id: `${path}#${before + lineNumber}`,
     kind: 'message',
     thread: `${sessionKey}/${date}`,
     text: getText(message),
     category: null,
     path,
-    line: before + nth,
-    end: before + nth,
+    line: before + lineNumber,
+    end: before + lineNumber,
     at: message.timestamp ?? begin,
     speaker: message.name ?? message.role,
     key: toMessageKey(message, sessionKey) ?? null,

@@ -14,11 +14,11 @@ const getFormatVersion = (): string => `memory index ${FORMAT}, ${getAnalysisVer
 export async function createSnapshot(
   search: MemorySearch,
   files: readonly FileEntries[],
-  breath: TimeSlicer,
+  slicer: TimeSlicer,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const columns = new Columns();
-  await search.write(columns, breath);
-  await writeFiles(files, columns, breath);
+  await search.write(columns, slicer);
+  await writeFiles(files, columns, slicer);
   return columns.toBytes(getFormatVersion());
 }
 

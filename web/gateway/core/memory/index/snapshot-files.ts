@@ -126,7 +126,7 @@ export class SnapshotFile implements FileEntries {
 }
 
 /** Writes files and their passages in slices. */
-export async function writeFiles(files: readonly FileEntries[], into: Columns, breath: TimeSlicer): Promise<void> {
+export async function writeFiles(files: readonly FileEntries[], into: Columns, slicer: TimeSlicer): Promise<void> {
   const [paths, hashes] = [new StringWriter(), new StringWriter()];
   const [ids, names, keys, blanks] = [new StringWriter(), new StringWriter(), new StringWriter(), new StringWriter()];
   const nameNumbers = new Map<string, number>();
@@ -156,7 +156,7 @@ export async function writeFiles(files: readonly FileEntries[], into: Columns, b
       at[next++] = row.at ?? NaN;
       ids.add(row.id);
       keys.add(row.key ?? '');
-      await breath.after(ENTRY_COST);
+      await slicer.after(ENTRY_COST);
     }
   }
   into.setStrings('file/path', paths.finish());

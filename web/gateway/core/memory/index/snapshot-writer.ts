@@ -12,7 +12,7 @@ const MIN_CHANGED_SHARE_AT_END = 1 / 200;
 /** Writes snapshots of an index to its store: in the background once enough has changed, and on close. */
 export class SnapshotWriter {
   readonly #store: IndexStore | undefined;
-  readonly #make: (breath: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly #make: (slicer: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>;
   readonly #size: () => number;
   readonly #warn: (message: string) => void;
   readonly #closed = new AbortController();
@@ -29,7 +29,7 @@ export class SnapshotWriter {
       make,
       size,
       warn,
-    }: { make: (breath: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>; size: () => number; warn: (message: string) => void },
+    }: { make: (slicer: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>; size: () => number; warn: (message: string) => void },
   ) {
     [this.#store, this.#make, this.#size, this.#warn] = [store, make, size, warn];
   }

@@ -73,6 +73,6 @@ function toChunk(pieces: readonly LinePiece[]): Chunk | undefined {
   const [first, last] = [nonBlank[0], nonBlank.at(-1)];
   if (!first || !last) return undefined;
   const lines = pieces.slice(pieces.indexOf(first), pieces.indexOf(last) + 1);
-  const text = lines.reduce((whole, { text, line }, at) => whole + (at === 0 ? '' : line === lines[at - 1]?.line ? '' : '\n') + text, '');
+  const text = lines.reduce((joined, { text, line }, at) => joined + (at === 0 ? '' : line === lines[at - 1]?.line ? '' : '\n') + text, '');
   return { text, line: first.line, end: last.line };
 }

@@ -22,32 +22,32 @@ const MIN_PASSAGES = 50;
 /** BM25 for one concept: the best of its terms counts. */
 export function scoreConcept(index: MemoryIndex, concept: Concept, { k1, b }: Weights): ConceptScores {
   const count = Math.max(MIN_PASSAGES, index.size);
-  const computeWorth = (having: number): number => {
-    const some = Math.min(count, having);
-    return Math.log(1 + (count - some + 0.5) / (some + 0.5)) * concept.weight;
+  const computeWorth = (frequency: number): number => {
+    const cappedFrequency = Math.min(count, frequency);
+    return Math.log(1 + (count - cappedFrequency + 0.5) / (cappedFrequency + 0.5)) * concept.weight;
   };
   const all = concept.terms.flatMap(({ term, weight }) => {
     const found = index.find(term);
     return found ? [{ found, weight }] : [];
   });
   const exact = all.filter(({ weight }) => weight === 1);
-  const having = (exact.length > 0 ? exact : all).reduce((sum, { found }) => sum + found.count, 0);
-  const worth = computeWorth(having);
-  if (having === 0) return { concept, worth, scores: NO_SCORES, touched: NO_PASSAGES, buffers: null };
-  const taken = index.scratch.take(index.end);
-  const { scores, touched } = taken;
+  const totalFrequency = (exact.length > 0 ? exact : all).reduce((sum, { found }) => sum + found.count, 0);
+  const conceptWeight = computeWorth(totalFrequency);
+  if (totalFrequency === 0) return { concept, worth: conceptWeight, scores: NO_SCORES, touched: NO_PASSAGES, buffers: null };
+  const buffers = index.scratch.take(index.end);
+  const { scores, touched } = buffers;
   let end = 0;
   const { lengths } = index;
   const perWord = (k1 * b) / index.meanLength;
   for (const { found, weight } of all) {
-    const most = Math.min(worth, computeWorth(found.count)) * weight * (k1 + 1);
+    const maxScore = Math.min(conceptWeight, computeWorth(found.count)) * weight * (k1 + 1);
     for (const { passages, times, count } of found.lists) {
       for (let i = 0; i < count; i++) {
         const number = passages[i] ?? 0;
         const length = lengths[number] ?? -1;
         if (length < 0) continue;
         const often = times[i] ?? 1;
-        const score = (most * often) / (often + k1 * (1 - b) + perWord * length);
+        const score = (maxScore * often) / (often + k1 * (1 - b) + perWord * length);
         const before = scores[number] ?? 0;
         if (score <= before) continue;
         if (before === 0) touched[end++] = number;
@@ -55,7 +55,7 @@ export function scoreConcept(index: MemoryIndex, concept: Concept, { k1, b }: We
       }
     }
   }
-  return { concept, worth, scores, touched: touched.subarray(0, end), buffers: taken };
+  return { concept, worth: conceptWeight, scores, touched: touched.subarray(0, end), buffers };
 }
 
 const NO_SCORES = new Float32Array(0);

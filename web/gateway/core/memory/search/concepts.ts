@@ -41,14 +41,14 @@ export function extractConcepts(query: string, index: MemoryIndex, w: Weights): 
   for (const { term, at, length } of expressions) {
     const own = new Map([[term, 1]]);
     relate(own, term);
-    const said = words
+    const foldedWords = words
       .slice(at, at + length)
       .map(({ text }) => text)
       .join(' ');
-    concepts.set(term, { word: said, terms: toTerms(own), weight: 1 });
+    concepts.set(term, { word: foldedWords, terms: toTerms(own), weight: 1 });
   }
-  const isInExpression = (place: number): boolean => expressions.some(({ at, length }) => place >= at && place < at + length);
-  let meaningful = words.filter(({ folded, paired }, place) => (paired || !stop.has(folded)) && !isInExpression(place));
+  const isInExpression = (index: number): boolean => expressions.some(({ at, length }) => index >= at && index < at + length);
+  let meaningful = words.filter(({ folded, paired }, index) => (paired || !stop.has(folded)) && !isInExpression(index));
   if (meaningful.length === 0 && concepts.size === 0) meaningful = words;
   for (const word of meaningful) {
     const own = new Map<string, number>();

@@ -74,7 +74,7 @@ export class MemoryIndex {
 
   /** Languages of the passages, most frequent first. */
   get languages(): Language[] {
-    return LANGUAGES.map((language, place) => ({ language, count: this.#languages[place] ?? 0 }))
+    return LANGUAGES.map((language, index) => ({ language, count: this.#languages[index] ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count)
       .map(({ language }) => language);
@@ -166,13 +166,13 @@ export class MemoryIndex {
     if (NUMBER_WORDS.test(passage.text)) terms.counts.set(NUMBER, 1);
     if (MONEY_WORDS.test(passage.text)) terms.counts.set(MONEY, 1);
     if (CAUSE_WORDS.test(passage.text)) terms.counts.set(CAUSE, 1);
-    const place = LANGUAGES.indexOf(language);
-    const facts = { thread, length: terms.length, times, asks: QUESTION_END.test(passage.text), language: place };
+    const languageIndex = LANGUAGES.indexOf(language);
+    const facts = { thread, length: terms.length, times, asks: QUESTION_END.test(passage.text), language: languageIndex };
     const number = this.#passages.add(passage, facts, this.#threads.lastOf(thread));
     for (const [term, times] of terms.counts) this.#lists.add(term, number, times);
     this.#threads.added(thread, number);
     this.#length += terms.length;
-    this.#languages[place] = (this.#languages[place] ?? 0) + 1;
+    this.#languages[languageIndex] = (this.#languages[languageIndex] ?? 0) + 1;
     for (const name of getNames(passage.speaker)) this.#speakers.set(name, (this.#speakers.get(name) ?? 0) + 1);
   }
 
@@ -196,7 +196,7 @@ export class MemoryIndex {
   }
 
   /** Writes the current state; passages added or removed while writing are not included. */
-  async write(into: Columns, breath: TimeSlicer): Promise<void> {
+  async write(into: Columns, slicer: TimeSlicer): Promise<void> {
     const passages = this.#passages.capture();
     const threads = this.#threads.capture(passages.numbers);
     const names = new StringWriter();
@@ -206,16 +206,16 @@ export class MemoryIndex {
     });
     into.setStrings('name', names.finish());
     into.set('name/count', Uint32Array.from(counts));
-    await passages.write(into, threads.numbers, breath);
-    await threads.write(into, breath);
-    await this.#lists.write(into, passages.numbers, breath);
+    await passages.write(into, threads.numbers, slicer);
+    await threads.write(into, slicer);
+    await this.#lists.write(into, passages.numbers, slicer);
   }
 
   #there({ passages, count }: Postings): number {
     const { lengths } = this;
-    let there = 0;
-    for (let i = 0; i < count; i++) if ((lengths[passages[i] ?? 0] ?? -1) >= 0) there++;
-    return there;
+    let present = 0;
+    for (let i = 0; i < count; i++) if ((lengths[passages[i] ?? 0] ?? -1) >= 0) present++;
+    return present;
   }
 }
 

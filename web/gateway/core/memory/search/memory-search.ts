@@ -76,8 +76,8 @@ export class MemorySearch {
   }
 
   /** Writes the current state in slices; later changes are not included. Can be restored as long as `analysis()` returns the same value. */
-  write(into: Columns, breath: TimeSlicer): Promise<void> {
-    return this.#index.write(into, breath);
+  write(into: Columns, slicer: TimeSlicer): Promise<void> {
+    return this.#index.write(into, slicer);
   }
 
   /** The best passages for a query, best first. */
@@ -91,10 +91,10 @@ export class MemorySearch {
         return own;
       });
     try {
-      const given = extractConcepts(query, index, WEIGHTS);
-      const rankQuery = { concepts: computeScores(given), times: findTimeRanges(query, now), now };
+      const concepts = extractConcepts(query, index, WEIGHTS);
+      const rankQuery = { concepts: computeScores(concepts), times: findTimeRanges(query, now), now };
       const first = rankPassages(index, rankQuery, WEIGHTS, { limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
-      computeScores(expandQuery(index, given, first, WEIGHTS));
+      computeScores(expandQuery(index, concepts, first, WEIGHTS));
       const ranked = rankPassages(index, { ...rankQuery, concepts: all }, WEIGHTS, { limit, candidates: MAX_CANDIDATES + limit });
       return ranked.flatMap(({ number, score, coverage, own, beside, timely }) => {
         const passage = index.passage(number);

@@ -119,8 +119,8 @@ export class PassageTable {
     if (!this.#restored || number >= this.#before) return this.#since[number - this.#before];
     const { ids, texts, speakers, speakerOf } = this.#restored;
     const speaker = speakerOf[number] ?? -1;
-    const said = speaker === -1 ? {} : { speaker: speakers.at(speaker) };
-    return { id: ids.at(number), thread, text: texts.at(number), at: this.at(number), ...said };
+    const speakerField = speaker === -1 ? {} : { speaker: speakers.at(speaker) };
+    return { id: ids.at(number), thread, text: texts.at(number), at: this.at(number), ...speakerField };
   }
 
   /** Adds a passage and returns its number. `previous`: the preceding passage in its thread, or -1. */
@@ -174,7 +174,7 @@ export class PassageTable {
     const renumbered = (number = -1): number => numbers[number] ?? -1;
     return {
       numbers,
-      write: async (into, threads, breath) => {
+      write: async (into, threads, slicer) => {
         const facts = {
           length: createIntegers(count),
           previous: createIntegers(count),
@@ -184,17 +184,17 @@ export class PassageTable {
         const [languages, asks, at] = [createBytes(count), createBytes(count), createFloats(count)];
         const timeEnds = new Uint32Array(count);
         const ranges: number[] = [];
-        for (const [place, number] of old.entries()) {
-          facts.length[place] = lengths[number] ?? 0;
-          facts.previous[place] = renumbered(previous[number]);
-          facts.next[place] = renumbered(next[number]);
-          facts.threadOf[place] = threads[this.threadOf[number] ?? 0] ?? 0;
-          languages[place] = this.languages[number] ?? 0;
-          asks[place] = this.#asks[number] ?? 0;
-          at[place] = this.#at[number] ?? NaN;
+        for (const [index, number] of old.entries()) {
+          facts.length[index] = lengths[number] ?? 0;
+          facts.previous[index] = renumbered(previous[number]);
+          facts.next[index] = renumbered(next[number]);
+          facts.threadOf[index] = threads[this.threadOf[number] ?? 0] ?? 0;
+          languages[index] = this.languages[number] ?? 0;
+          asks[index] = this.#asks[number] ?? 0;
+          at[index] = this.#at[number] ?? NaN;
           for (const { from, to } of number < this.#before ? this.timesOf(number) : (times.get(number) ?? NO_TIMES)) ranges.push(from, to);
-          timeEnds[place] = ranges.length / 2;
-          await breath.after(PASSAGE_COST);
+          timeEnds[index] = ranges.length / 2;
+          await slicer.after(PASSAGE_COST);
         }
         for (const [name, column] of Object.entries(facts)) into.set(name, column);
         into.set('language', languages);
@@ -202,12 +202,12 @@ export class PassageTable {
         into.set('at', at);
         into.set('timeEnds', timeEnds);
         into.set('times', Float64Array.from(ranges));
-        await this.#writeStrings(into, old, since, breath);
+        await this.#writeStrings(into, old, since, slicer);
       },
     };
   }
 
-  async #writeStrings(into: Columns, numbers: Int32Array, since: readonly (Passage | undefined)[], breath: TimeSlicer): Promise<void> {
+  async #writeStrings(into: Columns, numbers: Int32Array, since: readonly (Passage | undefined)[], slicer: TimeSlicer): Promise<void> {
     const [ids, texts, speakers] = [new StringWriter(), new StringWriter(), new StringWriter()];
     const known = new Map<string, number>();
     const speakerNumber = (speaker: string): number => {
@@ -223,13 +223,13 @@ export class PassageTable {
         texts.copy(restored.texts, number);
         const speaker = restored.speakerOf[number] ?? -1;
         if (speaker !== -1) speakerOf[at] = speakerNumber(restored.speakers.at(speaker));
-        await breath.after(restored.texts.raw(number).bytes.length);
+        await slicer.after(restored.texts.raw(number).bytes.length);
       } else {
         const { id = '', text = '', speaker } = since[number - this.#before] ?? {};
         ids.add(id);
         texts.add(text);
         if (speaker !== undefined) speakerOf[at] = speakerNumber(speaker);
-        await breath.after(text.length);
+        await slicer.after(text.length);
       }
     }
     into.setStrings('id', ids.finish());
@@ -243,5 +243,5 @@ export interface PassageSnapshot {
   /** Number in the snapshot by passage number; -1 if it is not included. */
   numbers: Int32Array;
   /** `threads`: number in the snapshot by thread number. */
-  write(into: Columns, threads: Int32Array, breath: TimeSlicer): Promise<void>;
+  write(into: Columns, threads: Int32Array, slicer: TimeSlicer): Promise<void>;
 }

@@ -20,9 +20,9 @@ export function expandQuery(
     const own = new Set<string>();
     for (const word of splitWords(passage.text)) if (word.paired || !language.stopWords.has(word.folded)) own.add(toTerm(word, language));
     for (const term of own) {
-      const having = index.find(term)?.count ?? 0;
-      if (known.has(term) || having < 2 || having > index.size / 15) continue;
-      sums.set(term, (sums.get(term) ?? 0) + (score / top) * Math.log(index.size / having));
+      const frequency = index.find(term)?.count ?? 0;
+      if (known.has(term) || frequency < 2 || frequency > index.size / 15) continue;
+      sums.set(term, (sums.get(term) ?? 0) + (score / top) * Math.log(index.size / frequency));
     }
   }
   const chosen = [...sums].sort(([, a], [, b]) => b - a).slice(0, w.feedbackTerms);

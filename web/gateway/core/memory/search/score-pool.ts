@@ -21,9 +21,9 @@ export class ScorePool {
   }
 
   /** Returns buffers to the pool; `count` entries of `touched` were used. */
-  give(taken: ScoreBuffers, count: number): void {
-    const { scores, touched } = taken;
+  give(buffers: ScoreBuffers, count: number): void {
+    const { scores, touched } = buffers;
     for (let i = 0; i < count; i++) scores[touched[i] ?? 0] = 0;
-    if (this.#free.length < MAX_POOLED) this.#free.push(taken);
+    if (this.#free.length < MAX_POOLED) this.#free.push(buffers);
   }
 }

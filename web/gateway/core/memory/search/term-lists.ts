@@ -78,7 +78,7 @@ export class TermLists {
   }
 
   /** Writes the postings with new passage numbers. Passages mapped to -1, and those added meanwhile, are omitted. */
-  async write(into: Columns, numbers: Int32Array, breath: TimeSlicer): Promise<void> {
+  async write(into: Columns, numbers: Int32Array, slicer: TimeSlicer): Promise<void> {
     const restored = this.#restored;
     const own = [...this.#lists.keys()].sort();
     const terms = new StringWriter();
@@ -107,7 +107,7 @@ export class TermLists {
         if (list) copy(list);
         next++;
       }
-      await breath.after(TERM_COST + end - from);
+      await slicer.after(TERM_COST + end - from);
       if (end === from) continue;
       terms.add(term);
       ends.push(end);

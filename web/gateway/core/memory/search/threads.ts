@@ -82,7 +82,7 @@ export class Threads {
     for (let thread = 0; thread < numbers.length; thread++) if (counts[thread]) numbers[thread] = count++;
     return {
       numbers,
-      write: async (into, breath) => {
+      write: async (into, slicer) => {
         const names = new StringWriter();
         const written = { count: createIntegers(count), last: createIntegers(count) };
         const ofLanguages = createBytes(count);
@@ -93,7 +93,7 @@ export class Threads {
           written.count[number] = counts[thread] ?? 0;
           written.last[number] = passages[lasts[thread] ?? -1] ?? -1;
           ofLanguages[number] = languages[thread] ?? 0;
-          await breath.after(THREAD_COST);
+          await slicer.after(THREAD_COST);
         }
         into.setStrings('thread', names.finish());
         into.set('thread/count', written.count);
@@ -111,5 +111,5 @@ export class Threads {
 export interface ThreadSnapshot {
   /** Number in the snapshot by thread number; -1 if it is not included. */
   numbers: Int32Array;
-  write(into: Columns, breath: TimeSlicer): Promise<void>;
+  write(into: Columns, slicer: TimeSlicer): Promise<void>;
 }

@@ -71,11 +71,11 @@ export class DailySummaries {
     const dayOf = createLocalTime(timeZone());
     const today = getDayStart(dayOf(clock.now()).date) ?? 0;
     // In a time zone other than UTC, half of the oldest file may already be deleted.
-    const kept = new Set(listDates(formatDate(today - DAY_MS), memory.config.dialog.retentionDays - 2));
+    const retainedDates = new Set(listDates(formatDate(today - DAY_MS), memory.config.dialog.retentionDays - 2));
     const workspace = (await memories.load()).getWorkspace(agentId);
     const lacking: string[] = [];
     for (const { date, messages } of await memory.getDays()) {
-      if (messages === 0 || !kept.has(date)) continue;
+      if (messages === 0 || !retainedDates.has(date)) continue;
       const notes = (await memory.getDay(date)) ?? '';
       const written = hasSummary(notes) ? await workspace.stat(toNotesPath(date)) : undefined;
       if (written && dayOf(written.modifiedAt).date > date) continue;

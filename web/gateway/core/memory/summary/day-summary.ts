@@ -20,13 +20,13 @@ const MAX_LINE_CHARS = 200;
 export async function summariseDay(
   workspace: Workspace,
   date: string,
-  asking: SummaryContext | undefined,
+  context: SummaryContext | undefined,
   toDay: (at: number) => string,
 ): Promise<string | undefined> {
   const lines = (await readDayLines(workspace, date, toDay)).filter(({ message: { role } }) => role === 'user' || role === 'assistant');
   if (lines.length === 0) return undefined;
-  const body = asking
-    ? (await summarise(lines.map(({ message }) => message), { ...asking, takesPlain: true })).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
+  const body = context
+    ? (await summarise(lines.map(({ message }) => message), { ...context, takesPlain: true })).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
     : createExtract(lines);
   const path = toNotesPath(date);
   const section = `${SUMMARY_BEGIN}\n## Summary of the day\n\n${body.replaceAll('<!--', '&lt;!--').trim()}\n${SUMMARY_END}\n`;
@@ -57,16 +57,16 @@ function replaceSection(file: string, section: string): string {
 function createExtract(lines: readonly DialogLine[]): string {
   const sessions = Map.groupBy(lines, ({ sessionKey }) => sessionKey);
   return [...sessions]
-    .map(([key, some]) => {
-      const asked = some.filter(({ message }) => message.role === 'user' && getText(message).trim() !== '');
-      const shown = asked.slice(0, MAX_LINES).map(({ message }) => `- ${toFirstLine(getText(message))}`);
-      const more = asked.length > MAX_LINES ? [`- … and ${asked.length - MAX_LINES} more`] : [];
+    .map(([key, sessionLines]) => {
+      const userLines = sessionLines.filter(({ message }) => message.role === 'user' && getText(message).trim() !== '');
+      const excerpts = userLines.slice(0, MAX_LINES).map(({ message }) => `- ${toFirstLine(getText(message))}`);
+      const more = userLines.length > MAX_LINES ? [`- … and ${userLines.length - MAX_LINES} more`] : [];
       return [
         `### ${key === '' ? 'Conversation' : key.replaceAll(/\s+/g, ' ')}`,
         '',
-        `${some.length} messages.`,
+        `${sessionLines.length} messages.`,
         '',
-        ...shown,
+        ...excerpts,
         ...more,
       ].join('\n');
     })

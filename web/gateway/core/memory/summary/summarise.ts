@@ -37,13 +37,13 @@ const MAX_ATTEMPTS = 2;
  */
 export async function summarise(
   messages: readonly MemoryMessage[],
-  asking: SummaryContext,
+  context: SummaryContext,
   before = new StructuredSummary(),
 ): Promise<StructuredSummary> {
-  const { contextTokens, maxTokens, count } = asking;
+  const { contextTokens, maxTokens, count } = context;
   const budget = Math.max(MIN_TOKENS, contextTokens - 2 * maxTokens - PROMPT_OVERHEAD_TOKENS);
   let summary = before;
-  for (const part of await splitTranscripts(messages, budget, count)) summary = await summarisePart(part, summary, asking);
+  for (const part of await splitTranscripts(messages, budget, count)) summary = await summarisePart(part, summary, context);
   if (summary.isEmpty) throw new RpcError('INTERNAL_ERROR', 'There is nothing to summarise. All messages are kept.');
   return summary;
 }
@@ -81,9 +81,13 @@ export async function extractFacts(
   messages: readonly MemoryMessage[],
   { complete, contextTokens, maxTokens, count, signal }: SummaryContext,
 ): Promise<{ text: string; category: MemoryCategory }[]> {
-  const said = messages.filter(({ role }) => role === 'user' || role === 'assistant');
+  const dialogMessages = messages.filter(({ role }) => role === 'user' || role === 'assistant');
   const facts: { text: string; category: MemoryCategory }[] = [];
-  for (const part of await splitTranscripts(said, Math.max(MIN_TOKENS, contextTokens - maxTokens - PROMPT_OVERHEAD_TOKENS), count)) {
+  for (const part of await splitTranscripts(
+    dialogMessages,
+    Math.max(MIN_TOKENS, contextTokens - maxTokens - PROMPT_OVERHEAD_TOKENS),
+    count,
+  )) {
     signal.throwIfAborted();
     const prompt = [
       'Which facts of this conversation should be remembered permanently? Facts about the persons and their work, preferences, decisions, tasks and events that will matter later. Write a line for each, such as `- [preference] Ana drinks tea`, with one of [fact], [preference], [decision], [task], [event], [other]; each line must be understandable alone. Write nothing else, or `none` if there is nothing to remember.',

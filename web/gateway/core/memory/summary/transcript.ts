@@ -8,8 +8,8 @@ export type CountTextAsync = (text: string) => number | Promise<number>;
 /** Formats a message for a transcript: the speaker, then the text; tool calls by name and arguments. */
 export function formatMessage(message: MemoryMessage): string {
   const calls = (message.toolCalls ?? []).map(({ tool, args }) => `[calls ${tool} ${JSON.stringify(args)}]`);
-  const who = message.name === undefined ? message.role : `${message.role} ${message.name}`;
-  return `${who}: ${[getText(message), ...calls].filter((text) => text !== '').join('\n')}`;
+  const speaker = message.name === undefined ? message.role : `${message.role} ${message.name}`;
+  return `${speaker}: ${[getText(message), ...calls].filter((text) => text !== '').join('\n')}`;
 }
 
 /**

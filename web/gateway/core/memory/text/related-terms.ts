@@ -52,8 +52,8 @@ export const getRelatedTerms = (term: string): ReadonlyMap<string, number> => (t
 export function findExpressions(stems: readonly string[]): { term: string; at: number; length: number }[] {
   const { expressions } = (tables ??= buildTables());
   return stems.flatMap((stem, at) => {
-    for (const { term, stems: wanted } of expressions.get(stem) ?? []) {
-      const length = matchLength(wanted, stems, at);
+    for (const { term, stems: expected } of expressions.get(stem) ?? []) {
+      const length = matchLength(expected, stems, at);
       if (length > 0) return [{ term, at, length }];
     }
     return [];
@@ -61,14 +61,14 @@ export function findExpressions(stems: readonly string[]): { term: string; at: n
 }
 
 /** Number of words that an expression takes at a position; 0 if it is not there. */
-function matchLength(wanted: readonly string[], stems: readonly string[], at: number): number {
-  let place = at;
-  for (const [i, each] of wanted.entries()) {
-    if (stems[place] !== each && i > 0 && FILLER_WORDS.has(stems[place] ?? '')) place++;
-    const stem = stems[place++] ?? '';
+function matchLength(expected: readonly string[], stems: readonly string[], at: number): number {
+  let position = at;
+  for (const [i, each] of expected.entries()) {
+    if (stems[position] !== each && i > 0 && FILLER_WORDS.has(stems[position] ?? '')) position++;
+    const stem = stems[position++] ?? '';
     if (stem !== each && !(each === 'my' && POSSESSIVES.has(stem))) return 0;
   }
-  return place - at;
+  return position - at;
 }
 
 const toStem = (word: string): string => fold(ENGLISH.stem(word));

@@ -126,25 +126,25 @@ function fromIsoDate(text: string): TimeRange {
 
 function fromWord(word: string, today: number): TimeRange {
   if (word === 'the other day') return { from: today - 6 * DAY_MS, to: today + DAY_MS };
-  const by = { yesterday: -1, tomorrow: 1, 'day before yesterday': -2, 'day after tomorrow': 2 }[word] ?? 0;
-  return toDays(today + by * DAY_MS);
+  const dayOffset = { yesterday: -1, tomorrow: 1, 'day before yesterday': -2, 'day after tomorrow': 2 }[word] ?? 0;
+  return toDays(today + dayOffset * DAY_MS);
 }
 
-function toRelativeRange(which: string, what: string, part: string | undefined, today: number): TimeRange | undefined {
-  const by = /last|past|previous/.test(which) ? -1 : which === 'this' ? 0 : 1;
+function toRelativeRange(qualifier: string, unit: string, part: string | undefined, today: number): TimeRange | undefined {
+  const offset = /last|past|previous/.test(qualifier) ? -1 : qualifier === 'this' ? 0 : 1;
   const date = new Date(today);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   const monday = today - ((date.getUTCDay() + 6) % 7) * DAY_MS;
-  if (what === 'day' || /morning|evening|afternoon|night/.test(what)) return toDays(today + by * DAY_MS);
-  if (what === 'week') return toDays(monday + 7 * by * DAY_MS, 7);
-  if (what === 'fortnight') return toDays(today + (by < 0 ? -14 : 0) * DAY_MS, 14);
-  if (what === 'weekend') return toDays(monday + (7 * by + (by < 0 ? 4 : 5)) * DAY_MS, by < 0 ? 4 : 3);
-  if (what === 'month') return toMonths(year, month + by);
-  if (what === 'year') return toYear(year + by);
-  const weekday = getWeekdayNumber(what);
-  if (weekday >= 0 && !/^(mar|summer)/.test(what))
-    return by < 0 ? getLastWeekday(weekday, today) : toDays(today + ((weekday - date.getUTCDay() + 7) % 7 || 7) * DAY_MS);
-  const range = toMonthRange(what, undefined, by > 0 ? today + 365 * DAY_MS : today);
+  if (unit === 'day' || /morning|evening|afternoon|night/.test(unit)) return toDays(today + offset * DAY_MS);
+  if (unit === 'week') return toDays(monday + 7 * offset * DAY_MS, 7);
+  if (unit === 'fortnight') return toDays(today + (offset < 0 ? -14 : 0) * DAY_MS, 14);
+  if (unit === 'weekend') return toDays(monday + (7 * offset + (offset < 0 ? 4 : 5)) * DAY_MS, offset < 0 ? 4 : 3);
+  if (unit === 'month') return toMonths(year, month + offset);
+  if (unit === 'year') return toYear(year + offset);
+  const weekday = getWeekdayNumber(unit);
+  if (weekday >= 0 && !/^(mar|summer)/.test(unit))
+    return offset < 0 ? getLastWeekday(weekday, today) : toDays(today + ((weekday - date.getUTCDay() + 7) % 7 || 7) * DAY_MS);
+  const range = toMonthRange(unit, undefined, offset > 0 ? today + 365 * DAY_MS : today);
   return narrowToThird(range, part?.trim());
 }
 

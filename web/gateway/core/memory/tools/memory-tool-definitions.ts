@@ -74,8 +74,8 @@ export const MEMORY_TOOLS: readonly MemoryToolDefinition[] = [
       value: z.string().trim().min(1).max(9000).describe('The preference'),
     }),
     run: async (memory, { key, value }) => {
-      const { createdAt, ...noted } = await memory.setPreference(key, value);
-      return { ...noted, created_at: toIso(createdAt) };
+      const { createdAt, ...preference } = await memory.setPreference(key, value);
+      return { ...preference, created_at: toIso(createdAt) };
     },
   }),
   defineMemoryTool({
@@ -104,7 +104,7 @@ export const MEMORY_TOOLS: readonly MemoryToolDefinition[] = [
   }),
 ];
 
-function defineMemoryTool<P extends z.ZodObject>(given: {
+function defineMemoryTool<P extends z.ZodObject>(definition: {
   name: string;
   title: string;
   summary: string;
@@ -118,5 +118,8 @@ function defineMemoryTool<P extends z.ZodObject>(given: {
     onfound?: (found: FoundMemory) => void,
   ): Promise<unknown>;
 }): MemoryToolDefinition {
-  return { ...given, run: (memory, args, accepts, onfound) => given.run(memory, given.params.parse(args), accepts, onfound) };
+  return {
+    ...definition,
+    run: (memory, args, accepts, onfound) => definition.run(memory, definition.params.parse(args), accepts, onfound),
+  };
 }

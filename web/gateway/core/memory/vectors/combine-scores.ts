@@ -26,6 +26,6 @@ function normalizeScores(
   scores: readonly (readonly [string, number])[],
   from = Math.min(...scores.map(([, score]) => score)),
 ): Map<string, number> {
-  const most = Math.max(...scores.map(([, score]) => score));
-  return new Map(scores.map(([id, score]) => [id, most > from ? (score - from) / (most - from) : 1]));
+  const max = Math.max(...scores.map(([, score]) => score));
+  return new Map(scores.map(([id, score]) => [id, max > from ? (score - from) / (max - from) : 1]));
 }

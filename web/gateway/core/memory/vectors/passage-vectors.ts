@@ -112,14 +112,14 @@ export class PassageVectors {
       while (this.#wanted && !this.#rests) {
         const passages = [...this.#wanted()];
         this.#wanted = undefined;
-        const there = new Set(passages.map(({ id }) => id));
-        for (const id of this.#hashes.keys()) if (!there.has(id)) this.#forget(id);
+        const ids = new Set(passages.map(({ id }) => id));
+        for (const id of this.#hashes.keys()) if (!ids.has(id)) this.#forget(id);
         const missing = [];
-        const breath = new TimeSlicer(signal);
+        const slicer = new TimeSlicer(signal);
         for (const { id, text } of passages) {
           const hash = computeContentId(text);
           if (text.trim() !== '' && this.#hashes.get(id) !== hash) missing.push({ id, text, hash });
-          await breath.after(text.length);
+          await slicer.after(text.length);
         }
         for (let from = 0; from < missing.length; from += BATCH_SIZE) await this.#batch(missing.slice(from, from + BATCH_SIZE), signal);
         this.#hasFailed = false;
@@ -132,17 +132,17 @@ export class PassageVectors {
 
   async #batch(passages: readonly (PassageText & { hash: string })[], signal: AbortSignal): Promise<void> {
     const { store, embedder } = this.#deps;
-    const kept = new Map(await store.kept(embedder.model, [...new Set(passages.map(({ hash }) => hash))]));
-    const texts = new Map(passages.flatMap(({ hash, text }) => (kept.has(hash) ? [] : [[hash, text] as const])));
+    const vectorsByHash = new Map(await store.kept(embedder.model, [...new Set(passages.map(({ hash }) => hash))]));
+    const texts = new Map(passages.flatMap(({ hash, text }) => (vectorsByHash.has(hash) ? [] : [[hash, text] as const])));
     if (texts.size > 0) {
       const vectors = await this.#embed([...texts.values()], signal);
-      const made = new Map([...texts.keys()].flatMap((hash, at) => (vectors[at] ? [[hash, vectors[at]] as const] : [])));
-      await store.keep(embedder.model, made);
-      for (const [hash, vector] of made) kept.set(hash, vector);
+      const computed = new Map([...texts.keys()].flatMap((hash, at) => (vectors[at] ? [[hash, vectors[at]] as const] : [])));
+      await store.keep(embedder.model, computed);
+      for (const [hash, vector] of computed) vectorsByHash.set(hash, vector);
     }
     signal.throwIfAborted();
     for (const { id, hash } of passages) {
-      const vector = kept.get(hash);
+      const vector = vectorsByHash.get(hash);
       if (vector && !this.#rows.set(id, vector)) throw new Error(`${embedder.model} changed the length of its vectors`);
       this.#hashes.set(id, hash);
     }
@@ -169,7 +169,7 @@ export class PassageVectors {
     this.#restUntil = this.#deps.now() + this.#restMs;
     const seconds = Math.round(this.#restMs / 1000);
     this.#restMs = Math.min(MAX_BACKOFF_MS, this.#restMs * 2);
-    const why = error instanceof Error ? error.message : String(error);
-    this.#deps.warn(`Memory search uses words only for ${seconds} s: ${why}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#deps.warn(`Memory search uses words only for ${seconds} s: ${reason}`);
   }
 }

@@ -7,10 +7,10 @@ export type QuantizedVector = Int8Array<ArrayBuffer>;
 
 /** Quantizes a vector. Undefined if it has no direction: it is empty, all zeros or not finite. */
 export function quantizeVector(vector: ArrayLike<number>): QuantizedVector | undefined {
-  let most = 0;
-  for (let at = 0; at < vector.length; at++) most = Math.max(most, Math.abs(vector[at] ?? 0));
-  if (!Number.isFinite(most) || most === 0) return undefined;
-  return Int8Array.from({ length: vector.length }, (_, at) => Math.round(((vector[at] ?? 0) / most) * 127));
+  let maxAbs = 0;
+  for (let at = 0; at < vector.length; at++) maxAbs = Math.max(maxAbs, Math.abs(vector[at] ?? 0));
+  if (!Number.isFinite(maxAbs) || maxAbs === 0) return undefined;
+  return Int8Array.from({ length: vector.length }, (_, at) => Math.round(((vector[at] ?? 0) / maxAbs) * 127));
 }
 
 /** In-memory vectors of one model by id, with similarity search. Takes a byte and a bit per dimension. */
@@ -64,7 +64,7 @@ export class VectorRows {
   search(vector: QuantizedVector, limit: number): { id: string; alike: number }[] {
     if (vector.length !== this.#dimensions) return [];
     const norm = computeNorm(vector);
-    return this.#byTheirSigns(toSigns(vector), Math.max(MAX_CANDIDATES, limit))
+    return this.#findBySigns(toSigns(vector), Math.max(MAX_CANDIDATES, limit))
       .flatMap((row) => {
         const id = this.#ids[row];
         return id === undefined ? [] : { id, alike: this.#dot(row, vector) / (norm * (this.#norms[row] ?? 1)) };
@@ -74,7 +74,7 @@ export class VectorRows {
   }
 
   /** The rows whose signs differ least. Scans all rows, which takes a few milliseconds for tens of thousands. */
-  #byTheirSigns(signs: Uint32Array, most: number): number[] {
+  #findBySigns(signs: Uint32Array, limit: number): number[] {
     const words = signs.length;
     // Buckets by the number of differing signs avoid a sort.
     const buckets: number[][] = Array.from({ length: words * 32 + 1 }, () => []);
@@ -86,7 +86,7 @@ export class VectorRows {
     const found: number[] = [];
     for (const bucket of buckets) {
       found.push(...bucket);
-      if (found.length >= most) break;
+      if (found.length >= limit) break;
     }
     return found;
   }

@@ -28,16 +28,16 @@ export class VectorSearch {
   /** Starts computing missing vectors in the background. */
   follow(): void {
     const { index, signal } = this.#deps;
-    const made = this.#current();
-    if (!made || signal.aborted || (made.revision === index.revision && !made.vectors.isBehind)) return;
-    made.revision = index.revision;
-    void made.vectors.follow(() => listPassages(index), signal);
+    const current = this.#current();
+    if (!current || signal.aborted || (current.revision === index.revision && !current.vectors.isBehind)) return;
+    current.revision = index.revision;
+    void current.vectors.follow(() => listPassages(index), signal);
   }
 
   async search(query: string, limit: number): Promise<{ id: string; alike: number }[]> {
     this.follow();
-    const late = AbortSignal.timeout(QUERY_TIMEOUT_MS);
-    return (await this.#current()?.vectors.search(query, limit, AbortSignal.any([this.#deps.signal, late]))) ?? [];
+    const timeout = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+    return (await this.#current()?.vectors.search(query, limit, AbortSignal.any([this.#deps.signal, timeout]))) ?? [];
   }
 
   #current() {
@@ -66,7 +66,7 @@ export function mergeVectorResults(
     const known = texts.get(id);
     const entry = known?.entry ?? passage(id);
     if (!entry) return [];
-    const why = known?.why ?? { words: [], beside: [], timely: false };
-    return { entry, score, coverage: known?.coverage ?? 0, why: { ...why, ...(alike === undefined ? {} : { alike }) } };
+    const reasons = known?.why ?? { words: [], beside: [], timely: false };
+    return { entry, score, coverage: known?.coverage ?? 0, why: { ...reasons, ...(alike === undefined ? {} : { alike }) } };
   });
 }

@@ -117,9 +117,9 @@ function recordAmount(
   const [dimension, factor] = UNITS.get(money ?? '') ?? UNITS.get((named ?? '').toLowerCase()) ?? [undefined, 1];
   const low = parseNumber(from, scale ?? (to === undefined ? undefined : scale2)) * factor;
   const high = to === undefined ? low : parseNumber(to, scale2 ?? scale) * factor;
-  const [least, most] = applyBound(bound.toLowerCase(), Math.min(low, high), Math.max(low, high));
+  const [min, max] = applyBound(bound.toLowerCase(), Math.min(low, high), Math.max(low, high));
   const small = named === undefined || ENGLISH.stopWords.has(named.toLowerCase());
-  const mark = add(dimension ?? toStem((small ? before : named).toLowerCase()), least, most, written);
+  const mark = add(dimension ?? toStem((small ? before : named).toLowerCase()), min, max, written);
   // A unit carries no further meaning, but a counted noun does.
   return money === undefined && dimension !== undefined ? mark : `${mark}${named ?? ''}`;
 }

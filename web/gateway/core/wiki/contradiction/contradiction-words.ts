@@ -131,7 +131,7 @@ encrypt unencrypted
 const toOpposites = (sets: string[][]): ReadonlyMap<string, ReadonlySet<string>> => {
   const opposite = new Map<string, Set<string>>();
   for (const set of sets.map((each) => each.map(toStem)))
-    for (const one of set) for (const other of set) if (one !== other) opposite.set(one, (opposite.get(one) ?? new Set()).add(other));
+    for (const word of set) for (const other of set) if (word !== other) opposite.set(word, (opposite.get(word) ?? new Set()).add(other));
   return opposite;
 };
 const states = toOpposites(OPPOSITE_STATES);
@@ -139,9 +139,9 @@ const acts = toOpposites(OPPOSITE_VERBS);
 const PREFIX = /^(un|in|im|dis|non|il|ir)(?=.{4})/;
 
 /** Whether two stems exclude each other; `state`: both are predicates of "is". */
-export function areOpposite(one: string, other: string, state: boolean): boolean {
-  if (acts.get(one)?.has(other) === true || (state && states.get(one)?.has(other) === true)) return true;
-  return one !== other && (one.replace(PREFIX, '') === other || other.replace(PREFIX, '') === one);
+export function areOpposite(a: string, b: string, state: boolean): boolean {
+  if (acts.get(a)?.has(b) === true || (state && states.get(a)?.has(b) === true)) return true;
+  return a !== b && (a.replace(PREFIX, '') === b || b.replace(PREFIX, '') === a);
 }
 
 export const NEGATIONS: ReadonlySet<string> = new Set(

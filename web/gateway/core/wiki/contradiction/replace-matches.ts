@@ -1,13 +1,13 @@
-/** Replaces each match of a global pattern with the result of `by`. */
+/** Replaces each match of a global pattern with the result of `replacer`. */
 export function replaceMatches(
   text: string,
   pattern: RegExp,
-  by: (match: RegExpExecArray, groups: Record<string, string | undefined>) => string,
+  replacer: (match: RegExpExecArray, groups: Record<string, string | undefined>) => string,
 ): string {
-  let [made, end] = ['', 0];
+  let [result, end] = ['', 0];
   for (const match of text.matchAll(pattern)) {
-    made += text.slice(end, match.index) + by(match, match.groups ?? {});
+    result += text.slice(end, match.index) + replacer(match, match.groups ?? {});
     end = match.index + match[0].length;
   }
-  return made + text.slice(end);
+  return result + text.slice(end);
 }
