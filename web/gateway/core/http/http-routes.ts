@@ -18,7 +18,7 @@ export interface RouteMethod {
   level?: Level;
   /** Uses a model or tools, so limits apply. */
   works?: true;
-  /** `given` and `item`: the path's variable parts, such as the ids of `/v1/conversations/{id}/items/{item}`. */
+  /** `pathParam` and `itemParam`: the path's variable parts, such as the ids of `/v1/conversations/{id}/items/{item}`. */
   handle(request: Request, principal: Principal, deps: ChatDeps, pathParam: string, itemParam: string): Promise<Response>;
 }
 
@@ -164,15 +164,21 @@ function createConversationRoutes(conversations: () => Promise<Conversations>): 
       POST: createWriteMethod(async (request, { id }, _deps, conversationId) =>
         (await conversations()).update(request, conversationId, id),
       ),
-      DELETE: createWriteMethod(async (_request, { id }, _deps, given) => (await conversations()).remove(given, id)),
+      DELETE: createWriteMethod(async (_request, { id }, _deps, conversationId) => (await conversations()).remove(conversationId, id)),
     },
     '/v1/conversations/{id}/items': {
       GET: createReadMethod(async (request, { id }, _deps, conversationId) => (await conversations()).items(request, conversationId, id)),
-      POST: createWriteMethod(async (request, { id }, _deps, given) => (await conversations()).addItems(request, given, id)),
+      POST: createWriteMethod(async (request, { id }, _deps, conversationId) =>
+        (await conversations()).addItems(request, conversationId, id),
+      ),
     },
     '/v1/conversations/{id}/items/{item}': {
-      GET: createReadMethod(async (_request, { id }, _deps, given, itemId) => (await conversations()).item(given, itemId, id)),
-      DELETE: createWriteMethod(async (_request, { id }, _deps, httpDeps, item) => (await conversations()).removeItem(httpDeps, item, id)),
+      GET: createReadMethod(async (_request, { id }, _deps, conversationId, itemId) =>
+        (await conversations()).item(conversationId, itemId, id),
+      ),
+      DELETE: createWriteMethod(async (_request, { id }, _deps, conversationId, itemId) =>
+        (await conversations()).removeItem(conversationId, itemId, id),
+      ),
     },
   };
 }
