@@ -59,7 +59,7 @@ export class ClientConnection implements Subscriber {
   readonly #link: Link<string>;
   readonly #admission: Admission;
   readonly #deps: ClientConnectionDeps;
-  readonly #follows = new Set<string>();
+  readonly #followed = new Set<string>();
   readonly #closed = new AbortController();
   readonly #sendBuffer: SendBuffer;
   /** Pending calls; undefined until the client has connected. */
@@ -76,7 +76,7 @@ export class ClientConnection implements Subscriber {
   #name: string | undefined;
   #version: string | undefined;
   #activeAt: number;
-  readonly #gate = new PairingGate();
+  readonly #pairingGate = new PairingGate();
 
   constructor(link: Link<string>, admission: Admission, deps: ClientConnectionDeps) {
     this.#link = link;
@@ -88,7 +88,7 @@ export class ClientConnection implements Subscriber {
     this.#activeAt = deps.clock.now();
     const seq = before?.seq ?? (admission.challenged ? 1 : 0);
     this.#sendBuffer = new SendBuffer({ link, clock: deps.clock, seq, onOverflow: () => this.close(CLOSE_CODES.policy, 'slow consumer') });
-    for (const key of before?.follows ?? []) this.#follows.add(key);
+    for (const key of before?.follows ?? []) this.#followed.add(key);
     this.#cancelTimeout = deps.clock.after(PROTOCOL_LIMITS.connectTimeoutMs, () =>
       this.close(CLOSE_CODES.policy, 'no connect within 15 s'),
     );
@@ -118,11 +118,11 @@ export class ClientConnection implements Subscriber {
   }
 
   follows(sessionKey: string): boolean {
-    return this.#follows.has(sessionKey);
+    return this.#followed.has(sessionKey);
   }
 
   hasOpen(drawingId: string): boolean {
-    return this.#follows.has(toDrawingKey(drawingId));
+    return this.#followed.has(toDrawingKey(drawingId));
   }
 
   canReceive({ event }: AnyEvent): boolean {
@@ -177,7 +177,7 @@ export class ClientConnection implements Subscriber {
     if (!movable) return;
     if (!this.#isDrained) return movable.leave();
     this.#sendBuffer.flush();
-    const follows = [...this.#follows].slice(-MAX_FOLLOWS);
+    const follows = [...this.#followed].slice(-MAX_FOLLOWS);
     movable.move(JSON.stringify({ connId: this.id, seq: this.#sendBuffer.seq, follows } satisfies ConnectionHandoff));
     this.#handleClose();
   }
@@ -186,8 +186,8 @@ export class ClientConnection implements Subscriber {
     if (!this.#open) return;
     if (text.length > (this.#requests ? PROTOCOL_LIMITS.maxPayload : PROTOCOL_LIMITS.maxPayloadBeforeConnect))
       return this.close(CLOSE_CODES.tooBig, 'frame too large');
-    if (this.#gate.isClosed)
-      return this.#gate.enqueue(text) ? undefined : this.close(CLOSE_CODES.tooBig, 'too much data before the response to connect');
+    if (this.#pairingGate.isClosed)
+      return this.#pairingGate.enqueue(text) ? undefined : this.close(CLOSE_CODES.tooBig, 'too much data before the response to connect');
     const parsed = parseClientFrame(text);
     if ('close' in parsed) return this.close(CLOSE_CODES.policy, parsed.close);
     if ('error' in parsed) return this.#rejectFrame(parsed.id, parsed.error);
@@ -237,7 +237,7 @@ export class ClientConnection implements Subscriber {
       // The previous host has already checked the code of a client that was moved here.
       if (moved === undefined) {
         try {
-          const refusal = await this.#gate.verify(() => this.#deps.canPair(pairingCode));
+          const refusal = await this.#pairingGate.verify(() => this.#deps.canPair(pairingCode));
           if (refusal) return refuse(refusal, CLOSE_CODES.policy);
         } catch (error) {
           return refuse(this.#deps.fault(error), CLOSE_CODES.internal);
@@ -269,7 +269,7 @@ export class ClientConnection implements Subscriber {
         ...(proof === undefined ? {} : { auth: { proof } }),
       },
     });
-    for (const text of this.#gate.open()) this.#handleFrame(text);
+    for (const text of this.#pairingGate.open()) this.#handleFrame(text);
   }
 
   async #call(requests: PendingRequests, frame: RequestFrame): Promise<void> {
@@ -280,8 +280,8 @@ export class ClientConnection implements Subscriber {
 
   #createRequests(protocol: number): PendingRequests {
     const { principal, scopes } = this.#admission;
-    const follow = (key: string): void => void this.#follows.add(key);
-    const unfollow = (key: string): void => void this.#follows.delete(key);
+    const follow = (key: string): void => void this.#followed.add(key);
+    const unfollow = (key: string): void => void this.#followed.delete(key);
     return new PendingRequests({
       ...this.#deps,
       caller: {

@@ -17,18 +17,18 @@ export interface ConnectionLimitsOptions {
 /** Rate limits of one connection: in total, and for each method of the control plane. */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitsOptions;
-  readonly #all: RateLimit;
+  readonly #total: RateLimit;
   readonly #controlPlane = new Map<string, RateLimit>();
   #reportedAt = -Infinity;
 
   constructor(options: ConnectionLimitsOptions) {
     this.#options = options;
-    this.#all = new RateLimit(options.clock, options.limit);
+    this.#total = new RateLimit(options.clock, options.limit);
   }
 
   /** Counts a call; throws `RATE_LIMITED` if it exceeds a limit. */
   consume(method: string, isControlPlane: boolean): void {
-    let wait = this.#all.consume();
+    let wait = this.#total.consume();
     if (wait === 0 && isControlPlane) wait = this.#getControlPlaneLimit(method).consume();
     if (wait === 0) return;
     const { clock, onlimited } = this.#options;

@@ -25,7 +25,7 @@ export class Connections implements LiveConnections {
   readonly #deps: ConnectionsDeps;
   readonly #open = new Set<ClientConnection>();
   /** Connections whose `connect` has succeeded, oldest first. */
-  readonly #joined = new Set<ClientConnection>();
+  readonly #clients = new Set<ClientConnection>();
   #isActive = true;
   #stopTicking = (): void => {};
 
@@ -44,7 +44,7 @@ export class Connections implements LiveConnections {
   }
 
   clients(): ConnectedClient[] {
-    return [...this.#joined].map(({ description }) => description);
+    return [...this.#clients].map(({ description }) => description);
   }
 
   principals(): string[] {
@@ -59,14 +59,14 @@ export class Connections implements LiveConnections {
     }
     const connection = open(link, admission, {
       onJoined: () => {
-        this.#joined.add(connection);
+        this.#clients.add(connection);
         onClientsChange();
         onActivity(admission.principal);
         return hub.add(connection);
       },
       onClosed: () => {
         this.#open.delete(connection);
-        if (this.#joined.delete(connection)) onClientsChange();
+        if (this.#clients.delete(connection)) onClientsChange();
         onActivity(admission.principal);
       },
     });

@@ -35,7 +35,7 @@ export class Config {
   /** Paths of secrets in the stored document that cannot be read here; another host may be able to. */
   #unreadable: string[] = [];
   /** Whether the stored document is newer than the one in memory. */
-  #stale = false;
+  #isStale = false;
   #hash = '';
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -85,7 +85,7 @@ export class Config {
    * Re-reads the document after another host has changed it or its secrets; nothing is written before that. Rejects if it cannot be read.
    */
   reload(): Promise<void> {
-    this.#stale = true;
+    this.#isStale = true;
     const work = this.#queue.then(() => this.#refresh());
     this.#queue = work.catch(() => {});
     return work;
@@ -97,12 +97,12 @@ export class Config {
   }
 
   async #refresh(): Promise<void> {
-    if (!this.#stale) return;
-    this.#stale = false;
+    if (!this.#isStale) return;
+    this.#isStale = false;
     try {
       await this.load();
     } catch (error) {
-      this.#stale = true;
+      this.#isStale = true;
       throw error;
     }
     this.#notifyChange();

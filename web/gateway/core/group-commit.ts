@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 /** Commits items in groups: within `ms` of the first one of a group, one commit at a time. */
 export class GroupCommit {
   readonly #clock: Clock;
-  readonly #ms: number;
+  readonly #delayMs: number;
   readonly #commit: () => Promise<void>;
   #cancelTimer: (() => void) | undefined;
   #committing: Promise<void> = Promise.resolve();
@@ -11,13 +11,13 @@ export class GroupCommit {
   /** `commit` takes everything that is pending; it never rejects. */
   constructor(clock: Clock, ms: number, commit: () => Promise<void>) {
     this.#clock = clock;
-    this.#ms = ms;
+    this.#delayMs = ms;
     this.#commit = commit;
   }
 
   /** Schedules a commit, after something was added. */
   schedule(): void {
-    this.#cancelTimer ??= this.#clock.after(this.#ms, () => void this.flush());
+    this.#cancelTimer ??= this.#clock.after(this.#delayMs, () => void this.flush());
   }
 
   /** Commits everything pending at once. Never rejects. */

@@ -24,7 +24,7 @@ export interface ReaderPaceOptions {
  */
 export class ReaderPace {
   readonly #options: ReaderPaceOptions;
-  #wait: Promise<void> | undefined;
+  #pendingWait: Promise<void> | undefined;
   #isStalled = false;
 
   constructor(options: ReaderPaceOptions) {
@@ -39,8 +39,8 @@ export class ReaderPace {
       return undefined;
     }
     if (this.#isStalled) return undefined;
-    this.#wait ??= this.#waitForReader().finally(() => (this.#wait = undefined));
-    return this.#wait;
+    this.#pendingWait ??= this.#waitForReader().finally(() => (this.#pendingWait = undefined));
+    return this.#pendingWait;
   }
 
   async #waitForReader(): Promise<void> {

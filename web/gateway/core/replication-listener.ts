@@ -27,7 +27,7 @@ export class ReplicationListener {
   readonly #sync: Throttle<'state'>;
   /** Sessions with deletions: the sessions themselves may be deleted. */
   readonly #possiblyDeleted = new Set<string>();
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
 
   constructor(deps: ReplicationListenerDeps) {
     const { vault, hub, clock, sync } = deps;
@@ -36,7 +36,7 @@ export class ReplicationListener {
     this.#sync = new Throttle(clock, NOTIFY_INTERVAL_MS, () =>
       hub.emit({ event: 'sync.changed', payload: { state: sync?.state().state ?? 'off' } }, null),
     );
-    this.#stops = [
+    this.#cleanups = [
       vault.onRemoteChanges((changes) => this.#handleRemoteChanges(changes)),
       sync?.watch(() => this.notifySyncChange()) ?? (() => {}),
       () => this.#sessions.stop(),
@@ -45,7 +45,7 @@ export class ReplicationListener {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   /** Called when the state of the sync or the set of conflicts has changed. */

@@ -25,7 +25,7 @@ interface DocumentWorker {
  */
 export class PageDocumentReader implements DocumentReader {
   readonly #factories = new Map<string, PageWorkerProvider>();
-  readonly #goneListeners = new Map<string, () => void>();
+  readonly #closeListeners = new Map<string, () => void>();
   readonly #fallback: DocumentReader;
   #worker: DocumentWorker | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -44,7 +44,7 @@ export class PageDocumentReader implements DocumentReader {
   removePage(page: string): void {
     this.#factories.delete(page);
     if (this.#worker?.page === page) this.#worker = undefined;
-    this.#goneListeners.get(page)?.();
+    this.#closeListeners.get(page)?.();
   }
 
   read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
@@ -87,7 +87,7 @@ export class PageDocumentReader implements DocumentReader {
   ): Promise<Exclude<DocumentResponse, 'working'> | 'died' | undefined> {
     const end = Promise.withResolvers<'gone' | 'aborted' | 'late'>();
     const onabort = (): void => end.resolve('aborted');
-    this.#goneListeners.set(page, () => end.resolve('gone'));
+    this.#closeListeners.set(page, () => end.resolve('gone'));
     signal.addEventListener('abort', onabort);
     let timer = setTimeout(() => end.resolve('late'), START_TIMEOUT_MS);
     try {
@@ -118,7 +118,7 @@ export class PageDocumentReader implements DocumentReader {
       return undefined;
     } finally {
       clearTimeout(timer);
-      this.#goneListeners.delete(page);
+      this.#closeListeners.delete(page);
       signal.removeEventListener('abort', onabort);
     }
   }

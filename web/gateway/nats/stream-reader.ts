@@ -6,12 +6,12 @@ const MAX_AHEAD = 100;
 
 /** Reads the vault's stream from a sequence number on, in order, and queues a few messages until they are taken. */
 export class StreamReader {
-  readonly #places: RecordStream;
+  readonly #stream: RecordStream;
   readonly #listeners: { onarrived(seq: number): void; onunsure: ReadOptions['onunsure'] };
   readonly #queue: RawMessage[] = [];
   /** Messages written here that have not arrived yet and need not be read, by number. */
   readonly #ownMessages = new Map<number, Uint8Array>();
-  #changed = Promise.withResolvers<void>();
+  #change = Promise.withResolvers<void>();
   #stop: AbortController | undefined;
   #error: unknown;
   /** Everything up to this number has arrived. */
@@ -22,7 +22,7 @@ export class StreamReader {
    * checked.
    */
   constructor(places: RecordStream, listeners: { onarrived(seq: number): void; onunsure: ReadOptions['onunsure'] }) {
-    this.#places = places;
+    this.#stream = places;
     this.#listeners = listeners;
   }
 
@@ -40,7 +40,7 @@ export class StreamReader {
     const { signal } = stop;
     this.#stop = stop;
     const { onarrived, onunsure } = this.#listeners;
-    const messages = await readMessages(this.#places, after + 1, { ahead: MAX_AHEAD, lastSeq, onunsure, signal });
+    const messages = await readMessages(this.#stream, after + 1, { ahead: MAX_AHEAD, lastSeq, onunsure, signal });
     const reading = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
@@ -51,7 +51,7 @@ export class StreamReader {
         if (!ownData || !isEqual(ownData, message.data)) this.#queue.push(message);
         this.#notify();
         onarrived(message.seq);
-        while (this.#queue.length >= 2 * MAX_AHEAD && !signal.aborted) await this.#changed.promise;
+        while (this.#queue.length >= 2 * MAX_AHEAD && !signal.aborted) await this.#change.promise;
       }
       throw new ClusterProblem('unreachable', 'The stream is no longer delivered to this browser');
     };
@@ -99,13 +99,13 @@ export class StreamReader {
     while (this.last <= last) {
       if (this.#error !== undefined) throw this.#error;
       if (!this.#stop) throw new ClusterProblem('unreachable', 'The stream is no longer read');
-      await this.#changed.promise;
+      await this.#change.promise;
     }
   }
 
   #notify(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers();
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
   }
 }
 

@@ -55,7 +55,7 @@ export class Replica implements ChangeSink {
   pushed: string;
   readonly #deps: ReplicaDeps;
   readonly #remoteListeners = new Set<(changes: readonly RemoteChange[]) => void>();
-  #seen: string;
+  #newestSeen: string;
   #vaultKeyId: string | undefined;
   /** Whether no local change was made since `isEmpty` returned true. */
   #isUntouched = false;
@@ -65,7 +65,7 @@ export class Replica implements ChangeSink {
   constructor(deps: ReplicaDeps) {
     this.#deps = deps;
     this.origin = deps.origin;
-    this.#seen = deps.seen;
+    this.#newestSeen = deps.seen;
     this.pushed = deps.pushed;
     this.blobs = deps.blobs;
   }
@@ -199,11 +199,11 @@ export class Replica implements ChangeSink {
   async apply(records: readonly SequencedRecord[], position: JournalPosition | null, isFresh: boolean): Promise<SyncRecord[]> {
     const { transactions, hybridClock, onfault } = this.#deps;
     for (const { clock } of records) hybridClock.receive(clock);
-    this.#seen = records.reduce((newest, { clock }) => (clock > newest ? clock : newest), this.#seen);
+    this.#newestSeen = records.reduce((newest, { clock }) => (clock > newest ? clock : newest), this.#newestSeen);
     const clearCount = this.#clearCount;
     const { changes, copies, committed } = await transactions.writeLocal(VAULT_STORES, async (tx) => {
       const result = await applyRecords(tx, records, { pushed: this.pushed, fresh: isFresh && this.#isUntouched, onfault });
-      putInStore(tx, 'local', { name: 'seen', value: this.#seen });
+      putInStore(tx, 'local', { name: 'seen', value: this.#newestSeen });
       if (position && clearCount === this.#clearCount) await tx.objectStore('local').put({ name: 'position', value: position });
       return result;
     });

@@ -16,7 +16,7 @@ export interface AccessMirrorDeps {
  */
 export class AccessMirror {
   readonly #deps: AccessMirrorDeps;
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
   /** The bridge's version as JSON; undefined if unknown. */
   #mirrored: string | undefined;
   #wasActive = false;
@@ -25,7 +25,7 @@ export class AccessMirror {
   constructor(deps: AccessMirrorDeps) {
     this.#deps = deps;
     const { bridge, sync } = deps;
-    this.#stops = [
+    this.#cleanups = [
       bridge.watch(() => {
         this.#mirrored = undefined;
         void this.refresh();
@@ -42,7 +42,7 @@ export class AccessMirror {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   /** Called when grants may have changed. Resolves when the bridge has the current ones, or cannot be reached now; never rejects. */

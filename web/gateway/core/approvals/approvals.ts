@@ -44,7 +44,7 @@ export class Approvals {
   readonly #deps: ApprovalsDeps;
   readonly #queue: DecisionQueue<ApprovalRecord>;
   /** Resolvers for calls of this host's runs, by approval id. */
-  readonly #waiting = new Map<string, (record: ApprovalRecord) => void>();
+  readonly #waiters = new Map<string, (record: ApprovalRecord) => void>();
 
   constructor(deps: ApprovalsDeps) {
     this.#deps = deps;
@@ -66,10 +66,10 @@ export class Approvals {
       onStatusChange: (record) => {
         this.#emitEvent(record);
         // Whichever host asked, another one may serve the channel by now.
-        if (record.status !== 'pending' && isHeldReply(record.tool)) this.#waiting.get(record.id)?.(record);
+        if (record.status !== 'pending' && isHeldReply(record.tool)) this.#waiters.get(record.id)?.(record);
       },
       onOwnChange: (record) => {
-        if (record.status !== 'pending') this.#waiting.get(record.id)?.(record);
+        if (record.status !== 'pending') this.#waiters.get(record.id)?.(record);
       },
       fault,
     });
@@ -96,7 +96,7 @@ export class Approvals {
     const at = clock.now();
     const id = crypto.randomUUID();
     const settled = Promise.withResolvers<ApprovalRecord>();
-    this.#waiting.set(id, settled.resolve);
+    this.#waiters.set(id, settled.resolve);
     const cancel = (): void => {
       settled.reject(signal.reason);
       const end =
@@ -128,7 +128,7 @@ export class Approvals {
       if (record.status !== 'approved') throw createRefusalError(tool, record);
     } finally {
       signal.removeEventListener('abort', cancel);
-      this.#waiting.delete(id);
+      this.#waiters.delete(id);
       this.#queue.prune().catch(fault);
     }
   }
@@ -142,7 +142,7 @@ export class Approvals {
     const settled = Promise.withResolvers<ApprovalRecord>();
     const stop = (): void => settled.reject(signal.reason);
     signal.throwIfAborted();
-    this.#waiting.set(id, settled.resolve);
+    this.#waiters.set(id, settled.resolve);
     signal.addEventListener('abort', stop, { once: true });
     try {
       const stored = await vault.collection('approvals').get(id);
@@ -155,7 +155,7 @@ export class Approvals {
       return (await settled.promise).status === 'approved';
     } finally {
       signal.removeEventListener('abort', stop);
-      this.#waiting.delete(id);
+      this.#waiters.delete(id);
       this.#queue.prune().catch(fault);
     }
   }

@@ -184,7 +184,7 @@ export class DecisionQueue<R extends DecisionRecord> {
       if (this.#stopped) return;
       if (this.#isOwn(record)) continue;
       try {
-        if (await this.#canAdopt(id, record)) await this.#adopt(id, record.origin);
+        if (await this.#canAdopt(id, record)) await this.#takeOver(id, record.origin);
       } catch (error) {
         this.#deps.fault(error);
       }
@@ -192,7 +192,7 @@ export class DecisionQueue<R extends DecisionRecord> {
     this.#scheduleCheck();
   }
 
-  async #adopt(id: string, from: string): Promise<void> {
+  async #takeOver(id: string, from: string): Promise<void> {
     const { toOrphaned, isOpen, clock } = this.#deps;
     await this.change(id, (before) => (isOpen(before) && before.origin === from ? toOrphaned(before, clock.now()) : undefined));
   }

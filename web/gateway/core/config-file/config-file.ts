@@ -50,15 +50,15 @@ export class ConfigFile {
   #syncedConfig = '';
   #pending: Promise<void> = Promise.resolve();
   #wasActive = false;
-  readonly #stops: (() => void)[] = [];
+  readonly #cleanups: (() => void)[] = [];
 
   constructor(deps: ConfigFileDeps) {
     this.#deps = deps;
     const { sync, isActive } = deps;
-    this.#stops.push(deps.bridge.watch(() => void this.refresh()));
+    this.#cleanups.push(deps.bridge.watch(() => void this.refresh()));
     // A host that becomes active checks at once.
-    if (sync) this.#stops.push(sync.watch(() => void (this.#wasActive !== isActive() && this.refresh())));
-    this.#stops.push(every(deps.clock, CHECK_INTERVAL_MS, () => void this.refresh()));
+    if (sync) this.#cleanups.push(sync.watch(() => void (this.#wasActive !== isActive() && this.refresh())));
+    this.#cleanups.push(every(deps.clock, CHECK_INTERVAL_MS, () => void this.refresh()));
     void this.refresh();
   }
 
@@ -73,7 +73,7 @@ export class ConfigFile {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   async #sync(): Promise<void> {

@@ -39,7 +39,7 @@ export interface CronServiceDeps {
 export class CronService {
   readonly jobs: Jobs;
   readonly #scheduler: Scheduler;
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
 
   /** Checks for due jobs at once, and from then on. */
   constructor(deps: CronServiceDeps) {
@@ -67,7 +67,7 @@ export class CronService {
       this.refresh();
     };
     this.jobs = new Jobs({ jobs: vault.collection('jobs'), records, agents: deps.agents, clock, timeZone, onChange: changed });
-    this.#stops = [
+    this.#cleanups = [
       () => this.#scheduler.stop(),
       () => coordinator.stop(),
       sync?.watch(() => void this.#scheduler.checkDue({ hosts: true })) ?? (() => {}),
@@ -86,7 +86,7 @@ export class CronService {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   /** Runs a job manually. Throws `NOT_FOUND`, and `ALREADY_EXISTS` while it is running. */

@@ -17,18 +17,18 @@ export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
 /** Measures work and time, and yields after each slice. */
 export class TimeSlicer {
   readonly #signal: AbortSignal;
-  #done = 0;
-  #since = performance.now();
+  #work = 0;
+  #sliceStart = performance.now();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
   async after(work: number): Promise<void> {
-    this.#done += work;
-    if (this.#done < SLICE_SIZE && performance.now() - this.#since < MAX_SLICE_MS) return;
+    this.#work += work;
+    if (this.#work < SLICE_SIZE && performance.now() - this.#sliceStart < MAX_SLICE_MS) return;
     await yieldToEventLoop(this.#signal);
-    this.#done = 0;
-    this.#since = performance.now();
+    this.#work = 0;
+    this.#sliceStart = performance.now();
   }
 }

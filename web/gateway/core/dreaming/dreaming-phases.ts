@@ -61,7 +61,7 @@ export class DreamingPhases {
       promoter: this.#promoter,
       sources: () => this.#sources(),
       now: this.#now,
-      inTurn: (run) => this.#inTurn(run),
+      inTurn: (run) => this.#runExclusive(run),
     });
   }
 
@@ -73,7 +73,7 @@ export class DreamingPhases {
       DEEP: () => this.#timed(() => this.#deep()),
     };
     if (!Object.hasOwn(phases, phase)) throw new Error(`Unknown phase "${String(phase)}". Use one of: ${Object.keys(phases).join(', ')}.`);
-    return this.#inTurn(phases[phase]);
+    return this.#runExclusive(phases[phase]);
   }
 
   /** Runs all three phases in order. */
@@ -83,7 +83,7 @@ export class DreamingPhases {
     return { light, rem, deep: await this.runPhase(DreamingPhase.DEEP) };
   }
 
-  #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+  #runExclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     return runExclusive(this.#workspace, 'dreaming', run);
   }
 

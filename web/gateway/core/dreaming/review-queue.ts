@@ -52,7 +52,7 @@ export class ReviewQueue {
    */
   accept(contentHash: string, { text, category }: { text?: string; category?: MemoryCategory } = {}): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
-      const proposal = this.#with(await this.#waiting(contentHash), text, category);
+      const proposal = this.#applyEdits(await this.#getPending(contentHash), text, category);
       if (proposal.text === undefined) {
         const state = await this.#deps.sources().check(proposal);
         if (!state.stands) throw new ReviewError('unfit', `This suggestion can’t be saved as it is: ${state.why}. Edit the text first.`);
@@ -65,7 +65,7 @@ export class ReviewQueue {
   /** Changes the text of a proposal, which stays pending. */
   edit(contentHash: string, text: string, category?: MemoryCategory): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
-      const proposal = this.#with(await this.#waiting(contentHash), text, category);
+      const proposal = this.#applyEdits(await this.#getPending(contentHash), text, category);
       await this.#deps.log.add([proposal]);
       return proposal;
     });
@@ -74,7 +74,7 @@ export class ReviewQueue {
   /** Rejects a proposal permanently. */
   reject(contentHash: string, reason?: string): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
-      const proposal = await this.#waiting(contentHash);
+      const proposal = await this.#getPending(contentHash);
       const rejected: Promotion = {
         ...proposal,
         state: 'rejected',
@@ -89,7 +89,7 @@ export class ReviewQueue {
   /** Reverts a rejection: the proposal is pending again. */
   restore(contentHash: string): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
-      const found = await this.#found(contentHash);
+      const found = await this.#getFound(contentHash);
       if (found.state !== 'rejected') throw new ReviewError('settled', 'The suggestion has not been rejected.');
       const { reason: _, ...rest } = found;
       const proposal: Promotion = { ...rest, state: 'proposed', at: this.#deps.now() };
@@ -98,14 +98,14 @@ export class ReviewQueue {
     });
   }
 
-  async #waiting(contentHash: string): Promise<Promotion> {
-    const found = await this.#found(contentHash);
+  async #getPending(contentHash: string): Promise<Promotion> {
+    const found = await this.#getFound(contentHash);
     if (found.state !== 'proposed')
       throw new ReviewError('settled', `The suggestion has already been ${found.state === 'rejected' ? 'rejected' : 'accepted'}.`);
     return found;
   }
 
-  async #found(contentHash: string): Promise<Promotion> {
+  async #getFound(contentHash: string): Promise<Promotion> {
     const { promotions } = await this.#deps.log.read();
     // An interrupted promotion was already accepted: it is completed before any other decision.
     const interrupted = [...promotions.values()].filter(({ state }) => state === 'promoting');
@@ -115,7 +115,7 @@ export class ReviewQueue {
     return found;
   }
 
-  #with(proposal: Promotion, text: string | undefined, category: MemoryCategory | undefined): Promotion {
+  #applyEdits(proposal: Promotion, text: string | undefined, category: MemoryCategory | undefined): Promotion {
     const words = text?.trim();
     if (words === '') throw new ReviewError('unfit', 'The text must not be empty. To discard the suggestion, reject it.');
     if (words !== undefined && words.length > MAX_TEXT_CHARS)

@@ -68,7 +68,7 @@ export class SignalsStore {
   readonly #workspace: Workspace;
   readonly #now: () => number;
   readonly #pace: Pace;
-  readonly #dayOf: (at: number) => string;
+  readonly #toDay: (at: number) => string;
   #loaded: LoadedSignals | undefined;
 
   /** `timeZone`: for the days by which recalls are counted. */
@@ -80,7 +80,7 @@ export class SignalsStore {
     this.#workspace = workspace;
     this.#now = now;
     const local = createLocalTime(timeZone);
-    this.#dayOf = (at) => local(at).date;
+    this.#toDay = (at) => local(at).date;
   }
 
   /** Adds a signal, or a recall and tags to an existing one. Throws an Error if the content is empty or longer than 4,000 characters. */
@@ -92,7 +92,7 @@ export class SignalsStore {
 
   /** Adds several in one write, in order. */
   note(all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
-    return this.#change((signals) => this.#noted(signals, all));
+    return this.#change((signals) => this.#recordSignals(signals, all));
   }
 
   /**
@@ -105,7 +105,7 @@ export class SignalsStore {
       async (signals, counted) => {
         const fresh = all.filter(({ id }) => counted?.messages.has(id) !== true);
         count = fresh.length;
-        return this.#noted(
+        return this.#recordSignals(
           signals,
           fresh.flatMap(({ noted }) => noted),
         );
@@ -117,14 +117,14 @@ export class SignalsStore {
 
   /** Time up to which messages were examined for recalls; undefined before the first time. */
   async recallsUntil(): Promise<number | undefined> {
-    return (await this.#inTurn(() => this.#load())).taken?.until;
+    return (await this.#runExclusive(() => this.#load())).taken?.until;
   }
 
-  async #noted(signals: Map<string, ShortTermSignal>, all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
+  async #recordSignals(signals: Map<string, ShortTermSignal>, all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
     const recorded: ShortTermSignal[] = [];
     for (const each of all) {
       const contentHash = await computeCheckedHash(each);
-      const signal = this.#with(signals.get(contentHash), each, contentHash);
+      const signal = this.#mergeInput(signals.get(contentHash), each, contentHash);
       signals.set(contentHash, signal);
       recorded.push(signal);
     }
@@ -142,7 +142,7 @@ export class SignalsStore {
       updateSignals(signals, all, (signal, { at }) => ({
         ...signal,
         consolidations: signal.consolidations + 1,
-        consolidationDays: [...new Set([...signal.consolidationDays, this.#dayOf(at)])].sort().slice(-MAX_RECALLS),
+        consolidationDays: [...new Set([...signal.consolidationDays, this.#toDay(at)])].sort().slice(-MAX_RECALLS),
       })),
     );
   }
@@ -154,7 +154,7 @@ export class SignalsStore {
 
   /** All signals, oldest first. */
   async getAllSignals(): Promise<ShortTermSignal[]> {
-    const { signals } = await this.#inTurn(() => this.#load());
+    const { signals } = await this.#runExclusive(() => this.#load());
     const all: ShortTermSignal[] = [];
     for (const signal of signals.values()) {
       all.push(copySignal(signal));
@@ -171,7 +171,7 @@ export class SignalsStore {
 
   /** Removes signals that were neither noted nor recalled within a number of days, and returns them. */
   cleanupOldSignals(maxAgeDays: number): Promise<ShortTermSignal[]> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       const loaded = await this.#load();
       const from = this.#now() - validateDays(maxAgeDays) * DAY_MS;
       const old = [...loaded.signals.values()].filter((signal) => getLastActive(signal) < from);
@@ -181,7 +181,7 @@ export class SignalsStore {
   }
 
   async getStats(): Promise<SignalStats> {
-    const all = [...(await this.#inTurn(() => this.#load())).signals.values()];
+    const all = [...(await this.#runExclusive(() => this.#load())).signals.values()];
     return {
       total: all.length,
       totalRecallQueries: all.reduce((sum, { recallCount }) => sum + recallCount, 0),
@@ -191,12 +191,12 @@ export class SignalsStore {
 
   /** Lines of the file that cannot be parsed. */
   async brokenLines(): Promise<BrokenLine[]> {
-    const { broken } = await this.#inTurn(() => this.#load());
+    const { broken } = await this.#runExclusive(() => this.#load());
     return broken.map(({ path, line, why }) => ({ path, line, why }));
   }
 
   /** If another process or tab has written meanwhile, the operation is repeated on the new content. */
-  #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+  #runExclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     return runExclusive(this.#workspace, SIGNALS_FILE, async () => {
       for (;;)
         try {
@@ -212,7 +212,7 @@ export class SignalsStore {
     change: (signals: Map<string, ShortTermSignal>, counted: CountedMessages | undefined) => ShortTermSignal[] | Promise<ShortTermSignal[]>,
     more?: CountedMessages,
   ): Promise<ShortTermSignal[]> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       const loaded = await this.#load();
       const signals = new Map(loaded.signals);
       const changed = await change(signals, loaded.taken);
@@ -270,10 +270,10 @@ export class SignalsStore {
     return loaded;
   }
 
-  #with(known: ShortTermSignal | undefined, input: SignalInput, contentHash: string): ShortTermSignal {
+  #mergeInput(known: ShortTermSignal | undefined, input: SignalInput, contentHash: string): ShortTermSignal {
     const at = input.at ?? this.#now();
     const query = (input.query ?? '').trim().slice(0, MAX_QUERY_CHARS);
-    const recall = query === '' ? [] : [{ query, day: this.#dayOf(at), score: clamp(input.score ?? DEFAULT_SCORE), at }];
+    const recall = query === '' ? [] : [{ query, day: this.#toDay(at), score: clamp(input.score ?? DEFAULT_SCORE), at }];
     // A trusted source replaces an untrusted one that was noted before.
     const better = !known || (known.untrusted !== undefined && input.untrusted === undefined && query === '');
     const { sourceRef, untrusted } = better ? input : known;

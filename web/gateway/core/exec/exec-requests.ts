@@ -232,7 +232,7 @@ export class ExecRequests {
     const { requestId: id, status } = record;
     const active = this.#active.get(id);
     if (status === 'pending' && !active) return void this.#active.set(id, createActiveRequest());
-    if (!active && isAdopted && status === 'approved') return void this.#adopt(record).catch(this.#deps.fault);
+    if (!active && isAdopted && status === 'approved') return void this.#takeOver(record).catch(this.#deps.fault);
     if (!active) {
       // The request has already ended here, which the other host did not know: an approval is used once, so it must not run.
       if (status === 'approved') this.#markEnded(id, 'Approved too late').catch(this.#deps.fault);
@@ -244,7 +244,7 @@ export class ExecRequests {
   }
 
   /** Runs a request that was approved for a host that died before it started, once the bridge is attached. */
-  async #adopt(record: ExecRecord): Promise<void> {
+  async #takeOver(record: ExecRecord): Promise<void> {
     const { bridge, clock, fault } = this.#deps;
     const { requestId: id, expiresAt } = record;
     const active = { ...createActiveRequest(), begun: true };

@@ -37,7 +37,7 @@ export interface FilesMirrorDeps {
 export class FilesMirror {
   readonly #deps: FilesMirrorDeps;
   readonly #mirrors = new Map<string, WorkspaceMirror>();
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
   /** Workspaces to examine; null: all of them. */
   #pendingWorkspaces: Set<string> | null = new Set();
   #scheduled: Promise<void> | undefined;
@@ -49,7 +49,7 @@ export class FilesMirror {
   constructor(deps: FilesMirrorDeps) {
     const { bridge, vault, clock, sync } = deps;
     this.#deps = deps;
-    this.#stops = [
+    this.#cleanups = [
       every(clock, SCAN_INTERVAL_MS, () => this.refresh()),
       bridge.watch(() => this.#handleBridgeChange()),
       vault.files.watch(({ workspace, path, removed }) => this.#handleFileChange(workspace, path, removed)),
@@ -98,7 +98,7 @@ export class FilesMirror {
   stop(): void {
     this.#stopping.abort(new Error('the gateway is closed'));
     this.#unwatch();
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   get #isOn(): boolean {

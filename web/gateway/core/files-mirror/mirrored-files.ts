@@ -24,7 +24,7 @@ export class MirroredFiles {
   readonly #workspace: string;
   #generated: ReadonlyMap<string, FileEntry> = new Map();
   /** Days without conversations of these agents, as of their last check. */
-  readonly #empty = new Map<string, FileEntry>();
+  readonly #emptyDays = new Map<string, FileEntry>();
   #checkedAt: number | undefined;
 
   constructor(deps: MirroredFilesDeps, workspace: string) {
@@ -51,14 +51,14 @@ export class MirroredFiles {
 
   async list(): Promise<FileEntry[]> {
     const own = (await this.#deps.vault.files.list(this.#workspace, '')).filter(({ path }) => !this.isGenerated(path));
-    return [...own, ...[...this.#generated.values()].filter((day) => !isSame(this.#empty.get(day.path), day))];
+    return [...own, ...[...this.#generated.values()].filter((day) => !isSame(this.#emptyDays.get(day.path), day))];
   }
 
   async get(path: string): Promise<FileRecord | undefined> {
     const day = this.#generated.get(path);
     if (!day) return this.#deps.vault.files.get(this.#workspace, path);
     const content = await this.#deps.dialogs.read(parseDialogDate(path) ?? '');
-    if (content === undefined) this.#empty.set(path, day);
+    if (content === undefined) this.#emptyDays.set(path, day);
     return content === undefined ? undefined : { ...day, key: `${this.#workspace}/${path}`, encoding: 'utf8', content };
   }
 }

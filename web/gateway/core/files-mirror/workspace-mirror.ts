@@ -32,9 +32,9 @@ export class WorkspaceMirror {
   /** State of the folder when nothing was left to do; null forces a scan. */
   #syncedState: string | null = null;
   /** Whether the vault has changed since its comparison began. */
-  #changed = false;
+  #hasChanged = false;
   /** Paths known to have been deleted from the vault on purpose. */
-  readonly #removed = new Set<string>();
+  readonly #removedPaths = new Set<string>();
   /** Files that could not be synced in a given state, with the reason. */
   readonly #rejected = new Map<string, { as: string; why: string }>();
   readonly #reported = new Set<string>();
@@ -54,10 +54,10 @@ export class WorkspaceMirror {
 
   /** Reports that a file of the vault was written or removed. */
   handleFileChange(path: string, removed: boolean): void {
-    this.#changed = true;
+    this.#hasChanged = true;
     this.#syncedState = null;
-    if (removed) this.#removed.add(path);
-    else this.#removed.delete(path);
+    if (removed) this.#removedPaths.add(path);
+    else this.#removedPaths.delete(path);
   }
 
   /** Discards the state: another bridge has another folder. */
@@ -88,7 +88,7 @@ export class WorkspaceMirror {
     const { bridge } = this.#deps;
     const workspace = this.#workspace;
     const entries: FolderEntry[] = [];
-    this.#changed = false;
+    this.#hasChanged = false;
     if (await this.#files.haveDialogsChanged()) this.#syncedState = null;
     const { state, folder, mark } = await bridge.call(
       filesPort,
@@ -101,7 +101,7 @@ export class WorkspaceMirror {
     const rows = await listFileStates(entries, await this.#files.list(), this.#hashes);
     // Generated files do not count as lost: they are removed with their conversations, and generated again if missing.
     const notGenerated = rows.filter(({ path }) => parseDialogDate(path) === undefined);
-    const massDeletion = detectMassDeletion(notGenerated, state === 'vanished', this.#removed);
+    const massDeletion = detectMassDeletion(notGenerated, state === 'vanished', this.#removedPaths);
     if (massDeletion && choice === undefined) {
       this.#pause(folder, massDeletion);
       return false;
@@ -114,9 +114,9 @@ export class WorkspaceMirror {
     const exchange = new FileExchange({ ...this.#deps, files: this.#files, workspace, signal, skip }, rows);
     if (massDeletion && massDeletion.paths.size > 0 && choice === 'restore') await exchange.clearBaseline(massDeletion.paths);
     else await exchange.run(this.#groupByAction(rows, skipped));
-    if (!exchange.hasProgress && !this.#changed) this.#syncedState = mark;
+    if (!exchange.hasProgress && !this.#hasChanged) this.#syncedState = mark;
     this.#setSynced(folder, skipped);
-    return exchange.hasProgress || this.#changed;
+    return exchange.hasProgress || this.#hasChanged;
   }
 
   /** Groups the files by action; skipped files are added to `skipped`. */
@@ -128,7 +128,7 @@ export class WorkspaceMirror {
       if (problem !== undefined) skipped.set(path, problem);
       else if (rejected && rejected.as === toVersion(row)) skipped.set(path, rejected.why);
       // Written meanwhile: the next round compares it again.
-      else if (record && vault === undefined && (disk !== null || agreed !== null)) this.#changed = true;
+      else if (record && vault === undefined && (disk !== null || agreed !== null)) this.#hasChanged = true;
       else if (record && vault === undefined) work['to-disk'].push(row);
       else {
         const action = computeSyncAction({ agreed: agreed?.hash ?? null, disk, vault: vault ?? null });

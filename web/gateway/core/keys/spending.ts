@@ -39,11 +39,11 @@ export class Spending {
   readonly #deps: SpendingDeps;
   #months = new Map<string, MonthUsage>();
   #month = '';
-  #wholeAt = -Infinity;
+  #fullReadAt = -Infinity;
   /** Time of the last read. */
   #readAt = 0;
   /** Ids of counted records of the last minutes. */
-  #counted = new Set<string>();
+  #countedIds = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SpendingDeps) {
@@ -67,18 +67,18 @@ export class Spending {
     const toMonth = (at: number): string => toLocalTime(at).date.slice(0, 7);
     const toLocalTime = createLocalTime(timeZone());
     const month = toMonth(now);
-    const isFullRead = month !== this.#month || clock.monotonic() - this.#wholeAt > FULL_READ_MS;
+    const isFullRead = month !== this.#month || clock.monotonic() - this.#fullReadAt > FULL_READ_MS;
     const records = await usage.since(isFullRead ? now - MAX_MONTH_MS : Math.min(now, this.#readAt) - OVERLAP_MS);
     if (isFullRead) {
       this.#months = new Map();
-      this.#counted = new Set();
+      this.#countedIds = new Set();
       this.#month = month;
-      this.#wholeAt = clock.monotonic();
+      this.#fullReadAt = clock.monotonic();
     }
-    for (const record of records) if (!this.#counted.has(record.id) && toMonth(record.at) === month) this.#count(record);
+    for (const record of records) if (!this.#countedIds.has(record.id) && toMonth(record.at) === month) this.#count(record);
     const recent = records.filter(({ at }) => at > now - OVERLAP_MS);
     this.#readAt = now;
-    this.#counted = new Set(recent.map(({ id }) => id));
+    this.#countedIds = new Set(recent.map(({ id }) => id));
     const minute = Map.groupBy(
       recent.filter(({ at }) => at > now - MINUTE_MS),
       ({ principal }) => principal,

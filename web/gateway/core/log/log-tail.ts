@@ -68,7 +68,10 @@ export class LogTail {
 
   /** The newest lines of a level and above. */
   async newest(limit: number, level: LogLevel, signal: AbortSignal): Promise<LogPage> {
-    const [own, bridge] = await Promise.all([this.#own().newest(limit, level), this.#bridge(NO_POSITION, signal).newest(limit, level)]);
+    const [own, bridge] = await Promise.all([
+      this.#createOwnSource().newest(limit, level),
+      this.#createBridgeSource(NO_POSITION, signal).newest(limit, level),
+    ]);
     const lines = mergeByTime(own, bridge).slice(-limit);
     const getFront = (part: LogChunk): LogPosition => getFrontPosition(part, lines, { ...part.position, number: part.position.number + 1 });
     return {
@@ -81,7 +84,10 @@ export class LogTail {
   /** The last lines before a position. Continuing from the returned position skips and repeats none. */
   async before(cursor: string, limit: number, signal: AbortSignal): Promise<LogPage> {
     const [at, bridgeAt] = parseCursor(cursor);
-    const [own, bridge] = await Promise.all([this.#own().before(at, limit), this.#bridge(bridgeAt, signal).before(bridgeAt, limit)]);
+    const [own, bridge] = await Promise.all([
+      this.#createOwnSource().before(at, limit),
+      this.#createBridgeSource(bridgeAt, signal).before(bridgeAt, limit),
+    ]);
     const lines = mergeByTime(own, bridge).slice(-limit);
     const stepBack = ({ log, number }: LogPosition): LogPosition => ({ log, number: Math.max(0, number - 1) });
     return {
@@ -94,7 +100,10 @@ export class LogTail {
   /** The first lines after a cursor. Continuing from the returned cursor skips and repeats none. */
   async after(cursor: string, limit: number, signal: AbortSignal): Promise<LogPage> {
     const [at, bridgeAt] = parseCursor(cursor);
-    const [own, bridge] = await Promise.all([this.#own().after(at, limit), this.#bridge(bridgeAt, signal).after(bridgeAt, limit)]);
+    const [own, bridge] = await Promise.all([
+      this.#createOwnSource().after(at, limit),
+      this.#createBridgeSource(bridgeAt, signal).after(bridgeAt, limit),
+    ]);
     const lines = mergeByTime(own, bridge).slice(0, limit);
     const upTo = ({ lines: all, position }: LogChunk, before: LogPosition): LogPosition => {
       const included = all.filter((line) => lines.includes(line));
@@ -114,7 +123,7 @@ export class LogTail {
     };
   }
 
-  #own(): LogSource {
+  #createOwnSource(): LogSource {
     const { log, vault } = this.#deps;
     const { logs, replica } = vault;
     const toNumbered = (records: readonly LogRecord[]): NumberedEntry[] => records.map(({ seq, ...line }) => ({ number: seq, line }));
@@ -168,7 +177,7 @@ export class LogTail {
   }
 
   /** `at`: position to keep while the bridge does not respond. */
-  #bridge(at: LogPosition, signal: AbortSignal): LogSource {
+  #createBridgeSource(at: LogPosition, signal: AbortSignal): LogSource {
     const { log, bridge, clock } = this.#deps;
     const read = async (params: { ring?: string; after?: number; before?: number; limit: number; level?: LogLevel }): Promise<LogChunk> => {
       if (!bridge.provides(logsPort)) return { lines: [], position: at };

@@ -63,7 +63,7 @@ export class McpServer {
   #settled: Promise<void> = Promise.resolve();
   #resolveSettled = (): void => {};
   #state: McpServerState['state'] = 'off';
-  #since: number;
+  #stateSince: number;
   /** Monotonic time; undefined until the server is ready after its last start. */
   #readyAt: number | undefined;
   #error: string | undefined;
@@ -79,7 +79,7 @@ export class McpServer {
   constructor(entry: McpEndpoint, deps: McpServerDeps) {
     this.endpoint = entry;
     this.#deps = deps;
-    this.#since = deps.clock.now();
+    this.#stateSince = deps.clock.now();
     const { name } = entry;
     this.#offered = new OfferedTools(name, {
       ...deps,
@@ -108,7 +108,7 @@ export class McpServer {
       name: endpoint.name,
       transport: endpoint.transport,
       state: this.#state,
-      since: this.#since,
+      since: this.#stateSince,
       ...(this.#error === undefined ? {} : { error: this.#error }),
       ...(endpoint.transport === 'stdio'
         ? { command: formatCommandLine(endpoint.command.command, endpoint.command.args) }
@@ -310,7 +310,7 @@ export class McpServer {
     } else if (this.#state !== 'starting') this.#settled = new Promise((resolve) => (this.#resolveSettled = resolve));
     this.#state = state;
     this.#error = error;
-    this.#since = this.#deps.clock.now();
+    this.#stateSince = this.#deps.clock.now();
     this.#deps.onChanged(this.endpoint.name);
   }
 }

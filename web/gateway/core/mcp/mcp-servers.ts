@@ -39,7 +39,7 @@ export class McpServers {
   readonly #requests: ServerRequests;
   readonly #servers = new Map<string, McpServer>();
   /** Servers whose command was typed by a person, with the typed entry, by name. */
-  readonly #entered = new Map<string, string>();
+  readonly #enteredConfigs = new Map<string, string>();
   readonly #refresh = coalesce(() => this.#reconcile());
   #stopped = false;
 
@@ -76,7 +76,7 @@ export class McpServers {
    */
   approveEntered(names: readonly string[]): void {
     const endpoints = getMcpEndpoints(this.#getConfig());
-    for (const endpoint of endpoints) if (names.includes(endpoint.name)) this.#entered.set(endpoint.name, toCanonicalJson(endpoint));
+    for (const endpoint of endpoints) if (names.includes(endpoint.name)) this.#enteredConfigs.set(endpoint.name, toCanonicalJson(endpoint));
     this.#refresh().catch(this.#deps.fault);
   }
 
@@ -180,8 +180,8 @@ export class McpServers {
     // Close old connections before opening new ones: both may need the same files or ports.
     await Promise.all(outdated.map(([, server]) => server.stop()));
     for (const [name, endpoint] of isServing ? endpoints : []) {
-      const enteredConfig = this.#entered.get(name);
-      this.#entered.delete(name);
+      const enteredConfig = this.#enteredConfigs.get(name);
+      this.#enteredConfigs.delete(name);
       const approved = enteredConfig === toCanonicalJson(endpoint) ? this.#approve(endpoint) : Promise.resolve();
       await approved.catch(this.#deps.fault);
       if (!this.#servers.has(name)) this.#servers.set(name, new McpServer(endpoint, this.#serverDeps));

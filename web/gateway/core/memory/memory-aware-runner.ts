@@ -23,8 +23,8 @@ export class MemoryAwareRunner {
   readonly manager: MemoryManager;
   readonly #now: () => number;
   /** By session: the summary being written in the background, and the finished ones, each following the one before. */
-  readonly #making = new Map<string, Promise<void>>();
-  readonly #made = new Map<string, FinishedSummary[]>();
+  readonly #pending = new Map<string, Promise<void>>();
+  readonly #finished = new Map<string, FinishedSummary[]>();
   #cleaned: string | undefined;
 
   /** `manager` is open, or is opened by `open`. */
@@ -40,7 +40,7 @@ export class MemoryAwareRunner {
   /** Also closes the memory. */
   async close(): Promise<void> {
     await this.manager.close();
-    await Promise.all(this.#making.values());
+    await Promise.all(this.#pending.values());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -64,7 +64,7 @@ export class MemoryAwareRunner {
     const current = this.#withSummaries(await manager.putAsideResults(messages), sessionKey);
     const result = manager.checkContext(current);
     if (!result.needsCompaction || !manager.config.summary.enabled || !manager.hasModel) return current;
-    const making = this.#making.get(sessionKey) ?? this.#make(result, sessionKey);
+    const making = this.#pending.get(sessionKey) ?? this.#summarise(result, sessionKey);
     if (manager.config.summary.asyncMode && result.totalTokens < result.maxTokens) return current;
     await making;
     return this.#withSummaries(current, sessionKey);
@@ -98,7 +98,7 @@ export class MemoryAwareRunner {
 
   /** The caller may pass the whole conversation or the result of an earlier call: summaries that are already applied change nothing. */
   #withSummaries<M extends GivenMessage>(messages: M[], sessionKey: string): (M | MemoryMessage)[] {
-    const made = this.#made.get(sessionKey) ?? [];
+    const made = this.#finished.get(sessionKey) ?? [];
     const current: GivenMessage[] = made.reduce<GivenMessage[]>(
       (before, { summary, result }) => this.manager.applyCompaction(before, summary, result),
       messages,
@@ -106,15 +106,15 @@ export class MemoryAwareRunner {
     return current as (M | MemoryMessage)[];
   }
 
-  #make(result: ContextCheckResult<GivenMessage>, sessionKey: string): Promise<void> {
+  #summarise(result: ContextCheckResult<GivenMessage>, sessionKey: string): Promise<void> {
     const making = this.manager
       .generateSummary(result.messagesToCompact, { sessionKey })
       .then(
-        (summary) => void this.#made.set(sessionKey, [...(this.#made.get(sessionKey) ?? []), { result, summary }]),
+        (summary) => void this.#finished.set(sessionKey, [...(this.#finished.get(sessionKey) ?? []), { result, summary }]),
         (error: unknown) => this.manager.warn(`Could not summarise the conversation: ${toReason(error)}`),
       )
-      .finally(() => this.#making.delete(sessionKey));
-    this.#making.set(sessionKey, making);
+      .finally(() => this.#pending.delete(sessionKey));
+    this.#pending.set(sessionKey, making);
     return making;
   }
 }

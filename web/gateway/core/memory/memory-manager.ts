@@ -63,12 +63,12 @@ export class MemoryManager {
   readonly #longTerm: LongTermFile;
   readonly #index: FileIndex;
   readonly #dialogs: DialogLog;
-  readonly #byMeaning: VectorSearch | undefined;
+  readonly #vectorSearch: VectorSearch | undefined;
   /** Serializes changes of the long-term file and the daily notes, which read before they write. */
-  readonly #turns = new Mutex();
+  readonly #mutex = new Mutex();
   readonly #closing = new AbortController();
   /** Maps a message with a stub to the original message, which is the one to save. */
-  readonly #whole = new WeakMap<MemoryMessage, MemoryMessage>();
+  readonly #originals = new WeakMap<MemoryMessage, MemoryMessage>();
   #state: 'new' | 'open' | 'closed' = 'new';
 
   constructor(deps: MemoryManagerDeps) {
@@ -78,7 +78,7 @@ export class MemoryManager {
     this.#longTerm = new LongTermFile(workspace, this.config.longTerm.file);
     this.#index = new FileIndex({ workspace, longTerm: this.config.longTerm.file, store: deps.index, warn: deps.warn });
     this.#dialogs = new DialogLog(this.#index, () => clock.now());
-    this.#byMeaning =
+    this.#vectorSearch =
       deps.vectors &&
       new VectorSearch({ ...deps.vectors, index: this.#index, clock, signal: this.#closing.signal, warn: (message) => this.warn(message) });
   }
@@ -94,7 +94,7 @@ export class MemoryManager {
     await this.cleanUp().catch((error: unknown) => this.warn(`Could not remove old files: ${toReason(error)}`));
     // The next operation that needs the index retries and reports the error.
     this.#index.follow().then(
-      () => this.#byMeaning?.follow(),
+      () => this.#vectorSearch?.follow(),
       () => {},
     );
     return this;
@@ -104,7 +104,7 @@ export class MemoryManager {
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#closing.abort(new Error('The memory was closed.'));
-    await this.#turns.run(() => Promise.resolve());
+    await this.#mutex.run(() => Promise.resolve());
     await this.#index.close();
   }
 
@@ -134,11 +134,11 @@ export class MemoryManager {
     input: readonly GivenMessage[],
     { sessionKey = '', signal }: { sessionKey?: string; signal?: AbortSignal } = {},
   ): Promise<StructuredSummary> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const messages = input.map(toMemoryMessage);
     if (messages.length === 0) throw new Error('There are no messages to summarise.');
     await this.persistDialog(messages, sessionKey);
-    const context = this.#asking(signal);
+    const context = this.#createSummaryContext(signal);
     if (!context) throw new Error('Summarising needs a model, and the memory has none. All messages are kept.');
     if (this.config.longTerm.enabled) await this.#rememberFrom(messages, context);
     const earlier = messages[0] && StructuredSummary.ofMessage(messages[0]);
@@ -214,18 +214,18 @@ export class MemoryManager {
 
   /** All memories of the long-term file, in file order. */
   async getMemories(): Promise<Memory[]> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     return [...(await this.#longTerm.memories())];
   }
 
   /** The best matches for a query among memories, notes and conversations, at most 100. `accepts` filters the results. */
   async searchMemory(query: string, limit = 10, accepts?: (found: FoundMemory) => boolean): Promise<FoundMemory[]> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     if (typeof query !== 'string') throw new TypeError('The query must be a string.');
     if (!Number.isInteger(limit) || limit < 1) throw new Error(`The limit must be an integer of at least 1, not ${limit}.`);
     await this.#index.follow();
     const max = Math.min(limit, MAX_FOUND);
-    const byVector = (await this.#byMeaning?.search(query, MAX_FOUND)) ?? [];
+    const byVector = (await this.#vectorSearch?.search(query, MAX_FOUND)) ?? [];
     const isAlone = byVector.length === 0 && !accepts;
     const byText = this.#index.search(query, { limit: isAlone ? max : MAX_FOUND, now: this.#deps.clock.now() });
     const found = byVector.length === 0 ? byText : mergeVectorResults(byText, byVector, (id) => this.#index.passage(id));
@@ -239,19 +239,19 @@ export class MemoryManager {
 
   /** Writes new messages to the dialog and returns their number. Summaries are skipped. Does nothing if the setting is off. */
   async persistDialog(input: readonly GivenMessage[], sessionKey = ''): Promise<number> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const messages = input.map(toMemoryMessage);
     assertMessages(messages);
     if (!this.config.dialog.enabled) return 0;
     const originals = messages
       .filter((message) => !StructuredSummary.ofMessage(message))
-      .map((message) => this.#whole.get(message) ?? message);
+      .map((message) => this.#originals.get(message) ?? message);
     return this.#dialogs.persist(originals, sessionKey, this.#closing.signal);
   }
 
   /** Stores long tool results as files and returns the messages with stubs that name those files. */
   async putAsideResults<M extends GivenMessage = MemoryMessage>(input: readonly M[]): Promise<M[]> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const messages = input.map(toMemoryMessage);
     assertMessages(messages);
     const { enabled, maxLength } = this.config.toolResult;
@@ -261,14 +261,14 @@ export class MemoryManager {
       const [message, shortened] = [messages[at], result[at]];
       if (!message || !shortened || shortened === message) return each;
       const short = withContent(each, shortened.content);
-      this.#whole.set(toMemoryMessage(short), this.#whole.get(message) ?? message);
+      this.#originals.set(toMemoryMessage(short), this.#originals.get(message) ?? message);
       return short;
     });
   }
 
   /** Removes expired dialogs and tool results, and returns their paths. */
   async cleanUp(): Promise<string[]> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     return removeExpired(this.#deps.workspace, this.config, this.#deps.clock.now());
   }
 
@@ -280,9 +280,14 @@ export class MemoryManager {
     date: string,
     { signal, model }: { signal?: AbortSignal | undefined; model?: SummaryModel | undefined } = {},
   ): Promise<string | undefined> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       if (!isDate(date)) throw new Error(`Invalid date ${JSON.stringify(date)}. Use the form YYYY-MM-DD.`);
-      const path = await summariseDay(this.#deps.reviewed ?? this.#deps.workspace, date, this.#asking(signal, model), this.#dayOf());
+      const path = await summariseDay(
+        this.#deps.reviewed ?? this.#deps.workspace,
+        date,
+        this.#createSummaryContext(signal, model),
+        this.#createDayFormatter(),
+      );
       if (path !== undefined) await this.#index.look(toNotesPath(date));
       return path;
     });
@@ -290,19 +295,19 @@ export class MemoryManager {
 
   /** The notes of a day (`YYYY-MM-DD`), as Markdown; undefined if there are none. */
   async getDay(date: string): Promise<string | undefined> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     return this.#deps.workspace.read(toNotesPath(date));
   }
 
   /** All days with data, newest first: the number of memories and messages, and whether there are notes. */
   async getDays(): Promise<MemoryDay[]> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     await this.#index.follow();
-    return listDays(this.#index, this.#dayOf());
+    return listDays(this.#index, this.#createDayFormatter());
   }
 
   async getStats(): Promise<MemoryStats> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     await this.#index.follow();
     return computeStats(this.#index, this.#deps.workspace);
   }
@@ -313,7 +318,7 @@ export class MemoryManager {
   }
 
   async #preferences(): Promise<Map<string, string>> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     return this.#longTerm.preferences();
   }
 
@@ -330,26 +335,26 @@ export class MemoryManager {
   }
 
   #change<T>(work: () => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       if (!this.config.longTerm.enabled) throw new Error('Long-term memory is off (long_term.enabled).');
       const result = await work();
       await this.#index.look(this.#longTerm.path);
-      this.#byMeaning?.follow();
+      this.#vectorSearch?.follow();
       return result;
     });
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#mustBeOpen();
-    return this.#turns.take(this.#closing.signal, work);
+  async #runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    return this.#mutex.take(this.#closing.signal, work);
   }
 
-  #dayOf(): (at: number) => string {
+  #createDayFormatter(): (at: number) => string {
     const time = createLocalTime(this.#deps.timeZone?.() ?? 'UTC');
     return (at) => time(at).date;
   }
 
-  #asking(callerSignal?: AbortSignal, model?: SummaryModel): SummaryContext | undefined {
+  #createSummaryContext(callerSignal?: AbortSignal, model?: SummaryModel): SummaryContext | undefined {
     const signal = callerSignal ? AbortSignal.any([callerSignal, this.#closing.signal]) : this.#closing.signal;
     const { compaction, summary } = this.config;
     const complete = model?.complete ?? this.#deps.complete;
@@ -362,7 +367,7 @@ export class MemoryManager {
     return (this.#deps.countTokens ?? estimateTokens)(text);
   }
 
-  #mustBeOpen(): void {
+  #assertOpen(): void {
     if (this.#state === 'new') throw new Error('The memory is not open. Call open() first.');
     if (this.#state === 'closed') throw new Error('The memory was closed.');
   }

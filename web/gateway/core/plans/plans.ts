@@ -91,7 +91,7 @@ export class Plans {
         createdAt: now,
         updatedAt: now,
       };
-      return this.#put(start ? startStep(plan, runId, now) : plan);
+      return this.#save(start ? startStep(plan, runId, now) : plan);
     });
   }
 
@@ -217,7 +217,7 @@ export class Plans {
     return after;
   }
 
-  async #put(plan: Plan): Promise<Plan> {
+  async #save(plan: Plan): Promise<Plan> {
     await this.#store.put(plan);
     this.#emitChange(plan);
     return plan;

@@ -11,7 +11,7 @@ export class CircuitBreaker {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #timeouts = 0;
   /** End of the pause, in monotonic milliseconds. */
-  #until = -Infinity;
+  #openUntil = -Infinity;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -19,12 +19,12 @@ export class CircuitBreaker {
 
   /** Remaining pause in milliseconds; 0 if the search may be tried. */
   get restingMs(): number {
-    return Math.max(0, this.#until - this.#clock.monotonic());
+    return Math.max(0, this.#openUntil - this.#clock.monotonic());
   }
 
   timedOut(): void {
     this.#timeouts++;
-    if (this.#timeouts >= MAX_TIMEOUTS) this.#until = this.#clock.monotonic() + PAUSE_MS;
+    if (this.#timeouts >= MAX_TIMEOUTS) this.#openUntil = this.#clock.monotonic() + PAUSE_MS;
   }
 
   answered(): void {

@@ -57,7 +57,7 @@ export class ActiveMemoryRecaller {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #summarize: RecallerParts['summarize'];
-  readonly #answers: AnswerCache<ActiveRecallResult>;
+  readonly #answerCache: AnswerCache<ActiveRecallResult>;
   readonly #breaker: CircuitBreaker;
 
   /** Throws an Error that names the invalid setting. */
@@ -71,7 +71,7 @@ export class ActiveMemoryRecaller {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#summarize = summarize;
-    this.#answers = new AnswerCache(clock, this.config.cacheTtlMs, MAX_ANSWERS);
+    this.#answerCache = new AnswerCache(clock, this.config.cacheTtlMs, MAX_ANSWERS);
     this.#breaker = new CircuitBreaker(clock);
   }
 
@@ -149,11 +149,11 @@ export class ActiveMemoryRecaller {
     queries: RecallQueries,
     { key, debug, question, signal }: { key: string; debug: SearchDebug; question: string; signal: AbortSignal },
   ): Promise<RecallOutcome> {
-    const cached = this.#answers.get(key);
+    const cached = this.#answerCache.get(key);
     if (cached) {
       const { summary, memories } = cached;
       if ((await search.holds?.(memories, signal)) ?? true) return { status: 'ok', summary, memories, searchDebug: cached.searchDebug };
-      this.#answers.delete(key);
+      this.#answerCache.delete(key);
     }
     const policy = RECALL_POLICIES[this.config.promptStyle];
     const started = this.#clock.monotonic();
@@ -165,7 +165,7 @@ export class ActiveMemoryRecaller {
     const summary = await this.#summary(selection, question, signal);
     if (summary === '') return { status: 'empty' };
     signal.throwIfAborted();
-    this.#answers.set(
+    this.#answerCache.set(
       key,
       new ActiveRecallResult({ status: 'ok', elapsedMs: 0, summary, memories: selection.memories, searchDebug: { ...debug } }),
     );

@@ -64,11 +64,11 @@ export class HostSignals {
   readonly #awaitedMessages = new Map<string, () => void>();
   /** Runs whose text was requested. */
   readonly #requestedTexts = new Set<string>();
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
 
   constructor(deps: HostSignalsDeps) {
     this.#deps = deps;
-    this.#stops = [
+    this.#cleanups = [
       deps.hub.add({ all: true, follows: () => true, push: (event) => this.#push(event) }),
       deps.sync.onsignal((from, payload) => this.#receive(from, payload)),
       deps.vault.onRemoteChanges((changes) => {
@@ -78,7 +78,7 @@ export class HostSignals {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   #push(event: AnyEvent): void {

@@ -9,8 +9,8 @@ export class ReasoningBuffer {
   text = '';
   /** Start of the current step's thoughts in `text`. */
   #stepStart = 0;
-  #ms = 0;
-  #since: number | undefined;
+  #durationMs = 0;
+  #startedAt: number | undefined;
   #isTruncated = false;
   readonly #now: () => number;
 
@@ -20,7 +20,7 @@ export class ReasoningBuffer {
 
   /** Adds a piece; returns the part to emit, which is empty once the limit is reached. */
   add(piece: string): string {
-    this.#since ??= this.#now();
+    this.#startedAt ??= this.#now();
     const added = piece.slice(0, Math.max(0, MAX_CHARS - (this.text.length - this.#stepStart)));
     this.#isTruncated ||= added.length < piece.length;
     this.text += added;
@@ -29,23 +29,23 @@ export class ReasoningBuffer {
 
   /** Other output has arrived: stops the time measurement. */
   pause(): void {
-    if (this.#since === undefined) return;
-    this.#ms += this.#now() - this.#since;
-    this.#since = undefined;
+    if (this.#startedAt === undefined) return;
+    this.#durationMs += this.#now() - this.#startedAt;
+    this.#startedAt = undefined;
   }
 
   /** Thoughts of the current step, as fields of its message. */
   get fields(): { reasoning?: Reasoning } {
     const text = this.text.slice(this.#stepStart).trim();
-    const ms = this.#ms + (this.#since === undefined ? 0 : this.#now() - this.#since);
+    const ms = this.#durationMs + (this.#startedAt === undefined ? 0 : this.#now() - this.#startedAt);
     return text === '' ? {} : { reasoning: { text, ms, ...(this.#isTruncated ? { cut: true } : {}) } };
   }
 
   /** Starts the next step. */
   nextStep(): void {
     this.#stepStart = this.text.length;
-    this.#ms = 0;
-    this.#since = undefined;
+    this.#durationMs = 0;
+    this.#startedAt = undefined;
     this.#isTruncated = false;
   }
 }

@@ -38,7 +38,7 @@ export class RemoteRuns {
   readonly #pendingAborts = new Set<string>();
   /** Runs of sessions that have been cleared since. */
   readonly #released = new Set<string>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Set<() => void>();
   readonly #check = coalesce(() => this.#checkOnce());
   readonly #refresh = coalesce(() => this.#read());
   #reading: Promise<void> | undefined;
@@ -123,12 +123,12 @@ export class RemoteRuns {
       const check = (): void => {
         const free = this.listBySession(key).length === 0;
         if (!free && !signal.aborted) return;
-        this.#waiting.delete(check);
+        this.#waiters.delete(check);
         signal.removeEventListener('abort', check);
         if (free) resolve();
         else reject(signal.reason);
       };
-      this.#waiting.add(check);
+      this.#waiters.add(check);
       signal.addEventListener('abort', check);
       check();
     });
@@ -224,7 +224,7 @@ export class RemoteRuns {
   }
 
   #wake(): void {
-    for (const check of [...this.#waiting]) check();
+    for (const check of [...this.#waiters]) check();
   }
 
   #scheduleCheck(): void {

@@ -17,7 +17,7 @@ interface StepMessagesRun {
 
 /** Messages that a run stores after the one that it answers: tool calls, their results, and finally the reply. */
 export class StepMessages {
-  readonly #all: MessageRecord[] = [];
+  readonly #messages: MessageRecord[] = [];
   /** Results of the last step's calls so far, by the calls' ids. */
   readonly #results = new Map<string, StepResult['result']>();
   readonly #run: StepMessagesRun;
@@ -28,15 +28,15 @@ export class StepMessages {
 
   /** The last step if it called tools. */
   get currentStep(): RunStep | undefined {
-    const last = this.#all.at(-1);
+    const last = this.#messages.at(-1);
     if (!last?.toolCalls) return undefined;
     return { runId: this.#run.runId, at: last.depth, said: toStepOutput(last), results: new Map(this.#results) };
   }
 
   /** State that another host needs to end the run. `chars`: length of the text of all steps. */
   getProgress(chars: number): RunProgress {
-    const steps = toSharedSteps(this.#all, this.#results);
-    return { outside: this.#outside().outside ?? [], chars, ...(steps ? { steps } : {}) };
+    const steps = toSharedSteps(this.#messages, this.#results);
+    return { outside: this.#getOutside().outside ?? [], chars, ...(steps ? { steps } : {}) };
   }
 
   /** Restores steps stored by an earlier host. */
@@ -48,7 +48,7 @@ export class StepMessages {
   }
 
   get count(): number {
-    return this.#all.length;
+    return this.#messages.length;
   }
 
   /** Adds a model's message of a step, after the results of the previous step. */
@@ -62,9 +62,9 @@ export class StepMessages {
    * has no such call.
    */
   addResult(callId: string, content: MessageRecord['content']): StepResult | undefined {
-    const result = { content, timestamp: this.#run.now(), ...this.#outside() };
+    const result = { content, timestamp: this.#run.now(), ...this.#getOutside() };
     this.#results.set(callId, result);
-    const { depth = 0, toolCalls = [] } = this.#all.at(-1) ?? {};
+    const { depth = 0, toolCalls = [] } = this.#messages.at(-1) ?? {};
     const index = toolCalls.findIndex(({ id }) => id === callId);
     // Depth of the message for this result.
     return index === -1 ? undefined : { runId: this.#run.runId, at: depth + 1 + index, callId, result };
@@ -74,14 +74,14 @@ export class StepMessages {
   withReply(user: MessageRecord, fields: Omit<MessageFields, 'role'>): { messages: MessageRecord[]; replyId: string } {
     this.#addResults(user);
     // For a run started by an earlier host, the steps contain all known sources.
-    const outside = mergeSources(...this.#all.map((message) => message.outside), this.#outside().outside);
+    const outside = mergeSources(...this.#messages.map((message) => message.outside), this.#getOutside().outside);
     const reply = this.#createMessage(user, { role: 'assistant', ...fields, ...(outside.length > 0 ? { outside } : {}) });
-    return { messages: [...this.#all, reply], replyId: reply.id };
+    return { messages: [...this.#messages, reply], replyId: reply.id };
   }
 
   #createMessage(user: MessageRecord, fields: MessageFields): MessageRecord {
     const { sessionKey, runId, now } = this.#run;
-    const parent = this.#all.at(-1) ?? user;
+    const parent = this.#messages.at(-1) ?? user;
     return {
       id: crypto.randomUUID(),
       sessionKey,
@@ -89,23 +89,23 @@ export class StepMessages {
       depth: parent.depth + 1,
       timestamp: now(),
       runId,
-      ...this.#outside(),
+      ...this.#getOutside(),
       ...fields,
     };
   }
 
-  #outside(): { outside?: string[] } {
+  #getOutside(): { outside?: string[] } {
     const sources = this.#run.sources?.() ?? [];
     return sources.length > 0 ? { outside: [...sources] } : {};
   }
 
   #push(user: MessageRecord, fields: MessageFields): void {
-    this.#all.push(this.#createMessage(user, fields));
+    this.#messages.push(this.#createMessage(user, fields));
   }
 
   /** In the order of the calls. The next provider that reads this branch would reject a call without a result. */
   #addResults(user: MessageRecord): void {
-    for (const { id, tool } of this.#all.at(-1)?.toolCalls ?? [])
+    for (const { id, tool } of this.#messages.at(-1)?.toolCalls ?? [])
       this.#push(user, { role: 'tool', content: NO_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });
     this.#results.clear();
   }

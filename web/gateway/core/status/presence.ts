@@ -41,27 +41,27 @@ export class Presence {
   /** Last known state of each part, and its start time. */
   readonly #states = new Map<string, { state: PresenceState; since: number }>();
   #hosts: readonly AttachedHost[] = [];
-  #appSince: number | undefined;
-  readonly #stops: (() => void)[];
+  #appOpenSince: number | undefined;
+  readonly #cleanups: (() => void)[];
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
     const update = (): void => {
       this.listCurrent();
     };
-    this.#stops = [deps.bridge.watch(update), deps.sync?.watch(update) ?? update];
+    this.#cleanups = [deps.bridge.watch(update), deps.sync?.watch(update) ?? update];
     update();
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   /** Call this when a client connects or disconnects. */
   handleClientsChange(): void {
     const { clock } = this.#deps;
-    if (!this.#deps.clients().some(({ app }) => app)) this.#appSince = undefined;
-    else this.#appSince ??= clock.monotonic();
+    if (!this.#deps.clients().some(({ app }) => app)) this.#appOpenSince = undefined;
+    else this.#appOpenSince ??= clock.monotonic();
   }
 
   /** Whether a tab of the app is connected, here or as a host elsewhere, and for how many seconds. */
@@ -69,7 +69,7 @@ export class Presence {
     const { clock } = this.#deps;
     const hosts = await this.#refreshHosts();
     const tabs = hosts.filter(({ kind }) => kind === 'tab').map(({ since }) => clock.now() - since);
-    const ownUptime = this.#appSince === undefined ? [] : [clock.monotonic() - this.#appSince];
+    const ownUptime = this.#appOpenSince === undefined ? [] : [clock.monotonic() - this.#appOpenSince];
     const longest = Math.max(0, ...tabs, ...ownUptime);
     return { connected: tabs.length + ownUptime.length > 0, uptime: Math.round(longest / 1000) };
   }

@@ -209,7 +209,7 @@ export class ToolRegistry {
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.getPolicy(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
-    const outside = await this.#outside(tool, call.args, context);
+    const outside = await this.#findOutsideSources(tool, call.args, context);
     if (tool.asks || (policy !== 'ask' && !outside)) return tool.run(call.args, context);
     await tool.check?.(call.args, context);
     context.signal.throwIfAborted();
@@ -223,7 +223,7 @@ export class ToolRegistry {
   }
 
   /** The outside sources that the run has read, if the call needs an approval because of them. */
-  async #outside(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<readonly string[] | undefined> {
+  async #findOutsideSources(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<readonly string[] | undefined> {
     const { taint } = context;
     if (!taint?.isTainted || tool.asks || ((await tool.impact?.(args, context)) ?? 'changes') !== 'changes') return undefined;
     return isGranted(tool.name, args, taint, this.#gate) ? undefined : [...taint.sources];

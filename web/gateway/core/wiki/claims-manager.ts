@@ -58,7 +58,7 @@ export class ClaimsManager {
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #disk: ClaimsDisk | undefined;
-  readonly #turns = new Mutex();
+  readonly #mutex = new Mutex();
 
   /** `claimsDir`: the folder in the workspace, `.perch-wiki/claims` in a vault. */
   constructor(workspace: Workspace, claimsDir: string, { now = Date.now, newId = () => crypto.randomUUID(), disk }: ClaimsOptions = {}) {
@@ -325,7 +325,7 @@ export class ClaimsManager {
 
   /** Repeats the operation if the claim was changed by another writer meanwhile. */
   #change<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       for (;;)
         try {
           return await work();

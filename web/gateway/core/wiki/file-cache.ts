@@ -4,7 +4,7 @@ import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 export class FileCache<T> {
   readonly #workspace: Workspace;
   readonly #read: (text: string, file: WorkspaceFile) => T;
-  readonly #known = new Map<string, { size: number; modifiedAt: number; value: T }>();
+  readonly #cached = new Map<string, { size: number; modifiedAt: number; value: T }>();
 
   constructor(workspace: Workspace, read: (text: string, file: WorkspaceFile) => T) {
     this.#workspace = workspace;
@@ -16,7 +16,7 @@ export class FileCache<T> {
     const found = new Map<string, T>();
     const listed = (await this.#workspace.list(under)).filter(({ path }) => accepts(path));
     for (const file of listed) {
-      const known = this.#known.get(file.path);
+      const known = this.#cached.get(file.path);
       if (known?.size === file.size && known.modifiedAt === file.modifiedAt) {
         found.set(file.path, known.value);
         continue;
@@ -24,17 +24,17 @@ export class FileCache<T> {
       const text = await this.#workspace.read(file.path);
       if (text === undefined) continue;
       const value = this.#read(text, file);
-      this.#known.set(file.path, { size: file.size, modifiedAt: file.modifiedAt, value });
+      this.#cached.set(file.path, { size: file.size, modifiedAt: file.modifiedAt, value });
       found.set(file.path, value);
     }
     const paths = new Set(listed.map(({ path }) => path));
-    for (const path of this.#known.keys())
-      if (!paths.has(path) && (under === undefined || path.startsWith(`${under}/`)) && accepts(path)) this.#known.delete(path);
+    for (const path of this.#cached.keys())
+      if (!paths.has(path) && (under === undefined || path.startsWith(`${under}/`)) && accepts(path)) this.#cached.delete(path);
     return found;
   }
 
   /** Must be called after writing a file: two writes within a millisecond may be indistinguishable. */
   forget(path: string): void {
-    this.#known.delete(path);
+    this.#cached.delete(path);
   }
 }

@@ -48,7 +48,7 @@ export class WikiVault {
   readonly #workspace: Workspace;
   readonly #files: FileCache<PageFile>;
   readonly #now: () => number;
-  readonly #turns = new Mutex();
+  readonly #mutex = new Mutex();
 
   constructor(workspace: Workspace, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
     this.config = config instanceof WikiConfig ? config : new WikiConfig({ ...config });
@@ -63,7 +63,7 @@ export class WikiVault {
 
   /** Creates missing folders and `index.md`, and updates the claims shown on each page. Never overwrites other content. */
   async initialize(): Promise<void> {
-    await this.#turns.run(async () => {
+    await this.#mutex.run(async () => {
       const paths = new Set((await this.#workspace.list()).map(({ path }) => path));
       const folders = new Set([...paths].map((path) => path.split('/')[0]));
       if (!paths.has(INDEX_PAGE))
@@ -93,7 +93,7 @@ export class WikiVault {
    */
   async savePage(page: WikiPage | WikiPageInput, { seen }: { seen?: string | null | undefined } = {}): Promise<WikiPage> {
     const path = toPagePath(page.path);
-    await this.#turns.run(async () => {
+    await this.#mutex.run(async () => {
       const { histories } = await this.claims.read();
       const stray = new WikiPage({ ...page }).claims.find(({ id }) => !histories.has(id));
       if (stray) throw new RpcError('INVALID_PARAMS', `Claim ${stray.id} is not in this wiki. Add it with addClaim.`);
@@ -115,7 +115,7 @@ export class WikiVault {
    */
   async removePage(path: string, { seen }: { seen?: string | undefined } = {}): Promise<WikiPage | undefined> {
     const file = toPagePath(path);
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       const before = await this.#workspace.read(file);
       if (before === undefined) return undefined;
       if (seen !== undefined) assertUnchanged(file, before, seen);
@@ -157,7 +157,7 @@ export class WikiVault {
   /** Updates the block of claims in a page; all other text is unchanged. Returns false if nothing changed or the page does not exist. */
   async showClaims(path: string): Promise<boolean> {
     const file = toPagePath(path);
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       if ((await this.#workspace.stat(file)) === undefined) return false;
       const claims = await this.claims.listClaims(file);
       return this.#edit(file, (before) => (before === undefined ? undefined : updateClaimsBlock(before, claims)));

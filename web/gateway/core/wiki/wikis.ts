@@ -47,13 +47,13 @@ export class Wikis {
   readonly #deps: WikisDeps;
   readonly #open = new Map<string, CachedWiki>();
   readonly #throttle: Throttle<string>;
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
 
   constructor(deps: WikisDeps) {
     const { vault, clock } = deps;
     this.#deps = deps;
     this.#throttle = new Throttle(clock, EMIT_INTERVAL_MS, (keys) => this.#emitChanges(keys));
-    this.#stops = [
+    this.#cleanups = [
       vault.files.watch(({ workspace, path }) => this.#handleChanges([`${workspace}/${path}`])),
       vault.onRemoteChanges((changes) => this.#handleChanges(changes.flatMap(({ store, key }) => (store === 'files' ? key : [])))),
       () => this.#throttle.stop(),
@@ -61,7 +61,7 @@ export class Wikis {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   /** The wiki of an agent; nothing is read or created yet. Throws `NOT_FOUND` if the agent does not exist. */

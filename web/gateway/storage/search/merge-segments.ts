@@ -104,7 +104,7 @@ class TermCursor {
   readonly #pages: SearchPages;
   #page = -1;
   #entries: DictionaryTerm[] = [];
-  #at = 0;
+  #index = 0;
   #postings = new SegmentStream(SEGMENT_PART.postings);
   #follows = new SegmentStream(SEGMENT_PART.follows);
 
@@ -115,7 +115,7 @@ class TermCursor {
 
   /** Undefined at the end. */
   get entry(): DictionaryTerm | undefined {
-    return this.#entries[this.#at];
+    return this.#entries[this.#index];
   }
 
   postings(): Uint8Array {
@@ -131,12 +131,12 @@ class TermCursor {
 
   /** False if `load` must be called to get the next page. */
   next(): boolean {
-    return ++this.#at < this.#entries.length;
+    return ++this.#index < this.#entries.length;
   }
 
   async load(): Promise<void> {
     this.#entries = [];
-    this.#at = 0;
+    this.#index = 0;
     if (++this.#page >= this.#segment.terms.length) return;
     const [page] = await this.#pages.readRange(this.#segment.id, SEGMENT_PART.terms, this.#page, this.#page);
     if (page instanceof Uint8Array) forEachTerm(page, (entry) => void this.#entries.push(entry));
@@ -151,14 +151,14 @@ class TermCursor {
 class SegmentStream {
   readonly #part: SegmentPart;
   #bytes = new Uint8Array(0);
-  #from = 0;
+  #offset = 0;
 
   constructor(part: SegmentPart) {
     this.#part = part;
   }
 
   slice(start: number, length: number): Uint8Array {
-    return this.#bytes.subarray(start - this.#from, start - this.#from + length);
+    return this.#bytes.subarray(start - this.#offset, start - this.#offset + length);
   }
 
   async load(segment: number, pages: SearchPages, start: number, end: number): Promise<void> {
@@ -166,6 +166,6 @@ class SegmentStream {
     const read = await pages.readRange(segment, this.#part, from, to);
     const bytes = new Uint8Array(read.reduce((sum, { length }) => sum + length, 0));
     read.forEach((data, at) => data instanceof Uint8Array && bytes.set(data, at * POSTINGS_PAGE_BYTES));
-    [this.#bytes, this.#from] = [bytes, from * POSTINGS_PAGE_BYTES];
+    [this.#bytes, this.#offset] = [bytes, from * POSTINGS_PAGE_BYTES];
   }
 }

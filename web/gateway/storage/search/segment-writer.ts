@@ -27,7 +27,7 @@ export class SegmentWriter {
   readonly #follows = new ByteWriter();
   /** Start of the next term's postings, and the number of postings before it. */
   #start = 0;
-  #before = 0;
+  #termCount = 0;
   #dictionary = new DictionaryPage(0, 0);
   readonly #firstTerms: string[] = [];
 
@@ -53,7 +53,7 @@ export class SegmentWriter {
     if (this.#dictionary.size === 0) this.#firstTerms.push(term);
     this.#dictionary.add(term, count, bytes.length);
     this.#start += bytes.length;
-    this.#before += count;
+    this.#termCount += count;
     this.#postings.append(bytes.view());
     this.#follows.append(follows);
     this.#writeFullPages(SEGMENT_PART.postings, this.#postings);
@@ -96,7 +96,7 @@ export class SegmentWriter {
 
   #writeDictionaryPage(): void {
     this.#writePage(SEGMENT_PART.terms, this.#dictionary.bytes());
-    this.#dictionary = new DictionaryPage(this.#start, this.#before);
+    this.#dictionary = new DictionaryPage(this.#start, this.#termCount);
   }
 
   #writePage(part: SegmentPart, data: SearchPage['data']): void {

@@ -3,15 +3,15 @@ const MAX_SLICE_MS = 10;
 
 /** Splits long work: check `isDue` periodically, then `pause`. */
 export class TimeSlicer {
-  #since = performance.now();
+  #sliceStart = performance.now();
 
   get isDue(): boolean {
-    return performance.now() - this.#since > MAX_SLICE_MS;
+    return performance.now() - this.#sliceStart > MAX_SLICE_MS;
   }
 
   /** Yields to other tasks of the worker. */
   async pause(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve));
-    this.#since = performance.now();
+    this.#sliceStart = performance.now();
   }
 }

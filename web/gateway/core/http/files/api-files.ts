@@ -74,7 +74,7 @@ export class ApiFiles {
   /** `GET /v1/files`. */
   async list(request: Request, principal: string): Promise<Response> {
     const { limit, order, after, purpose } = parseParams(pageQuery, Object.fromEntries(new URL(request.url).searchParams));
-    const visible = (await this.#all()).filter(
+    const visible = (await this.#listAll()).filter(
       (file) => isVisibleTo(principal, file) && !this.#isExpired(file) && (purpose === undefined || file.purpose === purpose),
     );
     const files = order === 'desc' ? visible.toReversed() : visible;
@@ -129,7 +129,7 @@ export class ApiFiles {
   }
 
   /** Oldest first. */
-  async #all(): Promise<ApiFile[]> {
+  async #listAll(): Promise<ApiFile[]> {
     return (await this.#deps.apiFiles.list(FILE_ID_PREFIX)).filter((record) => 'purpose' in record);
   }
 
@@ -144,7 +144,7 @@ export class ApiFiles {
 
   /** Removes expired files. Throws if there is no space for another one: files are kept until their client deletes them. */
   async #freeSpace(bytes: number): Promise<void> {
-    const all = await this.#all();
+    const all = await this.#listAll();
     for (const file of all) if (this.#isExpired(file)) await this.#remove(file);
     const remaining = all.filter((file) => !this.#isExpired(file));
     const sum = remaining.reduce((total, file) => total + file.bytes, bytes);

@@ -33,7 +33,7 @@ interface OllamaPiece {
 class OllamaWriter {
   readonly #source: OllamaSource;
   readonly #startedAt: number;
-  #firstAt: number | undefined;
+  #firstTokenAt: number | undefined;
   #text = '';
   #thinking = '';
   readonly #calls: ToolCall[] = [];
@@ -48,12 +48,12 @@ class OllamaWriter {
   }
 
   get hasBegun(): boolean {
-    return this.#firstAt !== undefined;
+    return this.#firstTokenAt !== undefined;
   }
 
   /** The object for an event; undefined for events that clients do not see. */
   add(event: ModelEvent): Record<string, unknown> | undefined {
-    if (event.type !== 'calling') this.#firstAt ??= this.#source.clock.monotonic();
+    if (event.type !== 'calling') this.#firstTokenAt ??= this.#source.clock.monotonic();
     switch (event.type) {
       case 'text':
       case 'refusal':
@@ -84,7 +84,7 @@ class OllamaWriter {
     const piece = isBuffered ? { text: this.#text, thinking: this.#thinking, calls: this.#calls, images: this.#images } : {};
     const { inputTokens, outputTokens } = this.#computedUsage;
     const now = this.#source.clock.monotonic();
-    const firstAt = this.#firstAt ?? now;
+    const firstAt = this.#firstTokenAt ?? now;
     this.record();
     return {
       ...this.#object(piece, this.#source.showsReasoning),

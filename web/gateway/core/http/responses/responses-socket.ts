@@ -53,10 +53,10 @@ export interface ResponsesSocketDeps {
 export class ResponsesSocket {
   readonly #link: Link<string>;
   readonly #deps: ResponsesSocketDeps;
-  readonly #earlier = new LocalResponses();
-  readonly #gone = new AbortController();
-  #waiting: string[] = [];
-  #busy = false;
+  readonly #localResponses = new LocalResponses();
+  readonly #disconnected = new AbortController();
+  #queue: string[] = [];
+  #isBusy = false;
   /** How the connection ends once no turn is in progress. */
   #ending: Ending | undefined;
   #drained = Promise.withResolvers<void>();
@@ -68,15 +68,15 @@ export class ResponsesSocket {
 
   start(): void {
     const stopTimer = this.#deps.clock.after(MAX_AGE_MS, () => {
-      this.#waiting = [];
+      this.#queue = [];
       this.closeWhenIdle({ code: CLOSE_CODES.normal, reason: 'the connection is 60 minutes old', error: EXPIRED });
     });
     this.#link.receive({
       message: (text) => this.#receive(text),
       close: () => {
         stopTimer();
-        this.#waiting = [];
-        this.#gone.abort(new DOMException('the client disconnected', 'AbortError'));
+        this.#queue = [];
+        this.#disconnected.abort(new DOMException('the client disconnected', 'AbortError'));
         this.#drained.resolve();
         this.#deps.onclose();
       },
@@ -99,33 +99,33 @@ export class ResponsesSocket {
   }
 
   #closeIfIdle(): void {
-    if (!this.#ending || this.#busy) return;
+    if (!this.#ending || this.#isBusy) return;
     const { code, reason, error } = this.#ending;
     if (error) this.#sendError(error);
     this.#link.close(code, reason);
   }
 
   #receive(text: string): void {
-    if (!this.#busy) return void this.#work(text);
-    const chars = this.#waiting.reduce((sum, { length }) => sum + length, text.length);
-    if (this.#waiting.length < MAX_WAITING && chars <= MAX_BODY_BYTES) return void this.#waiting.push(text);
+    if (!this.#isBusy) return void this.#work(text);
+    const chars = this.#queue.reduce((sum, { length }) => sum + length, text.length);
+    if (this.#queue.length < MAX_WAITING && chars <= MAX_BODY_BYTES) return void this.#queue.push(text);
     const limit = `At most ${MAX_WAITING} requests with ${MAX_BODY_BYTES / 1024 / 1024} MB together can wait on a connection.`;
     this.#sendError(new HttpError(429, 'rate_limited', limit));
   }
 
   async #work(first: string): Promise<void> {
-    this.#busy = true;
-    for (let text: string | undefined = first; text !== undefined; text = this.#waiting.shift()) await this.#turn(text);
-    this.#busy = false;
+    this.#isBusy = true;
+    for (let text: string | undefined = first; text !== undefined; text = this.#queue.shift()) await this.#handleTurn(text);
+    this.#isBusy = false;
     this.#closeIfIdle();
   }
 
-  async #turn(text: string): Promise<void> {
+  async #handleTurn(text: string): Promise<void> {
     let streamId: string | undefined;
     let previousId: string | undefined;
     const fail = (error: Sendable): void => {
       // As specified: a client must not rely on state that a failed turn has used.
-      if (previousId !== undefined) this.#earlier.remove(previousId);
+      if (previousId !== undefined) this.#localResponses.remove(previousId);
       this.#sendError(error, streamId);
     };
     try {
@@ -138,19 +138,19 @@ export class ResponsesSocket {
         method: 'POST',
         headers: { ...this.#deps.headers, 'content-type': 'application/json' },
         body: JSON.stringify({ ...body, stream: true }),
-        signal: this.#gone.signal,
+        signal: this.#disconnected.signal,
       });
-      const response = await this.#deps.answer(request, { earlier: this.#earlier, generate: generate ?? true });
+      const response = await this.#deps.answer(request, { earlier: this.#localResponses, generate: generate ?? true });
       if (response.ok && response.body) {
         if (await this.#passOn(response.body, streamId)) return;
-        if (previousId !== undefined) this.#earlier.remove(previousId);
-      } else if (!this.#gone.signal.aborted) {
+        if (previousId !== undefined) this.#localResponses.remove(previousId);
+      } else if (!this.#disconnected.signal.aborted) {
         const retryAfter = response.headers.get('retry-after');
         const { error } = (await response.json()) as ErrorBody;
         fail({ status: response.status, error, headers: retryAfter === null ? {} : { 'retry-after': retryAfter } });
       }
     } catch (error) {
-      if (this.#gone.signal.aborted) return;
+      if (this.#disconnected.signal.aborted) return;
       fail(error instanceof HttpError ? error : new HttpError(500, 'api_error', 'The gateway failed to answer.'));
     }
   }
@@ -166,10 +166,10 @@ export class ResponsesSocket {
         this.#link.send(withStreamId(data, streamId));
         if (event === 'response.failed') isGood = false;
       }
-      if (done || this.#gone.signal.aborted) break;
+      if (done || this.#disconnected.signal.aborted) break;
       if (this.#link.buffered > PAUSE_ABOVE) await this.#drained.promise;
     }
-    if (this.#gone.signal.aborted) void reader.cancel().catch(() => {});
+    if (this.#disconnected.signal.aborted) void reader.cancel().catch(() => {});
     return isGood;
   }
 
@@ -204,23 +204,23 @@ const withStreamId = (event: string, streamId: string | undefined): string =>
 /** All WebSockets at `/v1/responses`. */
 export class ResponsesSockets {
   readonly #open = new Set<ResponsesSocket>();
-  #serves: boolean;
+  #isServing: boolean;
 
   /** `serves`: whether this host is active. */
   constructor(serves: boolean) {
-    this.#serves = serves;
+    this.#isServing = serves;
   }
 
   accept(link: Link<string>, deps: Omit<ResponsesSocketDeps, 'onclose'>): void {
     const socket = new ResponsesSocket(link, { ...deps, onclose: () => this.#open.delete(socket) });
     this.#open.add(socket);
     socket.start();
-    if (!this.#serves) socket.closeWhenIdle(HANDED_OVER);
+    if (!this.#isServing) socket.closeWhenIdle(HANDED_OVER);
   }
 
   /** If this host is no longer active, connections, present and future, close once they are idle. */
   setServing(serves: boolean): void {
-    this.#serves = serves;
+    this.#isServing = serves;
     for (const socket of [...this.#open])
       if (serves) socket.stay(HANDED_OVER);
       else socket.closeWhenIdle(HANDED_OVER);

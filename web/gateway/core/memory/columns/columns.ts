@@ -24,10 +24,10 @@ const header = z.object({
 
 /** Named columns of numbers, bytes and strings that serialize to bytes and are restored without copying. */
 export class Columns {
-  readonly #all = new Map<string, Column>();
+  readonly #columns = new Map<string, Column>();
 
   set(name: string, column: Column): void {
-    this.#all.set(name, column);
+    this.#columns.set(name, column);
   }
 
   setStrings(name: string, { bytes, ends }: { bytes: Uint8Array<ArrayBuffer>; ends: Uint32Array<ArrayBuffer> }): void {
@@ -36,25 +36,25 @@ export class Columns {
   }
 
   u8(name: string): Uint8Array<ArrayBuffer> {
-    const column = this.#all.get(name);
+    const column = this.#columns.get(name);
     if (column instanceof Uint8Array) return column;
     throw new Error(`No byte column "${name}".`);
   }
 
   i32(name: string): Int32Array<ArrayBuffer> {
-    const column = this.#all.get(name);
+    const column = this.#columns.get(name);
     if (column instanceof Int32Array) return column;
     throw new Error(`No integer column "${name}".`);
   }
 
   u32(name: string): Uint32Array<ArrayBuffer> {
-    const column = this.#all.get(name);
+    const column = this.#columns.get(name);
     if (column instanceof Uint32Array) return column;
     throw new Error(`No unsigned integer column "${name}".`);
   }
 
   f64(name: string): Float64Array<ArrayBuffer> {
-    const column = this.#all.get(name);
+    const column = this.#columns.get(name);
     if (column instanceof Float64Array) return column;
     throw new Error(`No number column "${name}".`);
   }
@@ -65,10 +65,10 @@ export class Columns {
 
   /** Serializes the columns with a checksum. `about` identifies what they depend on. */
   async toBytes(about: string): Promise<Uint8Array<ArrayBuffer>> {
-    const columns = [...this.#all].map(([name, column]) => [name, getKind(column), column.length]);
+    const columns = [...this.#columns].map(([name, column]) => [name, getKind(column), column.length]);
     const head = new TextEncoder().encode(JSON.stringify({ about, columns }));
     let end = align(HEADER_START + head.length);
-    const layout = [...this.#all.values()].map((column) => {
+    const layout = [...this.#columns.values()].map((column) => {
       const at = end;
       end = align(at + column.byteLength);
       return { at, column };

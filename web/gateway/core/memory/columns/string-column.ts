@@ -11,7 +11,7 @@ export class StringColumn {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   /** End of each string times two, plus 1 if its characters take two bytes. */
   readonly #ends: Uint32Array<ArrayBuffer>;
-  #places: { first: Int32Array; next: Int32Array } | undefined;
+  #hashTable: { first: Int32Array; next: Int32Array } | undefined;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, ends: Uint32Array<ArrayBuffer>) {
     [this.#bytes, this.#ends] = [bytes, ends];
@@ -39,7 +39,7 @@ export class StringColumn {
 
   /** Index of a string accepted by `accepts`; -1 if there is none. */
   find(text: string, accepts: (number: number) => boolean = () => true): number {
-    const { first, next } = (this.#places ??= this.#hashed());
+    const { first, next } = (this.#hashTable ??= this.#hashed());
     for (let number = first[hashText(text) & (first.length - 1)] ?? -1; number !== -1; number = next[number] ?? -1)
       if (accepts(number) && this.at(number) === text) return number;
     return -1;

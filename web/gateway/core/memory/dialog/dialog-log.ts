@@ -8,7 +8,7 @@ import { formatDialogLine, toMessageKey } from './dialog-lines.ts';
 export class DialogLog {
   readonly #index: FileIndex;
   readonly #now: () => number;
-  readonly #turns = new Mutex();
+  readonly #mutex = new Mutex();
   /** Messages already written, including those without a key. */
   readonly #written = new WeakSet<MemoryMessage>();
 
@@ -21,7 +21,7 @@ export class DialogLog {
    * by its time and text, else by object identity.
    */
   persist(messages: readonly MemoryMessage[], sessionKey: string, signal: AbortSignal): Promise<number> {
-    return this.#turns.take(signal, async () => {
+    return this.#mutex.take(signal, async () => {
       await this.#index.follow();
       const days = new Map<string, MemoryMessage[]>();
       const keys = new Set<string>();

@@ -19,21 +19,21 @@ export class FileIndex {
   readonly #workspace: Workspace;
   readonly #longTerm: string;
   readonly #store: IndexStore | undefined;
-  readonly #keeper: SnapshotWriter;
+  readonly #snapshotWriter: SnapshotWriter;
   #search = new MemorySearch();
   #revision = 0;
   readonly #files = new Map<string, FileEntries>();
   /** Passages of files read in this process; those of other files are in the snapshot. */
   readonly #byId = new Map<string, IndexEntry>();
   readonly #messages = new Set<string>();
-  readonly #turns = new Mutex();
+  readonly #mutex = new Mutex();
   readonly #closed = new AbortController();
   /** The store's records of files that have not been examined yet. */
   #stored: Map<string, IndexedFile> | undefined;
   /** Files restored from the snapshot. */
   #restored: SnapshotFiles | undefined;
   /** Files of the snapshot whose record in the store is newer or missing. */
-  readonly #unsure = new Set<string>();
+  readonly #unverified = new Set<string>();
 
   /** `longTerm`: path of the long-term file. `warn`: called with problems that do not fail the operation. */
   constructor({
@@ -48,7 +48,7 @@ export class FileIndex {
     warn?: ((message: string) => void) | undefined;
   }) {
     [this.#workspace, this.#longTerm, this.#store] = [workspace, longTerm, store];
-    this.#keeper = new SnapshotWriter(store, {
+    this.#snapshotWriter = new SnapshotWriter(store, {
       make: (slicer) => createSnapshot(this.#search, [...this.#files.values()], slicer),
       size: () => this.size,
       warn,
@@ -57,17 +57,18 @@ export class FileIndex {
 
   /** Reads files that have changed since the last call; yields to other tasks meanwhile. */
   follow(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       const listed = await this.#list();
       const paths = new Set(listed.map(({ path }) => path));
       for (const path of [...this.#files.keys(), ...(this.#stored?.keys() ?? [])]) if (!paths.has(path)) await this.#drop(path);
-      for (const file of listed) if (this.#unsure.has(file.path) || !isSame(this.#files.get(file.path)?.file, file)) await this.#read(file);
+      for (const file of listed)
+        if (this.#unverified.has(file.path) || !isSame(this.#files.get(file.path)?.file, file)) await this.#read(file);
     });
   }
 
   /** Appends lines to a dialog file and indexes them. */
   append(path: string, added: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       const known = this.#files.get(path);
       // Terminates a truncated last line first, so that only that line is lost.
       const text = known?.file.isCut === true ? `\n${added}` : added;
@@ -76,16 +77,16 @@ export class FileIndex {
       if (!file) return;
       const { size = 0, lines = 0, broken = 0 } = known?.file ?? {};
       // The file was also changed by another writer.
-      if (this.#unsure.has(path) || file.size !== size + new TextEncoder().encode(text).length) return this.#read(file);
+      if (this.#unverified.has(path) || file.size !== size + new TextEncoder().encode(text).length) return this.#read(file);
       const more = parseEntries(path, text, this.#longTerm, lines);
       const read = { ...file, hash: null, lines: lines + countLineBreaks(text), isCut: false, broken: broken + more.broken };
-      await this.#take(read, [...(known?.entries ?? []), ...more.entries], true);
+      await this.#replace(read, [...(known?.entries ?? []), ...more.entries], true);
     });
   }
 
   /** Indexes a file that was just written. */
   look(path: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#runExclusive(async () => {
       const file = await this.#workspace.stat(path);
       if (file) await this.#read(file);
       else await this.#drop(path);
@@ -140,19 +141,19 @@ export class FileIndex {
   /** Resolves once pending work has finished and, if enough has changed, a last snapshot is written. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('The memory was closed.'));
-    await this.#turns.run(() => this.#keeper.close());
+    await this.#mutex.run(() => this.#snapshotWriter.close());
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    return this.#turns.take(this.#closed.signal, async () => {
-      await this.#begin();
+  #runExclusive(work: () => Promise<void>): Promise<void> {
+    return this.#mutex.take(this.#closed.signal, async () => {
+      await this.#loadOnce();
       await work();
-      this.#keeper.look();
+      this.#snapshotWriter.look();
     });
   }
 
   /** Restores the snapshot; must run first. */
-  async #begin(): Promise<void> {
+  async #loadOnce(): Promise<void> {
     if (this.#stored) return;
     const stored = new Map((await this.#store?.files())?.map((file) => [file.path, file]));
     const bytes = await this.#store?.snapshot();
@@ -165,7 +166,7 @@ export class FileIndex {
       const { path } = known.file;
       this.#files.set(path, known);
       if (isSameRecord(stored.get(path), known.file)) stored.delete(path);
-      else this.#unsure.add(path);
+      else this.#unverified.add(path);
     }
   }
 
@@ -187,20 +188,20 @@ export class FileIndex {
   async #read(file: WorkspaceFile): Promise<void> {
     const { path } = file;
     const stored = this.#stored?.get(path);
-    if (stored && isSame(stored, file)) return this.#take(stored, (await this.#store?.entries(path)) ?? [], false);
+    if (stored && isSame(stored, file)) return this.#replace(stored, (await this.#store?.entries(path)) ?? [], false);
     const text = await this.#workspace.read(path);
     if (text === undefined) return this.#drop(path);
     const hash = await sha256(text);
-    const storedEntries = stored ? ((await this.#store?.entries(path)) ?? []) : this.#unsure.has(path) ? [] : undefined;
+    const storedEntries = stored ? ((await this.#store?.entries(path)) ?? []) : this.#unverified.has(path) ? [] : undefined;
     const known = this.#files.get(path) ?? (stored && new InMemoryFile(stored, storedEntries ?? []));
     const { entries, broken } =
       known?.file.hash === hash ? { entries: known.entries, broken: known.file.broken } : parseEntries(path, text, this.#longTerm);
     const read = { ...file, hash, lines: countLineBreaks(text), isCut: text !== '' && !text.endsWith('\n'), broken };
-    await this.#take(read, entries, true, storedEntries);
+    await this.#replace(read, entries, true, storedEntries);
   }
 
   /** Replaces the passages of a file. `storedEntries`: the passages in the store, if they differ from those of the index. */
-  async #take(file: IndexedFile, entries: readonly IndexEntry[], store: boolean, storedEntries?: readonly IndexEntry[]): Promise<void> {
+  async #replace(file: IndexedFile, entries: readonly IndexEntry[], store: boolean, storedEntries?: readonly IndexEntry[]): Promise<void> {
     const { path } = file;
     const indexed = this.#files.get(path)?.entries ?? [];
     if (store) {
@@ -217,18 +218,18 @@ export class FileIndex {
     for (const { id, key } of indexed) {
       if (!grows && key !== null) this.#messages.delete(key);
       if (unchanged.has(id) && ids.has(id)) continue;
-      this.#forget(id);
+      this.#unindex(id);
     }
     try {
       await this.#add(entries, unchanged);
     } catch (error) {
       // Otherwise a snapshot would contain passages of a file that counts as unread.
-      for (const { id } of entries) this.#forget(id);
+      for (const { id } of entries) this.#unindex(id);
       throw error;
     }
     this.#files.set(path, new InMemoryFile(file, entries));
     this.#stored?.delete(path);
-    this.#unsure.delete(path);
+    this.#unverified.delete(path);
   }
 
   /** `unchanged`: passages that are already indexed. */
@@ -241,24 +242,24 @@ export class FileIndex {
       if (text.trim() === '' || unchanged.get(id)?.text === text) continue;
       this.#search.add({ id, thread, text, at: getAgeingTime(entry), speaker: speaker ?? undefined });
       this.#revision++;
-      this.#keeper.changed();
+      this.#snapshotWriter.changed();
       await slicer.after(computeAnalysisCost(text));
     }
   }
 
-  #forget(id: string): void {
+  #unindex(id: string): void {
     this.#byId.delete(id);
     if (!this.#search.remove(id)) return;
     this.#revision++;
-    this.#keeper.changed();
+    this.#snapshotWriter.changed();
   }
 
   async #drop(path: string): Promise<void> {
     await this.#store?.remove(path);
     this.#stored?.delete(path);
-    this.#unsure.delete(path);
+    this.#unverified.delete(path);
     for (const { id, key } of this.#files.get(path)?.entries ?? []) {
-      this.#forget(id);
+      this.#unindex(id);
       if (key !== null) this.#messages.delete(key);
     }
     this.#files.delete(path);

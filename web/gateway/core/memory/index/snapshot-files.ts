@@ -26,9 +26,9 @@ export class SnapshotFiles {
   readonly #keys: StringColumn;
   readonly #blanks: StringColumn;
   readonly #numbers: Int32Array;
-  readonly #at: Float64Array;
+  readonly #timestamps: Float64Array;
   /** Index of the file, by passage. */
-  readonly #fileOf: Uint32Array;
+  readonly #fileIndexes: Uint32Array;
   readonly #search: MemorySearch;
 
   /** `columns`: the output of `writeFiles`; `search`: the search of the same snapshot. */
@@ -39,15 +39,15 @@ export class SnapshotFiles {
     this.#keys = columns.strings('entry/key');
     this.#blanks = columns.strings('entry/blank');
     this.#numbers = columns.i32('entry/numbers');
-    this.#at = columns.f64('entry/at');
-    this.#fileOf = new Uint32Array(this.#ids.length);
+    this.#timestamps = columns.f64('entry/at');
+    this.#fileIndexes = new Uint32Array(this.#ids.length);
     const [paths, hashes] = [columns.strings('file/path'), columns.strings('file/hash')];
     const numbers = columns.f64('file/numbers');
     let from = 0;
     this.files = Array.from(columns.u32('file/count'), (count, index) => {
       const [size = 0, modifiedAt = 0, lines = 0, isCut = 0, broken = 0] = numbers.subarray(NUMBERS_PER_FILE * index);
       const file = { path: paths.at(index), size, modifiedAt, hash: hashes.at(index) || null, lines, isCut: isCut === 1, broken };
-      this.#fileOf.fill(index, from, (from += count));
+      this.#fileIndexes.fill(index, from, (from += count));
       return new SnapshotFile(file, this, from - count, count);
     });
   }
@@ -73,14 +73,14 @@ export class SnapshotFiles {
       NUMBERS_PER_ENTRY * number,
       NUMBERS_PER_ENTRY * (number + 1),
     );
-    const at = this.#at[number] ?? NaN;
+    const at = this.#timestamps[number] ?? NaN;
     return {
       id: this.#ids.at(number),
       kind: KINDS[kind] ?? 'memory',
       thread: this.#names.at(thread),
       blank: blank === -1 ? null : this.#blanks.at(blank),
       category: CATEGORIES[category] ?? null,
-      path: this.files[this.#fileOf[number] ?? 0]?.file.path ?? '',
+      path: this.files[this.#fileIndexes[number] ?? 0]?.file.path ?? '',
       line,
       end,
       at: Number.isNaN(at) ? null : at,
@@ -90,7 +90,7 @@ export class SnapshotFiles {
   }
 
   #isIn(number: number, accepts: (file: SnapshotFile) => boolean): boolean {
-    const file = this.files[this.#fileOf[number] ?? 0];
+    const file = this.files[this.#fileIndexes[number] ?? 0];
     return file !== undefined && accepts(file);
   }
 }
@@ -99,29 +99,29 @@ export class SnapshotFiles {
 export class SnapshotFile implements FileEntries {
   readonly file: IndexedFile;
   readonly count: number;
-  readonly #all: SnapshotFiles;
-  readonly #from: number;
+  readonly #snapshot: SnapshotFiles;
+  readonly #firstEntry: number;
 
   constructor(file: IndexedFile, all: SnapshotFiles, from: number, count: number) {
-    [this.file, this.#all, this.#from, this.count] = [file, all, from, count];
+    [this.file, this.#snapshot, this.#firstEntry, this.count] = [file, all, from, count];
   }
 
   /** Created on each access. */
   get entries(): readonly IndexEntry[] {
-    return Array.from({ length: this.count }, (_, index) => this.#all.entry(this.#from + index));
+    return Array.from({ length: this.count }, (_, index) => this.#snapshot.entry(this.#firstEntry + index));
   }
 
   at(index: number): IndexEntry | undefined {
-    return index < 0 || index >= this.count ? undefined : this.#all.entry(this.#from + index);
+    return index < 0 || index >= this.count ? undefined : this.#snapshot.entry(this.#firstEntry + index);
   }
 
   placeOf({ id }: IndexEntry): number {
-    const number = this.#all.numberOf(id, (file) => file === this);
-    return number === -1 ? -1 : number - this.#from;
+    const number = this.#snapshot.numberOf(id, (file) => file === this);
+    return number === -1 ? -1 : number - this.#firstEntry;
   }
 
   *rows(): Generator<EntryRow> {
-    for (let index = 0; index < this.count; index++) yield this.#all.row(this.#from + index);
+    for (let index = 0; index < this.count; index++) yield this.#snapshot.row(this.#firstEntry + index);
   }
 }
 

@@ -12,14 +12,14 @@ const MIN_CHANGED_SHARE_AT_END = 1 / 200;
 /** Writes snapshots of an index to its store: in the background once enough has changed, and on close. */
 export class SnapshotWriter {
   readonly #store: IndexStore | undefined;
-  readonly #make: (slicer: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly #createSnapshot: (slicer: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>;
   readonly #size: () => number;
   readonly #warn: (message: string) => void;
   readonly #closed = new AbortController();
   /** Number of passages added or removed since the stored snapshot. */
   #unsaved = 0;
   /** Number of changes required for the next snapshot. */
-  #due = MIN_CHANGES;
+  #changeThreshold = MIN_CHANGES;
   #writing: Promise<void> | undefined;
 
   /** `make` returns a snapshot of the current state; `size`: number of passages in the index. */
@@ -31,7 +31,7 @@ export class SnapshotWriter {
       warn,
     }: { make: (slicer: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>; size: () => number; warn: (message: string) => void },
   ) {
-    [this.#store, this.#make, this.#size, this.#warn] = [store, make, size, warn];
+    [this.#store, this.#createSnapshot, this.#size, this.#warn] = [store, make, size, warn];
   }
 
   /** Counts a passage that was added or removed. */
@@ -41,7 +41,7 @@ export class SnapshotWriter {
 
   /** Starts a background snapshot if enough has changed. Call it when the index is consistent. */
   look(): void {
-    if (this.#writing || this.#unsaved < Math.max(this.#due, MIN_CHANGED_SHARE * this.#size())) return;
+    if (this.#writing || this.#unsaved < Math.max(this.#changeThreshold, MIN_CHANGED_SHARE * this.#size())) return;
     this.#writing = this.#write(this.#closed.signal).finally(() => (this.#writing = undefined));
   }
 
@@ -56,13 +56,13 @@ export class SnapshotWriter {
   async #write(signal: AbortSignal): Promise<void> {
     if (!this.#store) return;
     const unsaved = this.#unsaved;
-    this.#due = unsaved + MIN_CHANGES;
+    this.#changeThreshold = unsaved + MIN_CHANGES;
     try {
-      const bytes = await this.#make(new TimeSlicer(signal));
+      const bytes = await this.#createSnapshot(new TimeSlicer(signal));
       signal.throwIfAborted();
       await this.#store.putSnapshot(bytes);
       this.#unsaved -= unsaved;
-      this.#due = MIN_CHANGES;
+      this.#changeThreshold = MIN_CHANGES;
     } catch (error) {
       if (signal.aborted) return;
       this.#warn(`Could not save the memory index; the next start takes longer: ${error instanceof Error ? error.message : String(error)}`);

@@ -45,7 +45,7 @@ export class MemoryIndex {
   /** Reusable buffers for scores. */
   readonly scratch = new ScorePool();
   /** Whether passages were removed, so that postings may refer to missing ones. */
-  #hasGone = false;
+  #hasRemovals = false;
 
   /** `columns`: the output of `write`, to restore an index from. */
   constructor(columns?: Columns) {
@@ -149,7 +149,7 @@ export class MemoryIndex {
   /** Undefined if no passage has the term. */
   find(term: string): TermPostings | undefined {
     const lists = this.#lists.get(term);
-    const count = lists.reduce((sum, list) => sum + (this.#hasGone ? this.#there(list) : list.count), 0);
+    const count = lists.reduce((sum, list) => sum + (this.#hasRemovals ? this.#countPresent(list) : list.count), 0);
     return count === 0 ? undefined : { count, lists };
   }
 
@@ -191,7 +191,7 @@ export class MemoryIndex {
       else this.#speakers.delete(name);
     }
     this.#passages.remove(number, id);
-    this.#hasGone = true;
+    this.#hasRemovals = true;
     return true;
   }
 
@@ -211,7 +211,7 @@ export class MemoryIndex {
     await this.#lists.write(into, passages.numbers, slicer);
   }
 
-  #there({ passages, count }: Postings): number {
+  #countPresent({ passages, count }: Postings): number {
     const { lengths } = this;
     let present = 0;
     for (let i = 0; i < count; i++) if ((lengths[passages[i] ?? 0] ?? -1) >= 0) present++;

@@ -39,9 +39,9 @@ const NO_TIMES: readonly TimeRange[] = [];
 export class PassageTable {
   readonly #restored: RestoredColumns | undefined;
   /** Number of passages in the snapshot; their numbers are below it. */
-  readonly #before: number;
+  readonly #restoredCount: number;
   /** Passages added after the snapshot. */
-  readonly #since: (Passage | undefined)[] = [];
+  readonly #added: (Passage | undefined)[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #times = new Map<number, readonly TimeRange[]>();
   #size: number;
@@ -52,12 +52,12 @@ export class PassageTable {
   previous = createIntegers(0);
   next = createIntegers(0);
   languages = createBytes(0);
-  #asks = createBytes(0);
+  #isQuestion = createBytes(0);
   /** NaN if the passage does not age. */
-  #at = createFloats(0);
+  #timestamps = createFloats(0);
 
   constructor(columns?: Columns) {
-    this.#before = this.#size = columns?.i32('length').length ?? 0;
+    this.#restoredCount = this.#size = columns?.i32('length').length ?? 0;
     if (!columns) return;
     this.#restored = {
       ids: columns.strings('id'),
@@ -72,8 +72,8 @@ export class PassageTable {
     this.previous = columns.i32('previous').slice();
     this.next = columns.i32('next').slice();
     this.languages = columns.u8('language').slice();
-    this.#asks = columns.u8('asks').slice();
-    this.#at = columns.f64('at').slice();
+    this.#isQuestion = columns.u8('asks').slice();
+    this.#timestamps = columns.f64('at').slice();
   }
 
   get size(): number {
@@ -82,7 +82,7 @@ export class PassageTable {
 
   /** Upper bound (exclusive) of passage numbers. */
   get end(): number {
-    return this.#before + this.#since.length;
+    return this.#restoredCount + this.#added.length;
   }
 
   isThere(number: number): boolean {
@@ -95,17 +95,17 @@ export class PassageTable {
   }
 
   asks(number: number): boolean {
-    return this.#asks[number] === 1;
+    return this.#isQuestion[number] === 1;
   }
 
   /** Milliseconds since the Unix epoch; null if the passage does not age. */
   at(number: number): number | null {
-    const at = this.#at[number] ?? NaN;
+    const at = this.#timestamps[number] ?? NaN;
     return Number.isNaN(at) ? null : at;
   }
 
   timesOf(number: number): readonly TimeRange[] {
-    if (!this.#restored || number >= this.#before) return this.#times.get(number) ?? NO_TIMES;
+    if (!this.#restored || number >= this.#restoredCount) return this.#times.get(number) ?? NO_TIMES;
     const { timeEnds, times } = this.#restored;
     const [from, end] = [number === 0 ? 0 : (timeEnds[number - 1] ?? 0), timeEnds[number] ?? 0];
     return from === end
@@ -116,7 +116,7 @@ export class PassageTable {
   /** `thread`: the name of the passage's thread. */
   passage(number: number, thread: string): Passage | undefined {
     if (!this.isThere(number)) return undefined;
-    if (!this.#restored || number >= this.#before) return this.#since[number - this.#before];
+    if (!this.#restored || number >= this.#restoredCount) return this.#added[number - this.#restoredCount];
     const { ids, texts, speakers, speakerOf } = this.#restored;
     const speaker = speakerOf[number] ?? -1;
     const speakerField = speaker === -1 ? {} : { speaker: speakers.at(speaker) };
@@ -131,18 +131,18 @@ export class PassageTable {
     this.previous = growColumn(this.previous, createIntegers, number);
     this.next = growColumn(this.next, createIntegers, number);
     this.languages = growColumn(this.languages, createBytes, number);
-    this.#asks = growColumn(this.#asks, createBytes, number);
-    this.#at = growColumn(this.#at, createFloats, number);
+    this.#isQuestion = growColumn(this.#isQuestion, createBytes, number);
+    this.#timestamps = growColumn(this.#timestamps, createFloats, number);
     this.lengths[number] = length;
     this.threadOf[number] = thread;
     this.previous[number] = previous;
     this.next[number] = -1;
     if (previous !== -1) this.next[previous] = number;
     this.languages[number] = language;
-    this.#asks[number] = Number(asks);
-    this.#at[number] = passage.at ?? NaN;
+    this.#isQuestion[number] = Number(asks);
+    this.#timestamps[number] = passage.at ?? NaN;
     if (times.length > 0) this.#times.set(number, times);
-    this.#since.push(passage);
+    this.#added.push(passage);
     this.#numbers.set(passage.id, number);
     this.#size++;
     return number;
@@ -155,7 +155,7 @@ export class PassageTable {
     this.lengths[number] = -1;
     this.#numbers.delete(id);
     this.#times.delete(number);
-    if (number >= this.#before) this.#since[number - this.#before] = undefined;
+    if (number >= this.#restoredCount) this.#added[number - this.#restoredCount] = undefined;
     this.#size--;
   }
 
@@ -170,7 +170,7 @@ export class PassageTable {
       old[count++] = number;
     }
     const [lengths, previous, next] = [this.lengths.slice(), this.previous.slice(), this.next.slice()];
-    const [since, times] = [this.#since.slice(), new Map(this.#times)];
+    const [since, times] = [this.#added.slice(), new Map(this.#times)];
     const renumbered = (number = -1): number => numbers[number] ?? -1;
     return {
       numbers,
@@ -190,9 +190,10 @@ export class PassageTable {
           facts.next[index] = renumbered(next[number]);
           facts.threadOf[index] = threads[this.threadOf[number] ?? 0] ?? 0;
           languages[index] = this.languages[number] ?? 0;
-          asks[index] = this.#asks[number] ?? 0;
-          at[index] = this.#at[number] ?? NaN;
-          for (const { from, to } of number < this.#before ? this.timesOf(number) : (times.get(number) ?? NO_TIMES)) ranges.push(from, to);
+          asks[index] = this.#isQuestion[number] ?? 0;
+          at[index] = this.#timestamps[number] ?? NaN;
+          for (const { from, to } of number < this.#restoredCount ? this.timesOf(number) : (times.get(number) ?? NO_TIMES))
+            ranges.push(from, to);
           timeEnds[index] = ranges.length / 2;
           await slicer.after(PASSAGE_COST);
         }
@@ -218,14 +219,14 @@ export class PassageTable {
     const speakerOf = new Int32Array(numbers.length).fill(-1);
     const restored = this.#restored;
     for (const [at, number] of numbers.entries()) {
-      if (restored && number < this.#before) {
+      if (restored && number < this.#restoredCount) {
         ids.copy(restored.ids, number);
         texts.copy(restored.texts, number);
         const speaker = restored.speakerOf[number] ?? -1;
         if (speaker !== -1) speakerOf[at] = speakerNumber(restored.speakers.at(speaker));
         await slicer.after(restored.texts.raw(number).bytes.length);
       } else {
-        const { id = '', text = '', speaker } = since[number - this.#before] ?? {};
+        const { id = '', text = '', speaker } = since[number - this.#restoredCount] ?? {};
         ids.add(id);
         texts.add(text);
         if (speaker !== undefined) speakerOf[at] = speakerNumber(speaker);

@@ -9,11 +9,11 @@ const MAX_POOLED = 24;
 
 /** Pool of score buffers. Allocating them per search would produce tens of megabytes of garbage. */
 export class ScorePool {
-  readonly #free: ScoreBuffers[] = [];
+  readonly #freeBuffers: ScoreBuffers[] = [];
 
   /** Takes buffers for at least this number of passages. */
   take(passages: number): ScoreBuffers {
-    const free = this.#free.pop();
+    const free = this.#freeBuffers.pop();
     if (free && free.scores.length >= passages) return free;
     // Spare capacity, so that an added passage does not require new buffers.
     const length = passages + (passages >> 3);
@@ -24,6 +24,6 @@ export class ScorePool {
   give(buffers: ScoreBuffers, count: number): void {
     const { scores, touched } = buffers;
     for (let i = 0; i < count; i++) scores[touched[i] ?? 0] = 0;
-    if (this.#free.length < MAX_POOLED) this.#free.push(buffers);
+    if (this.#freeBuffers.length < MAX_POOLED) this.#freeBuffers.push(buffers);
   }
 }

@@ -27,7 +27,7 @@ export class TermLists {
   readonly #restored: RestoredTerms | undefined;
   readonly #lists = new Map<string, TermList>();
   /** Longer terms by their beginning. */
-  readonly #alike = new Map<string, string[]>();
+  readonly #termsByPrefix = new Map<string, string[]>();
 
   constructor(columns?: Columns) {
     if (!columns) return;
@@ -42,7 +42,7 @@ export class TermLists {
   /** Terms with the same beginning, sorted. */
   beginningAs(term: string): string[] {
     const beginning = term.slice(0, PREFIX_CHARS);
-    const all = new Set(this.#alike.get(beginning));
+    const all = new Set(this.#termsByPrefix.get(beginning));
     const terms = this.#restored?.terms;
     if (terms && beginning.length === PREFIX_CHARS) {
       for (let number = lowerBound(terms, beginning); number < terms.length; number++) {
@@ -69,9 +69,9 @@ export class TermLists {
       this.#lists.set(term, (list = new TermList()));
       if (term.length >= PREFIX_CHARS) {
         const beginning = term.slice(0, PREFIX_CHARS);
-        const alike = this.#alike.get(beginning);
+        const alike = this.#termsByPrefix.get(beginning);
         if (alike) alike.push(term);
-        else this.#alike.set(beginning, [term]);
+        else this.#termsByPrefix.set(beginning, [term]);
       }
     }
     list.add(passage, times);

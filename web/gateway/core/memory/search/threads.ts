@@ -13,7 +13,7 @@ export class Threads {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
   #counts = createIntegers(0);
-  #lasts = createIntegers(0);
+  #lastPassages = createIntegers(0);
   /** Indices into `LANGUAGES`. */
   #languages = createBytes(0);
 
@@ -21,17 +21,17 @@ export class Threads {
     if (!columns) return;
     this.#restored = columns.strings('thread');
     this.#counts = columns.i32('thread/count').slice();
-    this.#lasts = columns.i32('thread/last').slice();
+    this.#lastPassages = columns.i32('thread/last').slice();
     this.#languages = columns.u8('thread/language').slice();
   }
 
   /** Upper bound (exclusive) of thread numbers. */
   get end(): number {
-    return this.#before + this.#names.length;
+    return this.#restoredCount + this.#names.length;
   }
 
   nameOf(thread: number): string {
-    return thread < this.#before ? (this.#restored?.at(thread) ?? '') : (this.#names[thread - this.#before] ?? '');
+    return thread < this.#restoredCount ? (this.#restored?.at(thread) ?? '') : (this.#names[thread - this.#restoredCount] ?? '');
   }
 
   languageOf(thread: number): Language {
@@ -40,7 +40,7 @@ export class Threads {
 
   /** The last passage; -1 if there is none. */
   lastOf(thread: number): number {
-    return this.#counts[thread] ? (this.#lasts[thread] ?? -1) : -1;
+    return this.#counts[thread] ? (this.#lastPassages[thread] ?? -1) : -1;
   }
 
   /** Returns the number of a thread by name. `language` is set if the thread has no passages yet. */
@@ -51,7 +51,7 @@ export class Threads {
       this.#names.push(name);
       this.#numbers.set(name, thread);
       this.#counts = growColumn(this.#counts, createIntegers, thread);
-      this.#lasts = growColumn(this.#lasts, createIntegers, thread);
+      this.#lastPassages = growColumn(this.#lastPassages, createIntegers, thread);
       this.#languages = growColumn(this.#languages, createBytes, thread);
     }
     if (!this.#counts[thread]) this.setLanguage(thread, language);
@@ -64,19 +64,19 @@ export class Threads {
 
   added(thread: number, passage: number): void {
     this.#counts[thread] = (this.#counts[thread] ?? 0) + 1;
-    this.#lasts[thread] = passage;
+    this.#lastPassages[thread] = passage;
   }
 
   /** `last`: the thread's last passage after the removal. */
   removed(thread: number, last: number): void {
     this.#counts[thread] = (this.#counts[thread] ?? 0) - 1;
-    this.#lasts[thread] = last;
+    this.#lastPassages[thread] = last;
   }
 
   /** Captures the threads that have passages, for writing in slices. `passages`: number in the snapshot by passage number. */
   capture(passages: Int32Array): ThreadSnapshot {
     const numbers = createIntegers(this.end).fill(-1);
-    const [lasts, languages] = [this.#lasts.slice(), this.#languages.slice()];
+    const [lasts, languages] = [this.#lastPassages.slice(), this.#languages.slice()];
     const counts = this.#counts.slice();
     let count = 0;
     for (let thread = 0; thread < numbers.length; thread++) if (counts[thread]) numbers[thread] = count++;
@@ -88,7 +88,7 @@ export class Threads {
         const ofLanguages = createBytes(count);
         for (const [thread, number] of numbers.entries()) {
           if (number === -1) continue;
-          if (this.#restored && thread < this.#before) names.copy(this.#restored, thread);
+          if (this.#restored && thread < this.#restoredCount) names.copy(this.#restored, thread);
           else names.add(this.nameOf(thread));
           written.count[number] = counts[thread] ?? 0;
           written.last[number] = passages[lasts[thread] ?? -1] ?? -1;
@@ -103,7 +103,7 @@ export class Threads {
     };
   }
 
-  get #before(): number {
+  get #restoredCount(): number {
     return this.#restored?.length ?? 0;
   }
 }

@@ -60,12 +60,12 @@ export class PassageVectors {
   readonly #rows = new VectorRows();
   /** Hash of the embedded text, by passage. */
   readonly #hashes = new Map<string, string>();
-  #restUntil = -Infinity;
-  #restMs = MIN_BACKOFF_MS;
+  #pausedUntil = -Infinity;
+  #backoffMs = MIN_BACKOFF_MS;
   #hasFailed = false;
-  #making: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
   /** Source of the passages to embed, as passed last. */
-  #wanted: (() => Iterable<PassageText>) | undefined;
+  #pendingSource: (() => Iterable<PassageText>) | undefined;
 
   constructor(deps: PassageVectorsDeps) {
     this.#deps = deps;
@@ -78,7 +78,7 @@ export class PassageVectors {
 
   /** Whether vectors are missing because a call failed and the pause after it is over. */
   get isBehind(): boolean {
-    return this.#hasFailed && !this.#rests;
+    return this.#hasFailed && !this.#isPaused;
   }
 
   /**
@@ -86,32 +86,32 @@ export class PassageVectors {
    * are processed after it.
    */
   follow(passages: () => Iterable<PassageText>, signal: AbortSignal): Promise<void> {
-    this.#wanted = passages;
-    this.#making ??= this.#make(signal).finally(() => (this.#making = undefined));
-    return this.#making;
+    this.#pendingSource = passages;
+    this.#running ??= this.#compute(signal).finally(() => (this.#running = undefined));
+    return this.#running;
   }
 
   /** The passages most similar to a text, best first; empty if its vector cannot be computed. */
   async search(text: string, limit: number, signal: AbortSignal): Promise<{ id: string; alike: number }[]> {
-    if (this.#rows.size === 0 || this.#rests) return [];
+    if (this.#rows.size === 0 || this.#isPaused) return [];
     try {
       const [vector] = await this.#embed([text], signal);
       return vector ? this.#rows.search(vector, limit) : [];
     } catch (error) {
-      this.#failed(error, signal);
+      this.#handleError(error, signal);
       return [];
     }
   }
 
-  get #rests(): boolean {
-    return this.#deps.now() < this.#restUntil;
+  get #isPaused(): boolean {
+    return this.#deps.now() < this.#pausedUntil;
   }
 
-  async #make(signal: AbortSignal): Promise<void> {
+  async #compute(signal: AbortSignal): Promise<void> {
     try {
-      while (this.#wanted && !this.#rests) {
-        const passages = [...this.#wanted()];
-        this.#wanted = undefined;
+      while (this.#pendingSource && !this.#isPaused) {
+        const passages = [...this.#pendingSource()];
+        this.#pendingSource = undefined;
         const ids = new Set(passages.map(({ id }) => id));
         for (const id of this.#hashes.keys()) if (!ids.has(id)) this.#forget(id);
         const missing = [];
@@ -126,7 +126,7 @@ export class PassageVectors {
       }
     } catch (error) {
       this.#hasFailed = true;
-      this.#failed(error, signal);
+      this.#handleError(error, signal);
     }
   }
 
@@ -146,7 +146,7 @@ export class PassageVectors {
       if (vector && !this.#rows.set(id, vector)) throw new Error(`${embedder.model} changed the length of its vectors`);
       this.#hashes.set(id, hash);
     }
-    this.#restMs = MIN_BACKOFF_MS;
+    this.#backoffMs = MIN_BACKOFF_MS;
   }
 
   async #embed(texts: readonly string[], signal: AbortSignal): Promise<(QuantizedVector | undefined)[]> {
@@ -164,11 +164,11 @@ export class PassageVectors {
     this.#rows.remove(id);
   }
 
-  #failed(error: unknown, signal: AbortSignal): void {
+  #handleError(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
-    this.#restUntil = this.#deps.now() + this.#restMs;
-    const seconds = Math.round(this.#restMs / 1000);
-    this.#restMs = Math.min(MAX_BACKOFF_MS, this.#restMs * 2);
+    this.#pausedUntil = this.#deps.now() + this.#backoffMs;
+    const seconds = Math.round(this.#backoffMs / 1000);
+    this.#backoffMs = Math.min(MAX_BACKOFF_MS, this.#backoffMs * 2);
     const reason = error instanceof Error ? error.message : String(error);
     this.#deps.warn(`Memory search uses words only for ${seconds} s: ${reason}`);
   }

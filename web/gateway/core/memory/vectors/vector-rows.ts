@@ -17,7 +17,7 @@ export function quantizeVector(vector: ArrayLike<number>): QuantizedVector | und
 export class VectorRows {
   readonly #rows = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
-  readonly #free: number[] = [];
+  readonly #freeRows: number[] = [];
   #dimensions = 0;
   #bytes: Int8Array = new Int8Array();
   #signs = new Uint32Array();
@@ -35,7 +35,7 @@ export class VectorRows {
   set(id: string, vector: QuantizedVector): boolean {
     if (this.#rows.size === 0) this.#dimensions = vector.length;
     if (vector.length !== this.#dimensions) return false;
-    const row = this.#rows.get(id) ?? this.#free.pop() ?? this.#ids.length;
+    const row = this.#rows.get(id) ?? this.#freeRows.pop() ?? this.#ids.length;
     this.#ids[row] = id;
     this.#rows.set(id, row);
     this.#grow(row + 1);
@@ -50,13 +50,13 @@ export class VectorRows {
     if (row === undefined) return;
     this.#rows.delete(id);
     this.#ids[row] = undefined;
-    this.#free.push(row);
+    this.#freeRows.push(row);
   }
 
   clear(): void {
     this.#rows.clear();
     this.#ids.length = 0;
-    this.#free.length = 0;
+    this.#freeRows.length = 0;
     [this.#bytes, this.#signs, this.#norms] = [new Int8Array(), new Uint32Array(), new Float32Array()];
   }
 

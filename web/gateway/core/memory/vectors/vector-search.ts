@@ -19,7 +19,7 @@ export interface VectorSearchDeps {
 /** Finds passages by meaning, using the vectors of the chosen embedding model. */
 export class VectorSearch {
   readonly #deps: VectorSearchDeps;
-  #made: { model: string; vectors: PassageVectors; revision: number } | undefined;
+  #loaded: { model: string; vectors: PassageVectors; revision: number } | undefined;
 
   constructor(deps: VectorSearchDeps) {
     this.#deps = deps;
@@ -43,10 +43,14 @@ export class VectorSearch {
   #current() {
     const { embedder: chosen, store, clock, warn } = this.#deps;
     const embedder = chosen();
-    if (!embedder) this.#made = undefined;
-    else if (this.#made?.model !== embedder.model)
-      this.#made = { model: embedder.model, revision: -1, vectors: new PassageVectors({ embedder, store, warn, now: () => clock.now() }) };
-    return this.#made;
+    if (!embedder) this.#loaded = undefined;
+    else if (this.#loaded?.model !== embedder.model)
+      this.#loaded = {
+        model: embedder.model,
+        revision: -1,
+        vectors: new PassageVectors({ embedder, store, warn, now: () => clock.now() }),
+      };
+    return this.#loaded;
   }
 }
 
