@@ -110,17 +110,17 @@ async function fetchRest(
   let timer = setTimeout(abortStalled, stallTimeoutMs);
   try {
     const { start, body } = await hub.open(repo, path, from, AbortSignal.any([signal, stall.signal]));
-    let at = start;
+    let offset = start;
     const part = new Uint8Array(Math.min(PART_BYTES, Math.max(1, size - from)));
     let filled = 0;
     let next = from;
     for await (const piece of body) {
       clearTimeout(timer);
       timer = setTimeout(abortStalled, stallTimeoutMs);
-      if (at + piece.length > size) throw new HubError(`${hub.base} sent more than the ${size} bytes of ${path}.`);
+      if (offset + piece.length > size) throw new HubError(`${hub.base} sent more than the ${size} bytes of ${path}.`);
       // A hub that ignores the range repeats bytes that are already stored.
-      let remaining = piece.subarray(Math.min(piece.length, Math.max(0, from - at)));
-      at += piece.length;
+      let remaining = piece.subarray(Math.min(piece.length, Math.max(0, from - offset)));
+      offset += piece.length;
       while (remaining.length > 0) {
         const slice = remaining.subarray(0, Math.min(remaining.length, PART_BYTES - filled));
         part.set(slice, filled);
@@ -131,9 +131,10 @@ async function fetchRest(
         next += filled;
         filled = 0;
       }
-      onReceived(Math.max(from, at));
+      onReceived(Math.max(from, offset));
     }
-    if (at < size) throw new HubError(`${hub.base} closed the connection after ${at} of ${size} bytes of ${path}.`, { isTransient: true });
+    if (offset < size)
+      throw new HubError(`${hub.base} closed the connection after ${offset} of ${size} bytes of ${path}.`, { isTransient: true });
     if (filled > 0 || size === 0) await storePart(store, repo, path, next, part.subarray(0, filled));
   } catch (error) {
     signal.throwIfAborted();

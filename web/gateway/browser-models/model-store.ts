@@ -41,7 +41,7 @@ export class ModelStore {
   }
 
   async find(repo: string): Promise<StoredBrowserModel | undefined> {
-    return (await this.list()).find((each) => each.repo === repo);
+    return (await this.list()).find((model) => model.repo === repo);
   }
 
   async putMetadata(model: StoredBrowserModel): Promise<void> {

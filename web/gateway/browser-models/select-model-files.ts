@@ -60,7 +60,7 @@ export function selectModelFiles(
   const getRank = ({ dtype }: ModelGraph): number => DTYPE_PREFERENCE[processor].indexOf(dtype);
   const selected =
     filename === undefined
-      ? graphs.filter((each) => getRank(each) >= 0).sort((a, b) => getRank(a) - getRank(b))[0]
+      ? graphs.filter((graph) => getRank(graph) >= 0).sort((a, b) => getRank(a) - getRank(b))[0]
       : graphs.find(({ file: { path } }) => path === filename || path.endsWith(`/${filename}`));
   if (!selected)
     throw new HubError(

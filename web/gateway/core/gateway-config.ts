@@ -57,12 +57,12 @@ export class Config {
   async load(): Promise<void> {
     const stored = (await this.#vault.config.read()) ?? {};
     // Another build may have stored settings that do not fit this one: use only the parts that do.
-    const { document: fitting, misfits } = separateUnknown(stored);
+    const { document: knownDocument, misfits } = separateUnknown(stored);
     const secrets = new Map<string, string>();
     const lost: string[] = [];
-    let document: unknown = fitting;
-    for (const path of findSecretPaths(fitting)) {
-      if (readReference(fitting, path) !== undefined) continue;
+    let document: unknown = knownDocument;
+    for (const path of findSecretPaths(knownDocument)) {
+      if (readReference(knownDocument, path) !== undefined) continue;
       const secret = await this.#vault.secrets.get(path).catch((error: unknown) => void this.#fault(error));
       if (secret !== undefined) secrets.set(path, secret);
       else {
@@ -261,12 +261,12 @@ function findMovedSecrets(before: Settings, after: Settings): string[] {
     const baseUrl = part && getBaseUrl(part);
     return baseUrl === undefined ? undefined : new URL(baseUrl).origin;
   };
-  const ofProviders = Object.entries(after.providers).flatMap(([id, part]) => {
+  const movedKeys = Object.entries(after.providers).flatMap(([id, part]) => {
     const old = toOrigin(before.providers[id]);
     return old !== undefined && old !== toOrigin(part) ? [`providers.${id}.apiKey`] : [];
   });
   return [
-    ...ofProviders,
+    ...movedKeys,
     ...findMovedHeaders(before.tools.mcpServers, after.tools.mcpServers),
     ...findMovedTokens(before.channels, after.channels),
   ];

@@ -64,9 +64,9 @@ export class IdempotencyCache {
   #recordSize(cached: CachedResult, value: unknown): void {
     cached.chars = JSON.stringify(value).length;
     this.#chars += cached.chars;
-    for (const [key, each] of this.#results) {
+    for (const [key, result] of this.#results) {
       if (this.#chars <= MAX_RESULT_CHARS) break;
-      if (each.chars > 0 && each !== cached) this.#evict(key);
+      if (result.chars > 0 && result !== cached) this.#evict(key);
     }
   }
 

@@ -50,15 +50,16 @@ function checkObject(change: Json, before: unknown, schema: Member, path: readon
   return Object.fromEntries(
     Object.entries(change).map(([name, value]) => {
       const existing = isObject(before) && Object.hasOwn(before, name) ? before[name] : undefined;
-      const at = [...path, name];
+      const memberPath = [...path, name];
       const member = getMember(schema, name);
       if (member === 'unknown') {
-        const isUnchanged = existing !== undefined && isSame(value, existing, name, at);
-        if (value !== null && !isUnchanged) throw createUnknownError(at);
+        const isUnchanged = existing !== undefined && isSame(value, existing, name, memberPath);
+        if (value !== null && !isUnchanged) throw createUnknownError(memberPath);
         return [name, isUnchanged ? existing : value];
       }
-      if (member === 'any') return [name, value === REDACTED && existing !== undefined && isHidden(existing, at) ? existing : value];
-      return [name, isObject(value) ? checkObject(value, existing, member, at) : value];
+      if (member === 'any')
+        return [name, value === REDACTED && existing !== undefined && isHidden(existing, memberPath) ? existing : value];
+      return [name, isObject(value) ? checkObject(value, existing, member, memberPath) : value];
     }),
   );
 }
@@ -85,10 +86,10 @@ function hideSecrets(document: Json, schema: Member, path: readonly string[]): J
 /** The shortest prefix of a path that is not a setting; undefined if the path is known. */
 function findUnknown(path: readonly string[]): readonly string[] | undefined {
   let schema: Member = settingsSchema;
-  for (const [at, name] of path.entries()) {
+  for (const [index, name] of path.entries()) {
     if (schema === 'any') return undefined;
     schema = getMember(schema, name);
-    if (schema === 'unknown') return path.slice(0, at + 1);
+    if (schema === 'unknown') return path.slice(0, index + 1);
   }
   return undefined;
 }
@@ -96,11 +97,11 @@ function findUnknown(path: readonly string[]): readonly string[] | undefined {
 /** Whether all entries of records on a path exist. */
 function hasEntries(path: readonly string[], document: Json): boolean {
   let schema: Member = settingsSchema;
-  return path.every((name, at) => {
+  return path.every((name, index) => {
     if (schema === 'any') return getValue(document, path) !== undefined;
     const isEntry = typeof schema !== 'string' && !(unwrap(schema) instanceof z.ZodObject && name in getShape(schema));
     schema = getMember(schema, name);
-    return !isEntry || getValue(document, path.slice(0, at + 1)) !== undefined;
+    return !isEntry || getValue(document, path.slice(0, index + 1)) !== undefined;
   });
 }
 

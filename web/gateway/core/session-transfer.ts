@@ -15,7 +15,7 @@ export function sortForExport(messages: readonly MessageRecord[], headId: string
 export function getActiveBranch(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const branch: MessageRecord[] = [];
-  for (let at = byId.get(headId ?? ''); at; at = byId.get(at.parentId ?? '')) branch.push(at);
+  for (let message = byId.get(headId ?? ''); message; message = byId.get(message.parentId ?? '')) branch.push(message);
   return branch.reverse();
 }
 
@@ -84,14 +84,14 @@ export function copyMessages(messages: readonly CopiedMessage[], { key }: Pick<S
   const depths = new Map<string, number>();
   const getDepth = (id: string): number => {
     const above: string[] = [];
-    let at: string | null = id;
-    while (at !== null && !depths.has(at)) {
-      above.push(at);
+    let ancestorId: string | null = id;
+    while (ancestorId !== null && !depths.has(ancestorId)) {
+      above.push(ancestorId);
       if (above.length > messages.length) throw new RpcError('INVALID_PARAMS', 'The messages in `content` form a cycle.');
-      at = parents.get(at) ?? null;
+      ancestorId = parents.get(ancestorId) ?? null;
     }
-    let depth = at === null ? -1 : (depths.get(at) ?? 0);
-    for (const each of above.reverse()) depths.set(each, ++depth);
+    let depth = ancestorId === null ? -1 : (depths.get(ancestorId) ?? 0);
+    for (const descendantId of above.reverse()) depths.set(descendantId, ++depth);
     return depth;
   };
   return messages.map((message) => ({

@@ -239,14 +239,14 @@ const hasPicture = ({ content }: ModelMessage): boolean => typeof content !== 's
 /** The next line of the script; `tools`: names of the available tools. */
 export function getNextReply(messages: readonly ModelMessage[], tools: Pick<ReadonlySet<string>, 'has'>): ScriptedReply {
   // Pictures after tool results appear as messages of the person.
-  const at = messages.findLastIndex((message, index) => isUserMessage(message) && messages[index - 1]?.role !== 'tool');
-  const userMessage = messages[at];
+  const lastUserIndex = messages.findLastIndex((message, index) => isUserMessage(message) && messages[index - 1]?.role !== 'tool');
+  const userMessage = messages[lastUserIndex];
   const words = userMessage ? getUserText(userMessage) : '';
   const next = ({ tool }: ScriptScene, answers: readonly string[]): ScriptedCall | undefined =>
     typeof tool === 'function' ? tool(words, answers) : answers.length === 0 ? tool : undefined;
-  const scene = SCENES.find((each) => each.cue.test(words) && (!each.tool || tools.has(next(each, [])?.name ?? '')));
+  const scene = SCENES.find((candidate) => candidate.cue.test(words) && (!candidate.tool || tools.has(next(candidate, [])?.name ?? '')));
   if (!scene) return { text: userMessage && hasPicture(userMessage) ? PICTURE_REPLY : FALLBACK_REPLY, calls: [] };
-  const answers = messages.slice(at + 1).flatMap(({ role, content }) => (role === 'tool' ? [toPlainText(content)] : []));
+  const answers = messages.slice(lastUserIndex + 1).flatMap(({ role, content }) => (role === 'tool' ? [toPlainText(content)] : []));
   const call = next(scene, answers);
   const calls = call ? [{ id: `call_${crypto.randomUUID()}`, tool: call.name, args: call.args }] : [];
   const answer = answers.at(-1);

@@ -88,8 +88,8 @@ export class StreamReader {
    * another one.
    */
   noteOwnMessage(seq: number, data: Uint8Array): void {
-    const at = this.#queue.findIndex((message) => message.seq === seq && isEqual(message.data, data));
-    if (at >= 0) this.#queue.splice(at, 1);
+    const index = this.#queue.findIndex((message) => message.seq === seq && isEqual(message.data, data));
+    if (index >= 0) this.#queue.splice(index, 1);
     else if (seq > this.last) this.#ownMessages.set(seq, data);
     this.#notify();
   }
@@ -109,4 +109,4 @@ export class StreamReader {
   }
 }
 
-const isEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+const isEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, index) => byte === b[index]);

@@ -121,7 +121,7 @@ export class StreamRecords {
     const records = received.flatMap(({ record, known }) => (record ? { ...record, seq: known.seq } : []));
     const keys = records.map(({ store, key }): [string, string] => [store, key]);
     const localVersions = await replica.readVersions(keys);
-    const pairs = records.map((record, at) => ({ record, key: keys[at], local: localVersions[at] }));
+    const pairs = records.map((record, index) => ({ record, key: keys[index], local: localVersions[index] }));
     const older = pairs.flatMap(({ record, key, local }) => (key && local && wins(local, record) ? [key] : []));
     if (older.length > 0) await this.write(await replica.readRecords(older));
     return { records, missed: pairs.flatMap(({ record, local }) => (!local || wins(record, local) ? record : [])) };

@@ -52,7 +52,7 @@ export class WebSeal implements VaultSeal {
   async seal(bytes: Uint8Array, context: string): Promise<Uint8Array> {
     const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
     // WebCrypto appends the tag to the ciphertext, as the format requires.
-    const data = await crypto.subtle.encrypt(at(context, iv), this.#keys.sealing, toUnsharedBytes(bytes));
+    const data = await crypto.subtle.encrypt(toAesParams(context, iv), this.#keys.sealing, toUnsharedBytes(bytes));
     const sealed = new Uint8Array(1 + NONCE_BYTES + data.byteLength);
     sealed[0] = FORMAT_VERSION;
     sealed.set(iv, 1);
@@ -65,7 +65,7 @@ export class WebSeal implements VaultSeal {
     const iv = toUnsharedBytes(sealed.subarray(1, 1 + NONCE_BYTES));
     try {
       return new Uint8Array(
-        await crypto.subtle.decrypt(at(context, iv), this.#keys.sealing, toUnsharedBytes(sealed.subarray(1 + NONCE_BYTES))),
+        await crypto.subtle.decrypt(toAesParams(context, iv), this.#keys.sealing, toUnsharedBytes(sealed.subarray(1 + NONCE_BYTES))),
       );
     } catch {
       return undefined;
@@ -73,7 +73,7 @@ export class WebSeal implements VaultSeal {
   }
 }
 
-const at = (context: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
+const toAesParams = (context: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
   name: 'AES-GCM',
   iv,
   additionalData: encoder.encode(context),

@@ -90,8 +90,8 @@ export function createFileStore({ transactions, totals }: { transactions: Transa
         }
         return done;
       });
-      for (const [at, { outcome, file }] of outcomes.entries()) {
-        const path = changes[at]?.path;
+      for (const [index, { outcome, file }] of outcomes.entries()) {
+        const path = changes[index]?.path;
         if (outcome === 'done' && path !== undefined) notify(workspace, path, file === null);
       }
       return outcomes;

@@ -49,7 +49,7 @@ export async function dumpDatabase(name: string): Promise<Record<string, Record<
   const stores: Record<string, Record<string, unknown>> = {};
   for (const store of db.objectStoreNames) {
     const [keys, values] = await Promise.all([db.getAllKeys(store), db.getAll(store)]);
-    stores[store] = Object.fromEntries(keys.map((key, at) => [String(key), values[at]]));
+    stores[store] = Object.fromEntries(keys.map((key, index) => [String(key), values[index]]));
   }
   db.close();
   return stores;

@@ -219,7 +219,8 @@ async function readBranchUpwards(
   const window = IDBKeyRange.bound([sessionKey, Math.max(0, depth - limit + 1)], [sessionKey, depth]);
   const candidates = new Map((await tx.objectStore('messages').index('branch').getAll(window)).map((message) => [message.id, message]));
   const found: StoredMessage[] = [];
-  for (let at: StoredMessage | undefined = end; at && found.length < limit; at = candidates.get(at.parentId ?? '')) found.push(at);
+  for (let message: StoredMessage | undefined = end; message && found.length < limit; message = candidates.get(message.parentId ?? ''))
+    found.push(message);
   found.reverse();
   return { messages: found, more: found[0]?.parentId != null, versions: getVersions(found, candidates.values()) };
 }
@@ -231,7 +232,7 @@ function getVersions(branch: readonly StoredMessage[], all: Iterable<StoredMessa
   for (const { id, parentId } of branch) {
     const versionsHere = siblings.get(parentId) ?? [];
     if (versionsHere.length > 1)
-      versions[id] = versionsHere.toSorted((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1)).map((each) => each.id);
+      versions[id] = versionsHere.toSorted((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1)).map((version) => version.id);
   }
   return versions;
 }

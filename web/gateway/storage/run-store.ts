@@ -194,9 +194,10 @@ export async function isAncestorHead(
   if (message.parentId === headId) return true;
   const messages = tx.objectStore('messages');
   const head = headId === null ? undefined : await messages.get(headId);
-  let at: Pick<MessageRecord, 'id' | 'parentId' | 'depth'> | undefined = message;
-  while (head && at && at.depth > head.depth) at = at.parentId === null ? undefined : await messages.get(at.parentId);
-  return head !== undefined && at?.id === head.id;
+  let ancestor: Pick<MessageRecord, 'id' | 'parentId' | 'depth'> | undefined = message;
+  while (head && ancestor && ancestor.depth > head.depth)
+    ancestor = ancestor.parentId === null ? undefined : await messages.get(ancestor.parentId);
+  return head !== undefined && ancestor?.id === head.id;
 }
 
 export async function putMessage(tx: WriteTransaction, put: VaultWrite['put'], { message, blobs }: SplitMessage): Promise<void> {

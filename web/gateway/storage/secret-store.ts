@@ -70,7 +70,7 @@ export function createSecretStore({ transactions }: { transactions: Transactions
           const currentRows = await secrets.getAll();
           const isSame =
             currentRows.length === rows.length &&
-            currentRows.every(({ name, iv }, at) => rows[at]?.name === name && String(rows[at].iv) === String(iv));
+            currentRows.every(({ name, iv }, index) => rows[index]?.name === name && String(rows[index].iv) === String(iv));
           if (!isSame || (await tx.objectStore('keys').get(SEALING_KEY))?.keyId !== former?.keyId) return false;
           await tx.objectStore('keys').put(key);
           for (const row of resealed) if (row) await secrets.put(row);

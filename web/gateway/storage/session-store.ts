@@ -39,7 +39,10 @@ export function createSessionStore(deps: {
         if ((await tx.objectStore('sessions').getKey(session.key)) !== undefined) return false;
         // Another host may have added messages to a deleted session of this key.
         const longer = addMessages({ ...clearMessages(session), ...(await countMessages(tx, session.key)) }, messages);
-        await Promise.all([...split.map((each) => putMessage(tx, put, each)), putSession(messages.reduce(setHead, longer), undefined)]);
+        await Promise.all([
+          ...split.map((message) => putMessage(tx, put, message)),
+          putSession(messages.reduce(setHead, longer), undefined),
+        ]);
         return true;
       });
     },

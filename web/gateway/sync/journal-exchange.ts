@@ -218,8 +218,8 @@ export class JournalExchange {
   /** Pushes unconfirmed local changes; with `journalClocks`, all local records whose version the journal does not have. */
   async #pushPending(journalClocks: ReadonlyMap<string, string> | undefined): Promise<void> {
     const keys = await this.#replica.readPendingKeys(journalClocks !== undefined);
-    for (let at = 0; at < keys.length && !this.#isEnded; at += PENDING_BATCH) {
-      const records = await this.#replica.readRecords(keys.slice(at, at + PENDING_BATCH));
+    for (let index = 0; index < keys.length && !this.#isEnded; index += PENDING_BATCH) {
+      const records = await this.#replica.readRecords(keys.slice(index, index + PENDING_BATCH));
       const unknown = records.filter(({ store, key, clock }) => journalClocks?.get(`${store}/${key}`) !== clock);
       for (const batch of splitIntoBatches(unknown)) await this.#send(batch);
     }

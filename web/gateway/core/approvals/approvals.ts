@@ -93,7 +93,7 @@ export class Approvals {
     { agentId, sessionKey, runId, toolCallId, signal }: ToolContext,
   ): Promise<void> {
     const { vault, clock, fault } = this.#deps;
-    const at = clock.now();
+    const requestedAt = clock.now();
     const id = crypto.randomUUID();
     const settled = Promise.withResolvers<ApprovalRecord>();
     this.#waiters.set(id, settled.resolve);
@@ -117,8 +117,8 @@ export class Approvals {
         ...(toolCallId === undefined ? {} : { toolCallId }),
         ...(outside === undefined ? {} : { outside: [...outside] }),
         status: 'pending',
-        createdAt: at,
-        expiresAt: at + APPROVAL_TIMEOUT_MS,
+        createdAt: requestedAt,
+        expiresAt: requestedAt + APPROVAL_TIMEOUT_MS,
         origin: vault.origin,
         replica: vault.replica,
       });
@@ -164,7 +164,7 @@ export class Approvals {
   async list(status: 'pending' | 'all'): Promise<Approval[]> {
     const [stored, commands] = await Promise.all([this.#queue.list(), this.#deps.exec.listRecords()]);
     const all = sortNewestFirst([...stored.map(toApproval), ...commands.map(toCommandApproval)]);
-    return status === 'all' ? all : all.filter((each) => each.status === 'pending');
+    return status === 'all' ? all : all.filter((approval) => approval.status === 'pending');
   }
 
   /** Decides about an approval. A decision about a command is passed to its request. */

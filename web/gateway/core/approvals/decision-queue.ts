@@ -91,7 +91,7 @@ export class DecisionQueue<R extends DecisionRecord> {
   async add(record: R): Promise<void> {
     const { getGroup = () => '' } = this.#deps;
     const group = getGroup(record);
-    const waiting = [...this.#open.values()].filter((each) => each.status === 'pending' && getGroup(each) === group).length;
+    const waiting = [...this.#open.values()].filter((record) => record.status === 'pending' && getGroup(record) === group).length;
     if (waiting >= MAX_WAITING)
       throw new RpcError('RATE_LIMITED', `${MAX_WAITING} ${this.#deps.recordName}s are already waiting. Approve or deny some first.`);
     await this.#deps.store.put(record);
@@ -113,10 +113,10 @@ export class DecisionQueue<R extends DecisionRecord> {
 
   /** Answers a waiting question, or lets it expire if its time is over; other questions stay unchanged. */
   answer(id: string, answer: (before: R, at: number) => R): Promise<{ record: R; changed: boolean }> {
-    const at = this.#deps.clock.now();
+    const now = this.#deps.clock.now();
     return this.change(id, (before) => {
       if (before.status !== 'pending') return undefined;
-      return before.expiresAt <= at ? this.#deps.toExpired(before, at) : answer(before, at);
+      return before.expiresAt <= now ? this.#deps.toExpired(before, now) : answer(before, now);
     });
   }
 

@@ -223,7 +223,8 @@ export class ChannelResponder {
     if (command !== 'help') {
       const { agentId, sessionId } = resolveSession(channelId, message, settings());
       const waiting = inbox.state.pending.filter(
-        (each) => each.conversation === conversation && !each.command && !each.answer && !each.held,
+        (pendingMessage) =>
+          pendingMessage.conversation === conversation && !pendingMessage.command && !pendingMessage.answer && !pendingMessage.held,
       );
       const ended = await runs.abort(toSessionKey(agentId, sessionId));
       text = command === 'new' ? 'Started a new chat.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing to stop.';
@@ -234,8 +235,13 @@ export class ChannelResponder {
       pending: state.pending
         // Earlier messages are not answered any more; later ones belong to the new session.
         .filter(
-          (each) =>
-            command === 'help' || each.conversation !== conversation || each.command || each.answer || each.held || each.at > message.at,
+          (pendingMessage) =>
+            command === 'help' ||
+            pendingMessage.conversation !== conversation ||
+            pendingMessage.command ||
+            pendingMessage.answer ||
+            pendingMessage.held ||
+            pendingMessage.at > message.at,
         )
         .map((each) => {
           if (each.id === message.id) return { ...each, answer: { parts: [text], sent: [], isApology: true } };

@@ -100,7 +100,7 @@ export class Inbox {
 
   /** Changes a waiting message; no effect if it is gone. */
   update(id: string, change: (message: PendingMessage) => PendingMessage): Promise<void> {
-    return this.change((state) => ({ ...state, pending: state.pending.map((each) => (each.id === id ? change(each) : each)) }));
+    return this.change((state) => ({ ...state, pending: state.pending.map((message) => (message.id === id ? change(message) : message)) }));
   }
 
   /** Removes a finished message. */
@@ -137,5 +137,5 @@ export class Inbox {
  */
 export function includesUser(allowed: readonly string[], user: IncomingMessage['user']): boolean {
   const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();
-  return allowed.some((each) => (/^-?\d+$/.test(each) ? each === user.id : user.name !== '' && plain(each) === plain(user.name)));
+  return allowed.some((sender) => (/^-?\d+$/.test(sender) ? sender === user.id : user.name !== '' && plain(sender) === plain(user.name)));
 }

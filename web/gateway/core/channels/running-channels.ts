@@ -73,14 +73,14 @@ export class RunningChannels {
 
   /** State of a channel that this host runs; undefined if it does not. */
   getState(id: string): { connected: boolean; problem: string | undefined } | undefined {
-    const channel = STARTABLE_CHANNELS.find((each) => each === id);
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
     const running = channel && this.#running.get(channel);
     return running && { connected: running.channel.isConnected, problem: running.channel.problem };
   }
 
   /** Retries at once instead of after the delay. */
   async restart(id: string): Promise<void> {
-    const channel = STARTABLE_CHANNELS.find((each) => each === id);
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
     if (channel) await this.#stopChannel(channel, false);
     await this.refresh();
   }

@@ -121,7 +121,7 @@ export class Senders {
     await vault.collection('channelStates').update(channel, (before) => {
       request = before && getPendingRequests(before, clock.now()).find(({ codeHash }) => isEqualConstantTime(codeHash, hash));
       return request && before
-        ? { ...before, requests: getPendingRequests(before, clock.now()).filter((each) => each !== request) }
+        ? { ...before, requests: getPendingRequests(before, clock.now()).filter((pendingRequest) => pendingRequest !== request) }
         : undefined;
     });
     if (!request) throw new RpcError('NOT_FOUND', 'The code is wrong, already used or expired. Ask the sender to write again.');

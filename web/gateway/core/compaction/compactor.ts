@@ -44,8 +44,8 @@ export class Compactor {
     try {
       const { done: pending } = await this.#startIfNeeded(run, history, signal);
       const done = pending && (await raceAbort(pending, signal));
-      const at = done ? history.messages.findIndex(({ id }) => id === done.messageId) : -1;
-      return done && at >= 0 ? { summary: done.compaction, messages: history.messages.slice(at + 1) } : history;
+      const index = done ? history.messages.findIndex(({ id }) => id === done.messageId) : -1;
+      return done && index >= 0 ? { summary: done.compaction, messages: history.messages.slice(index + 1) } : history;
     } catch (error) {
       signal.throwIfAborted();
       this.#recordFailure(run.key, error);
@@ -69,9 +69,9 @@ export class Compactor {
         this.#start(run.key, () => this.#shorten(run, contextTokens, signal)),
         signal,
       ));
-    const at = run.told.messages.findIndex(({ id }) => id === done?.messageId);
+    const index = run.told.messages.findIndex(({ id }) => id === done?.messageId);
     if (!done) throw new Error('The session was deleted.');
-    return { summary: done.compaction, messages: run.told.messages.slice(at + 1) };
+    return { summary: done.compaction, messages: run.told.messages.slice(index + 1) };
   }
 
   async #shorten(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<StoredSummary | undefined> {

@@ -47,7 +47,7 @@ export function createModelCompletion(
       const events = generate({
         chosen,
         // The guide would not answer with a summary.
-        fallbacks: fallbacks.filter((each) => each !== GUIDE_MODEL),
+        fallbacks: fallbacks.filter((model) => model !== GUIDE_MODEL),
         models,
         messages: [{ role: 'user', content: prompt }],
         tools: [],
@@ -83,13 +83,13 @@ export async function getAgentModels(
   // Dreams are written by the agent's own model.
   const chosen = purpose === 'dreaming' ? [own].filter(({ provider }) => provider.id !== 'guide') : await getSmallTaskModels(own, deps);
   return Promise.all(
-    chosen.map(async (each, index) => ({
+    chosen.map(async (model, index) => ({
       complete: createModelCompletion(
         deps,
-        { key: null, agent, chosen: each, principal, purpose, ...(index < chosen.length - 1 ? { fallbacks: [] } : {}) },
+        { key: null, agent, chosen: model, principal, purpose, ...(index < chosen.length - 1 ? { fallbacks: [] } : {}) },
         () => {},
       ),
-      contextTokens: await deps.models.getContextTokens(each.key),
+      contextTokens: await deps.models.getContextTokens(model.key),
     })),
   );
 }

@@ -12,8 +12,8 @@ export interface PromptHistory {
 
 /** The newest summary on a branch, and the messages after it. */
 export function toPromptHistory(branch: readonly MessageRecord[]): PromptHistory {
-  const at = branch.findLastIndex(({ compaction }) => compaction !== undefined);
-  return { summary: branch[at]?.compaction, messages: branch.slice(at + 1) };
+  const index = branch.findLastIndex(({ compaction }) => compaction !== undefined);
+  return { summary: branch[index]?.compaction, messages: branch.slice(index + 1) };
 }
 
 /** Messages per read, and the maximum in total: a longer conversation without a summary loses its beginning. */

@@ -76,8 +76,8 @@ export class Summariser {
     const { vault, clock, hub } = this.#deps;
     const last = compact.at(-1);
     if (!last) return undefined;
-    const at = history.messages.findIndex(({ id }) => id === last.id);
-    const messages = history.messages.slice(0, at + 1);
+    const index = history.messages.findIndex(({ id }) => id === last.id);
+    const messages = history.messages.slice(0, index + 1);
     const models = await this.#listModels(caller);
     const outside = mergeSources(history.summary?.outside, ...messages.map(getMessageSources));
     const createRequest = async (chosen: SelectedModel, purpose: UsagePurpose): Promise<SummaryContext & { answeredBy: () => string }> => {

@@ -18,7 +18,7 @@ export function mergeThreeWay(base: Json, ours: Json, theirs: Json): MergeResult
   const document: Json = {};
   let lost = false;
   for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {
-    const [before, our, their] = [base, ours, theirs].map((each) => (Object.hasOwn(each, name) ? each[name] : undefined));
+    const [before, our, their] = [base, ours, theirs].map((section) => (Object.hasOwn(section, name) ? section[name] : undefined));
     const inner = isObject(our) && isObject(their) ? mergeThreeWay(isObject(before) ? before : {}, our, their) : undefined;
     if (inner?.lost) lost = true;
     let value: unknown;

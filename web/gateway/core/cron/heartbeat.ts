@@ -47,8 +47,8 @@ export class Heartbeat {
     const fence = await coordinator.claim(id);
     if (fence === null) return tick;
     if ((await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
-    const at = { startedAt: now, completedAt: now };
-    await records.put({ id: HEARTBEAT, jobId: HEARTBEAT, scheduledAt: tick, status: 'completed', ...at });
+    const times = { startedAt: now, completedAt: now };
+    await records.put({ id: HEARTBEAT, jobId: HEARTBEAT, scheduledAt: tick, status: 'completed', ...times });
     if (await coordinator.canStart(id, fence)) await this.#beat();
     return next;
   }

@@ -62,10 +62,10 @@ export class Scheduler {
     const { records, clock } = this.#deps;
     const runs = await records.listByJob(job.id);
     if (runs.some(({ status }) => status === 'running')) throw createRunningError();
-    let at = clock.now();
+    let scheduledAt = clock.now();
     // A tick may fall on this very millisecond.
-    while (runs.some(({ scheduledAt }) => scheduledAt === at)) at++;
-    const record: JobRunRecord = { ...this.#createRecord(job, at), manual: true };
+    while (runs.some(({ scheduledAt }) => scheduledAt === scheduledAt)) scheduledAt++;
+    const record: JobRunRecord = { ...this.#createRecord(job, scheduledAt), manual: true };
     if (!(await this.#start(job, record))) throw createRunningError();
     return record;
   }
@@ -73,7 +73,7 @@ export class Scheduler {
   async #checkDueOnce(): Promise<void> {
     const { vault, coordinator, heartbeat, clock } = this.#deps;
     let next = Infinity;
-    const consider = (at: number | null): void => void (next = Math.min(next, at ?? Infinity));
+    const consider = (time: number | null): void => void (next = Math.min(next, time ?? Infinity));
     try {
       if (coordinator.isActive()) await this.#updateSystemJobs();
       const jobs = await vault.collection('jobs').list();

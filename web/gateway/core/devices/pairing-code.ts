@@ -20,6 +20,6 @@ export const normalizePairingCode = (typed: string): string => typed.replaceAll(
 /** Compares two texts in a time that depends on their length only. */
 export function isEqualConstantTime(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
-  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  for (let index = 0; index < a.length; index++) difference |= a.charCodeAt(index) ^ b.charCodeAt(index);
   return difference === 0;
 }

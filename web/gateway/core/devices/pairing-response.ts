@@ -51,17 +51,17 @@ export async function parsePairingResponse(response: string): Promise<PairingRes
 function fromDer(der: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   if (der[0] !== 0x30 || der[1] !== der.byteLength - 2) return undefined;
   const raw = new Uint8Array(64);
-  let at = 2;
+  let offset = 2;
   for (const end of [32, 64]) {
-    const length = der[at + 1] ?? 0;
-    const number = der.subarray(at + 2, at + 2 + length);
-    if (der[at] !== 0x02 || length === 0 || number.byteLength !== length) return undefined;
+    const length = der[offset + 1] ?? 0;
+    const number = der.subarray(offset + 2, offset + 2 + length);
+    if (der[offset] !== 0x02 || length === 0 || number.byteLength !== length) return undefined;
     const digits = number[0] === 0 ? number.subarray(1) : number;
     if (digits.byteLength > 32) return undefined;
     raw.set(digits, end - digits.byteLength);
-    at += 2 + length;
+    offset += 2 + length;
   }
-  return at === der.byteLength ? raw : undefined;
+  return offset === der.byteLength ? raw : undefined;
 }
 
 function decodeBytes(text: string): Uint8Array<ArrayBuffer> | undefined {

@@ -14,9 +14,9 @@ function findUnknown(value: unknown, fieldSchema: unknown, path: readonly string
   if (!isObject(value) || !(part instanceof z.ZodObject)) return [];
   const shape: Record<string, unknown> = part.shape;
   return Object.entries(value).flatMap(([name, inner]) => {
-    const at = [...path, name];
-    if (Object.hasOwn(shape, name)) return name === 'channels' && path.length === 0 ? [] : findUnknown(inner, shape[name], at);
-    return [at.join('.')];
+    const memberPath = [...path, name];
+    if (Object.hasOwn(shape, name)) return name === 'channels' && path.length === 0 ? [] : findUnknown(inner, shape[name], memberPath);
+    return [memberPath.join('.')];
   });
 }
 

@@ -26,7 +26,7 @@ export function formatChart(chart: XmlElement | undefined, table: typeof toMarkd
   const date1904 = isEnabled(findElement(chart, 'c:date1904'));
   const series = getChildren(findElement(chartElement, 'c:plotArea'))
     .flatMap((kind) => getChildren(kind, 'c:ser'))
-    .map((each, at) => parseSeries(each, at, date1904))
+    .map((each, index) => parseSeries(each, index, date1904))
     .sort((a, b) => a.order - b.order);
   const title = readTitle(findElement(chartElement, 'c:title', 'c:tx'));
   const tables = groupByLabels(series).map((group) => formatTable(group, table));
@@ -52,12 +52,12 @@ function parseSeries(series: XmlElement, at: number, date1904: boolean): ChartSe
 function groupByLabels(series: readonly ChartSeries[]): ChartSeries[][] {
   const groups = new Map<string, ChartSeries[]>();
   const first = series.find(({ labels }) => labels)?.labels;
-  for (const each of series) {
-    const labels = each.labels ?? first;
+  for (const item of series) {
+    const labels = item.labels ?? first;
     const key = JSON.stringify(labels ? [...labels] : []);
     const group = groups.get(key);
-    if (group) group.push(each);
-    else groups.set(key, [{ ...each, labels }]);
+    if (group) group.push(item);
+    else groups.set(key, [{ ...item, labels }]);
   }
   return [...groups.values()];
 }

@@ -67,9 +67,9 @@ export class DocxStyles {
     let heading: number | undefined;
     let numberingOptions: Partial<Numbering> = {};
     const seen = new Set<string>();
-    for (let at = id; at !== undefined && !seen.has(at); at = this.#styles.get(at)?.basedOn) {
-      seen.add(at);
-      const style = this.#styles.get(at);
+    for (let styleId = id; styleId !== undefined && !seen.has(styleId); styleId = this.#styles.get(styleId)?.basedOn) {
+      seen.add(styleId);
+      const style = this.#styles.get(styleId);
       heading ??= style?.heading;
       numberingOptions = { ...style?.numbering, ...numberingOptions };
     }

@@ -133,7 +133,7 @@ function resolvePath(from: string, target: string): string {
 
 /** Signature of compound files: the Office format until 2007, and the container of password-protected files. */
 const COMPOUND_SIGNATURE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-const isCompound = (bytes: Uint8Array): boolean => COMPOUND_SIGNATURE.every((byte, at) => bytes[at] === byte);
+const isCompound = (bytes: Uint8Array): boolean => COMPOUND_SIGNATURE.every((byte, index) => bytes[index] === byte);
 
 function describeCompound(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-16le').decode(bytes.subarray(0, bytes.length & ~1));

@@ -55,7 +55,7 @@ function readFieldValue({ fieldValue: value, ...field }: Omit<Annotation, 'subty
   if (field.checkBox) return values[0] !== 'Off' && values[0] === field.exportValue ? '☑' : '';
   if (field.radioButton) return values[0] !== 'Off' && values[0] === field.buttonValue ? (values[0] ?? '') : '';
   if (field.fieldType === 'Ch')
-    return values.map((each) => field.options.find(({ exportValue }) => exportValue === each)?.displayValue ?? each).join(', ');
+    return values.map((value) => field.options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value).join(', ');
   return field.fieldType === 'Tx' ? values.join('\n') : '';
 }
 

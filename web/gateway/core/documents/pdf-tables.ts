@@ -26,13 +26,13 @@ const MIN_PROSE_ROWS = 4;
  * The text in columns that starts at a line, and the number of its lines: a table as Markdown, or columns of text one after another.
  * Columns are inferred from cells below each other, since a PDF does not mark them.
  */
-export function findBlock(rows: readonly PdfRow[], at: number): { text: string; rows: number } | undefined {
-  const first = rows[at];
+export function findBlock(rows: readonly PdfRow[], rowIndex: number): { text: string; rows: number } | undefined {
+  const first = rows[rowIndex];
   if (!first || first.cells.length < 2 || first.cells.length > MAX_COLUMNS) return undefined;
   const columns = first.cells.map(({ left, right }) => ({ left, right }));
   const table: string[][] = [first.cells.map(({ text }) => text)];
   let [before, rowCount] = [first, 1];
-  for (let row = rows[at + rowCount]; row; row = rows[at + rowCount]) {
+  for (let row = rows[rowIndex + rowCount]; row; row = rows[rowIndex + rowCount]) {
     const gap = (before.y - row.y) / Math.max(before.height, row.height, 1);
     const columnIndexes = gap > 0 && gap <= MAX_ROW_GAP ? findColumns(row.cells, columns) : undefined;
     if (!columnIndexes) break;

@@ -51,13 +51,13 @@ function formatDirection(pieces: readonly PdfPiece[]): string {
   const rows = lines.map((line) => ({ ...line, cells: splitCells(line) })).filter(({ cells }) => cells.length > 0);
   let text = '';
   let last: { y: number; height: number } | undefined;
-  for (let at = 0; at < rows.length;) {
-    const [row, block] = [rows[at], findBlock(rows, at)];
+  for (let index = 0; index < rows.length;) {
+    const [row, block] = [rows[index], findBlock(rows, index)];
     if (!row) break;
     const hasGap = block || (last && Math.abs(last.y - row.y) > 1.9 * Math.max(last.height, row.height, 1));
     text += text === '' ? '' : hasGap ? '\n\n' : '\n';
     text += block ? block.text : row.cells.map((cell) => cell.text).join('\t');
-    at += block?.rows ?? 1;
+    index += block?.rows ?? 1;
     // The line after a table is not part of its last row.
     last = block ? { y: Infinity, height: 0 } : row;
   }

@@ -79,7 +79,7 @@ function getFileParts(messages: readonly MessageRecord[]): Extract<MessagePart, 
 function resolveKind(name: string, mimeType: string, kinds: readonly DocumentKind[]): DocumentKind {
   const kind = getDocumentKind(name, mimeType);
   // Systems report an empty or damaged file as text, whatever its name says.
-  const match = kinds.find((each) => each === kind) ?? kinds.find((each) => each === getDocumentKind(name, ''));
+  const match = kinds.find((candidate) => candidate === kind) ?? kinds.find((candidate) => candidate === getDocumentKind(name, ''));
   if (match) return match;
   // A file of unknown type is read as the requested kind.
   const [first] = kinds;

@@ -278,8 +278,8 @@ export class DrawingStore {
 
   #rejectFuture(changes: readonly Change[]): void {
     const latest = this.#deps.clock.now() + DAY_MS;
-    const at = changes.findIndex((change) => getClockTime(change.at) > latest);
-    if (at >= 0) throw new RpcError('INVALID_PARAMS', `\`changes.${at}.at\` must not be more than a day in the future.`);
+    const index = changes.findIndex((change) => getClockTime(change.at) > latest);
+    if (index >= 0) throw new RpcError('INVALID_PARAMS', `\`changes.${index}.at\` must not be more than a day in the future.`);
   }
 
   /** Queues work, so that operations on one drawing run one after another. */

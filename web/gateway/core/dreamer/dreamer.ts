@@ -112,7 +112,7 @@ export class Dreamer {
     const run: DreamRun = {
       id: crypto.randomUUID(),
       by,
-      phases: DREAM_PHASES.filter((each) => phases.includes(each)),
+      phases: DREAM_PHASES.filter((phase) => phases.includes(phase)),
       state: 'running',
       phase: null,
       startedAt: clock.now(),
@@ -162,9 +162,9 @@ export class Dreamer {
         collectRecalls: () =>
           collectRecalls({ messages: vault.messages, workspace, signals: phases.signals, includesSession, maxAgeDays, now, pace }),
         now,
-        onChange: (at) => {
-          if (target.active?.run.id === at.id) target.active.run = at;
-          this.#emitChange(name, at);
+        onChange: (run) => {
+          if (target.active?.run.id === run.id) target.active.run = run;
+          this.#emitChange(name, run);
           begun();
         },
       });

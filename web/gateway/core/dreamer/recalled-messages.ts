@@ -53,10 +53,10 @@ export async function findRecallMessages(
 ): Promise<RecallMessage[]> {
   const recalling: RecallMessage[] = [];
   const seen = new Map<string, MessageRecord>();
-  let at = from;
+  let since = from;
   let limit = PAGE_SIZE;
   for (;;) {
-    const page = await messages.listFrom(at, limit);
+    const page = await messages.listFrom(since, limit);
     const fresh = page.filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.set(message.id, message);
     for (const message of fresh) {
@@ -68,9 +68,9 @@ export async function findRecallMessages(
     }
     if (page.length < limit) return recalling;
     // More messages than a page holds may have the same timestamp.
-    const last = page.at(-1)?.timestamp ?? at;
-    limit = last === at && fresh.length === 0 ? limit * 2 : PAGE_SIZE;
-    at = last;
+    const last = page.at(-1)?.timestamp ?? since;
+    limit = last === since && fresh.length === 0 ? limit * 2 : PAGE_SIZE;
+    since = last;
   }
 }
 
@@ -79,7 +79,7 @@ type GetMessage = (id: string) => Promise<MessageRecord | undefined>;
 async function toRecallMessage(message: MessageRecord, get: GetMessage): Promise<RecallMessage | undefined> {
   const { id, timestamp, role, recalled, name } = message;
   if (role === 'assistant' && recalled) {
-    const user = await findAncestor(message, get, (each) => each.role === 'user');
+    const user = await findAncestor(message, get, (ancestor) => ancestor.role === 'user');
     const pieces = recalled.map(({ text, source, category, relevance }) => ({
       text,
       source,
@@ -89,7 +89,11 @@ async function toRecallMessage(message: MessageRecord, get: GetMessage): Promise
     return { id, at: timestamp, query: user ? toPlainText(user.content).trim() : '', memories: pieces };
   }
   if (role !== 'tool' || name !== SEARCH_TOOL) return undefined;
-  const caller = await findAncestor(message, get, (each) => each.toolCalls?.some((call) => call.id === message.toolCallId) === true);
+  const caller = await findAncestor(
+    message,
+    get,
+    (ancestor) => ancestor.toolCalls?.some((call) => call.id === message.toolCallId) === true,
+  );
   const query = caller?.toolCalls?.find((call) => call.id === message.toolCallId)?.args.query;
   return { id, at: timestamp, query: typeof query === 'string' ? query.trim() : '', memories: parseResults(toPlainText(message.content)) };
 }
@@ -99,10 +103,10 @@ async function findAncestor(
   get: GetMessage,
   matches: (message: MessageRecord) => boolean,
 ): Promise<MessageRecord | undefined> {
-  let at: MessageRecord | undefined = message;
-  for (let steps = 0; at && steps < MAX_STEPS; steps++) {
-    at = at.parentId === null ? undefined : await get(at.parentId);
-    if (at && matches(at)) return at;
+  let ancestor: MessageRecord | undefined = message;
+  for (let steps = 0; ancestor && steps < MAX_STEPS; steps++) {
+    ancestor = ancestor.parentId === null ? undefined : await get(ancestor.parentId);
+    if (ancestor && matches(ancestor)) return ancestor;
   }
   return undefined;
 }

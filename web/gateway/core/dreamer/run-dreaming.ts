@@ -47,7 +47,9 @@ const withProblems = (run: DreamRun, { problems }: Pick<LightReport, 'problems'>
   ...run,
   problems: [
     ...run.problems,
-    ...problems.filter((each) => !run.problems.some(({ path, line, why }) => path === each.path && line === each.line && why === each.why)),
+    ...problems.filter(
+      (problem) => !run.problems.some(({ path, line, why }) => path === problem.path && line === problem.line && why === problem.why),
+    ),
   ].slice(0, MAX_RECORDED),
 });
 

@@ -26,7 +26,7 @@ export class RunLog {
   async put(run: DreamRun): Promise<void> {
     const text = JSON.stringify({ ...run, executor: this.#executor } satisfies StoredRun);
     await this.#workspace.update(RUNS_FILE, (file = '') => {
-      const others = file.split('\n').filter((each) => each.trim() !== '' && !each.startsWith(`{"id":${JSON.stringify(run.id)},`));
+      const others = file.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(`{"id":${JSON.stringify(run.id)},`));
       return [...others, text].slice(-MAX_RUNS).join('\n') + '\n';
     });
   }
@@ -40,7 +40,7 @@ export class RunLog {
     });
     return {
       runs: runs.sort((a, b) => b.startedAt - a.startedAt),
-      broken: broken.map(({ path, line: at, why }) => ({ path, line: at, why })),
+      broken: broken.map(({ path, line, why }) => ({ path, line, why })),
     };
   }
 }

@@ -55,7 +55,7 @@ export async function runDeepPhase(deps: DeepPhaseDeps): Promise<Omit<DeepReport
     }
     const state = await sources.check(candidate.signal);
     if (!state.stands) report('withheld', state.why);
-    else if (known.some((each) => isNearDuplicate(each, features))) report('known', 'already in memory or suggested');
+    else if (known.some((knownFeatures) => isNearDuplicate(knownFeatures, features))) report('known', 'already in memory or suggested');
     else {
       report(config.promotion === 'propose' ? 'proposed' : 'promoted');
       known.push(features);

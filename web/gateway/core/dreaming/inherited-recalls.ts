@@ -33,10 +33,10 @@ export async function inheritRecalls(signals: readonly ShortTermSignal[], pace: 
   /** Adds the recalls of larger excerpts that contain the signal. */
   function addRecalls(signal: ShortTermSignal, file: readonly ShortTermSignal[]): ShortTermSignal {
     const text = texts.get(signal) ?? '';
-    const containing = file.filter((each) => each !== signal && pieces.get(each)?.includes(text) === true);
+    const containing = file.filter((other) => other !== signal && pieces.get(other)?.includes(text) === true);
     if (containing.length === 0) return signal;
-    const recalls = [...signal.recalls, ...containing.flatMap((each) => each.recalls)].sort((a, b) => a.at - b.at);
-    const recallCount = signal.recallCount + containing.reduce((sum, each) => sum + each.recallCount, 0);
+    const recalls = [...signal.recalls, ...containing.flatMap((other) => other.recalls)].sort((a, b) => a.at - b.at);
+    const recallCount = signal.recallCount + containing.reduce((sum, other) => sum + other.recallCount, 0);
     return { ...signal, query: signal.query || (containing[0]?.query ?? ''), recalls, recallCount };
   }
 }

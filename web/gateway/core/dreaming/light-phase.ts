@@ -102,11 +102,11 @@ async function listDailyFiles(
   const files: { path: string; at: number }[] = [];
   for (const { path, size } of [...(await workspace.list('memory')), ...(await workspace.list('dialog'))]) {
     const [, note, dialog] = DAILY_FILE.exec(path) ?? [];
-    const at = Date.parse(`${note ?? dialog ?? ''}T12:00:00Z`);
+    const time = Date.parse(`${note ?? dialog ?? ''}T12:00:00Z`);
     // One day of tolerance on either side, because the date's time zone is unknown.
-    if (Number.isNaN(at) || at < now - (maxAgeDays + 1) * DAY_MS || at > now + 2 * DAY_MS) continue;
+    if (Number.isNaN(time) || time < now - (maxAgeDays + 1) * DAY_MS || time > now + 2 * DAY_MS) continue;
     if (size > MAX_FILE_BYTES) problems.push({ path, why: `skipped because it is larger than ${MAX_FILE_BYTES} bytes` });
-    else files.push({ path, at: Math.min(at, now) });
+    else files.push({ path, at: Math.min(time, now) });
   }
   return files.sort((a, b) => b.at - a.at || (a.path < b.path ? -1 : 1));
 }

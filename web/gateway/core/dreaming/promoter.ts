@@ -42,8 +42,8 @@ export class Promoter {
   }
 
   async promote(promotions: readonly Promotion[]): Promise<void> {
-    const at = this.#now();
-    const begun = promotions.map((each): Promotion => ({ ...each, state: 'promoting', at }));
+    const now = this.#now();
+    const begun = promotions.map((promotion): Promotion => ({ ...promotion, state: 'promoting', at: now }));
     await this.#log.add(begun);
     await this.finish(begun);
   }
@@ -52,9 +52,9 @@ export class Promoter {
   async finish(begun: readonly Promotion[]): Promise<void> {
     if (begun.length === 0) return;
     for (const file of this.#files) await this.#append(file, begun);
-    const at = this.#now();
-    await this.#log.add(begun.map((each): Promotion => ({ ...each, state: 'promoted', at })));
-    await this.#signals.recordConsolidations(begun.map(({ contentHash }) => ({ contentHash, at })));
+    const now = this.#now();
+    await this.#log.add(begun.map((each): Promotion => ({ ...each, state: 'promoted', at: now })));
+    await this.#signals.recordConsolidations(begun.map(({ contentHash }) => ({ contentHash, at: now })));
   }
 
   async #append(path: string, promotions: readonly Promotion[]): Promise<void> {
@@ -62,9 +62,9 @@ export class Promoter {
       const existing = new Set(
         parseMemories(file ?? '').flatMap((block) => (block.kind === 'memory' ? normalizeText(block.memory.text) : [])),
       );
-      const lines = promotions.flatMap((each) => {
-        const text = toMemoryText(each);
-        return existing.has(normalizeText(text)) ? [] : formatMemory({ text, category: each.category, createdAt: each.at });
+      const lines = promotions.flatMap((promotion) => {
+        const text = toMemoryText(promotion);
+        return existing.has(normalizeText(text)) ? [] : formatMemory({ text, category: promotion.category, createdAt: promotion.at });
       });
       if (lines.length === 0) return undefined;
       const title = file === undefined && path === DREAMS_FILE ? TITLE : '';

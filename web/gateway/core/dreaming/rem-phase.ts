@@ -41,7 +41,7 @@ export async function runRemPhase({
   narrateMs,
   pace,
 }: RemPhaseDeps): Promise<Omit<RemReport, 'startedAt' | 'finishedAt'>> {
-  const at = now();
+  const startedAt = now();
   const local = createLocalTime(timezone);
   const all = await signals.getSignalsByAge(maxAgeDays);
   const trusted = all.filter(({ untrusted }) => untrusted === undefined);
@@ -56,8 +56,8 @@ export async function runRemPhase({
       problems.push({ path: '', why: `The model could not write a summary: ${error instanceof Error ? error.message : String(error)}` });
     }
   }
-  const narrative = toMarkdown(at, trusted, all.length - trusted.length, themes, summary);
-  return { phase: 'REM', themes, narrative, byModel: summary !== '', path: await saveReport(workspace, at, narrative), problems };
+  const narrative = toMarkdown(startedAt, trusted, all.length - trusted.length, themes, summary);
+  return { phase: 'REM', themes, narrative, byModel: summary !== '', path: await saveReport(workspace, startedAt, narrative), problems };
 }
 
 async function withTimeLimit(narrate: Narrate, prompt: string, ms: number): Promise<string> {
@@ -68,7 +68,7 @@ async function withTimeLimit(narrate: Narrate, prompt: string, ms: number): Prom
 }
 
 function toMarkdown(
-  at: number,
+  startedAt: number,
   trusted: readonly ShortTermSignal[],
   excludedCount: number,
   themes: readonly Theme[],
@@ -82,7 +82,7 @@ function toMarkdown(
   const body = themes.length === 0 ? ['No recurring themes.'] : themes.map(toParagraph);
   const model = summary === '' ? [] : ['## Summary by the model', summary.replaceAll(/<!--|-->/g, '').replace(/^/gm, '> ')];
   const head = `${formatCount(trusted.length, 'signal', 'signals')} collected, ${recalled} of them recalled by a question.${excluded}`;
-  return [`# Dream report, ${new Date(at).toISOString()}`, OWN_BEGIN, head, ...body, ...model, OWN_END].join('\n\n') + '\n';
+  return [`# Dream report, ${new Date(startedAt).toISOString()}`, OWN_BEGIN, head, ...body, ...model, OWN_END].join('\n\n') + '\n';
 }
 
 function toParagraph({ terms, signals, days, recalls, excerpts }: Theme): string {

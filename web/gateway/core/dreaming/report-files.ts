@@ -26,6 +26,6 @@ export async function saveReport(workspace: Workspace, at: number, text: string)
     .map((file) => file.path)
     .sort()
     .slice(0, -MAX_REPORTS);
-  for (const each of old) await workspace.remove(each);
+  for (const path of old) await workspace.remove(path);
   return path;
 }

@@ -27,7 +27,7 @@ export function trimRecalls(recalls: Recall[]): Recall[] {
   const remaining = [...recalls];
   while (remaining.length > MAX_RECALLS) {
     const redundant = remaining.findIndex((each, index) => {
-      const others = remaining.filter((_, at) => at !== index);
+      const others = remaining.filter((_, otherIndex) => otherIndex !== index);
       return others.some(({ query }) => query === each.query) && others.some(({ day }) => day === each.day);
     });
     remaining.splice(Math.max(0, redundant), 1);

@@ -122,9 +122,9 @@ export class SignalsStore {
 
   async #recordSignals(signals: Map<string, ShortTermSignal>, all: readonly SignalInput[]): Promise<ShortTermSignal[]> {
     const recorded: ShortTermSignal[] = [];
-    for (const each of all) {
-      const contentHash = await computeCheckedHash(each);
-      const signal = this.#mergeInput(signals.get(contentHash), each, contentHash);
+    for (const input of all) {
+      const contentHash = await computeCheckedHash(input);
+      const signal = this.#mergeInput(signals.get(contentHash), input, contentHash);
       signals.set(contentHash, signal);
       recorded.push(signal);
     }
@@ -259,8 +259,8 @@ export class SignalsStore {
       const read = parseJsonLines(only(false), signalLine, SIGNALS_FILE, first);
       for (const { value } of read.values) signals.set(value.contentHash, value);
       const counted = parseCounted(only(true), SIGNALS_FILE, first);
-      for (const each of counted.taken) {
-        taken = mergeCounted(taken, each);
+      for (const countedMessages of counted.taken) {
+        taken = mergeCounted(taken, countedMessages);
         await this.#pace();
       }
       broken.push(...read.broken, ...counted.broken);

@@ -44,7 +44,7 @@ export async function findThemes(
   }
   const groups: Set<string>[] = [];
   for (const { pair } of [...pairs.values()].filter(({ count }) => count > 1).sort((a, b) => b.count - a.count)) {
-    const group = groups.find((each) => pair.some((term) => each.has(term)));
+    const group = groups.find((group) => pair.some((term) => group.has(term)));
     if (!group && groups.length < MAX_THEMES) groups.push(new Set(pair));
     else if (group && group.size < MAX_THEME_TERMS) for (const term of pair) group.add(term);
   }

@@ -133,7 +133,7 @@ export class ExecRequests {
     const { paths, sources } = await findUnreviewedFiles(labels, workspaces);
     const isAccepted = sources.length === 0 || isGranted(sources);
     const covered = policy !== undefined && (outside ?? []).every((source) => policy.outside?.includes(source));
-    const at = clock.now();
+    const now = clock.now();
     const record: ExecRecord = {
       ...asked,
       ...resolved,
@@ -147,8 +147,8 @@ export class ExecRequests {
       ...(readOutside === undefined ? {} : { readOutside }),
       requestId: crypto.randomUUID(),
       status: 'pending',
-      createdAt: at,
-      expiresAt: at + APPROVAL_TIMEOUT_MS,
+      createdAt: now,
+      expiresAt: now + APPROVAL_TIMEOUT_MS,
       riskLevel: estimateRisk({ ...asked, realPath: resolved.realPath }),
       origin: vault.origin,
       replica: vault.replica,
@@ -160,7 +160,7 @@ export class ExecRequests {
         : approved
           ? 'Allowed by policy: exec is set to auto'
           : undefined;
-    const created: ExecRecord = reason === undefined ? record : { ...record, status: 'approved', resolvedAt: at, reason };
+    const created: ExecRecord = reason === undefined ? record : { ...record, status: 'approved', resolvedAt: now, reason };
     this.#active.set(created.requestId, createActiveRequest());
     try {
       await this.#queue.add(created);
@@ -275,8 +275,8 @@ export class ExecRequests {
   }
 
   async #markEnded(id: string, reason: string, status: 'failed' | 'cancelled' = 'failed'): Promise<void> {
-    const at = this.#deps.clock.now();
-    await this.#queue.change(id, (before) => ({ ...before, status, endedAt: at, reason }));
+    const now = this.#deps.clock.now();
+    await this.#queue.change(id, (before) => ({ ...before, status, endedAt: now, reason }));
   }
 
   async #run(record: ExecRecord, active: ActiveRequest): Promise<void> {

@@ -94,8 +94,8 @@ export class FileExchange {
         changes.push({ path: copy, base: null, file: { ...losingFile, key: `${workspace}/${copy}`, path: copy } });
       }
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
-      for (const [at, row] of losers.entries()) {
-        const outcome = outcomes[at]?.outcome;
+      for (const [index, row] of losers.entries()) {
+        const outcome = outcomes[index]?.outcome;
         if (outcome === 'full') this.#deps.skip(row, `it changed on both sides, and ${FULL}`);
         else this.hasProgress = true;
         if (outcome === 'done') replaceable.push(row);
@@ -123,8 +123,8 @@ export class FileExchange {
       );
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       const notes: FolderStep[] = [];
-      for (const [at, { row }] of changes.entries()) {
-        const { outcome, file } = outcomes[at] ?? { outcome: 'changed', file: null };
+      for (const [index, { row }] of changes.entries()) {
+        const { outcome, file } = outcomes[index] ?? { outcome: 'changed', file: null };
         if (outcome === 'full') this.#deps.skip(row, FULL);
         else this.hasProgress = true;
         if (outcome === 'done' && file) notes.push(toNoteStep({ ...row, record: file }));
@@ -151,7 +151,7 @@ export class FileExchange {
       const changes = batch.map(({ path, record }) => ({ path, base: record, file: null }));
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       this.hasProgress = true;
-      const removed = changes.filter((_, at) => outcomes[at]?.outcome === 'done');
+      const removed = changes.filter((_, index) => outcomes[index]?.outcome === 'done');
       await this.#apply(removed.map(({ path }) => ({ do: 'note', path, agreed: null })));
     }
   }
@@ -183,8 +183,8 @@ export class FileExchange {
     const { bridge, workspace, signal, skip } = this.#deps;
     if (steps.length === 0) return;
     const { outcomes } = await bridge.call(filesPort, 'files.apply', { workspace, steps }, { signal });
-    for (const [at, { outcome, why: reason = 'it can’t be written' }] of outcomes.entries()) {
-      const row = this.#rows.get(steps[at]?.path ?? '');
+    for (const [index, { outcome, why: reason = 'it can’t be written' }] of outcomes.entries()) {
+      const row = this.#rows.get(steps[index]?.path ?? '');
       if (outcome === 'refused' && row) skip(row, reason);
       else this.hasProgress = true;
     }

@@ -39,7 +39,7 @@ export function formatToolList(tools: readonly ListedTool[]): string {
 function parseToolCommand(input: string, tools: readonly ListedTool[]): Command {
   const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
   if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${formatToolList(tools)}` };
-  const tool = tools.find((each) => each.name === name);
+  const tool = tools.find((tool) => tool.name === name);
   if (!tool) return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${formatToolList(tools)}` };
   let args: unknown;
   try {
@@ -71,7 +71,7 @@ export function parseCommand(text: string, tools: readonly ListedTool[]): Comman
     default:
       return { kind: 'refused', why: `Unknown command \`/${name}\`. Available: \`/help\`, \`/tools\` and \`/tool <name> {json}\`.` };
   }
-  const has = (tool: string): boolean => tools.some((each) => each.name === tool);
+  const has = (tool: string): boolean => tools.some((spec) => spec.name === tool);
   const fact = REMEMBER.exec(text)?.[1];
   if (fact && !fact.trim().endsWith('?') && has('memory_add')) return { kind: 'run', tool: 'memory_add', args: { text: fact.trim() } };
   if (TIME.test(text) && has('current_time')) return { kind: 'run', tool: 'current_time', args: {} };

@@ -24,7 +24,7 @@ export function rejectUnsupported({
 
 /** Cuts the reply at the caller's stop sequence or token limit. */
 export function truncateReply(reply: string, { stop = [], maxTokens }: ModelRequest): { text: string; reason: 'stop' | 'length' } {
-  const ends = stop.map((each) => reply.indexOf(each)).filter((at) => at >= 0);
+  const ends = stop.map((each) => reply.indexOf(each)).filter((index) => index >= 0);
   const text = reply.slice(0, Math.min(reply.length, ...ends));
   if (maxTokens === undefined || estimateTokens(text) <= maxTokens) return { text, reason: 'stop' };
   // Finds the longest prefix within the limit: a token has one to four characters.

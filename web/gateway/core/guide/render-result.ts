@@ -66,8 +66,8 @@ export function renderResult({ tool, content }: ToolResult): string {
     const results = value['results'];
     if (Array.isArray(results)) {
       if (results.length === 0) return `\`${tool}\` found nothing.`;
-      const items = results.map((each) => (isObject(each) ? renderItem(each) : undefined));
-      if (items.every((each) => each !== undefined)) return `\`${tool}\` found ${results.length}:\n\n${items.join('\n\n')}`;
+      const items = results.map((result) => (isObject(result) ? renderItem(result) : undefined));
+      if (items.every((item) => item !== undefined)) return `\`${tool}\` found ${results.length}:\n\n${items.join('\n\n')}`;
     }
   }
   return `\`${tool}\` answers:\n\n${toCodeBlock(JSON.stringify(value, null, 2), 'json')}`;

@@ -7,6 +7,6 @@ export function splitPieces(text: string): string[] {
   const words = text.match(/\s*\S+|\s+$/g) ?? [];
   const size = Math.max(WORDS_PER_PIECE, Math.ceil(words.length / MAX_PIECES));
   const out: string[] = [];
-  for (let at = 0; at < words.length; at += size) out.push(words.slice(at, at + size).join(''));
+  for (let index = 0; index < words.length; index += size) out.push(words.slice(index, index + size).join(''));
   return out;
 }

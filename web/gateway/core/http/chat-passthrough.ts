@@ -32,7 +32,7 @@ function toChunk(completion: CompletionChunk): string {
     const delta = typeof message === 'object' && message !== null ? { ...message } : {};
     const calls =
       'tool_calls' in delta && Array.isArray(delta.tool_calls)
-        ? { tool_calls: delta.tool_calls.map((call: object, at) => ({ index: at, ...call })) }
+        ? { tool_calls: delta.tool_calls.map((call: object, index) => ({ index, ...call })) }
         : {};
     return { index, ...choiceFields, delta: { ...delta, ...calls } };
   });
@@ -56,7 +56,7 @@ export function forwardChatStream(
   const tracker = new CompletionTracker(choices);
   const splitter = new ThinkTagSplitter<string>(choices, thinking?.first);
   const write = (events: readonly PassthroughEvent<string>[]): string =>
-    events.map((each) => writeSse('data' in each ? each.data : each.event)).join('');
+    events.map((event) => writeSse('data' in event ? event.data : event.event)).join('');
   const flush = (): string => write(splitter.end());
   return forwardEvents(
     { provider, forwarded, signal },

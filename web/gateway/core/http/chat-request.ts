@@ -95,15 +95,15 @@ function readUrl(url: string, param: string): { mimeType: string; data: string }
   return { mimeType, data: requireBase64(url.slice(url.indexOf(',') + 1), param) };
 }
 
-/** Parses the arguments of a call. Throws a 400 that names `at`. */
-export function parseCallArgs(json: string, at: string): Record<string, unknown> {
+/** Parses the arguments of a call. Throws a 400 that names `path`. */
+export function parseCallArgs(json: string, path: string): Record<string, unknown> {
   let args: unknown;
   try {
     args = json.trim() === '' ? {} : parseJson(json);
   } catch {
-    throw badRequest(`\`${at}\` is not valid JSON, or it is nested too deeply.`, at);
+    throw badRequest(`\`${path}\` is not valid JSON, or it is nested too deeply.`, path);
   }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`\`${at}\` must be a JSON object.`, at);
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`\`${path}\` must be a JSON object.`, path);
   return { ...args };
 }
 

@@ -41,10 +41,10 @@ export function handleEmbeddings(request: Request, principal: string, deps: Http
     const { response, usage, invalidResponse, record } = await requestEmbeddings(body, principal, abort.signal, deps);
     release();
     const encoding = body.encoding_format ?? 'float';
-    const data = response.data.map((each, index) => {
-      const embedding = encodeVector(each.embedding, encoding);
+    const data = response.data.map((item, index) => {
+      const embedding = encodeVector(item.embedding, encoding);
       if (embedding === undefined) throw invalidResponse;
-      return { object: 'embedding', ...each, index: each.index ?? index, embedding };
+      return { object: 'embedding', ...item, index: item.index ?? index, embedding };
     });
     record();
     return Response.json({
@@ -66,7 +66,7 @@ export async function embedTexts(
 ): Promise<{ vectors: number[][]; usage: Usage }> {
   const { response, usage, invalidResponse, record } = await requestEmbeddings(body, principal, signal, deps);
   const vectors = response.data
-    .map(({ embedding, index }, at) => ({ vector: decodeVector(embedding), at: index ?? at }))
+    .map(({ embedding, index }, position) => ({ vector: decodeVector(embedding), at: index ?? position }))
     .sort((a, b) => a.at - b.at)
     .map(({ vector }) => {
       if (!vector) throw invalidResponse;

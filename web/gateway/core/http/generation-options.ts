@@ -130,7 +130,7 @@ const KNOWN_PARAMS = new Set([...Object.keys({ ...envelope.shape, ...optionParam
  */
 export function ignoreOpenAiOnly(body: Record<string, unknown>, ignored: IgnoredFields): void {
   const { modalities, function_call: forcedCall } = body;
-  if (modalities != null && !(Array.isArray(modalities) && modalities.every((each) => each === 'text')))
+  if (modalities != null && !(Array.isArray(modalities) && modalities.every((modality) => modality === 'text')))
     throw badRequest('`modalities` may only contain "text" for this model or agent.', 'modalities');
   if (typeof forcedCall === 'object' && forcedCall !== null)
     throw badRequest('`function_call` is not supported by this model or agent. Use `tool_choice`.', 'function_call');

@@ -94,14 +94,14 @@ export function createRoutes(
       POST: { scope: 'v1', handle: async (request, { id }) => (await responses()).inputTokens(request, id) },
     },
     '/v1/responses/compact': {
-      POST: createModelMethod(async () => (request, id) => responses().then((each) => each.compact(request, id))),
+      POST: createModelMethod(async () => (request, id) => responses().then((module) => module.compact(request, id))),
     },
     ...createFileRoutes(uploads),
     ...createConversationRoutes(conversations),
     '/v1/embeddings': { POST: createModelMethod(async () => (await embeddings()).handleEmbeddings) },
     '/v1/rerank': { POST: createModelMethod(async () => (await rerank()).handleRerank) },
     '/v1/moderations': {
-      POST: createModelMethod(async () => (request) => moderations().then((each) => each.handleModerations(request, httpDeps))),
+      POST: createModelMethod(async () => (request) => moderations().then((module) => module.handleModerations(request, httpDeps))),
     },
     '/v1/audio/speech': { POST: createModelMethod(async () => (await speech()).handleSpeech) },
     '/v1/audio/transcriptions': { POST: createModelMethod(async () => (await transcriptions()).handleTranscription) },

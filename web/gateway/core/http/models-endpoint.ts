@@ -33,7 +33,7 @@ export async function getModel(request: Request, encoded: string, created: numbe
   } catch {
     // A stray percent sign: no model has such an id, so the lookup below fails.
   }
-  const model = (await listAll(request.signal, created, deps)).find((each) => each.id === id);
+  const model = (await listAll(request.signal, created, deps)).find((listed) => listed.id === id);
   if (!model) throw modelNotFound(`The model "${id}" does not exist. Use GET /v1/models to list the available models.`);
   return Response.json(isAnthropic(request) ? toAnthropicModel(model) : model);
 }

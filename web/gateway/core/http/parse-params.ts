@@ -2,12 +2,12 @@ import type { z } from '#shared/rpc/zod.ts';
 import { badRequest } from './http-error.ts';
 
 /** Parses a value. Throws a 400 that names the first invalid parameter, such as `messages[0].content`. */
-export function parseParams<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
+export function parseParams<S extends z.ZodType>(schema: S, value: unknown, prefix: readonly PropertyKey[] = []): z.output<S> {
   const parsed = safeParse(schema, value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const param = [...at, ...(issue?.path ?? []), ...unknownKeys].reduce<string>(
+  const param = [...prefix, ...(issue?.path ?? []), ...unknownKeys].reduce<string>(
     (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? String(key) : `${path}.${String(key)}`),
     '',
   );

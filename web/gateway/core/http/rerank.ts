@@ -50,7 +50,7 @@ export function handleRerank(request: Request, principal: string, deps: HttpDeps
     if (findAgentId(model, deps) !== undefined)
       throw badRequest('Agents can’t rerank. Set `model` to a reranking or embedding model.', 'model');
     const route = await resolveRoute(model, signal, deps);
-    const texts = documents.map((each) => (typeof each === 'string' ? each : each.text));
+    const texts = documents.map((document) => (typeof document === 'string' ? document : document.text));
     const scores =
       (await rankByEndpoint(route, query, texts, signal)) ?? (await rankByVectors(model, route, query, texts, principal, signal, deps));
     release();

@@ -120,7 +120,7 @@ export class LocalModelDownloads {
 
   /** Makes a model the default one. Throws `NOT_FOUND` if it does not exist, or the reason why it cannot run. */
   async select(id: string, signal: AbortSignal): Promise<{ selected: string }> {
-    const model = (await this.listInstalled(signal)).find((each) => each.id === id);
+    const model = (await this.listInstalled(signal)).find((installed) => installed.id === id);
     if (!model) throw localModelNotFound(id);
     if (model.problem !== null) throw new RpcError('INVALID_PARAMS', `${id} can’t run: ${toClause(model.problem)}.`);
     const selected = `${model.backend}/${id}`;

@@ -83,26 +83,26 @@ export class LogTail {
 
   /** The last lines before a position. Continuing from the returned position skips and repeats none. */
   async before(cursor: string, limit: number, signal: AbortSignal): Promise<LogPage> {
-    const [at, bridgeAt] = parseCursor(cursor);
+    const [position, bridgePosition] = parseCursor(cursor);
     const [own, bridge] = await Promise.all([
-      this.#createOwnSource().before(at, limit),
-      this.#createBridgeSource(bridgeAt, signal).before(bridgeAt, limit),
+      this.#createOwnSource().before(position, limit),
+      this.#createBridgeSource(bridgePosition, signal).before(bridgePosition, limit),
     ]);
     const lines = mergeByTime(own, bridge).slice(-limit);
     const stepBack = ({ log, number }: LogPosition): LogPosition => ({ log, number: Math.max(0, number - 1) });
     return {
       lines: toEntries(lines),
-      cursor: formatCursor(stepBack(at), stepBack(bridgeAt)),
-      before: formatCursor(getFrontPosition(own, lines, at), getFrontPosition(bridge, lines, bridgeAt)),
+      cursor: formatCursor(stepBack(position), stepBack(bridgePosition)),
+      before: formatCursor(getFrontPosition(own, lines, position), getFrontPosition(bridge, lines, bridgePosition)),
     };
   }
 
   /** The first lines after a cursor. Continuing from the returned cursor skips and repeats none. */
   async after(cursor: string, limit: number, signal: AbortSignal): Promise<LogPage> {
-    const [at, bridgeAt] = parseCursor(cursor);
+    const [position, bridgePosition] = parseCursor(cursor);
     const [own, bridge] = await Promise.all([
-      this.#createOwnSource().after(at, limit),
-      this.#createBridgeSource(bridgeAt, signal).after(bridgeAt, limit),
+      this.#createOwnSource().after(position, limit),
+      this.#createBridgeSource(bridgePosition, signal).after(bridgePosition, limit),
     ]);
     const lines = mergeByTime(own, bridge).slice(0, limit);
     const upTo = ({ lines: all, position }: LogChunk, before: LogPosition): LogPosition => {
@@ -111,7 +111,7 @@ export class LogTail {
       const number = included.at(-1)?.number ?? (all.at(0)?.number ?? 1) - 1;
       return { log: position.log, number: before.log === position.log ? Math.max(before.number, number) : number };
     };
-    const [end, bridgeEnd] = [upTo(own, at), upTo(bridge, bridgeAt)];
+    const [end, bridgeEnd] = [upTo(own, position), upTo(bridge, bridgePosition)];
     const getFront = (part: LogChunk, from: LogPosition, to: LogPosition): LogPosition =>
       part.position.log === from.log
         ? { ...from, number: from.number + 1 }
@@ -119,7 +119,7 @@ export class LogTail {
     return {
       lines: toEntries(lines),
       cursor: formatCursor(end, bridgeEnd),
-      before: formatCursor(getFront(own, at, end), getFront(bridge, bridgeAt, bridgeEnd)),
+      before: formatCursor(getFront(own, position, end), getFront(bridge, bridgePosition, bridgeEnd)),
     };
   }
 
@@ -176,11 +176,11 @@ export class LogTail {
     };
   }
 
-  /** `at`: position to keep while the bridge does not respond. */
-  #createBridgeSource(at: LogPosition, signal: AbortSignal): LogSource {
+  /** `position`: position to keep while the bridge does not respond. */
+  #createBridgeSource(position: LogPosition, signal: AbortSignal): LogSource {
     const { log, bridge, clock } = this.#deps;
     const read = async (params: { ring?: string; after?: number; before?: number; limit: number; level?: LogLevel }): Promise<LogChunk> => {
-      if (!bridge.provides(logsPort)) return { lines: [], position: at };
+      if (!bridge.provides(logsPort)) return { lines: [], position };
       try {
         const answer = await withTimeout(clock, BRIDGE_TIMEOUT_MS, signal, (ends) =>
           bridge.call(logsPort, 'logs.read', params, { signal: ends }),
@@ -195,7 +195,7 @@ export class LogTail {
         return { lines, position: { log: answer.ring, number: last } };
       } catch {
         signal.throwIfAborted();
-        return { lines: [], position: at };
+        return { lines: [], position };
       }
     };
     return {

@@ -32,21 +32,21 @@ export const describeEnd = (end: ListEnd): string[] => (end === undefined ? [] :
 /** The items that match the schema. */
 export async function readItems<S extends StandardSchemaV1>(items: unknown, schema: S): Promise<StandardSchemaV1.InferOutput<S>[]> {
   const validated = await Promise.all((Array.isArray(items) ? items : []).map(async (item: unknown) => schema['~standard'].validate(item)));
-  return validated.flatMap((each) => (each.issues ? [] : [each.value as StandardSchemaV1.InferOutput<S>]));
+  return validated.flatMap((result) => (result.issues ? [] : [result.value as StandardSchemaV1.InferOutput<S>]));
 }
 
 /** The valid tools, and a sentence for each invalid one. `before`: number of tools on earlier pages. */
 export async function readTools(items: unknown, before: number): Promise<{ tools: McpTool[]; problems: string[] }> {
   const tools: McpTool[] = [];
   const problems: string[] = [];
-  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+  for (const [index, item] of (Array.isArray(items) ? items : []).entries()) {
     const validated = await specTypeSchemas.Tool['~standard'].validate(item);
     if (!validated.issues) {
       tools.push(validated.value);
       continue;
     }
     const parsedName = z.object({ name: z.string().min(1) }).safeParse(item);
-    const name = parsedName.success ? toPrintable(truncateMiddle(parsedName.data.name, 100)) : `Tool ${before + at + 1}`;
+    const name = parsedName.success ? toPrintable(truncateMiddle(parsedName.data.name, 100)) : `Tool ${before + index + 1}`;
     const [issue] = validated.issues;
     const path = (issue?.path ?? []).map((key) => String(typeof key === 'object' ? key.key : key)).join('.');
     const reason = issue ? `${path === '' ? '' : `${path}: `}${issue.message}` : 'unknown reason';

@@ -29,7 +29,7 @@ export function toModelResult(result: ToolResult, tool: string, context: Pick<To
   const content = result.content ?? [];
   const parts = content
     .slice(0, MAX_PARTS)
-    .map((block, at) => (isBlock(block) ? toPart(block, `${tool}-${at + 1}`, context) : toUnknownPart(block)));
+    .map((block, index) => (isBlock(block) ? toPart(block, `${tool}-${index + 1}`, context) : toUnknownPart(block)));
   const text = truncateMiddle(parts.flatMap((part) => (typeof part === 'string' ? [part] : [])).join('\n'), MAX_TEXT_CHARS);
   if (isError === true) throw new RpcError('INTERNAL_ERROR', `${tool} failed: ${text || 'no reason given'}`);
   const others = parts.filter((part) => typeof part !== 'string');

@@ -84,7 +84,7 @@ export class OfferedTools {
 
   /** Approves the changed tool with this definition hash; false if there is none. */
   async approve(hash: string): Promise<boolean> {
-    const changed = this.#changed.find((each) => each.hash === hash);
+    const changed = this.#changed.find((tool) => tool.hash === hash);
     if (!changed) return false;
     await this.#storeApproval(changed.tool, hash);
     this.#pendingApprovals.get(changed.tool)?.abort(APPROVED_ELSEWHERE);
@@ -137,7 +137,7 @@ export class OfferedTools {
     this.#problems = problems;
     this.#changed = changed;
     await this.#pruneApprovals(stored, new Set(listed.map((tool) => toRecordId(this.#server, tool.name))));
-    for (const each of changed) this.#requestApproval(each);
+    for (const tool of changed) this.#requestApproval(tool);
   }
 
   #requestApproval(changed: ChangedTool): void {

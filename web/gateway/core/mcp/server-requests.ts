@@ -117,17 +117,17 @@ export class ServerRequests {
     signal: AbortSignal,
   ): Promise<ElicitResult> {
     const { clock, hub } = this.#deps;
-    if (this.questions.filter((each) => each.server === server).length >= MAX_QUESTIONS)
+    if (this.questions.filter((question) => question.server === server).length >= MAX_QUESTIONS)
       throw createRefusal(`${MAX_QUESTIONS} forms are already waiting.`);
     if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw createRefusal('The form is too large.');
-    const at = clock.now();
+    const now = clock.now();
     const ask: McpElicitation = {
       id: crypto.randomUUID(),
       server,
       message: truncateMiddle(toPrintable(message), MAX_MESSAGE_CHARS),
       schema,
-      createdAt: at,
-      expiresAt: at + APPROVAL_TIMEOUT_MS,
+      createdAt: now,
+      expiresAt: now + APPROVAL_TIMEOUT_MS,
     };
     const response = Promise.withResolvers<ElicitResult>();
     const cancel = (): void => response.resolve({ action: 'cancel' });

@@ -29,12 +29,12 @@ export function validateArguments(name: string, schema: ToolSpec['schema'], args
 /** Whether a value has a JSON Schema type, or one of several; true if no type is given. */
 function hasType(type: unknown, value: unknown): boolean {
   const types = Array.isArray(type) ? type : [type];
-  return types.some((each) => {
-    switch (each) {
+  return types.some((type) => {
+    switch (type) {
       case 'string':
       case 'boolean':
       case 'number':
-        return typeof value === each;
+        return typeof value === type;
       case 'integer':
         return Number.isInteger(value);
       case 'object':

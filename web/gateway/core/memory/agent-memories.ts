@@ -72,7 +72,7 @@ export class AgentMemories {
   async close(): Promise<void> {
     const open = await Promise.allSettled(this.#managers.values());
     this.#managers.clear();
-    await Promise.all(open.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)));
+    await Promise.all(open.map((result) => (result.status === 'fulfilled' ? result.value.close() : undefined)));
   }
 
   async #open(name: string): Promise<MemoryManager> {

@@ -12,8 +12,8 @@ export const isDate = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) 
 
 /** Start of a day in milliseconds since the Unix epoch; undefined for an invalid date. */
 export function getDayStart(date: string): number | undefined {
-  const at = Date.parse(`${date}T00:00Z`);
-  return Number.isNaN(at) || formatDate(at) !== date ? undefined : at;
+  const time = Date.parse(`${date}T00:00Z`);
+  return Number.isNaN(time) || formatDate(time) !== date ? undefined : time;
 }
 
 export const toDialogPath = (date: string): string => `${DIALOG_FOLDER}/${date}.jsonl`;

@@ -74,6 +74,6 @@ export function createLazyMemories({ hub, settings, models, ...deps }: LazyMemor
 
 /** Splits `<workspace>/<path>`. */
 function splitFileKey(key: string): [workspace: string, path: string] {
-  const at = key.indexOf('/');
-  return [key.slice(0, at), key.slice(at + 1)];
+  const index = key.indexOf('/');
+  return [key.slice(0, index), key.slice(index + 1)];
 }

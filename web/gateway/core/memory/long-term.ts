@@ -39,19 +39,19 @@ export function formatMemory({ text, category, createdAt }: MemoryLine): string 
 export function parseMemories(file: string): MemoryBlock[] {
   const blocks: MemoryBlock[] = [];
   const lines = file.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] ?? '';
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? '';
     const item = ITEM.exec(line);
     const memory = item && parseMemory(item);
-    const begin = at;
+    const begin = index;
     if (memory) {
       const more: string[] = [];
-      while (lines[at + 1]?.startsWith(INDENT) === true) more.push((lines[++at] ?? '').slice(INDENT.length));
-      blocks.push({ kind: 'memory', memory: { ...memory, text: [memory.text, ...more].join('\n') }, line: begin + 1, end: at + 1 });
+      while (lines[index + 1]?.startsWith(INDENT) === true) more.push((lines[++index] ?? '').slice(INDENT.length));
+      blocks.push({ kind: 'memory', memory: { ...memory, text: [memory.text, ...more].join('\n') }, line: begin + 1, end: index + 1 });
     } else if (line.trim() !== '') {
       const paragraph = [line];
-      while ((lines[at + 1] ?? '').trim() !== '' && !ITEM.test(lines[at + 1] ?? '')) paragraph.push(lines[++at] ?? '');
-      blocks.push({ kind: 'text', text: paragraph.join('\n'), line: begin + 1, end: at + 1 });
+      while ((lines[index + 1] ?? '').trim() !== '' && !ITEM.test(lines[index + 1] ?? '')) paragraph.push(lines[++index] ?? '');
+      blocks.push({ kind: 'text', text: paragraph.join('\n'), line: begin + 1, end: index + 1 });
     }
   }
   return blocks;

@@ -229,7 +229,7 @@ export class MemoryManager {
     const isAlone = byVector.length === 0 && !accepts;
     const byText = this.#index.search(query, { limit: isAlone ? max : MAX_FOUND, now: this.#deps.clock.now() });
     const found = byVector.length === 0 ? byText : mergeVectorResults(byText, byVector, (id) => this.#index.passage(id));
-    const all = found.map((each) => toFoundMemory(each, this.#index));
+    const all = found.map((entry) => toFoundMemory(entry, this.#index));
     const results = (accepts ? all.filter(accepts) : all).slice(0, max);
     await this.#deps
       .onSearched?.(query, results)
@@ -257,8 +257,8 @@ export class MemoryManager {
     const { enabled, maxLength } = this.config.toolResult;
     if (!enabled) return [...input];
     const result = await storeToolResults(messages, maxLength, this.#deps.workspace, this.#deps.clock.now());
-    return input.map((each, at) => {
-      const [message, shortened] = [messages[at], result[at]];
+    return input.map((each, index) => {
+      const [message, shortened] = [messages[index], result[index]];
       if (!message || !shortened || shortened === message) return each;
       const short = withContent(each, shortened.content);
       this.#originals.set(toMemoryMessage(short), this.#originals.get(message) ?? message);

@@ -7,8 +7,8 @@ export function toMemoryPage(
   { category, limit = Infinity, cursor }: Omit<MethodParsed<'memory.list'>, 'agentId'>,
 ): MethodResult<'memory.list'> {
   const byCategory: MethodResult<'memory.list'>['byCategory'] = {};
-  for (const each of file) byCategory[each.category] = (byCategory[each.category] ?? 0) + 1;
-  const fitting = category === undefined ? file : file.filter((each) => each.category === category);
+  for (const entry of file) byCategory[entry.category] = (byCategory[entry.category] ?? 0) + 1;
+  const fitting = category === undefined ? file : file.filter((entry) => entry.category === category);
   const sorted = fitting.toReversed().sort((a, b) => b.createdAt - a.createdAt);
   const from = cursor === undefined ? 0 : findCursorIndex(sorted, cursor);
   const memories = sorted.slice(from, from + limit);
@@ -21,9 +21,9 @@ export function toMemoryPage(
  * Index of the first entry after a cursor. If the cursor's entry was deleted, entries of its minute are repeated so that none is skipped.
  */
 function findCursorIndex(sorted: readonly MemoryEntry[], cursor: string): number {
-  const [at = '', id = ''] = cursor.split(' ');
-  const last = sorted.findIndex((each) => each.id === id && each.createdAt === Number(at));
+  const [minute = '', id = ''] = cursor.split(' ');
+  const last = sorted.findIndex((entry) => entry.id === id && entry.createdAt === Number(minute));
   if (last !== -1) return last + 1;
-  const next = sorted.findIndex(({ createdAt }) => createdAt <= Number(at));
+  const next = sorted.findIndex(({ createdAt }) => createdAt <= Number(minute));
   return next === -1 ? sorted.length : next;
 }

@@ -60,24 +60,24 @@ export function mergeMemories(earlier: string, later: string): string {
     // A paragraph ends at an empty line or at the next memory.
     if (last !== undefined && last.trim() !== '' && line.trim() !== '' && !ITEM.test(line)) merged.push('\n');
   };
-  const add = (at: number): void => {
-    const blocks = added.get(at) ?? [];
+  const add = (lineNumber: number): void => {
+    const blocks = added.get(lineNumber) ?? [];
     for (const { line, end } of blocks) {
       const [first = '', ...more] = earlierLines.slice(line - 1, end);
       begin(first);
       merged.push(first, ...more);
     }
-    if (blocks.length > 0) begin(lines[at] ?? '');
+    if (blocks.length > 0) begin(lines[lineNumber] ?? '');
   };
   add(0);
-  for (let at = 0; at < lines.length; at++) {
-    const other = [...replacements].find(([{ line }]) => line === at + 1);
+  for (let index = 0; index < lines.length; index++) {
+    const other = [...replacements].find(([{ line }]) => line === index + 1);
     if (other) {
       const [block, { memory }] = other;
       merged.push(formatMemory(memory));
-      at = block.end - 1;
-    } else merged.push(lines[at] ?? '');
-    add(at + 1);
+      index = block.end - 1;
+    } else merged.push(lines[index] ?? '');
+    add(index + 1);
   }
   return merged.join('');
 }

@@ -49,8 +49,8 @@ export function createSessionDialogs(
       const spans = Array.from({ length: MAX_DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
       const found = await messages.countSpans(spans);
       return spans
-        .flatMap(({ from }, at) => {
-          const { count, newest } = found[at] ?? { count: 0, newest: null };
+        .flatMap(({ from }, index) => {
+          const { count, newest } = found[index] ?? { count: 0, newest: null };
           return newest === null ? [] : { path: toDialogPath(formatDate(from)), size: count, modifiedAt: newest };
         })
         .reverse();

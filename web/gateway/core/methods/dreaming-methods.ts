@@ -52,7 +52,8 @@ export function dreamingMethods({
       const dreamer = await load();
       const target = await dreamer.openWorkspace(agentId);
       const { review } = dreamer.getPhases(target).phases;
-      const found = state === 'proposed' ? await review.pending() : (await review.history()).filter((each) => each.state !== 'proposed');
+      const found =
+        state === 'proposed' ? await review.pending() : (await review.history()).filter((promotion) => promotion.state !== 'proposed');
       const { toProposal } = await dreamerModule();
       return { agentId, workspace: target.name, proposals: found.slice(0, limit).map(toProposal), count: found.length };
     },

@@ -43,7 +43,7 @@ export const memoryMethods = ({
   const openMemory = async (agentId: string): Promise<MemoryManager> => (await memories.load()).getManager(agentId);
   const listMemories = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const requireMemory = async (agentId: string, id: string): Promise<MemoryEntry> => {
-    const found = (await listMemories(agentId)).find((each) => each.id === id);
+    const found = (await listMemories(agentId)).find((memory) => memory.id === id);
     if (!found) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
     return found;
   };

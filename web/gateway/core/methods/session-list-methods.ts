@@ -21,8 +21,8 @@ export const matchesFilters = (session: SessionRecord, { agentId, folder, tag, a
 
 /** Whether a session comes after the cursor in the order of the list. */
 function isAfterCursor({ updatedAt, key }: SessionRecord, cursor: string): boolean {
-  const [at = '', last = ''] = cursor.split(' ');
-  return updatedAt < Number(at) || (updatedAt === Number(at) && key > last);
+  const [lastUpdatedAt = '', lastKey = ''] = cursor.split(' ');
+  return updatedAt < Number(lastUpdatedAt) || (updatedAt === Number(lastUpdatedAt) && key > lastKey);
 }
 
 export const sessionListMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof sessionListContracts> => ({

@@ -158,13 +158,13 @@ export const sessionMethods = ({
       const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
       if (first < 0) throw new RpcError('NOT_FOUND', 'The session has changed since this `cursor`. Start the export again.');
       let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
-      let at = first;
-      for (; at < ordered.length && (at === first || content.length < MAX_EXPORT_CHARS); at++) {
-        const message = ordered[at];
+      let index = first;
+      for (; index < ordered.length && (index === first || content.length < MAX_EXPORT_CHARS); index++) {
+        const message = ordered[index];
         if (message) content += format === 'jsonl' ? toExportLine(message) : toMarkdown(message);
       }
       const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
-      return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[at]?.id ?? null };
+      return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[index]?.id ?? null };
     },
 
     'sessions.import': async ({ content, title, agentId, sessionId = crypto.randomUUID() }) => {

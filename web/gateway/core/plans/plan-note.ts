@@ -12,14 +12,14 @@ const toShortLine = (text: string): string => {
 
 /** The plan as a reminder in the system prompt of the agent that follows it. */
 export function formatPlanNote(plan: Plan): string {
-  const at = plan.currentStepIndex;
-  const from = Math.max(0, at - MAX_STEPS_BEFORE);
-  const to = Math.min(plan.steps.length, at + MAX_STEPS_AFTER + 1);
+  const currentIndex = plan.currentStepIndex;
+  const from = Math.max(0, currentIndex - MAX_STEPS_BEFORE);
+  const to = Math.min(plan.steps.length, currentIndex + MAX_STEPS_AFTER + 1);
   return [
     formatHeadline(plan),
     `Goal: ${toShortLine(plan.goal)}`,
     ...(from > 0 ? [`(${from} earlier steps are done)`] : []),
-    ...plan.steps.slice(from, to).map((step, index) => formatStep(step, from + index === at)),
+    ...plan.steps.slice(from, to).map((step, index) => formatStep(step, from + index === currentIndex)),
     ...(to < plan.steps.length ? [`(${plan.steps.length - to} more steps follow; plan_get shows them)`] : []),
   ].join('\n');
 }

@@ -15,8 +15,8 @@ const ALLOWED_TRANSITIONS: Readonly<Record<PlanStep['status'], readonly PlanStep
 /** Index of the running step, else of the failed one, else of the next one; the number of steps if all are done. */
 export function findCurrentIndex(steps: readonly PlanStep[]): number {
   for (const status of ['running', 'failed', 'pending'] as const) {
-    const at = steps.findIndex((step) => step.status === status);
-    if (at >= 0) return at;
+    const index = steps.findIndex((step) => step.status === status);
+    if (index >= 0) return index;
   }
   return steps.length;
 }
@@ -24,7 +24,7 @@ export function findCurrentIndex(steps: readonly PlanStep[]): number {
 export const getCurrentStep = ({ steps, currentStepIndex }: Plan): PlanStep | undefined => steps[currentStepIndex];
 
 export const createSteps = (descriptions: readonly string[], from: number): PlanStep[] =>
-  descriptions.map((description, at) => ({ id: `s${from + at + 1}`, description, status: 'pending' }));
+  descriptions.map((description, index) => ({ id: `s${from + index + 1}`, description, status: 'pending' }));
 
 /** Sets the status of a step, with the times that belong to it. */
 function setStepStatus({ completedAt: _, startedAt, ...step }: PlanStep, status: PlanStep['status'], now: number): PlanStep {
@@ -43,8 +43,8 @@ const updatePlan = (plan: Plan, steps: PlanStep[], status: Plan['status'], now: 
 
 /** Resumes the current step under a run. Clears the reason of an earlier pause. */
 export function startStep(plan: Plan, runId: string, now: number): Plan {
-  const steps = plan.steps.map((step, at) => {
-    if (at !== plan.currentStepIndex) return step;
+  const steps = plan.steps.map((step, index) => {
+    if (index !== plan.currentStepIndex) return step;
     const { result: _, ...rest } = step;
     return setStepStatus(rest, 'running', now);
   });
@@ -80,9 +80,9 @@ export function applyPlanChange(plan: Plan, change: PlanChange, runId: string, n
   // An unknown step is an error even if nothing would change: the caller may mean another plan.
   if (afterId !== undefined) requireStepIndex(steps, afterId);
   if (add) steps = insertSteps(steps, add, afterId);
-  const at = stepId === undefined ? steps.length : requireStepIndex(steps, stepId);
+  const stepIndex = stepId === undefined ? steps.length : requireStepIndex(steps, stepId);
   if (status !== undefined || result !== undefined || description !== undefined) {
-    steps = steps.map((step, index) => (index === at ? editStep(step, change, steps, now) : step));
+    steps = steps.map((step, index) => (index === stepIndex ? editStep(step, change, steps, now) : step));
   }
   const next = startNextStep(steps, plan.status, now);
   const goal = change.goal ?? plan.goal;
@@ -110,23 +110,23 @@ function editStep(step: PlanStep, { status, result, description }: PlanChange, s
 
 function insertSteps(steps: readonly PlanStep[], descriptions: readonly string[], after: string | undefined): PlanStep[] {
   if (steps.length + descriptions.length > MAX_PLAN_STEPS) fail(`A plan can have at most ${MAX_PLAN_STEPS} steps.`);
-  const at = after === undefined ? steps.length : requireStepIndex(steps, after) + 1;
+  const index = after === undefined ? steps.length : requireStepIndex(steps, after) + 1;
   const last = Math.max(0, ...steps.map(({ id }) => Number(id.slice(1)) || 0));
-  return steps.toSpliced(at, 0, ...createSteps(descriptions, last));
+  return steps.toSpliced(index, 0, ...createSteps(descriptions, last));
 }
 
 function requireStepIndex(steps: readonly PlanStep[], id: string): number {
-  const at = steps.findIndex((step) => step.id === id);
-  if (at < 0) throw new RpcError('NOT_FOUND', `No step with id "${id}". Steps: ${steps.map((step) => step.id).join(', ')}.`);
-  return at;
+  const index = steps.findIndex((step) => step.id === id);
+  if (index < 0) throw new RpcError('NOT_FOUND', `No step with id "${id}". Steps: ${steps.map((step) => step.id).join(', ')}.`);
+  return index;
 }
 
 /** In a running plan the next step starts when the one before it is done. */
 function startNextStep(steps: PlanStep[], previousStatus: Plan['status'], now: number): PlanStep[] {
   const idle = !steps.some(({ status }) => status === 'running' || status === 'failed');
   if (!idle || (previousStatus !== 'running' && previousStatus !== 'failed')) return steps;
-  const at = findCurrentIndex(steps);
-  return steps.map((step, index) => (index === at ? setStepStatus(step, 'running', now) : step));
+  const currentIndex = findCurrentIndex(steps);
+  return steps.map((step, index) => (index === currentIndex ? setStepStatus(step, 'running', now) : step));
 }
 
 function computePlanStatus(steps: readonly PlanStep[], previousStatus: Plan['status']): Plan['status'] {

@@ -51,7 +51,7 @@ const knownEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_stop') }),
   z.object({ type: z.literal('error'), error: failureSchema }),
 ]);
-const KNOWN_TYPES = new Set(knownEvent.options.map((each) => each.shape.type.value));
+const KNOWN_TYPES = new Set(knownEvent.options.map((option) => option.shape.type.value));
 const otherEvent = z
   .object({ type: z.string().refine((type) => !KNOWN_TYPES.has(type as never)) })
   .transform(({ type }) => ({ type: 'other' as const, name: type }));
@@ -168,11 +168,11 @@ export class AnthropicAssembler implements Assembler {
     if (stop_reason === 'refusal') this.#refusal = stop_details?.explanation || `${this.#provider} declined to answer for safety reasons.`;
   }
 
-  #begin(at: number, { type, text, thinking, data, id, name, input }: z.infer<typeof blockSchema>): ModelEvent[] {
+  #begin(blockIndex: number, { type, text, thinking, data, id, name, input }: z.infer<typeof blockSchema>): ModelEvent[] {
     // Some servers give all blocks the same index, and some repeat the start of a call with each piece.
-    if (id && this.#findBlock(at)?.id === id) return [];
+    if (id && this.#findBlock(blockIndex)?.id === id) return [];
     const partialBlock = {
-      ...{ index: at, type },
+      ...{ index: blockIndex, type },
       id: id ?? '',
       name: name ?? '',
       json: '',
@@ -188,8 +188,8 @@ export class AnthropicAssembler implements Assembler {
     return type === 'thinking' && thinking ? [{ type: 'reasoning', text: thinking }] : [];
   }
 
-  #delta(at: number, { type, text, thinking, signature, partial_json }: z.infer<typeof delta>): ModelEvent[] {
-    const partialBlock = this.#findBlock(at);
+  #delta(blockIndex: number, { type, text, thinking, signature, partial_json }: z.infer<typeof delta>): ModelEvent[] {
+    const partialBlock = this.#findBlock(blockIndex);
     if (!partialBlock) throw new ProviderError(`${this.#provider} sent an unexpected part of a response.`);
     switch (type) {
       case 'text_delta':
@@ -210,8 +210,8 @@ export class AnthropicAssembler implements Assembler {
     }
   }
 
-  #findBlock(at: number): PartialBlock | undefined {
-    return this.#blocks.findLast(({ index }) => index === at);
+  #findBlock(blockIndex: number): PartialBlock | undefined {
+    return this.#blocks.findLast(({ index }) => index === blockIndex);
   }
 
   #createCallingEvent(): ModelEvent {

@@ -148,6 +148,6 @@ function isInTurnWithoutThinking(messages: ModelRequest['messages']): boolean {
   // User messages right after tool results belong to the same turn.
   const end = messages.findLastIndex(({ role }) => role !== 'user');
   if (messages[end]?.role !== 'tool') return false;
-  const turn = messages.slice(messages.findLastIndex(({ role }, at) => role === 'user' && at < end) + 1, end);
+  const turn = messages.slice(messages.findLastIndex(({ role }, index) => role === 'user' && index < end) + 1, end);
   return turn.some(({ role, toolCalls, kept }) => role === 'assistant' && toolCalls?.length && !kept);
 }

@@ -52,11 +52,11 @@ export function chooseBreakpoints(request: ModelRequest): CacheBreakpoints {
     // Summary of the conversation's earlier part.
     messages.findLastIndex(({ role, cacheBreakpoint }) => cacheBreakpoint && role !== 'system'),
     // End of the previous request: providers look back only about 20 blocks for an entry, and a step with many calls has more.
-    messages.findLastIndex((message, at) => at < lastAnswerIndex && isInput(message)),
+    messages.findLastIndex((message, index) => index < lastAnswerIndex && isInput(message)),
   ];
   const from = typeof start === 'number' ? start : 0;
   const remaining = MAX_BREAKPOINTS - Number(breakpoints.tools) - Number(breakpoints.system !== undefined);
-  const indexes = [...new Set(candidates)].filter((at) => at >= from).slice(0, remaining);
+  const indexes = [...new Set(candidates)].filter((index) => index >= from).slice(0, remaining);
   return { ...breakpoints, messages: lifetimes(indexes.flatMap((at) => messages[at] ?? [])) };
 }
 
@@ -70,10 +70,10 @@ function findFirstCacheable({ model, messages, tools = [], spentTools = [] }: Mo
   if (length >= minTokens) return 'tools';
   for (const { role, content } of messages) if (role === 'system') length += toPlainText(content).length;
   if (length >= minTokens) return 'system';
-  for (const [at, { role, content, toolCalls }] of messages.entries()) {
+  for (const [index, { role, content, toolCalls }] of messages.entries()) {
     if (role === 'system') continue;
     length += getLength(content) + (toolCalls ? JSON.stringify(toolCalls).length : 0);
-    if (length >= minTokens) return at;
+    if (length >= minTokens) return index;
   }
   return messages.length;
 }
@@ -99,9 +99,9 @@ export function withoutBreakpoints(body: Record<string, unknown>): Record<string
   let found = false;
   const removeMarks = (value: unknown): unknown => {
     if (!Array.isArray(value)) return value;
-    return value.map((each: unknown) => {
-      if (typeof each !== 'object' || each === null) return each;
-      const { cache_control, ...rest } = { cache_control: undefined, ...each };
+    return value.map((item: unknown) => {
+      if (typeof item !== 'object' || item === null) return item;
+      const { cache_control, ...rest } = { cache_control: undefined, ...item };
       found ||= cache_control !== undefined;
       return 'content' in rest ? { ...rest, content: removeMarks(rest.content) } : rest;
     });

@@ -129,7 +129,7 @@ export class ChatAssembler implements Assembler {
     const { usage, choices, timings } = readChunk(this.#provider, data, { schema: chunkSchema, fault: readStreamFault });
     if (usage) this.#usage = readUsage(usage, timings) ?? this.#usage;
     this.#reasoningTokens = usage?.completion_tokens_details?.reasoning_tokens ?? this.#reasoningTokens;
-    const choice = choices?.find((each) => (each.index ?? 0) === 0);
+    const choice = choices?.find((item) => (item.index ?? 0) === 0);
     if (!choice) return [];
     const out = this.#delta(choice.delta ?? choice.message ?? {});
     // An unknown reason (`eos`, `end_turn`) still means that the model finished. vLLM and others report the text, or the token number, at
@@ -195,7 +195,7 @@ export class ChatAssembler implements Assembler {
     if (!call) {
       if (this.#calls.length >= MAX_CALLS || (index ?? 0) > MAX_CALLS)
         throw new ProviderError(`${this.#provider} sent too many tool calls.`);
-      const next = Math.max(-1, ...this.#calls.map((each) => each.index)) + 1;
+      const next = Math.max(-1, ...this.#calls.map((call) => call.index)) + 1;
       call = { index: index ?? next, id: id ?? '', name: '', args: '' };
       this.#calls.push(call);
     }

@@ -89,7 +89,7 @@ export class GoogleAssembler implements Assembler {
     }
     if (usageMetadata) this.#usage = toUsage(usageMetadata);
     if (promptFeedback?.blockReason) this.#setRefusal('request', promptFeedback.blockReason, promptFeedback.blockReasonMessage);
-    const candidate = candidates?.find((each) => (each.index ?? 0) === 0);
+    const candidate = candidates?.find((item) => (item.index ?? 0) === 0);
     if (!candidate) return [];
     const out = (candidate.content?.parts ?? []).flatMap((part) => this.#readPart(part));
     const reason = candidate.finishReason;

@@ -33,7 +33,10 @@ export const isLocalKind = (kind: ProviderKind): boolean => kind === 'ollama' ||
 export function detectVendor(kind: ProviderKind, baseUrl: string): ProviderKind {
   if (kind !== 'openai-compatible') return kind;
   const origin = URL.parse(baseUrl)?.origin;
-  return listProviderKinds().find((each) => each.needsKey && each.baseUrl !== null && new URL(each.baseUrl).origin === origin)?.id ?? kind;
+  return (
+    listProviderKinds().find((kindInfo) => kindInfo.needsKey && kindInfo.baseUrl !== null && new URL(kindInfo.baseUrl).origin === origin)
+      ?.id ?? kind
+  );
 }
 
 /** Base URL of a provider's configuration; undefined if neither it nor its kind has one. */

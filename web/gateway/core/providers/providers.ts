@@ -170,7 +170,7 @@ export class Providers {
       ...(tracked.baseUrl === undefined ? {} : { baseUrl: tracked.baseUrl }),
       ...(tracked.isDiscovered ? { discovered: true } : {}),
       ...(tracked.message === undefined ? {} : { message: tracked.message }),
-      ...this.#toResting(tracked),
+      ...this.#toRestingField(tracked),
     }));
   }
 
@@ -209,8 +209,8 @@ export class Providers {
       const tracked = await this.#findProvider(model.slice(0, slash), signal);
       if (tracked) return this.#route(tracked, model.slice(slash + 1));
     }
-    const entry = (await this.list({ signal })).find((each) => each.model_id === model);
-    const known = entry && this.#listAll().find((each) => each.provider.id === entry.provider);
+    const entry = (await this.list({ signal })).find((listed) => listed.model_id === model);
+    const known = entry && this.#listAll().find((candidate) => candidate.provider.id === entry.provider);
     if (!known) throw createNotFoundError(`No model with key "${model}". Call models.list to list the available models.`);
     return this.#route(known, model);
   }
@@ -220,9 +220,9 @@ export class Providers {
     return this.#configured.find(({ vendor }) => vendor !== undefined && kinds.includes(vendor))?.provider;
   }
 
-  #toResting({ breaker }: TrackedProvider): Pick<ProviderEntry, 'resting'> {
-    const rest = breaker?.pauseState;
-    return rest ? { resting: { failures: rest.failures, until: this.#options.clock.now() + rest.leftMs } } : {};
+  #toRestingField({ breaker }: TrackedProvider): Pick<ProviderEntry, 'resting'> {
+    const pause = breaker?.pauseState;
+    return pause ? { resting: { failures: pause.failures, until: this.#options.clock.now() + pause.leftMs } } : {};
   }
 
   #listAll(): TrackedProvider[] {
@@ -260,10 +260,12 @@ export class Providers {
   async #update({ refresh = false, signal }: { refresh?: boolean | undefined; signal?: AbortSignal | undefined }): Promise<void> {
     const tracked = [this.#guide, ...this.#configured];
     await Promise.all([
-      ...tracked.map((each) => this.#refreshModels(each, refresh, signal)),
+      ...tracked.map((provider) => this.#refreshModels(provider, refresh, signal)),
       // Always refreshed: reads the bridge's disk and the browser's storage, where models come and go.
-      ...this.#local.map((each) => this.#refreshModels(each, true, signal)),
-      this.#discover(refresh, signal).then(() => Promise.all(this.#discovered.map((each) => this.#refreshModels(each, refresh, signal)))),
+      ...this.#local.map((provider) => this.#refreshModels(provider, true, signal)),
+      this.#discover(refresh, signal).then(() =>
+        Promise.all(this.#discovered.map((provider) => this.#refreshModels(provider, refresh, signal))),
+      ),
     ]);
   }
 
@@ -271,8 +273,8 @@ export class Providers {
     return this.#options.localServers ?? LOCAL_SERVERS;
   }
 
-  #isFresh(at: number | undefined): boolean {
-    return at !== undefined && this.#options.clock.monotonic() - at < LIST_MAX_AGE_MS;
+  #isFresh(listedAt: number | undefined): boolean {
+    return listedAt !== undefined && this.#options.clock.monotonic() - listedAt < LIST_MAX_AGE_MS;
   }
 
   async #discover(refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
@@ -323,8 +325,8 @@ export class Providers {
 
   async #createEntry({ provider, vendor }: TrackedProvider, listed: ListedModel): Promise<ModelEntry> {
     const free = vendor === undefined;
-    const tracked = free || vendor === 'openai-compatible' ? undefined : (await loadTable())?.findModel(vendor, listed.id);
-    return toModelEntry(provider.id, listed, tracked, free);
+    const tableEntry = free || vendor === 'openai-compatible' ? undefined : (await loadTable())?.findModel(vendor, listed.id);
+    return toModelEntry(provider.id, listed, tableEntry, free);
   }
 
   #track(config: ProviderConfig & { baseUrl: string }, discovered: boolean): TrackedProvider {

@@ -58,7 +58,7 @@ export function createQueries(message: string, turns: readonly Turn[], config: A
     .map(({ role, text }) => ({ text: clipMiddle(text, role === 'user' ? MAX_QUERY_CHARS : MAX_REPLY_CHARS), latest: false }));
   const list = [{ text: clipMiddle(message, MAX_QUERY_CHARS), latest: true }, ...earlier];
   // Duplicates are queried once.
-  return { mode, fallback, list: list.filter((each, index) => each.text !== '' && isFirst(each, index, list)) };
+  return { mode, fallback, list: list.filter((query, index) => query.text !== '' && isFirst(query, index, list)) };
 }
 
 const isFirst = ({ text }: RecallQuery, index: number, all: readonly RecallQuery[]): boolean =>

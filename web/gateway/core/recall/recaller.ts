@@ -198,11 +198,11 @@ async function scoreMemories(
   for (const question of questions) {
     const isEmpty = createEmptyWordFilter(question);
     const withoutEmpty = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
-    for (const each of await search.search(question.text, MAX_RESULTS, signal)) {
-      const reasons = { ...each.why, words: withoutEmpty(each.why.words), beside: withoutEmpty(each.why.beside) };
-      const relevance = computeRelevance({ ...each, why: reasons }, policy) * (question.latest ? 1 : policy.context);
-      if (relevance <= (best.get(each.id)?.relevance ?? 0)) continue;
-      best.set(each.id, { ...each, why: reasons, relevance });
+    for (const hit of await search.search(question.text, MAX_RESULTS, signal)) {
+      const reasons = { ...hit.why, words: withoutEmpty(hit.why.words), beside: withoutEmpty(hit.why.beside) };
+      const relevance = computeRelevance({ ...hit, why: reasons }, policy) * (question.latest ? 1 : policy.context);
+      if (relevance <= (best.get(hit.id)?.relevance ?? 0)) continue;
+      best.set(hit.id, { ...hit, why: reasons, relevance });
     }
     signal.throwIfAborted();
   }

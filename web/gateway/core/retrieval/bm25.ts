@@ -43,13 +43,13 @@ export class Bm25<T> {
   }
 
   add(doc: T, fields: string | readonly DocumentField[]): void {
-    const at = this.#entries.length;
+    const index = this.#entries.length;
     let length = 0;
     for (const { text, weight = 1 } of typeof fields === 'string' ? [{ text: fields }] : fields) {
       for (const term of tokenize(text)) {
         let posting = this.#postings.get(term);
         if (!posting) this.#postings.set(term, (posting = new Map()));
-        posting.set(at, (posting.get(at) ?? 0) + weight);
+        posting.set(index, (posting.get(index) ?? 0) + weight);
         length += weight;
       }
     }
@@ -67,21 +67,21 @@ export class Bm25<T> {
       const posting = this.#postings.get(term);
       const weight = this.#idf(posting?.size ?? 0);
       total += weight;
-      for (const [at, count] of posting ?? []) {
-        const length = this.#entries[at]?.length ?? mean;
+      for (const [index, count] of posting ?? []) {
+        const length = this.#entries[index]?.length ?? mean;
         const part = (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / mean));
-        const sum = scores.get(at);
+        const sum = scores.get(index);
         if (sum) {
           sum.score += part;
           sum.matched += weight;
-        } else scores.set(at, { score: part, matched: weight });
+        } else scores.set(index, { score: part, matched: weight });
       }
     }
     return [...scores]
       .sort(([a, { score: x }], [b, { score: y }]) => y - x || a - b)
       .slice(0, limit)
-      .flatMap(([at, { score, matched }]) => {
-        const entry = this.#entries[at];
+      .flatMap(([index, { score, matched }]) => {
+        const entry = this.#entries[index];
         return entry ? [{ doc: entry.doc, score, coverage: matched / total }] : [];
       });
   }

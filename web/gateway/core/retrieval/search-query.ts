@@ -96,15 +96,15 @@ export function hasPhrases(phrases: readonly string[], text: string): boolean {
   if (phrases.length === 0) return true;
   const line = foldLine(text);
   return phrases.every((phrase) => {
-    let at = line.indexOf(phrase);
-    while (at !== -1 && (isWithin(line, at) || isWithin(line, at + phrase.length))) at = line.indexOf(phrase, at + 1);
-    return at !== -1;
+    let index = line.indexOf(phrase);
+    while (index !== -1 && (isWithin(line, index) || isWithin(line, index + phrase.length))) index = line.indexOf(phrase, index + 1);
+    return index !== -1;
   });
 }
 
 /** Whether a position is inside a word. */
-function isWithin(line: string, at: number): boolean {
-  const [before] = [...line.slice(Math.max(0, at - 2), at)].slice(-1);
-  const [after] = line.slice(at, at + 2);
+function isWithin(line: string, index: number): boolean {
+  const [before] = [...line.slice(Math.max(0, index - 2), index)].slice(-1);
+  const [after] = line.slice(index, index + 2);
   return before !== undefined && after !== undefined && SPACED_WORD.test(before) && SPACED_WORD.test(after);
 }

@@ -51,12 +51,13 @@ function findBestWindow(spans: readonly Span[], length: number): number {
 }
 
 /** The next word boundary, if one is near. */
-function findWordStart(text: string, at: number): number {
-  if (at === 0) return 0;
-  const space = text.slice(at, at + 20).search(/\s\S/u);
-  if (space >= 0) return at + space + 1;
-  return isCut(text, at) ? at + 1 : at;
+function findWordStart(text: string, index: number): number {
+  if (index === 0) return 0;
+  const space = text.slice(index, index + 20).search(/\s\S/u);
+  if (space >= 0) return index + space + 1;
+  return isCut(text, index) ? index + 1 : index;
 }
 
 /** Whether a position is inside a surrogate pair. */
-const isCut = (text: string, at: number): boolean => /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1));
+const isCut = (text: string, index: number): boolean =>
+  /[\udc00-\udfff]/.test(text.charAt(index)) && /[\ud800-\udbff]/.test(text.charAt(index - 1));

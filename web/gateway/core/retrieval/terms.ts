@@ -27,9 +27,9 @@ export function forEachTerm(text: string, onTerm: (term: string, start: number, 
     if (ASCII.test(word)) onTerm(word.toLowerCase().slice(0, MAX_TERM_CHARS), index, index + word.length);
     else if (!PAIRED.test(word)) forEachPlain(word, index, onTerm);
     else {
-      for (const { 0: run, index: at } of word.matchAll(PAIRED_RUN)) {
-        if (PAIRED.test(run)) forEachPair(run, index + at, onTerm);
-        else forEachPlain(run, index + at, onTerm);
+      for (const { 0: run, index: offset } of word.matchAll(PAIRED_RUN)) {
+        if (PAIRED.test(run)) forEachPair(run, index + offset, onTerm);
+        else forEachPlain(run, index + offset, onTerm);
       }
     }
   }
@@ -37,7 +37,7 @@ export function forEachTerm(text: string, onTerm: (term: string, start: number, 
 
 function forEachPlain(word: string, index: number, onTerm: (term: string, start: number, end: number) => void): void {
   if (!SEGMENTED.test(word)) return emitWord(word, index, onTerm);
-  for (const { segment, index: at } of segmentWords(word)) emitWord(segment, index + at, onTerm);
+  for (const { segment, index: offset } of segmentWords(word)) emitWord(segment, index + offset, onTerm);
 }
 
 /** Folding may expand a character (`½`, `ﬁ`), also to characters that are not letters. */
@@ -47,10 +47,10 @@ function emitWord(word: string, index: number, onTerm: (term: string, start: num
 
 function forEachPair(run: string, index: number, onTerm: (term: string, start: number, end: number) => void): void {
   const chars = [...run];
-  let at = index;
+  let position = index;
   chars.forEach((char, i) => {
     const next = chars[i + 1] ?? '';
-    onTerm(fold(char + next), at, at + char.length + next.length);
-    at += char.length;
+    onTerm(fold(char + next), position, position + char.length + next.length);
+    position += char.length;
   });
 }

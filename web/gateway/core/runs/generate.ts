@@ -146,11 +146,11 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const count = async (key: string, usage: Usage): Promise<void> => {
     contextTokens = usage.totalTokens;
     const priced = await run.models.addCost(key, usage);
-    const share = shares.findIndex((each) => each.key === key);
+    const share = shares.findIndex((share) => share.key === key);
     const [before] = share === -1 ? [] : shares.splice(share, 1);
     shares.push({ key, usage: before ? sumUsage(before.usage, priced) : priced });
   };
-  const total = (): Usage => shares.map((each) => each.usage).reduce(sumUsage);
+  const total = (): Usage => shares.map((share) => share.usage).reduce(sumUsage);
   for (let step = 1; ; step++) {
     const last = step >= maxSteps;
     const stepInput = last

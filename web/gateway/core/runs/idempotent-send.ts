@@ -15,7 +15,7 @@ export async function resolveIdempotentSend(
   { messages, sessions }: Vault,
   request: RunRequest,
   key: string,
-  at: number,
+  now: number,
   createPosition: (messageId: string) => Promise<RunPosition>,
 ): Promise<RunPosition | RunResult> {
   const { idempotencyKey, principal, sessionId } = request;
@@ -23,7 +23,7 @@ export async function resolveIdempotentSend(
   const id = await computeMessageId(principal, key, idempotencyKey);
   const [user, session] = await Promise.all([messages.get(id), sessions.get(key)]);
   if (!user) return createPosition(id);
-  if (!session || at - user.timestamp > RETENTION_MS) return createPosition(crypto.randomUUID());
+  if (!session || now - user.timestamp > RETENTION_MS) return createPosition(crypto.randomUUID());
   const branch = await messages.branch(key, { limit: MAX_MESSAGES });
   const reply = findReply(id, branch.messages);
   if (!reply?.usage || reply.runId === undefined) return { session, message: null, user };
@@ -42,9 +42,9 @@ export const computeMessageId = async (principal: string, key: string, idempoten
 
 /** The complete reply to a message of the branch: the last message before the user's next one. */
 export function findReply(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
-  const at = branch.findIndex((message) => message.id === id);
-  if (at < 0) return undefined;
-  const below = branch.slice(at + 1);
+  const index = branch.findIndex((message) => message.id === id);
+  if (index < 0) return undefined;
+  const below = branch.slice(index + 1);
   const next = below.findIndex(({ role }) => role === 'user');
   const reply = below.slice(0, next < 0 ? undefined : next).at(-1);
   return reply && !reply.aborted && !reply.interrupted && !reply.error ? reply : undefined;

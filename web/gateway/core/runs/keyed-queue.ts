@@ -47,24 +47,24 @@ export class KeyedQueue<T> {
   /** Removes a queued item: its `run` rejects with `reason`. False if it is not queued. */
   remove(key: string, item: T, reason: unknown): boolean {
     const queue = this.#queues.get(key) ?? [];
-    const at = queue.findIndex((entry) => entry.item === item);
-    if (at < 1) return false;
-    for (const { ready } of queue.splice(at, 1)) ready.reject(reason);
+    const index = queue.findIndex((entry) => entry.item === item);
+    if (index < 1) return false;
+    for (const { ready } of queue.splice(index, 1)) ready.reject(reason);
     return true;
   }
 
   async #enqueue<R>(key: string, entry: QueueEntry<T>, work: () => Promise<R>): Promise<R> {
     let queue = this.#queues.get(key);
     if (!queue) this.#queues.set(key, (queue = []));
-    const lastAhead = queue.findLastIndex((each, at) => at === 0 || each.isPriority);
+    const lastAhead = queue.findLastIndex((entry, index) => index === 0 || entry.isPriority);
     queue.splice(entry.isPriority ? lastAhead + 1 : queue.length, 0, entry);
     queue[0]?.ready.resolve();
     try {
       await entry.ready.promise;
       return await work();
     } finally {
-      const at = queue.indexOf(entry);
-      if (at !== -1) queue.splice(at, 1);
+      const index = queue.indexOf(entry);
+      if (index !== -1) queue.splice(index, 1);
       queue[0]?.ready.resolve();
       if (queue.length === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
       if (this.#queues.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();

@@ -146,10 +146,10 @@ export class RemoteRuns {
     const sendAbort = async ({ id, executor }: RunRecord): Promise<boolean> =>
       executor !== undefined && sync !== undefined && (await sync.signal(executor, { type: 'abort', runId: id }).catch(() => false));
     const delivered = await Promise.all(runs.map(sendAbort));
-    runs.forEach(({ id }, at) => delivered[at] || this.#pendingAborts.add(id));
+    runs.forEach(({ id }, index) => delivered[index] || this.#pendingAborts.add(id));
     if (delivered.includes(false)) await this.#check();
     await all;
-    return runs.filter(({ id }, at) => delivered[at] || !this.#runs.has(id)).map(({ id }) => id);
+    return runs.filter(({ id }, index) => delivered[index] || !this.#runs.has(id)).map(({ id }) => id);
   }
 
   async #abortOnAllHosts(sessionKey: string): Promise<void> {

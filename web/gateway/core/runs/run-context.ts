@@ -7,8 +7,8 @@ import type { AgentNotes, RecallResult } from './run-types.ts';
 
 /** The line with the current time for a model. */
 export function formatTimeContext(now: number, timeZone: string): string {
-  const at = new Date(now).toLocaleString('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
-  return `Current date and time: ${at} (${timeZone}).`;
+  const localTime = new Date(now).toLocaleString('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
+  return `Current date and time: ${localTime} (${timeZone}).`;
 }
 
 interface ContextParts {

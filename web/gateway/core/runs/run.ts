@@ -125,11 +125,11 @@ export class Run {
     try {
       // Waits for another host's run in this session. If aborted during that time, the run has not started and leaves nothing.
       await this.#deps.remoteRuns.waitUntilEnded(this.#key, this.#abort.signal);
-      const at = this.#deps.clock.now();
-      this.#startedAt = at;
-      const found = await this.#getPosition(at);
+      const now = this.#deps.clock.now();
+      this.#startedAt = now;
+      const found = await this.#getPosition(now);
       if ('completed' in found) return found;
-      position = await this.#start(found, at);
+      position = await this.#start(found, now);
       const usage = await this.#answer(position);
       const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#transcript.stepText, usage });
       await this.#store('done', messages);

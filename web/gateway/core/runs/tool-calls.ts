@@ -54,9 +54,9 @@ export async function* runCalls(calls: readonly RequestedCall[], run: CallRunner
       wake();
     });
   }
-  for (let at = 0; at < calls.length; at++) {
-    if (settled.length <= at) await new Promise<void>((resolve) => (wake = resolve));
-    const done = settled[at];
+  for (let index = 0; index < calls.length; index++) {
+    if (settled.length <= index) await new Promise<void>((resolve) => (wake = resolve));
+    const done = settled[index];
     if (done) yield done;
   }
 }

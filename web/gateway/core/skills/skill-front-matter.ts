@@ -96,9 +96,9 @@ export async function parseSkill(folder: string, text: string): Promise<SkillMet
     license,
     compatibility,
     userInvocable: parsed.data['user-invocable'] ?? true,
-    programs: [...new Set(needs.flatMap((each) => each?.bins ?? []))],
-    anyOf: needs.flatMap((each) => (each?.anyBins?.length ? [each.anyBins] : [])),
-    variables: [...new Set(needs.flatMap((each) => each?.env ?? []))],
+    programs: [...new Set(needs.flatMap((need) => need?.bins ?? []))],
+    anyOf: needs.flatMap((need) => (need?.anyBins?.length ? [need.anyBins] : [])),
+    variables: [...new Set(needs.flatMap((need) => need?.env ?? []))],
     systems: [...new Set((metadata?.openclaw?.os ?? metadata?.os ?? []).map(toSystem))],
   };
 }

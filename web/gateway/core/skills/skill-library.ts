@@ -79,7 +79,7 @@ export class SkillLibrary {
   /** Skills of an agent by name. Those of its workspace take precedence over the bridge's, which may be cached for some seconds. */
   async listForAgent(agent: Agent, signal?: AbortSignal): Promise<Skill[]> {
     const found = [...(await this.#listWorkspaceSkills(getWorkspaceName(agent))), ...(await this.#listBridgeSkillsCached(signal))];
-    const preferred = found.filter(({ folder }, at) => found.findIndex((other) => other.folder === folder) === at);
+    const preferred = found.filter(({ folder }, index) => found.findIndex((other) => other.folder === folder) === index);
     return this.#checkRequirements(preferred, signal);
   }
 

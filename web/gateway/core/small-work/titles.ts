@@ -62,13 +62,13 @@ export class Titles {
     if (!session || branch.more || question?.role !== 'user' || !reply || replies.length > 1) return undefined;
     const others = await Promise.all((branch.versions[question.id] ?? []).map((id) => vault.messages.get(id)));
     // The first words may come from a message that was edited since.
-    if (![question, ...others].some((each) => each && toFirstTitle(toWords(each)) === session.title)) return undefined;
+    if (![question, ...others].some((text) => text && toFirstTitle(toWords(text)) === session.title)) return undefined;
     const message = toPlainText(question.content).trim();
     const sources = getMessageSources(question);
     const own = getAttachmentSources(question);
     if (message === '' || sources.some((source) => !own.includes(source))) return undefined;
     // Titles are shown in many places and have no label, so they are never based on content that may come from outside.
-    const isTainted = branch.messages.some((each) => getMessageSources(each).length > 0);
+    const isTainted = branch.messages.some((message) => getMessageSources(message).length > 0);
     return { title: session.title, prompt: toTitlePrompt(message, isTainted ? undefined : toPlainText(reply.content)) };
   }
 

@@ -4,8 +4,8 @@
 export function isNewerVersion(version: string, reference: string): boolean {
   const [a, b] = [parseVersion(version), parseVersion(reference)];
   if (!a || !b) return false;
-  for (const [at, number] of a.numbers.entries()) {
-    const other = b.numbers[at] ?? 0;
+  for (const [index, number] of a.numbers.entries()) {
+    const other = b.numbers[index] ?? 0;
     if (number !== other) return number > other;
   }
   // A prerelease precedes its release.

@@ -104,9 +104,9 @@ const toCamelCaseMembers = (fields: Record<string, unknown>): Record<string, unk
 /** Parses JSON Lines one by one. `read` throws an Error for an invalid object, which is reported and skipped. */
 export function forEachJsonLine(path: string, text: string, read: (fields: Record<string, unknown>) => void): LineProblem[] {
   const problems: LineProblem[] = [];
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue;
-    const report = (problem: string): void => void problems.push({ path, line: at + 1, problem, text: line.slice(0, MAX_SHOWN_CHARS) });
+    const report = (problem: string): void => void problems.push({ path, line: index + 1, problem, text: line.slice(0, MAX_SHOWN_CHARS) });
     let value: unknown;
     try {
       value = JSON.parse(line.replace(/^\uFEFF/, ''));

@@ -20,18 +20,18 @@ export function removeClaims(body: string): string {
   const masked = maskCode(text).split('\n');
   const result: string[] = [];
   let hasPlaceholder = false;
-  for (let at = 0; at < lines.length; at++) {
+  for (let index = 0; index < lines.length; index++) {
     // A block that is never closed is not a block: the text after it is the user's.
-    const end = BEGIN_LINE.test(masked[at] ?? '')
-      ? masked.findIndex((line, i) => i > at && (END_LINE.test(line) || BEGIN_LINE.test(line)))
+    const end = BEGIN_LINE.test(masked[index] ?? '')
+      ? masked.findIndex((line, i) => i > index && (END_LINE.test(line) || BEGIN_LINE.test(line)))
       : -1;
     if (end < 0 || !END_LINE.test(masked[end] ?? '')) {
-      result.push(lines[at] ?? '');
+      result.push(lines[index] ?? '');
       continue;
     }
     if (!hasPlaceholder) result.push(CLAIMS_PLACEHOLDER);
     hasPlaceholder = true;
-    at = end;
+    index = end;
   }
   return result.join('\n');
 }

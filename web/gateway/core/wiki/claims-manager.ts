@@ -84,7 +84,7 @@ export class ClaimsManager {
     confidence?: number,
   ): Promise<Claim> {
     return this.#change(async () => {
-      const at = this.#now();
+      const now = this.#now();
       const id = this.#newId();
       const claim = new Claim({
         id,
@@ -93,10 +93,10 @@ export class ClaimsManager {
         evidence: toEvidence(evidence),
         tags,
         confidence,
-        createdAt: at,
-        updatedAt: at,
+        createdAt: now,
+        updatedAt: now,
       });
-      return await this.#write([], { event: ClaimEvent.ADDED, at, claim });
+      return await this.#write([], { event: ClaimEvent.ADDED, at: now, claim });
     });
   }
 
@@ -157,11 +157,20 @@ export class ClaimsManager {
     return this.#change(async () => {
       const old = requireActive(getLatest(await this.#historyOf(oldId)).claim);
       const reason = requireSentence(rationale, 'The rationale');
-      const at = this.#now();
+      const now = this.#now();
       const { pagePath, tags, confidence } = old;
-      const fields = { id: this.#newId(), pagePath, text, evidence: toEvidence(evidence), tags, confidence, createdAt: at, updatedAt: at };
+      const fields = {
+        id: this.#newId(),
+        pagePath,
+        text,
+        evidence: toEvidence(evidence),
+        tags,
+        confidence,
+        createdAt: now,
+        updatedAt: now,
+      };
       // The first line of the new claim also implies the change of the old one, so that one write is enough.
-      return await this.#write([], { event: ClaimEvent.ADDED, at, why: reason, claim: new Claim({ ...fields, supersedes: old.id }) });
+      return await this.#write([], { event: ClaimEvent.ADDED, at: now, why: reason, claim: new Claim({ ...fields, supersedes: old.id }) });
     });
   }
 
@@ -293,11 +302,11 @@ export class ClaimsManager {
     reason?: string,
     counterEvidence: readonly Evidence[] = [],
   ): Promise<Claim> {
-    const at = this.#now();
-    const claim = new Claim({ ...getLatest(history).claim, ...set, updatedAt: at });
+    const now = this.#now();
+    const claim = new Claim({ ...getLatest(history).claim, ...set, updatedAt: now });
     return this.#write(history, {
       event,
-      at,
+      at: now,
       ...(reason !== undefined && { why: reason }),
       ...(counterEvidence.length > 0 && { against: counterEvidence }),
       claim,
@@ -312,7 +321,7 @@ export class ClaimsManager {
     await this.#workspace.update(path, (before = '') => {
       if (history.length === 0 && before !== '') throw new RpcError('ALREADY_EXISTS', `A claim with id "${claim.id}" already exists.`);
       const storedLines = parseClaimFile(path, claim.id, before).changes.map(formatChange);
-      if (storedLines.some((line, at) => line !== lines[at])) {
+      if (storedLines.some((line, index) => line !== lines[index])) {
         this.#files.forget(path);
         throw new ClaimChangedError();
       }

@@ -69,7 +69,7 @@ export function compareHistories(
   if (!localHistory || localHistory.length === 0) return 'new';
   const [localLines, importedLines] = [localHistory.map(toLine), importedHistory.map(toLine)];
   const sharedCount = Math.min(localLines.length, importedLines.length);
-  if (localLines.slice(0, sharedCount).every((line, at) => line === importedLines[at]))
+  if (localLines.slice(0, sharedCount).every((line, index) => line === importedLines[index]))
     return importedLines.length > localLines.length ? 'longer' : 'same';
   // A line without a history only contains the current state.
   const [firstImported, lastLocal] = [importedHistory[0], localHistory.at(-1)];

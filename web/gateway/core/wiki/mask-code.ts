@@ -26,14 +26,14 @@ function maskCodeSpans(line: string): string {
   const closing = new Map<number, number>();
   // Last to first, so that the next run of the same length is known.
   const next = runs.map(() => -1);
-  for (let at = runs.length - 1; at >= 0; at--) {
-    const { length = 0, index = 0 } = runs[at] ?? {};
-    next[at] = closing.get(length) ?? -1;
+  for (let runIndex = runs.length - 1; runIndex >= 0; runIndex--) {
+    const { length = 0, index = 0 } = runs[runIndex] ?? {};
+    next[runIndex] = closing.get(length) ?? -1;
     closing.set(length, index);
   }
   let [text, end] = ['', 0];
-  for (const [at, { length, index }] of runs.entries()) {
-    const close = next[at] ?? -1;
+  for (const [runIndex, { length, index }] of runs.entries()) {
+    const close = next[runIndex] ?? -1;
     if (index < end || close < 0) continue;
     text += line.slice(end, index) + ' '.repeat(close + length - index);
     end = close + length;

@@ -48,7 +48,7 @@ export const createWikiHandlers = (
     if (!page) throw createNoPageError(path);
     const { files, backlinks } = await vault.graph();
     const targets = new LinkTargets(
-      [...files.values()].map(({ page: { path: at, title, aliases = [] } }) => ({ path: at, title, aliases })),
+      [...files.values()].map(({ page: { path: pagePath, title, aliases = [] } }) => ({ path: pagePath, title, aliases })),
     );
     return {
       ...(await labels.getLinkOrigins('file', `${workspace}/${WIKI_FOLDER}/${page.path}`)),

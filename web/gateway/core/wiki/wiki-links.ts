@@ -26,11 +26,11 @@ const MARKDOWN_LINKS = new RegExp(MARKDOWN_LINK_PATTERN, 'g');
 /** The links in the text of the page at `from`, line by line, ignoring code. */
 export function findLinks(markdown: string, from: string): WikiLink[] {
   const links: WikiLink[] = [];
-  for (const [at, line] of maskCode(markdown).split('\n').entries()) {
+  for (const [index, line] of maskCode(markdown).split('\n').entries()) {
     if (line.includes(']('))
       for (const [, destination = ''] of line.matchAll(MARKDOWN_LINKS)) {
         const page = toPageTarget(destination, from);
-        if (page) links.push({ ...page, embedded: false, line: at + 1 });
+        if (page) links.push({ ...page, embedded: false, line: index + 1 });
       }
     if (!line.includes('[[')) continue;
     for (const [, mark, target = '', heading, alias] of line.matchAll(LINK)) {
@@ -43,7 +43,7 @@ export function findLinks(markdown: string, from: string): WikiLink[] {
         ...(headings.length > 0 && { heading: headings.join('#').trim() }),
         ...(alias !== undefined && { alias: alias.trim() }),
         embedded: mark === '!',
-        line: at + 1,
+        line: index + 1,
       });
     }
   }

@@ -92,8 +92,8 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       async run({ path: name, offset, limit }, context) {
         const { vault } = await getOwnWiki(context);
         if (name === undefined) {
-          const pages = (await filterReviewed(await vault.listPages(), context)).map(({ path: at, title, claims }) => ({
-            path: at,
+          const pages = (await filterReviewed(await vault.listPages(), context)).map(({ path: pagePath, title, claims }) => ({
+            path: pagePath,
             title,
             claims: claims.length,
           }));

@@ -53,8 +53,8 @@ export class FileVersions {
   /** Newest first. */
   async list(workspace: string, path?: string): Promise<FileVersion[]> {
     const versions = await this.#listVersions(workspace, path);
-    return versions.map(({ id, path: of, size, modifiedAt, at, toolCallId }) => {
-      return { id, path: of, size, modifiedAt, at, ...(toolCallId === undefined ? {} : { toolCallId }) };
+    return versions.map(({ id, path, size, modifiedAt, at, toolCallId }) => {
+      return { id, path, size, modifiedAt, at, ...(toolCallId === undefined ? {} : { toolCallId }) };
     });
   }
 

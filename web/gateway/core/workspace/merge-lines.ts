@@ -32,19 +32,19 @@ function parseLine(text: string): z.output<typeof timedLine> | undefined {
 function getLineTime(text: string): number {
   const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken: messages } = parseLine(text) ?? {};
   const times = [at, startedAt, finishedAt, createdAt, messages?.until, ...recalls.map((recall) => recall.at)];
-  return Math.max(-Infinity, ...times.filter((each) => typeof each === 'number'));
+  return Math.max(-Infinity, ...times.filter((value) => typeof value === 'number'));
 }
 
 /** Of duplicate lines the last counts, as for readers of the file. */
 function parseLines(file: string): TimedLine[] {
-  let at = -Infinity;
+  let latest = -Infinity;
   const lines = new Map<string, TimedLine>();
   for (const line of file.split(/\r?\n/)) {
     const text = line.replace(/^\uFEFF/, '');
     if (text.trim() === '') continue;
-    at = Math.max(at, getLineTime(text));
+    latest = Math.max(latest, getLineTime(text));
     lines.delete(text);
-    lines.set(text, { text, at });
+    lines.set(text, { text, at: latest });
   }
   return [...lines.values()];
 }
@@ -89,8 +89,8 @@ function keepNewestRuns(lines: readonly string[]): string[] {
     if (run.finishedAt >= (newest.get(id)?.finishedAt ?? -1)) newest.set(id, run);
     return id;
   });
-  return lines.filter((line, at) => {
-    const id = runs[at];
+  return lines.filter((line, index) => {
+    const id = runs[index];
     return id === undefined || newest.get(id)?.line === line;
   });
 }

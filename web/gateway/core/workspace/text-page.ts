@@ -4,7 +4,7 @@ export function getTextPage(
   offset: number,
   limit: number,
 ): { content: string; offset: number; nextOffset: number | null; chars: number } {
-  const isLow = (at: number): boolean => at > 0 && at < text.length && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+  const isLow = (index: number): boolean => index > 0 && index < text.length && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
   const from = isLow(offset) ? offset - 1 : offset;
   let end = Math.min(text.length, from + limit);
   // A limit of half a pair must still make progress.

@@ -63,7 +63,7 @@ class WordScore {
   constructor(weight: number, norms: Float64Array) {
     this.#weight = weight;
     this.#norms = norms;
-    this.#table = Float64Array.from({ length: 64 * MAX_TABLED_COUNT }, (_, at) => this.#compute((at >> 6) + 1, at & 63));
+    this.#table = Float64Array.from({ length: 64 * MAX_TABLED_COUNT }, (_, index) => this.#compute((index >> 6) + 1, index & 63));
   }
 
   get(times: number, length: number): number {

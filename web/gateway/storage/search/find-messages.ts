@@ -129,9 +129,9 @@ async function lookUpQuery(
     weights: scoring.weights,
     async each(match) {
       const slicer = new TimeSlicer();
-      for (const [at, source] of sources.entries()) {
+      for (const [index, source] of sources.entries()) {
         const { session } = source.columns;
-        forEachMatch(source, termsBySource[at] ?? [], scoring, (doc, score) => {
+        forEachMatch(source, termsBySource[index] ?? [], scoring, (doc, score) => {
           const number = session[doc] ?? 0;
           if (isAllowed[number] === 1) match(number, source, doc, score);
         });
@@ -206,15 +206,15 @@ const rankByText: SessionRanker = async (deps, query, lookup, sessions, titleSco
   await lookup.each((session, source, doc, score) => score > best.min && best.add({ source, doc, score, session }));
   const candidates = best.sorted();
   const matches = new Map<string, DocumentMatch>();
-  let at = 0;
-  for (; at < candidates.length && matches.size <= limit; at += READ_BATCH) {
-    const batch = candidates.slice(at, at + READ_BATCH).filter(({ session }) => !matches.has(lookup.names.keys[session] ?? ''));
+  let index = 0;
+  for (; index < candidates.length && matches.size <= limit; index += READ_BATCH) {
+    const batch = candidates.slice(index, index + READ_BATCH).filter(({ session }) => !matches.has(lookup.names.keys[session] ?? ''));
     for (const { match, message } of await readMessages(deps, batch)) {
       if (!message || matches.has(message.sessionKey) || !matchesText(query, getSearchableText(message))) continue;
       matches.set(message.sessionKey, match);
     }
   }
-  const exact = at >= candidates.length && candidates.length < MAX_READ;
+  const exact = index >= candidates.length && candidates.length < MAX_READ;
   return { ranked: toRankedSessions(matches, sessions, titleScores), exact };
 };
 
@@ -260,7 +260,7 @@ async function readMessages<M extends DocumentMatch>(
   const ids = await Promise.all(matches.map(({ source, doc }) => source.getId(doc)));
   return transactions.read(['messages'], async (tx) => {
     const store = tx.objectStore('messages');
-    return Promise.all(matches.map(async (match, at) => ({ match, message: await store.get(ids[at] ?? '') })));
+    return Promise.all(matches.map(async (match, index) => ({ match, message: await store.get(ids[index] ?? '') })));
   });
 }
 

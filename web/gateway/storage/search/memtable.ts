@@ -123,4 +123,5 @@ function packPostings(list: readonly number[]): PostingsWriter {
   return scratchWriter;
 }
 
-const getFollows = (list: readonly number[]): Uint8Array => Uint8Array.from({ length: list.length / 3 }, (_, at) => list[3 * at + 2] ?? 0);
+const getFollows = (list: readonly number[]): Uint8Array =>
+  Uint8Array.from({ length: list.length / 3 }, (_, index) => list[3 * index + 2] ?? 0);

@@ -47,8 +47,8 @@ export async function mergeSegments(
     const { session, time, code } = segment.columns;
     for (let page = 0; page * DOCS_PER_PAGE < segment.size; page++) {
       const ids = await segment.getIds(page);
-      ids.forEach((id, at) => {
-        const doc = page * DOCS_PER_PAGE + at;
+      ids.forEach((id, index) => {
+        const doc = page * DOCS_PER_PAGE + index;
         if (segment.isDead(doc)) return;
         newNumbers[doc] = next++;
         length += TYPICAL_LENGTHS[(code[doc] ?? 0) & 63] ?? 0;
@@ -79,9 +79,9 @@ async function mergeTerms(
     if (term === undefined) return;
     postings.clear();
     follows.clear();
-    for (const [at, cursor] of cursors.entries()) {
+    for (const [index, cursor] of cursors.entries()) {
       if (cursor.entry?.term !== term) continue;
-      const newNumbers = numbers[at];
+      const newNumbers = numbers[index];
       const { docs, times, count } = decodePostings(cursor.postings());
       const after = cursor.follows();
       for (let i = 0; i < count; i++) {
@@ -165,7 +165,7 @@ class SegmentStream {
     const [from, to] = [Math.floor(start / POSTINGS_PAGE_BYTES), Math.floor((end - 1) / POSTINGS_PAGE_BYTES)];
     const read = await pages.readRange(segment, this.#part, from, to);
     const bytes = new Uint8Array(read.reduce((sum, { length }) => sum + length, 0));
-    read.forEach((data, at) => data instanceof Uint8Array && bytes.set(data, at * POSTINGS_PAGE_BYTES));
+    read.forEach((data, index) => data instanceof Uint8Array && bytes.set(data, index * POSTINGS_PAGE_BYTES));
     [this.#bytes, this.#offset] = [bytes, from * POSTINGS_PAGE_BYTES];
   }
 }

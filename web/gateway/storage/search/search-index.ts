@@ -180,7 +180,9 @@ export class SearchIndex {
     if (taken === loaded.takenUpTo) return 0;
     // Messages beyond `filledUpTo` will be read later.
     const { filledUpTo } = loaded;
-    const indexable = ids.map((id, at) => ({ id, message: messages[at] })).filter(({ id }) => filledUpTo === null || id <= filledUpTo);
+    const indexable = ids
+      .map((id, index) => ({ id, message: messages[index] }))
+      .filter(({ id }) => filledUpTo === null || id <= filledUpTo);
     const capacity = loaded.memtable.columns.code.length - loaded.memtable.size;
     if (capacity < indexable.length && loaded.memtable.size > 0) await this.#save();
     const reindexedIds = indexable.map(({ id }) => id);
@@ -293,8 +295,8 @@ export class SearchIndex {
       if ((await this.#load()) !== loaded) return false;
       const segment = row.docs > 0 ? await Segment.load(row, this.pages, loaded.sessions) : undefined;
       // Some may have died during the merge.
-      group.forEach((old, at) =>
-        numbers[at]?.forEach((doc, before) => {
+      group.forEach((old, index) =>
+        numbers[index]?.forEach((doc, before) => {
           if (doc >= 0 && old.isDead(before)) segment?.markDead(doc);
         }),
       );

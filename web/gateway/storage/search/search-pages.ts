@@ -68,8 +68,8 @@ export class SearchPages {
         const store = tx.objectStore('searchPages');
         return Promise.all(reads.map(({ range }) => store.getAll(range)));
       });
-      reads.forEach(({ count, resolve, reject }, at) => {
-        const pages = found[at] ?? [];
+      reads.forEach(({ count, resolve, reject }, index) => {
+        const pages = found[index] ?? [];
         if (pages.length === count) resolve(pages.map(({ data }) => data));
         else reject(new IndexCorruptError('A page of the index is missing'));
       });
@@ -159,10 +159,10 @@ function concatPages(pages: readonly SearchPage['data'][]): Uint8Array {
   const [first] = parts;
   if (first && parts.length === 1) return first;
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
+  let offset = 0;
   for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
+    bytes.set(part, offset);
+    offset += part.length;
   }
   return bytes;
 }

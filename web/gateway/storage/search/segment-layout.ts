@@ -55,11 +55,11 @@ export function packDocs(docs: readonly DocRow[]): Uint8Array<ArrayBuffer> {
   const { length } = docs;
   const numbers = new Uint32Array(3 * length);
   const bytes = new Uint8Array(13 * length);
-  docs.forEach(({ id, session, time, code }, at) => {
-    numbers[at] = session;
-    numbers[length + at] = time;
-    numbers[2 * length + at] = hashId(id);
-    bytes[12 * length + at] = code;
+  docs.forEach(({ id, session, time, code }, index) => {
+    numbers[index] = session;
+    numbers[length + index] = time;
+    numbers[2 * length + index] = hashId(id);
+    bytes[12 * length + index] = code;
   });
   bytes.set(new Uint8Array(numbers.buffer));
   return bytes;
@@ -81,20 +81,20 @@ const UUID_PATTERN = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 export function packIds(ids: readonly string[]): Uint8Array<ArrayBuffer> | string[] {
   if (!ids.every((id) => UUID_PATTERN.test(id))) return [...ids];
   const bytes = new Uint8Array(16 * ids.length);
-  ids.forEach((id, at) => {
+  ids.forEach((id, index) => {
     const hex = id.replaceAll('-', '');
-    for (let i = 0; i < 16; i++) bytes[16 * at + i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+    for (let i = 0; i < 16; i++) bytes[16 * index + i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
   });
   return bytes;
 }
 
-export function unpackId(page: Uint8Array | readonly string[], at: number): string {
-  if (!(page instanceof Uint8Array)) return page[at] ?? '';
+export function unpackId(page: Uint8Array | readonly string[], index: number): string {
+  if (!(page instanceof Uint8Array)) return page[index] ?? '';
   let hex = '';
-  for (let i = 16 * at; i < 16 * at + 16; i++) hex += (page[i] ?? 0).toString(16).padStart(2, '0');
+  for (let i = 16 * index; i < 16 * index + 16; i++) hex += (page[i] ?? 0).toString(16).padStart(2, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** A set of a page's documents, as a bitmap. */
-export const hasBit = (bits: Uint8Array, at: number): boolean => ((bits[at >> 3] ?? 0) & (1 << (at & 7))) !== 0;
-export const setBit = (bits: Uint8Array, at: number): void => void (bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7)));
+export const hasBit = (bits: Uint8Array, index: number): boolean => ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+export const setBit = (bits: Uint8Array, index: number): void => void (bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7)));

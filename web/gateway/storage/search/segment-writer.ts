@@ -74,8 +74,8 @@ export class SegmentWriter {
     if (this.#postings.length > 0) this.#writePage(SEGMENT_PART.postings, this.#postings.slice());
     if (this.#follows.length > 0) this.#writePage(SEGMENT_PART.follows, this.#follows.slice());
     const sessions = [...this.#sessions.keys()];
-    for (let at = 0; at < sessions.length; at += SESSIONS_PER_PAGE)
-      this.#writePage(SEGMENT_PART.sessions, sessions.slice(at, at + SESSIONS_PER_PAGE));
+    for (let index = 0; index < sessions.length; index += SESSIONS_PER_PAGE)
+      this.#writePage(SEGMENT_PART.sessions, sessions.slice(index, index + SESSIONS_PER_PAGE));
     await this.flush();
     return { id: this.#id, docs: this.#docCount, length, terms: this.#firstTerms };
   }

@@ -53,7 +53,7 @@ export class Segment implements SearchSource {
     const last = Math.ceil(row.docs / DOCS_PER_PAGE) - 1;
     for (let from = 0; from <= last; from += PAGES_AT_ONCE) {
       const read = await pages.readRange(row.id, SEGMENT_PART.docs, from, Math.min(last, from + PAGES_AT_ONCE - 1));
-      read.forEach((data, at) => data instanceof Uint8Array && unpackDocs(columns, (from + at) * DOCS_PER_PAGE, data));
+      read.forEach((data, index) => data instanceof Uint8Array && unpackDocs(columns, (from + index) * DOCS_PER_PAGE, data));
     }
     columns.session.forEach((local, doc) => (columns.session[doc] = numbers[local] ?? 0));
     const segment = new Segment(row, pages, columns);
@@ -99,7 +99,7 @@ export class Segment implements SearchSource {
   async getIds(page: number): Promise<string[]> {
     const [found] = await this.#pages.readRange(this.id, SEGMENT_PART.ids, page, page);
     const count = Math.min(DOCS_PER_PAGE, this.size - page * DOCS_PER_PAGE);
-    return Array.from({ length: count }, (_, at) => (found ? unpackId(found, at) : ''));
+    return Array.from({ length: count }, (_, index) => (found ? unpackId(found, index) : ''));
   }
 
   async lookup(words: readonly QueryWord[]): Promise<MatchedTerm[][]> {
@@ -112,7 +112,7 @@ export class Segment implements SearchSource {
           this.#readPostings(entries),
           Promise.all(entries.map((entry) => this.#readFollows(entry))),
         ]);
-        return terms.map((term, at) => filterFollowed(term, follows[at] ?? new Uint8Array(0), next));
+        return terms.map((term, index) => filterFollowed(term, follows[index] ?? new Uint8Array(0), next));
       }),
     );
   }
@@ -152,9 +152,9 @@ export class Segment implements SearchSource {
       runs.map(async ({ from, to, entries: near }) => {
         const bytes = await this.#pages.readBytes(this.id, SEGMENT_PART.postings, from, to);
         return near.map(({ count, start, length }) => {
-          const at = start - from * POSTINGS_PAGE_BYTES;
-          if (at + length > bytes.length) throw new IndexCorruptError('Postings are truncated');
-          return { count, postings: bytes.subarray(at, at + length) };
+          const offset = start - from * POSTINGS_PAGE_BYTES;
+          if (offset + length > bytes.length) throw new IndexCorruptError('Postings are truncated');
+          return { count, postings: bytes.subarray(offset, offset + length) };
         });
       }),
     );

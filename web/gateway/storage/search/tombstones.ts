@@ -18,8 +18,8 @@ export async function markDead(segments: readonly Segment[], ids: readonly strin
     const { hash } = segment.columns;
     const suspects: number[] = [];
     for (let doc = 0; doc < hash.length; doc++) {
-      const each = hash[doc] ?? 0;
-      if (sieve[each & 0xffff] === 1 && hashes.has(each)) suspects.push(doc);
+      const next = hash[doc] ?? 0;
+      if (sieve[next & 0xffff] === 1 && hashes.has(next)) suspects.push(doc);
     }
     for (const doc of suspects) {
       if (!segment.isDead(doc) && hashes.get(hash[doc] ?? 0)?.includes(await segment.getId(doc))) segment.markDead(doc);

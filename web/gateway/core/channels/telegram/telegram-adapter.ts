@@ -50,7 +50,7 @@ export class TelegramAdapter implements ChannelAdapter {
     // After a week without updates their numbers may restart lower.
     const next = updates.length === 0 ? offset : Math.max(...updates.map(({ update_id }) => update_id + 1));
     return {
-      messages: updates.flatMap((each) => toIncomingMessage(each, self) ?? []),
+      messages: updates.flatMap((telegramUpdate) => toIncomingMessage(telegramUpdate, self) ?? []),
       cursors: next > 0 ? { updates: `${next}` } : {},
       // Avoids a busy loop with a server that does not wait, or repeats the same updates.
       nextMs: next === offset && isHealthy ? REPEAT_PAUSE_MS : 0,

@@ -56,7 +56,7 @@ export async function fetchDirectMessages(
       newest = getLaterId(newest, event.id);
       const { sender_id, text } = event;
       if (isOld(event.id) || sender_id === undefined || text === undefined || sender_id === self.id) continue;
-      const at = Date.parse(event.created_at ?? '');
+      const createdAt = Date.parse(event.created_at ?? '');
       const name = names.get(sender_id) ?? '';
       found.push({
         id: `dm:${event.id}`,
@@ -66,7 +66,7 @@ export async function fetchDirectMessages(
         isPublic: false,
         to: sender_id,
         title: `X direct message: @${name || sender_id}`,
-        at: Number.isFinite(at) ? Math.min(at, now) : now,
+        at: Number.isFinite(createdAt) ? Math.min(createdAt, now) : now,
       });
     }
     if (cursor === undefined) return { messages: [], cursor: newest };

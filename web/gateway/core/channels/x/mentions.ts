@@ -81,7 +81,7 @@ function toIncomingMessage(
   self: XAccount,
   now: number,
 ): IncomingMessage {
-  const at = Date.parse(created_at ?? '');
+  const createdAt = Date.parse(created_at ?? '');
   return {
     id: `post:${postId}`,
     conversation: author_id,
@@ -90,7 +90,7 @@ function toIncomingMessage(
     isPublic: true,
     to: postId,
     title: `X: @${username || author_id}`,
-    at: Number.isFinite(at) ? Math.min(at, now) : now,
+    at: Number.isFinite(createdAt) ? Math.min(createdAt, now) : now,
   };
 }
 

@@ -24,14 +24,14 @@ const graphemes = new Intl.Segmenter();
 export function computeWeight(text: string): number {
   const plain = text.normalize('NFC');
   let weight = 0;
-  let at = 0;
+  let end = 0;
   for (const match of plain.matchAll(LINK)) {
     const [link] = match;
-    weight += computePlainWeight(plain.slice(at, match.index));
+    weight += computePlainWeight(plain.slice(end, match.index));
     weight += CERTAIN_LINK.test(link) ? LINK_WEIGHT : Math.max(LINK_WEIGHT, computePlainWeight(link));
-    at = match.index + link.length;
+    end = match.index + link.length;
   }
-  return weight + computePlainWeight(plain.slice(at));
+  return weight + computePlainWeight(plain.slice(end));
 }
 
 function computePlainWeight(text: string): number {

@@ -104,7 +104,7 @@ async function respondFromChat(
 function readPrompts({ body, ignored }: CompletionCall): string[] {
   const { prompt, suffix, logprobs, best_of: bestOf, max_tokens: maxTokens, n } = body;
   const prompts = typeof prompt === 'string' ? [prompt] : prompt;
-  const texts = prompts.filter((each) => typeof each === 'string');
+  const texts = prompts.filter((prompt) => typeof prompt === 'string');
   if (texts.length < prompts.length) throw badRequest('`prompt` must be text for this model or agent, not tokens.', 'prompt');
   if (texts.some((text) => text === '')) throw badRequest('`prompt` has no text.', 'prompt');
   if (suffix) throw badRequest('`suffix` is not supported by this model or agent.', 'suffix');

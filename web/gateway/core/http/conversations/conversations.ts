@@ -89,7 +89,7 @@ export class Conversations {
 
   /** `GET /v1/conversations/{id}/items/{item}`. */
   async item(id: string, itemId: string, principal: string): Promise<Response> {
-    const found = toItems(await this.getVisible(id, principal)).find((each) => each.id === itemId);
+    const found = toItems(await this.getVisible(id, principal)).find((item) => item.id === itemId);
     if (!found) throw conversationItemNotFound(itemId);
     return Response.json(found);
   }

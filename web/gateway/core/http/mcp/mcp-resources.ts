@@ -77,9 +77,9 @@ export class McpResources {
 
   /** Values of a template's variable that begin with `value`. */
   async complete(template: string, variable: string, value: string): Promise<{ values: string[]; total: number; hasMore: boolean }> {
-    const kind = this.#kinds.find((each) => each.template.uriTemplate === template && each.variable === variable);
+    const kind = this.#kinds.find((kind) => kind.template.uriTemplate === template && kind.variable === variable);
     const prefix = value.toLowerCase();
-    const found = kind ? (await kind.values()).filter((each) => each.toLowerCase().startsWith(prefix)) : [];
+    const found = kind ? (await kind.values()).filter((value) => value.toLowerCase().startsWith(prefix)) : [];
     return { values: found.slice(0, MAX_COMPLETIONS), total: found.length, hasMore: found.length > MAX_COMPLETIONS };
   }
 }

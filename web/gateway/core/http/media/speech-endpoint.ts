@@ -72,7 +72,7 @@ async function forwardSpeech(body: SpeechRequest, principal: string, caller: Cal
 
 async function speakWithBuiltin(body: SpeechRequest, caller: Caller, deps: ChatDeps): Promise<Response> {
   const { input, voice, response_format: requestedFormat, speed, stream_format: streamFormat, instructions } = body;
-  const format = BUILTIN_FORMATS.find((each) => each === (requestedFormat ?? 'mp3'));
+  const format = BUILTIN_FORMATS.find((format) => format === (requestedFormat ?? 'mp3'));
   if (!format)
     throw badRequest(
       `\`response_format\` must be ${BUILTIN_FORMATS.join(', ')} for Perch’s voices. ${SPEECH_TASK.hint}`,

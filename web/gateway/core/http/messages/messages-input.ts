@@ -32,8 +32,8 @@ const toolResultSchema = z.looseObject({
 
 type Path = readonly (string | number)[];
 
-const toPath = (at: Path): string =>
-  at.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`), '');
+const toPath = (keys: Path): string =>
+  keys.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`), '');
 
 /**
  * Reads the conversation, including the system prompt. Blocks without a counterpart at other vendors are added to `ignored`. Throws a 400
@@ -57,32 +57,35 @@ class MessagesReader {
     this.#ignored = ignored;
   }
 
-  system(content: string | ContentBlock[], at: Path): ModelMessage {
+  system(content: string | ContentBlock[], path: Path): ModelMessage {
     if (typeof content === 'string') return { role: 'system', content };
-    const parts = content.map((each, index): MessagePart => ({ type: 'text', text: parseParams(textSchema, each, [...at, index]).text }));
+    const parts = content.map((block, index): MessagePart => ({
+      type: 'text',
+      text: parseParams(textSchema, block, [...path, index]).text,
+    }));
     return { role: 'system', content: parts, ...toBreakpoint(content) };
   }
 
-  message(role: 'user' | 'assistant' | 'system', content: string | ContentBlock[], at: Path): ModelMessage[] {
-    if (role === 'system') return [this.system(content, at)];
+  message(role: 'user' | 'assistant' | 'system', content: string | ContentBlock[], path: Path): ModelMessage[] {
+    if (role === 'system') return [this.system(content, path)];
     if (typeof content === 'string') return [{ role, content }];
-    return role === 'assistant' ? this.#assistant(content, at) : this.#user(content, at);
+    return role === 'assistant' ? this.#assistant(content, path) : this.#user(content, path);
   }
 
-  #assistant(content: ContentBlock[], at: Path): ModelMessage[] {
+  #assistant(content: ContentBlock[], path: Path): ModelMessage[] {
     const texts: MessagePart[] = [];
     const calls: ToolCall[] = [];
-    for (const [index, each] of content.entries()) {
-      const blockPath = [...at, index];
-      if (each.type === 'text') texts.push({ type: 'text', text: parseParams(textSchema, each, blockPath).text });
-      else if (each.type === 'tool_use') {
-        const { id, name, input } = parseParams(toolUseSchema, each, blockPath);
+    for (const [index, block] of content.entries()) {
+      const blockPath = [...path, index];
+      if (block.type === 'text') texts.push({ type: 'text', text: parseParams(textSchema, block, blockPath).text });
+      else if (block.type === 'tool_use') {
+        const { id, name, input } = parseParams(toolUseSchema, block, blockPath);
         this.#tools.set(id, name);
         calls.push({ id, tool: name, args: input });
       }
       // Thinking blocks are only for the vendor that created them; data that providers require back is kept for the client
       // (http/provider-state-cache.ts).
-      else if (each.type !== 'thinking' && each.type !== 'redacted_thinking') this.#ignore(each, blockPath);
+      else if (block.type !== 'thinking' && block.type !== 'redacted_thinking') this.#ignore(block, blockPath);
     }
     if (texts.length === 0 && calls.length === 0) return [];
     const textContent = texts.length === 0 ? '' : texts;
@@ -90,13 +93,13 @@ class MessagesReader {
   }
 
   /** Results come first, as separate messages; the rest is one user message. */
-  #user(content: ContentBlock[], at: Path): ModelMessage[] {
+  #user(content: ContentBlock[], path: Path): ModelMessage[] {
     const results: ModelMessage[] = [];
     const parts: MessagePart[] = [];
-    for (const [index, each] of content.entries()) {
-      const blockPath = [...at, index];
-      if (each.type === 'tool_result') results.push({ ...this.#result(each, blockPath), ...toBreakpoint([each]) });
-      else parts.push(...this.#parts(each, blockPath));
+    for (const [index, block] of content.entries()) {
+      const blockPath = [...path, index];
+      if (block.type === 'tool_result') results.push({ ...this.#result(block, blockPath), ...toBreakpoint([block]) });
+      else parts.push(...this.#parts(block, blockPath));
     }
     const last = content.at(-1);
     const breakpoints = last?.type === 'tool_result' ? {} : toBreakpoint(content);
@@ -105,12 +108,12 @@ class MessagesReader {
     return [...results, ...(parts.length > 0 ? [{ role: 'user' as const, content: parts, ...breakpoints, ...quoted }] : [])];
   }
 
-  #result(inputBlock: ContentBlock, at: Path): ModelMessage {
-    const { tool_use_id: id, content, is_error: failed } = parseParams(toolResultSchema, inputBlock, at);
+  #result(inputBlock: ContentBlock, path: Path): ModelMessage {
+    const { tool_use_id: id, content, is_error: failed } = parseParams(toolResultSchema, inputBlock, path);
     const parts: MessagePart[] =
       typeof content === 'string'
         ? [{ type: 'text', text: content }]
-        : (content ?? []).flatMap((each, index) => this.#parts(each, [...at, 'content', index]));
+        : (content ?? []).flatMap((innerBlock, index) => this.#parts(innerBlock, [...path, 'content', index]));
     const resultParts: MessagePart[] = failed ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const onlyText = resultParts.every(({ type }) => type === 'text');
     const name = this.#tools.get(id);
@@ -122,32 +125,32 @@ class MessagesReader {
     };
   }
 
-  #parts(inputBlock: ContentBlock, at: Path): MessagePart[] {
+  #parts(inputBlock: ContentBlock, path: Path): MessagePart[] {
     switch (inputBlock.type) {
       case 'text':
-        return [{ type: 'text', text: parseParams(textSchema, inputBlock, at).text }];
+        return [{ type: 'text', text: parseParams(textSchema, inputBlock, path).text }];
       case 'image':
-        return [toPart('image', parseParams(imageSchema, inputBlock, at).source, [...at, 'source'])];
+        return [toPart('image', parseParams(imageSchema, inputBlock, path).source, [...path, 'source'])];
       case 'document':
-        return this.#document(inputBlock, at);
+        return this.#document(inputBlock, path);
       case 'search_result': {
-        const { title, source, content } = parseParams(searchResultSchema, inputBlock, at);
-        return [{ type: 'text', text: [`${title} (${source})`, ...content.map((each) => each.text)].join('\n') }];
+        const { title, source, content } = parseParams(searchResultSchema, inputBlock, path);
+        return [{ type: 'text', text: [`${title} (${source})`, ...content.map((block) => block.text)].join('\n') }];
       }
       case 'tool_use':
-        throw badRequest(`\`${toPath(at)}\` must be in a message of the assistant.`, toPath(at));
+        throw badRequest(`\`${toPath(path)}\` must be in a message of the assistant.`, toPath(path));
       default:
-        this.#ignore(inputBlock, at);
+        this.#ignore(inputBlock, path);
         return [];
     }
   }
 
-  #document(inputBlock: ContentBlock, at: Path): MessagePart[] {
-    const { source, title, context } = parseParams(documentSchema, inputBlock, at);
+  #document(inputBlock: ContentBlock, path: Path): MessagePart[] {
+    const { source, title, context } = parseParams(documentSchema, inputBlock, path);
     const contextParts: MessagePart[] = context ? [{ type: 'text', text: context }] : [];
     const titleParts: MessagePart[] = title ? [{ type: 'text', text: title }] : [];
     if (source.type === 'base64') {
-      const part = toPart('file', source, [...at, 'source']);
+      const part = toPart('file', source, [...path, 'source']);
       return [...contextParts, part.type === 'file' ? { ...part, filename: title || 'document.pdf' } : part];
     }
     if (source.type === 'text') return [...titleParts, ...contextParts, { type: 'text', text: source.data }];
@@ -155,12 +158,12 @@ class MessagesReader {
     return [
       ...titleParts,
       ...contextParts,
-      ...source.content.flatMap((each, index) => this.#parts(each, [...at, 'source', 'content', index])),
+      ...source.content.flatMap((innerBlock, index) => this.#parts(innerBlock, [...path, 'source', 'content', index])),
     ];
   }
 
-  #ignore({ type }: ContentBlock, at: Path): void {
-    this.#ignored.add(`${toPath(at)}(${type})`);
+  #ignore({ type }: ContentBlock, path: Path): void {
+    this.#ignored.add(`${toPath(path)}(${type})`);
   }
 }
 
@@ -169,11 +172,11 @@ const getQuotedSources = ({ type, title }: ContentBlock): string[] =>
   type === 'document' || type === 'search_result' ? [toSource('document', typeof title === 'string' ? title : 'without a name')] : [];
 
 /** A part from base64, validated like a data URL of chat completions. */
-function toPart(type: 'image' | 'file', { media_type, data }: z.output<typeof base64Schema>, at: Path): MessagePart {
+function toPart(type: 'image' | 'file', { media_type, data }: z.output<typeof base64Schema>, path: Path): MessagePart {
   const url = `data:${media_type};base64,${data}`;
   return type === 'image'
-    ? readContentPart({ type: 'image_url', image_url: url }, toPath(at))
-    : readContentPart({ type: 'file', file: { file_data: url } }, toPath(at));
+    ? readContentPart({ type: 'image_url', image_url: url }, toPath(path))
+    : readContentPart({ type: 'file', file: { file_data: url } }, toPath(path));
 }
 
 /** The breakpoint of the last block that has one. */

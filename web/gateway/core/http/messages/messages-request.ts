@@ -82,12 +82,12 @@ export function readParams(body: MessagesEnvelope, ignored: Set<string>): Messag
 
 /** The client's own tools. Anthropic's server tools and tools without a schema have no counterpart elsewhere. */
 function readTools(toolParams: NonNullable<MessageParams['tools']>, ignored: Set<string>): ToolSpec[] {
-  return toolParams.flatMap((each, index) => {
-    if (each.type != null && each.type !== 'custom') {
-      ignored.add(`tools[${index}](${each.type})`);
+  return toolParams.flatMap((toolParam, index) => {
+    if (toolParam.type != null && toolParam.type !== 'custom') {
+      ignored.add(`tools[${index}](${toolParam.type})`);
       return [];
     }
-    const { name, description, input_schema: schema, strict } = parseParams(toolSchema, each, ['tools', index]);
+    const { name, description, input_schema: schema, strict } = parseParams(toolSchema, toolParam, ['tools', index]);
     return [{ name, description: description ?? '', schema: schema ?? {}, ...(strict ? { strict } : {}) }];
   });
 }

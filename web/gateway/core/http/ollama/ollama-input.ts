@@ -11,15 +11,15 @@ const IMAGE_PREFIXES: readonly [start: string, mimeType: string][] = [
   ['UklGR', 'image/webp'],
 ];
 
-function readImage(data: string, at: string): MessagePart {
-  if (data.startsWith('data:')) return readContentPart({ type: 'image_url', image_url: data }, at);
+function readImage(data: string, path: string): MessagePart {
+  if (data.startsWith('data:')) return readContentPart({ type: 'image_url', image_url: data }, path);
   const mimeType = IMAGE_PREFIXES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/png';
-  return readContentPart({ type: 'image_url', image_url: `data:${mimeType};base64,${data}` }, at);
+  return readContentPart({ type: 'image_url', image_url: `data:${mimeType};base64,${data}` }, path);
 }
 
-export function withImages(text: string, images: readonly string[], at: string): ModelMessage['content'] {
+export function withImages(text: string, images: readonly string[], path: string): ModelMessage['content'] {
   if (images.length === 0) return text;
-  const pictures = images.map((image, index) => readImage(image, `${at}[${index}]`));
+  const pictures = images.map((image, index) => readImage(image, `${path}[${index}]`));
   return text === '' ? pictures : [{ type: 'text', text }, ...pictures];
 }
 
@@ -31,30 +31,30 @@ export function readOllamaMessages(messages: readonly OllamaMessage[]): ModelMes
   let openCalls: ToolCall[] = [];
   let count = 0;
   return messages.map(({ role, content, images, tool_calls, tool_name, name, tool_call_id }, index): ModelMessage => {
-    const at = `messages[${index}]`;
+    const path = `messages[${index}]`;
     const text = content ?? '';
     if (role === 'assistant') {
       const calls = (tool_calls ?? []).map(({ id, function: called }, i): ToolCall => {
         const { arguments: callArguments } = called;
         const args =
           typeof callArguments === 'string'
-            ? parseCallArgs(callArguments, `${at}.tool_calls[${i}].function.arguments`)
+            ? parseCallArgs(callArguments, `${path}.tool_calls[${i}].function.arguments`)
             : (callArguments ?? {});
         return { id: id || `call_${count++}`, tool: called.name, args };
       });
       openCalls = calls;
       return { role, content: text, ...(calls.length > 0 ? { toolCalls: calls } : {}) };
     }
-    if (role !== 'tool') return { role, content: withImages(text, images ?? [], `${at}.images`) };
+    if (role !== 'tool') return { role, content: withImages(text, images ?? [], `${path}.images`) };
     const tool = tool_name ?? name ?? undefined;
     const call =
       openCalls.find(({ id }) => id === tool_call_id) ??
-      openCalls.find((each) => tool === undefined || each.tool === tool) ??
+      openCalls.find((openCall) => tool === undefined || openCall.tool === tool) ??
       openCalls.at(0);
-    openCalls = openCalls.filter((each) => each !== call);
+    openCalls = openCalls.filter((openCall) => openCall !== call);
     // Without a call, other vendors would reject it as a result.
     if (!call)
       return { role: 'user', content: `Result of ${tool ?? 'a tool'}:\n${text}`, outside: [toSource('program', tool ?? 'a tool')] };
-    return { role, content: withImages(text, images ?? [], `${at}.images`), toolCallId: call.id, name: call.tool };
+    return { role, content: withImages(text, images ?? [], `${path}.images`), toolCallId: call.id, name: call.tool };
   });
 }

@@ -86,7 +86,7 @@ export async function listRunningModels(request: Request, principal: string, loa
 export async function showOllamaModel(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {
   const { model, name } = parseParams(showRequest, await readJson(request));
   const modelName = await withoutDefaultTag(model || name || '', request.signal, deps);
-  const found = (await listNamedModels(request.signal, deps)).find((each) => each.name === modelName);
+  const found = (await listNamedModels(request.signal, deps)).find((model) => model.name === modelName);
   if (!found) throw modelNotFound(`The model "${modelName}" does not exist. Use GET /api/tags to list the available models.`);
   const family = getFamily(found);
   const context = found.entry?.context_window;

@@ -100,7 +100,7 @@ export function readOllamaOptions(body: BaseRequest, ignored: IgnoredFields): Ge
 function readEffort(think: BaseRequest['think']): GenerationOptions['reasoningEffort'] {
   if (think == null || think === '') return undefined;
   if (think === false) return 'none';
-  const effort = think === true ? 'medium' : THINKING_LEVELS.find((each) => each === think);
+  const effort = think === true ? 'medium' : THINKING_LEVELS.find((level) => level === think);
   if (!effort) throw badRequest('`think` must be true, false, "low", "medium" or "high".', 'think');
   return effort;
 }
@@ -113,7 +113,7 @@ function readFormat(format: BaseRequest['format']): ResponseFormat | undefined {
 }
 
 export const readOllamaTools = (tools: readonly unknown[]): ToolSpec[] =>
-  tools.map((each, index) => {
-    const { name, description, parameters } = parseParams(toolSchema, each, ['tools', index]).function;
+  tools.map((tool, index) => {
+    const { name, description, parameters } = parseParams(toolSchema, tool, ['tools', index]).function;
     return { name, description: description ?? '', schema: parameters ?? {} };
   });

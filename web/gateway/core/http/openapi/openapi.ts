@@ -156,7 +156,9 @@ function toOperation(
 ): Record<string, unknown> {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
-  const content = Object.fromEntries(responseTypes.map((each) => [each, each === JSON_TYPE ? { schema: { type: 'object' } } : {}]));
+  const content = Object.fromEntries(
+    responseTypes.map((responseType) => [responseType, responseType === JSON_TYPE ? { schema: { type: 'object' } } : {}]),
+  );
   return {
     operationId: `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`,
     summary,

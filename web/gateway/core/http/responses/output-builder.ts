@@ -63,24 +63,24 @@ export class OutputBuilder {
     const events = this.close();
     const isCustom = callItem.type === 'custom_tool_call';
     const completed = { ...callItem, id: this.#nextId(isCustom ? 'ctc' : 'fc'), status: 'completed' as const };
-    const at = { item_id: completed.id, output_index: this.items.length };
+    const position = { item_id: completed.id, output_index: this.items.length };
     this.items.push(completed);
     const deltas: ResponseEvent[] =
       completed.type === 'custom_tool_call'
         ? [
-            { type: 'response.custom_tool_call_input.delta', ...at, delta: completed.input },
-            { type: 'response.custom_tool_call_input.done', ...at, input: completed.input },
+            { type: 'response.custom_tool_call_input.delta', ...position, delta: completed.input },
+            { type: 'response.custom_tool_call_input.done', ...position, input: completed.input },
           ]
         : [
-            { type: 'response.function_call_arguments.delta', ...at, delta: completed.arguments },
-            { type: 'response.function_call_arguments.done', ...at, name: completed.name, arguments: completed.arguments },
+            { type: 'response.function_call_arguments.delta', ...position, delta: completed.arguments },
+            { type: 'response.function_call_arguments.done', ...position, name: completed.name, arguments: completed.arguments },
           ];
     const started = { ...completed, [isCustom ? 'input' : 'arguments']: '', status: 'in_progress' };
     return [
       ...events,
-      { type: 'response.output_item.added', output_index: at.output_index, item: started },
+      { type: 'response.output_item.added', output_index: position.output_index, item: started },
       ...deltas,
-      { type: 'response.output_item.done', output_index: at.output_index, item: completed },
+      { type: 'response.output_item.done', output_index: position.output_index, item: completed },
     ];
   }
 
@@ -133,11 +133,11 @@ export class OutputBuilder {
 
   #endPart(open: OpenItem): ResponseEvent[] {
     const { part } = open;
-    const at = this.#getPosition(open);
+    const position = this.#getPosition(open);
     const { type, ...content } = part.type === 'output_text' ? { type: part.type, text: part.text, logprobs: [] } : part;
     return [
-      { type: `response.${type}.done`, ...at, ...content },
-      { type: 'response.content_part.done', ...at, part },
+      { type: `response.${type}.done`, ...position, ...content },
+      { type: 'response.content_part.done', ...position, part },
     ];
   }
 

@@ -84,12 +84,12 @@ export class ResponseStore {
       this.#countedAt = clock.monotonic();
     }
     const sizes = this.#sizes.set(newest.id, newest);
-    let chars = [...sizes.values()].reduce((sum, each) => sum + each.chars, 0);
-    for (const each of [...sizes.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-      if (!this.#isExpired(each) && sizes.size <= this.#limits.count && chars <= this.#limits.chars) break;
-      await responses.remove(each.id);
-      sizes.delete(each.id);
-      chars -= each.chars;
+    let chars = [...sizes.values()].reduce((sum, record) => sum + record.chars, 0);
+    for (const record of [...sizes.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+      if (!this.#isExpired(record) && sizes.size <= this.#limits.count && chars <= this.#limits.chars) break;
+      await responses.remove(record.id);
+      sizes.delete(record.id);
+      chars -= record.chars;
     }
   }
 }

@@ -51,15 +51,15 @@ export class ResponseTools {
     for (const [index, tool] of tools.entries()) this.#read(tool, ['tools', index], ignored);
   }
 
-  #read(tool: unknown, at: readonly (string | number)[], ignored: IgnoredFields, namespace?: string): void {
-    const { type } = parseParams(anyTool, tool, at);
+  #read(tool: unknown, toolPath: readonly (string | number)[], ignored: IgnoredFields, namespace?: string): void {
+    const { type } = parseParams(anyTool, tool, toolPath);
     if (type === 'function') {
-      const { name, description, parameters, strict } = parseParams(functionTool, tool, at);
+      const { name, description, parameters, strict } = parseParams(functionTool, tool, toolPath);
       this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, description, parameters ?? EMPTY_SCHEMA, strict);
       if (namespace === undefined)
         this.echo.push({ type, name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null });
     } else if (type === 'custom') {
-      const { name, description, format } = parseParams(customTool, tool, at);
+      const { name, description, format } = parseParams(customTool, tool, toolPath);
       const grammar = format?.definition ? `\nThe input must match this ${format.syntax ?? ''} grammar:\n${format.definition}` : '';
       this.#add(
         { type, name, ...(namespace === undefined ? {} : { namespace }) },
@@ -69,11 +69,14 @@ export class ResponseTools {
       );
       if (namespace === undefined) this.echo.push(tool);
     } else if (type === 'namespace' && namespace === undefined) {
-      const namespaceParams = parseParams(namespaceTool, tool, at);
+      const namespaceParams = parseParams(namespaceTool, tool, toolPath);
       for (const [index, inner] of namespaceParams.tools.entries())
-        this.#read(inner, [...at, 'tools', index], ignored, namespaceParams.name);
+        this.#read(inner, [...toolPath, 'tools', index], ignored, namespaceParams.name);
       this.echo.push(tool);
-    } else ignored.add(at.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${key}` : key), ''));
+    } else
+      ignored.add(
+        toolPath.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${key}` : key), ''),
+      );
   }
 
   #add(

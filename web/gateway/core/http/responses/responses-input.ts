@@ -82,47 +82,47 @@ interface ReadContext {
 }
 
 /** Undefined for an item that is ignored. */
-async function readItem(value: unknown, at: FieldPath, { idOf: createItemId, find, ignored }: ReadContext): Promise<Item | undefined> {
-  const parsedHead = parseParams(itemHead, value, at);
+async function readItem(value: unknown, path: FieldPath, { idOf: createItemId, find, ignored }: ReadContext): Promise<Item | undefined> {
+  const parsedHead = parseParams(itemHead, value, path);
   const type = parsedHead.type ?? (parsedHead.role === undefined ? 'item_reference' : 'message');
   switch (type) {
     case 'message': {
-      const { role, content } = parseParams(messageSchema, value, at);
+      const { role, content } = parseParams(messageSchema, value, path);
       const parts = typeof content === 'string' ? [content] : content;
       return {
         type,
         id: createItemId('msg'),
         role,
         status: 'completed',
-        content: parts.map((each, i) => readContent(each, role, [...at, 'content', i])),
+        content: parts.map((part, i) => readContent(part, role, [...path, 'content', i])),
       };
     }
     case 'function_call': {
-      const parsed = parseParams(callSchema, value, at);
+      const parsed = parseParams(callSchema, value, path);
       return { type, id: createItemId('fc'), ...toCallName(parsed), arguments: parsed.arguments, status: 'completed' };
     }
     case 'custom_tool_call': {
-      const parsed = parseParams(customCallSchema, value, at);
+      const parsed = parseParams(customCallSchema, value, path);
       return { type, id: createItemId('ctc'), ...toCallName(parsed), input: parsed.input, status: 'completed' };
     }
     case 'custom_tool_call_output':
     case 'function_call_output': {
-      const parsed = parseParams(outputSchema, value, at);
+      const parsed = parseParams(outputSchema, value, path);
       const outputContent =
-        typeof parsed.output === 'string' ? parsed.output : parsed.output.map((each, i) => readOutput(each, [...at, 'output', i]));
+        typeof parsed.output === 'string' ? parsed.output : parsed.output.map((each, i) => readOutput(each, [...path, 'output', i]));
       return { type, id: createItemId('fco'), call_id: parsed.call_id, output: outputContent, status: 'completed' };
     }
     case 'reasoning':
       // Earlier thoughts are not sent to the model again, except for data that its provider requires back.
-      return { type, id: createItemId('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at, ignored) };
+      return { type, id: createItemId('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, path, ignored) };
     case 'compaction': {
-      const summaryMessage = readCompaction(createItemId('msg'), parseParams(compactionSchema, value, at).encrypted_content);
+      const summaryMessage = readCompaction(createItemId('msg'), parseParams(compactionSchema, value, path).encrypted_content);
       // Created by another server.
-      if (!summaryMessage) ignored.add(formatPath(at));
+      if (!summaryMessage) ignored.add(formatPath(path));
       return summaryMessage;
     }
     case 'item_reference': {
-      const param = formatPath([...at, 'id']);
+      const param = formatPath([...path, 'id']);
       if (parsedHead.id == null) throw badRequest(`\`${param}\` is required.`, param);
       const found = await find(parsedHead.id);
       if (!found) throw badRequest(`No stored item with id "${parsedHead.id}" (\`${param}\`).`, param);
@@ -130,46 +130,46 @@ async function readItem(value: unknown, at: FieldPath, { idOf: createItemId, fin
     }
     default:
       // Items of tools that this server lacks.
-      ignored.add(formatPath(at));
+      ignored.add(formatPath(path));
       return undefined;
   }
 }
 
-function readSealed(value: unknown, at: FieldPath, ignored: IgnoredFields): { encrypted_content?: string } {
-  const { encrypted_content: sealedState } = parseParams(reasoningSchema, value, at);
+function readSealed(value: unknown, path: FieldPath, ignored: IgnoredFields): { encrypted_content?: string } {
+  const { encrypted_content: sealedState } = parseParams(reasoningSchema, value, path);
   if (sealedState == null) return {};
   if (unsealState(sealedState)) return { encrypted_content: sealedState };
   // Created by another server, before the client changed the model.
-  ignored.add(formatPath([...at, 'encrypted_content']));
+  ignored.add(formatPath([...path, 'encrypted_content']));
   return {};
 }
 
 /** A part of a tool's output: the same types as a user's content, but none of the model's. */
-function readOutput(value: unknown, at: FieldPath): ContentPart {
-  const { type } = parseParams(partSchema, value, at);
-  if (type.startsWith('input_')) return readContent(value, 'user', at);
-  const param = formatPath([...at, 'type']);
+function readOutput(value: unknown, path: FieldPath): ContentPart {
+  const { type } = parseParams(partSchema, value, path);
+  if (type.startsWith('input_')) return readContent(value, 'user', path);
+  const param = formatPath([...path, 'type']);
   throw badRequest(`\`${param}\` must be text, an image or a file.`, param);
 }
 
-function readContent(value: unknown, role: MessageItem['role'], at: FieldPath): ContentPart {
+function readContent(value: unknown, role: MessageItem['role'], path: FieldPath): ContentPart {
   const isAssistant = role === 'assistant';
   const text = (plainText: string): ContentPart =>
     isAssistant ? { type: 'output_text', text: plainText, annotations: [], logprobs: [] } : { type: 'input_text', text: plainText };
   if (typeof value === 'string') return text(value);
-  const { type } = parseParams(partSchema, value, at);
-  if (type === 'input_text' || type === 'output_text' || type === 'text') return text(parseParams(PART_SCHEMAS.text, value, at).text);
+  const { type } = parseParams(partSchema, value, path);
+  if (type === 'input_text' || type === 'output_text' || type === 'text') return text(parseParams(PART_SCHEMAS.text, value, path).text);
   if (type === 'refusal') {
-    const refusalText = parseParams(PART_SCHEMAS.refusal, value, at).refusal;
+    const refusalText = parseParams(PART_SCHEMAS.refusal, value, path).refusal;
     return isAssistant ? { type, refusal: refusalText } : text(refusalText);
   }
-  const param = formatPath(at);
+  const param = formatPath(path);
   if (type !== 'input_image' && type !== 'input_file') throw badRequest(`Unsupported content type (\`${param}.type\`).`, `${param}.type`);
   if (role !== 'user') throw badRequest(`\`${param}\` must be text. Images and files are only allowed in user messages.`, param);
   const contentPart: ContentPart =
     type === 'input_image'
-      ? (({ image_url, detail }) => ({ type, image_url, detail: detail ?? 'auto' }))(parseParams(PART_SCHEMAS.image, value, at))
-      : (({ filename, file_data }) => ({ type, filename: filename ?? 'file', file_data }))(parseParams(PART_SCHEMAS.file, value, at));
+      ? (({ image_url, detail }) => ({ type, image_url, detail: detail ?? 'auto' }))(parseParams(PART_SCHEMAS.image, value, path))
+      : (({ filename, file_data }) => ({ type, filename: filename ?? 'file', file_data }))(parseParams(PART_SCHEMAS.file, value, path));
   toPart(contentPart, param);
   return contentPart;
 }
@@ -227,7 +227,7 @@ export function toMessages(entries: readonly ItemEntry[], isAnswered = true): Mo
   return messages;
 }
 
-const toParts = (content: readonly ContentPart[], param: string): MessagePart[] => content.map((each, i) => toPart(each, `${param}[${i}]`));
+const toParts = (content: readonly ContentPart[], param: string): MessagePart[] => content.map((part, i) => toPart(part, `${param}[${i}]`));
 /** A plain string, which every server accepts, if there is only text. */
 const toPlainContent = (parts: MessagePart[], separator: string): string | MessagePart[] =>
   parts.every(({ type }) => type === 'text') ? joinText(parts, separator) : parts;
@@ -250,7 +250,7 @@ function addMessage(messages: ModelMessage[], { role, content }: MessageItem, pa
 
 const getContentText = (content: string | readonly MessagePart[]): string => (typeof content === 'string' ? content : joinText(content));
 const joinText = (parts: readonly MessagePart[], separator = ''): string =>
-  parts.map((each) => (each.type === 'text' ? each.text : '')).join(separator);
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join(separator);
 
 function addCall(messages: ModelMessage[], item: CallItem | CustomCallItem, param: string, kept: ProviderState | undefined): void {
   let last = messages.at(-1);

@@ -10,12 +10,12 @@ export function truncateMessages(messages: readonly ModelMessage[], tokens: numb
   let size = sizes.reduce((sum, each) => sum + each, 0);
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const dropped = new Set<number>();
-  for (let at = 0; at < last; at++) {
-    const role = messages[at]?.role;
+  for (let index = 0; index < last; index++) {
+    const role = messages[index]?.role;
     if (role === 'system') continue;
     if (size <= tokens && role !== 'tool') break;
-    dropped.add(at);
-    size -= sizes[at] ?? 0;
+    dropped.add(index);
+    size -= sizes[index] ?? 0;
   }
-  return messages.filter((_, at) => !dropped.has(at));
+  return messages.filter((_, index) => !dropped.has(index));
 }

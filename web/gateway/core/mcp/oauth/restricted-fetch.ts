@@ -41,10 +41,10 @@ async function readLimited(response: Response, host: string): Promise<Uint8Array
     if (size > MAX_BYTES) throw new Error(`${host} sent more than ${MAX_BYTES / 1024} KiB.`);
   }
   const body = new Uint8Array(size);
-  let at = 0;
+  let offset = 0;
   for (const part of parts) {
-    body.set(part, at);
-    at += part.byteLength;
+    body.set(part, offset);
+    offset += part.byteLength;
   }
   return body;
 }

@@ -11,10 +11,10 @@ const HEADER_START = DIGEST_BYTES + 4;
 const ALIGNMENT = 8;
 
 const CONSTRUCTORS = {
-  u8: (buffer: ArrayBuffer, at: number, length: number) => new Uint8Array(buffer, at, length),
-  i32: (buffer: ArrayBuffer, at: number, length: number) => new Int32Array(buffer, at, length),
-  u32: (buffer: ArrayBuffer, at: number, length: number) => new Uint32Array(buffer, at, length),
-  f64: (buffer: ArrayBuffer, at: number, length: number) => new Float64Array(buffer, at, length),
+  u8: (buffer: ArrayBuffer, offset: number, length: number) => new Uint8Array(buffer, offset, length),
+  i32: (buffer: ArrayBuffer, offset: number, length: number) => new Int32Array(buffer, offset, length),
+  u32: (buffer: ArrayBuffer, offset: number, length: number) => new Uint32Array(buffer, offset, length),
+  f64: (buffer: ArrayBuffer, offset: number, length: number) => new Float64Array(buffer, offset, length),
 };
 
 const header = z.object({
@@ -69,14 +69,14 @@ export class Columns {
     const head = new TextEncoder().encode(JSON.stringify({ about, columns }));
     let end = align(HEADER_START + head.length);
     const layout = [...this.#columns.values()].map((column) => {
-      const at = end;
-      end = align(at + column.byteLength);
-      return { at, column };
+      const offset = end;
+      end = align(offset + column.byteLength);
+      return { at: offset, column };
     });
     const bytes = new Uint8Array(end);
     new DataView(bytes.buffer).setUint32(DIGEST_BYTES, head.length, true);
     bytes.set(head, HEADER_START);
-    for (const { at, column } of layout) bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
+    for (const { at: offset, column } of layout) bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), offset);
     bytes.set(new TextEncoder().encode(await sha256(bytes.subarray(DIGEST_BYTES))));
     return bytes;
   }
@@ -94,17 +94,17 @@ export class Columns {
     const head = header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER_START, HEADER_START + length))));
     if (head.about !== about) return undefined;
     const columns = new Columns();
-    let at = align(HEADER_START + length);
+    let offset = align(HEADER_START + length);
     for (const [name, kind, count] of head.columns) {
-      const column = CONSTRUCTORS[kind](buffer, byteOffset + at, count);
+      const column = CONSTRUCTORS[kind](buffer, byteOffset + offset, count);
       columns.set(name, column);
-      at = align(at + column.byteLength);
+      offset = align(offset + column.byteLength);
     }
     return columns;
   }
 }
 
-const align = (at: number): number => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
+const align = (offset: number): number => Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
 
 const getKind = (column: Column): keyof typeof CONSTRUCTORS =>
   column instanceof Uint8Array ? 'u8' : column instanceof Int32Array ? 'i32' : column instanceof Uint32Array ? 'u32' : 'f64';

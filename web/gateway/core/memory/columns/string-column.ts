@@ -52,7 +52,8 @@ export class StringColumn {
     for (let number = this.length - 1; number >= 0; number--) {
       const { bytes, wide } = this.raw(number);
       let hash = SEED;
-      if (wide) for (let at = 0; at < bytes.length; at += 2) hash = mixHash(hash, (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8));
+      if (wide)
+        for (let index = 0; index < bytes.length; index += 2) hash = mixHash(hash, (bytes[index] ?? 0) | ((bytes[index + 1] ?? 0) << 8));
       else for (const byte of bytes) hash = mixHash(hash, byte);
       const slot = finishHash(hash) & (size - 1);
       next[number] = first[slot] ?? -1;
@@ -71,15 +72,15 @@ export class StringWriter {
   /** Returns the index of the string. */
   add(text: string): number {
     let wide = false;
-    for (let at = 0; at < text.length && !wide; at++) wide = text.charCodeAt(at) > 0xff;
+    for (let index = 0; index < text.length && !wide; index++) wide = text.charCodeAt(index) > 0xff;
     const from = this.#reserve((wide ? 2 : 1) * text.length);
     if (wide) {
-      for (let at = 0; at < text.length; at++) {
-        const unit = text.charCodeAt(at);
-        this.#bytes[from + 2 * at] = unit & 0xff;
-        this.#bytes[from + 2 * at + 1] = unit >>> 8;
+      for (let index = 0; index < text.length; index++) {
+        const unit = text.charCodeAt(index);
+        this.#bytes[from + 2 * index] = unit & 0xff;
+        this.#bytes[from + 2 * index + 1] = unit >>> 8;
       }
-    } else for (let at = 0; at < text.length; at++) this.#bytes[from + at] = text.charCodeAt(at);
+    } else for (let index = 0; index < text.length; index++) this.#bytes[from + index] = text.charCodeAt(index);
     return this.#endString(wide);
   }
 
@@ -109,7 +110,7 @@ export class StringWriter {
 
 function wideUnits(bytes: Uint8Array): Uint16Array {
   const units = new Uint16Array(bytes.length / 2);
-  for (let at = 0; at < units.length; at++) units[at] = (bytes[2 * at] ?? 0) | ((bytes[2 * at + 1] ?? 0) << 8);
+  for (let index = 0; index < units.length; index++) units[index] = (bytes[2 * index] ?? 0) | ((bytes[2 * index + 1] ?? 0) << 8);
   return units;
 }
 
@@ -120,6 +121,6 @@ const finishHash = (hash: number): number => hash ^ (hash >>> 15);
 
 export function hashText(text: string): number {
   let hash = SEED;
-  for (let at = 0; at < text.length; at++) hash = mixHash(hash, text.charCodeAt(at));
+  for (let index = 0; index < text.length; index++) hash = mixHash(hash, text.charCodeAt(index));
   return finishHash(hash);
 }

@@ -36,7 +36,8 @@ export function checkContext<M extends GivenMessage = MemoryMessage>(
   const begin = first === -1 ? messages.length : first;
   const conversation = messages.slice(begin);
   const tokens = conversation.map(count);
-  const totalTokens = messages.slice(0, begin).reduce((sum, each) => sum + count(each), 0) + tokens.reduce((sum, each) => sum + each, 0);
+  const totalTokens =
+    messages.slice(0, begin).reduce((sum, message) => sum + count(message), 0) + tokens.reduce((sum, message) => sum + message, 0);
   const threshold = Math.floor(compactionThreshold * maxTokens);
   const cut = findCut(conversation, tokens, reserveRatio * maxTokens);
   const needsCompaction = enabled && totalTokens >= threshold && cut >= minMessagesToCompact;
@@ -74,9 +75,9 @@ function findCallBefore(conversation: readonly MemoryMessage[], cut: number): nu
   // Of several calls with one id the latest counts: some models restart their numbering with each turn.
   const calls = new Map<string, number>();
   let first = -1;
-  for (const [at, { toolCalls = [], toolCallId }] of conversation.entries()) {
-    for (const { id } of toolCalls) calls.set(id, at);
-    const call = at < cut || toolCallId === undefined ? undefined : calls.get(toolCallId);
+  for (const [index, { toolCalls = [], toolCallId }] of conversation.entries()) {
+    for (const { id } of toolCalls) calls.set(id, index);
+    const call = index < cut || toolCallId === undefined ? undefined : calls.get(toolCallId);
     if (call !== undefined && call < cut && (first === -1 || call < first)) first = call;
   }
   return first;

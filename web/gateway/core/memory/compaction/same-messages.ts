@@ -9,7 +9,7 @@ import type { ContextCheckResult } from './check-context.ts';
 export function remapResult<M extends GivenMessage>(messages: readonly M[], result: ContextCheckResult<M>): ContextCheckResult<M> {
   const begin = result.systemMessages.length;
   const same = messages.slice(begin, begin + result.messagesToCompact.length);
-  const isSame = result.messagesToCompact.every((message, at) => isSameMessage(message, same[at]));
+  const isSame = result.messagesToCompact.every((message, index) => isSameMessage(message, same[index]));
   return isSame ? { ...result, messagesToCompact: same } : { ...result, needsCompaction: false };
 }
 

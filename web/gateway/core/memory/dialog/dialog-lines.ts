@@ -18,11 +18,11 @@ const dialogLine = z.object({
 
 /** Throws a TypeError that names the first invalid message, whose line could not be parsed again. */
 export function assertMessages(messages: readonly MemoryMessage[]): void {
-  for (const [at, { content, toolCalls, ...message }] of messages.entries()) {
+  for (const [index, { content, toolCalls, ...message }] of messages.entries()) {
     // An invalid timestamp is replaced by the time of writing.
     const fields = { ...message, content, timestamp: undefined, tool_calls: toolCalls, tool_call_id: message.toolCallId };
     const read = dialogLine.safeParse(fields);
-    if (!read.success) throw new TypeError(`Invalid messages[${at}]: ${formatZodError(read.error)}`);
+    if (!read.success) throw new TypeError(`Invalid messages[${index}]: ${formatZodError(read.error)}`);
   }
 }
 
@@ -46,14 +46,14 @@ export function formatDialogLine({ id, role, name, content, timestamp, toolCalls
 export function parseDialog(text: string): { lines: DialogLine[]; broken: number[] } {
   const lines: DialogLine[] = [];
   const broken: number[] = [];
-  for (const [at, each] of text
+  for (const [index, each] of text
     .replace(/^\uFEFF/, '')
     .split('\n')
     .entries()) {
     if (each.trim() === '') continue;
     const read = parseLine(each);
-    if (read) lines.push({ ...read, line: at + 1 });
-    else broken.push(at + 1);
+    if (read) lines.push({ ...read, line: index + 1 });
+    else broken.push(index + 1);
   }
   return { lines, broken };
 }

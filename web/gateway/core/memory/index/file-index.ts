@@ -210,7 +210,7 @@ export class FileIndex {
       const ids = new Set(entries.map(({ id }) => id));
       await this.#store?.put(file, entries, { removed: [...before.keys()].filter((id) => !ids.has(id)), written });
     }
-    const grows = indexed.every((entry, at) => isEqual(entry, entries[at]));
+    const grows = indexed.every((entry, index) => isEqual(entry, entries[index]));
     const unchanged = new Map(indexed.filter(({ kind }) => grows || kind === 'memory').map((entry) => [entry.id, entry]));
     // Until indexing is complete the file counts as unread.
     this.#files.delete(path);

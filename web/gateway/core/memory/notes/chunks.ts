@@ -27,7 +27,7 @@ export function splitChunks(markdown: string): Chunk[] {
   const chunks: Chunk[] = [];
   let section: LinePiece[] = [];
   let fenced = false;
-  for (const [at, text] of markdown
+  for (const [index, text] of markdown
     .replace(/^\uFEFF/, '')
     .split(/\r\n|\n|\r/)
     .entries()) {
@@ -36,7 +36,7 @@ export function splitChunks(markdown: string): Chunk[] {
       chunks.push(...cutSection(section));
       section = [];
     }
-    section.push(...splitLine(text, at + 1));
+    section.push(...splitLine(text, index + 1));
   }
   return [...chunks, ...cutSection(section)];
 }
@@ -73,6 +73,9 @@ function toChunk(pieces: readonly LinePiece[]): Chunk | undefined {
   const [first, last] = [nonBlank[0], nonBlank.at(-1)];
   if (!first || !last) return undefined;
   const lines = pieces.slice(pieces.indexOf(first), pieces.indexOf(last) + 1);
-  const text = lines.reduce((joined, { text, line }, at) => joined + (at === 0 ? '' : line === lines[at - 1]?.line ? '' : '\n') + text, '');
+  const text = lines.reduce(
+    (joined, { text, line }, index) => joined + (index === 0 ? '' : line === lines[index - 1]?.line ? '' : '\n') + text,
+    '',
+  );
   return { text, line: first.line, end: last.line };
 }

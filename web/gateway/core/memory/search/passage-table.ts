@@ -218,18 +218,18 @@ export class PassageTable {
     };
     const speakerOf = new Int32Array(numbers.length).fill(-1);
     const restored = this.#restored;
-    for (const [at, number] of numbers.entries()) {
+    for (const [index, number] of numbers.entries()) {
       if (restored && number < this.#restoredCount) {
         ids.copy(restored.ids, number);
         texts.copy(restored.texts, number);
         const speaker = restored.speakerOf[number] ?? -1;
-        if (speaker !== -1) speakerOf[at] = speakerNumber(restored.speakers.at(speaker));
+        if (speaker !== -1) speakerOf[index] = speakerNumber(restored.speakers.at(speaker));
         await slicer.after(restored.texts.raw(number).bytes.length);
       } else {
         const { id = '', text = '', speaker } = since[number - this.#restoredCount] ?? {};
         ids.add(id);
         texts.add(text);
-        if (speaker !== undefined) speakerOf[at] = speakerNumber(speaker);
+        if (speaker !== undefined) speakerOf[index] = speakerNumber(speaker);
         await slicer.after(text.length);
       }
     }

@@ -173,7 +173,7 @@ function computeTimeMatch(requested: readonly TimeRange[], at: number | null, me
     const near = (begin: number, end: number): number =>
       end > from && begin < to ? 1 : Math.exp(-Math.max(from - end, begin - to) / slack);
     if (at !== null) best = Math.max(best, 0.9 * near(at, at + 1));
-    for (const each of mentioned) best = Math.max(best, near(each.from, each.to));
+    for (const range of mentioned) best = Math.max(best, near(range.from, range.to));
   }
   return best;
 }

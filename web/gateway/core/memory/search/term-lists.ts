@@ -46,9 +46,9 @@ export class TermLists {
     const terms = this.#restored?.terms;
     if (terms && beginning.length === PREFIX_CHARS) {
       for (let number = lowerBound(terms, beginning); number < terms.length; number++) {
-        const each = terms.at(number);
-        if (!each.startsWith(beginning)) break;
-        all.add(each);
+        const term = terms.at(number);
+        if (!term.startsWith(beginning)) break;
+        all.add(term);
       }
     }
     return [...all].sort();

@@ -40,9 +40,9 @@ export const hasSummary = (notes: string): boolean => notes.includes(SUMMARY_BEG
 /** The messages of a local day. Files are per UTC day, so that a local day may span two of them. */
 async function readDayLines(workspace: Workspace, date: string, toDay: (at: number) => string): Promise<DialogLine[]> {
   const found: DialogLine[] = [];
-  for (const each of listDates(formatDate((getDayStart(date) ?? 0) + DAY_MS), 3)) {
-    const { lines } = parseDialog((await workspace.read(toDialogPath(each))) ?? '');
-    found.push(...lines.filter(({ message: { timestamp } }) => (timestamp === undefined ? each : toDay(timestamp)) === date));
+  for (const fileDate of listDates(formatDate((getDayStart(date) ?? 0) + DAY_MS), 3)) {
+    const { lines } = parseDialog((await workspace.read(toDialogPath(fileDate))) ?? '');
+    found.push(...lines.filter(({ message: { timestamp } }) => (timestamp === undefined ? fileDate : toDay(timestamp)) === date));
   }
   return found;
 }

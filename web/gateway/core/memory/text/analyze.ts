@@ -24,7 +24,7 @@ export function splitWords(text: string): Word[] {
   const plain = text.normalize('NFKC').replace(APOSTROPHE, (match) => ' '.repeat(match.length));
   for (const { 0: found, index } of plain.matchAll(WORD)) {
     if (PAIRED.test(found) || SEGMENTED.test(found)) {
-      for (const each of splitUnspaced(found)) words.push({ text: each, folded: fold(each), paired: true, name: false });
+      for (const pair of splitUnspaced(found)) words.push({ text: pair, folded: fold(pair), paired: true, name: false });
     } else {
       const small = found.toLowerCase().slice(0, MAX_WORD_CHARS);
       const begins = end === 0 || /[.!?:;\n"“(]\s*$/.test(plain.slice(Math.max(0, index - 3), index));

@@ -92,7 +92,7 @@ export const LANGUAGES: readonly Language[] = [
   createLanguage('ukrainian', ukrainian, ukrainianStop),
 ];
 
-const BY_NAME: ReadonlyMap<string, Language> = new Map(LANGUAGES.map((each) => [each.name, each]));
+const BY_NAME: ReadonlyMap<string, Language> = new Map(LANGUAGES.map((language) => [language.name, language]));
 
 /** Finds a language by its English name, such as `german`; undefined if it is not supported. */
 export const findLanguage = (name: string): Language | undefined => BY_NAME.get(name);
@@ -105,7 +105,10 @@ const MIN_RATIO = 1.15;
 /** Detects the language by the share of its stop words; undefined if the result is not clear, as for a few words or a list of names. */
 export function detectLanguage(words: readonly string[]): Language | undefined {
   const looked = words.slice(0, MAX_DETECTION_WORDS);
-  const counts = LANGUAGES.map((each) => ({ each, count: looked.reduce((sum, word) => sum + (each.stopWords.has(word) ? 1 : 0), 0) }));
+  const counts = LANGUAGES.map((language) => ({
+    each: language,
+    count: looked.reduce((sum, word) => sum + (language.stopWords.has(word) ? 1 : 0), 0),
+  }));
   const [first, second] = counts.sort((a, b) => b.count - a.count);
   return first && first.count >= 2 && first.count >= MIN_RATIO * (second?.count ?? 0) ? first.each : undefined;
 }

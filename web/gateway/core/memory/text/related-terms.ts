@@ -51,24 +51,24 @@ export const getRelatedTerms = (term: string): ReadonlyMap<string, number> => (t
 /** Finds expressions among the stems of an English text, with their position and number of words. */
 export function findExpressions(stems: readonly string[]): { term: string; at: number; length: number }[] {
   const { expressions } = (tables ??= buildTables());
-  return stems.flatMap((stem, at) => {
+  return stems.flatMap((stem, index) => {
     for (const { term, stems: expected } of expressions.get(stem) ?? []) {
-      const length = matchLength(expected, stems, at);
-      if (length > 0) return [{ term, at, length }];
+      const length = matchLength(expected, stems, index);
+      if (length > 0) return [{ term, at: index, length }];
     }
     return [];
   });
 }
 
 /** Number of words that an expression takes at a position; 0 if it is not there. */
-function matchLength(expected: readonly string[], stems: readonly string[], at: number): number {
-  let position = at;
+function matchLength(expected: readonly string[], stems: readonly string[], start: number): number {
+  let position = start;
   for (const [i, each] of expected.entries()) {
     if (stems[position] !== each && i > 0 && FILLER_WORDS.has(stems[position] ?? '')) position++;
     const stem = stems[position++] ?? '';
     if (stem !== each && !(each === 'my' && POSSESSIVES.has(stem))) return 0;
   }
-  return position - at;
+  return position - start;
 }
 
 const toStem = (word: string): string => fold(ENGLISH.stem(word));

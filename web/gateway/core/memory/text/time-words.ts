@@ -40,8 +40,8 @@ const HOLIDAYS: Readonly<Record<string, [month: number, day: number]>> = {
 };
 
 /** Names of months, in full or abbreviated. */
-const MONTH = `(?:${MONTHS.map((each) => (each === 'may' ? 'may' : `${each.slice(0, 3)}(?:${each.slice(3)})?`)).join('|')}|sept)\\.?`;
-const WEEK_DAY = WEEK_DAYS.map((each) => `${each}|${each.slice(0, 3)}s?`)
+const MONTH = `(?:${MONTHS.map((month) => (month === 'may' ? 'may' : `${month.slice(0, 3)}(?:${month.slice(3)})?`)).join('|')}|sept)\\.?`;
+const WEEK_DAY = WEEK_DAYS.map((day) => `${day}|${day.slice(0, 3)}s?`)
   .join('|')
   .replaceAll('|sat|', '|sat|');
 const COUNT = `\\d{1,3}|(?:a )?(?:couple|few)(?: of)?|an?|${Object.keys(NUMBERS)
@@ -103,8 +103,8 @@ const toMonths = (year: number, month: number, count = 1): TimeRange => ({
   from: Date.UTC(year, month),
   to: Date.UTC(year, month + count),
 });
-const getWeekdayNumber = (name: string): number => WEEK_DAYS.findIndex((each) => each.startsWith(name.slice(0, 3)));
-const getMonthNumber = (name: string): number => MONTHS.findIndex((each) => each.startsWith(name.slice(0, 3)));
+const getWeekdayNumber = (name: string): number => WEEK_DAYS.findIndex((day) => day.startsWith(name.slice(0, 3)));
+const getMonthNumber = (name: string): number => MONTHS.findIndex((month) => month.startsWith(name.slice(0, 3)));
 
 function parseCount(text: string): number {
   const words = text.split(' ').filter((word) => word !== 'of');
@@ -164,11 +164,11 @@ function toMonthRange(name: string, year: string | undefined, today: number): Ti
   return toMonths(Date.UTC(now, month) <= today ? now : now - 1, month, count);
 }
 
-function narrowToThird(range: TimeRange, which: string | undefined): TimeRange {
-  if (which === undefined) return range;
+function narrowToThird(range: TimeRange, qualifier: string | undefined): TimeRange {
+  if (qualifier === undefined) return range;
   const length = (range.to - range.from) / 3;
-  const at = /early|begin/.test(which) ? 0 : /late|end/.test(which) ? 2 : 1;
-  return { from: range.from + (at - 0.3) * length, to: range.from + (at + 1.3) * length };
+  const third = /early|begin/.test(qualifier) ? 0 : /late|end/.test(qualifier) ? 2 : 1;
+  return { from: range.from + (third - 0.3) * length, to: range.from + (third + 1.3) * length };
 }
 
 function toDateRange(month: string, day: number, year: string | undefined, today: number): TimeRange | undefined {

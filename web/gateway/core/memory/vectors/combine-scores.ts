@@ -15,7 +15,7 @@ export function combineScores(
     0,
   );
   const vectors = normalizeScores(byVector.map(({ id, alike }) => [id, alike]));
-  const alike = new Map(byVector.map((each) => [each.id, each.alike]));
+  const alike = new Map(byVector.map((hit) => [hit.id, hit.alike]));
   return [...new Set([...texts.keys(), ...vectors.keys()])]
     .map((id) => ({ id, score: TEXT_WEIGHT * (texts.get(id) ?? 0) + VECTOR_WEIGHT * (vectors.get(id) ?? 0), alike: alike.get(id) }))
     .sort((a, b) => b.score - a.score);

@@ -136,7 +136,7 @@ export class PassageVectors {
     const texts = new Map(passages.flatMap(({ hash, text }) => (vectorsByHash.has(hash) ? [] : [[hash, text] as const])));
     if (texts.size > 0) {
       const vectors = await this.#embed([...texts.values()], signal);
-      const computed = new Map([...texts.keys()].flatMap((hash, at) => (vectors[at] ? [[hash, vectors[at]] as const] : [])));
+      const computed = new Map([...texts.keys()].flatMap((hash, index) => (vectors[index] ? [[hash, vectors[index]] as const] : [])));
       await store.keep(embedder.model, computed);
       for (const [hash, vector] of computed) vectorsByHash.set(hash, vector);
     }

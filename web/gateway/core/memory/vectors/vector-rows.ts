@@ -8,9 +8,9 @@ export type QuantizedVector = Int8Array<ArrayBuffer>;
 /** Quantizes a vector. Undefined if it has no direction: it is empty, all zeros or not finite. */
 export function quantizeVector(vector: ArrayLike<number>): QuantizedVector | undefined {
   let maxAbs = 0;
-  for (let at = 0; at < vector.length; at++) maxAbs = Math.max(maxAbs, Math.abs(vector[at] ?? 0));
+  for (let index = 0; index < vector.length; index++) maxAbs = Math.max(maxAbs, Math.abs(vector[index] ?? 0));
   if (!Number.isFinite(maxAbs) || maxAbs === 0) return undefined;
-  return Int8Array.from({ length: vector.length }, (_, at) => Math.round(((vector[at] ?? 0) / maxAbs) * 127));
+  return Int8Array.from({ length: vector.length }, (_, index) => Math.round(((vector[index] ?? 0) / maxAbs) * 127));
 }
 
 /** In-memory vectors of one model by id, with similarity search. Takes a byte and a bit per dimension. */
@@ -80,7 +80,8 @@ export class VectorRows {
     const buckets: number[][] = Array.from({ length: words * 32 + 1 }, () => []);
     for (const row of this.#rows.values()) {
       let differ = 0;
-      for (let at = 0, from = row * words; at < words; at++) differ += countBits((this.#signs[from + at] ?? 0) ^ (signs[at] ?? 0));
+      for (let index = 0, from = row * words; index < words; index++)
+        differ += countBits((this.#signs[from + index] ?? 0) ^ (signs[index] ?? 0));
       buckets[differ]?.push(row);
     }
     const found: number[] = [];
@@ -93,7 +94,8 @@ export class VectorRows {
 
   #dot(row: number, vector: QuantizedVector): number {
     let sum = 0;
-    for (let at = 0, from = row * this.#dimensions; at < vector.length; at++) sum += (this.#bytes[from + at] ?? 0) * (vector[at] ?? 0);
+    for (let index = 0, from = row * this.#dimensions; index < vector.length; index++)
+      sum += (this.#bytes[from + index] ?? 0) * (vector[index] ?? 0);
     return sum;
   }
 
@@ -111,7 +113,7 @@ const countSignWords = (dimensions: number): number => Math.ceil(dimensions / 32
 
 function toSigns(vector: QuantizedVector): Uint32Array<ArrayBuffer> {
   const signs = new Uint32Array(countSignWords(vector.length));
-  for (const [at, value] of vector.entries()) if (value > 0) signs[at >> 5] = (signs[at >> 5] ?? 0) | (1 << (at & 31));
+  for (const [index, value] of vector.entries()) if (value > 0) signs[index >> 5] = (signs[index >> 5] ?? 0) | (1 << (index & 31));
   return signs;
 }
 

@@ -91,7 +91,7 @@ export function extractAmounts(text: string): { amounts: Amount[]; rest: string 
     ` xxamount${amounts.push({ unit, low, high, written: written.trim() }) - 1} `;
   const versions = replaceMatches(text, VERSION, ([written, named, dotted]) => {
     // 3.10 differs from 3.1: compared part by part.
-    const value = (named ?? dotted ?? '').split('.').reduce((sum, part, at) => sum + Number(part) / 1000 ** at, 0);
+    const value = (named ?? dotted ?? '').split('.').reduce((sum, part, index) => sum + Number(part) / 1000 ** index, 0);
     return add('version', value, value, written);
   });
   const clocks = replaceMatches(versions, CLOCK, ([written, h, m, half, h2, half2, word]) => {

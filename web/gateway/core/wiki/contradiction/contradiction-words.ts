@@ -130,7 +130,7 @@ encrypt unencrypted
 
 const toOpposites = (sets: string[][]): ReadonlyMap<string, ReadonlySet<string>> => {
   const opposite = new Map<string, Set<string>>();
-  for (const set of sets.map((each) => each.map(toStem)))
+  for (const set of sets.map((set) => set.map(toStem)))
     for (const word of set) for (const other of set) if (word !== other) opposite.set(word, (opposite.get(word) ?? new Set()).add(other));
   return opposite;
 };

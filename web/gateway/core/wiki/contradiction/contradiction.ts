@@ -209,7 +209,7 @@ function findOpposites(a: Statement, b: Statement): ContradictionReason | undefi
   const [onlyInA, onlyInB] = [subtract(a.words, b.words), subtract(b.words, a.words)];
   if (!isCompatible(a, b) || a.quantity === 'some' || b.quantity === 'some') return undefined;
   for (const word of onlyInA) {
-    const opposite = onlyInB.find((each) => areOpposite(word, each, a.state && b.state));
+    const opposite = onlyInB.find((candidate) => areOpposite(word, candidate, a.state && b.state));
     if (opposite === undefined) continue;
     const [remainingInA, remainingInB] = [
       onlyInA.filter((each) => each !== word),

@@ -80,9 +80,9 @@ function parseStatement(sentence: string): Statement {
   const has = (set: ReadonlySet<string>): boolean => words.some(({ text }) => set.has(text));
   const negations = words.filter(({ text }) => NEGATIONS.has(text)).length;
   const notAll = /\bnot (?:all|every|always|everyone|everybody|everything)\b/i.test(plain);
-  const counted = words.flatMap(({ text }, at) => {
+  const counted = words.flatMap(({ text }, index) => {
     const amount = amounts[Number(AMOUNT_MARK.exec(text)?.[1] ?? -1)];
-    return amount ? [{ amount, named: at > 0 && at < verb }] : [];
+    return amount ? [{ amount, named: index > 0 && index < verb }] : [];
   });
   const content = (from: number, to: number): Word[] => words.slice(from, to).filter(isMeaningful);
   const subject = toStems(content(0, verb));
@@ -121,22 +121,22 @@ function isMeaningful({ text, folded, paired }: Word): boolean {
 
 /** Restores the original capitalization. */
 const restoreCase = (text: string, word: string): string => {
-  const at = text.toLowerCase().indexOf(word);
-  return at < 0 ? word : text.slice(at, at + word.length);
+  const index = text.toLowerCase().indexOf(word);
+  return index < 0 ? word : text.slice(index, index + word.length);
 };
 
 const toStems = (words: readonly Word[]): Set<string> => new Set(words.map(({ text, paired }) => (paired ? text : toStem(text))));
 
 /** Position of the verb: an auxiliary, an unambiguous verb form, or a word with a verb ending after another word. */
 function findVerb(words: readonly Word[]): number {
-  const auxiliary = words.findIndex(({ text }, at) => at > 0 && AUXILIARY.has(text));
+  const auxiliary = words.findIndex(({ text }, index) => index > 0 && AUXILIARY.has(text));
   let meaningfulCount = 0;
-  for (const [at, word] of words.entries()) {
+  for (const [index, word] of words.entries()) {
     const { text, name } = word;
-    if (at === auxiliary) return at;
+    if (index === auxiliary) return index;
     const verbal = VERBS.has(text) || ENDING.test(text);
-    if (meaningfulCount > 0 && verbal && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > at + 4))
-      return at;
+    if (meaningfulCount > 0 && verbal && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > index + 4))
+      return index;
     if (isMeaningful(word) || AMOUNT_MARK.test(text)) meaningfulCount++;
   }
   if (auxiliary >= 0) return auxiliary;
@@ -147,7 +147,7 @@ function isPast(words: readonly Word[], verb: number): boolean {
   const text = words[verb]?.text ?? '';
   if (
     PAST.has(text) ||
-    words.some((word, at) => word.text === 'used' && words[at + 1]?.text === 'to' && !PRESENT.has(words[at - 1]?.text ?? ''))
+    words.some((word, index) => word.text === 'used' && words[index + 1]?.text === 'to' && !PRESENT.has(words[index - 1]?.text ?? ''))
   )
     return true;
   if (PRESENT.has(text)) return false;
