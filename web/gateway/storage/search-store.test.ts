@@ -9,7 +9,7 @@ import type { SearchResult, SessionRecord, Vault } from '../core/vault-interface
 import { waitFor } from '../../../tests/support/test-gateway.ts';
 import { newMessage, newSession, createTestVault } from './fixture.ts';
 
-const SIZES = { memtable: 4, fan: 2 };
+const SIZES = { memtable: 4, mergeFactor: 2 };
 const WORDS = ['plan', 'plans', 'planning', 'memory', 'memories', 'café', 'cafes', 'größe', '東京', '京都タワー', 'a1', 'the', 'to'];
 const QUERIES = [
   ...WORDS,

@@ -168,7 +168,7 @@ describe('an agent', () => {
     ],
     [
       'a key that its provider refuses, with 400',
-      new RpcError('INTERNAL_ERROR', 'no key', {}, { cause: new ProviderError('no key', { status: 400, ofRequest: false }) }),
+      new RpcError('INTERNAL_ERROR', 'no key', {}, { cause: new ProviderError('no key', { status: 400, isRequestFault: false }) }),
       502,
       'api_error',
     ],

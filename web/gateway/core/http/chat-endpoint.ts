@@ -94,7 +94,7 @@ function createAgentSource(call: Call, agentId: string, deps: ChatDeps): AnswerS
   const events = retryWithoutUnsupported(
     generationOptions,
     (remaining) => deps.agents.run({ agentId, messages, sessionId, principal, tools, generationOptions: remaining, signal: abort.signal }),
-    { ignored, nameOf: toChatParam },
+    { ignored, toParamName: toChatParam },
   );
   const head = createCompletionHead(body.model, deps.clock.now());
   // The run records its own usage.

@@ -119,7 +119,7 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
     default:
       if (rpc.cause instanceof UnsupportedOptionError || rpc.cause instanceof CircuitOpenError) return toDirectError(rpc.cause);
       // Retrying the same request would not help.
-      if (rpc.cause instanceof ProviderError && rpc.cause.ofRequest) return toDirectError(rpc.cause, rpc.message);
+      if (rpc.cause instanceof ProviderError && rpc.cause.isRequestFault) return toDirectError(rpc.cause, rpc.message);
       // The provider of an agent failed, not the gateway.
       if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
       if (rpc.extra.retryable)

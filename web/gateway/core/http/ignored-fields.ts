@@ -32,13 +32,13 @@ const OMITTABLE: ReadonlySet<keyof ModelRequest> = new Set<keyof GenerationOptio
 ]);
 
 /**
- * Yields the events of `run`, called again without each optional field that the model does not support. `toParam` returns the field's name
+ * Yields the events of `run`, called again without each optional field that the model does not support. `toParamName` returns the field's name
  * in the caller's API.
  */
 export async function* retryWithoutUnsupported(
   generationOptions: GenerationOptions,
   run: (wishes: GenerationOptions) => AsyncIterable<ModelEvent>,
-  { ignored, nameOf: toParam }: { ignored: IgnoredFields; nameOf: (field: keyof ModelRequest) => string },
+  { ignored, toParamName }: { ignored: IgnoredFields; toParamName: (field: keyof ModelRequest) => string },
 ): AsyncGenerator<ModelEvent> {
   let remaining = generationOptions;
   for (;;) {
@@ -49,7 +49,7 @@ export async function* retryWithoutUnsupported(
       // Thrown before the request is sent, so nothing has been answered yet.
       if (!(unsupported instanceof UnsupportedOptionError) || !OMITTABLE.has(unsupported.field) || !(unsupported.field in remaining))
         throw error;
-      ignored.add(toParam(unsupported.field));
+      ignored.add(toParamName(unsupported.field));
       remaining = Object.fromEntries(Object.entries(remaining).filter(([field]) => field !== unsupported.field));
     }
   }

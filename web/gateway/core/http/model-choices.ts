@@ -41,7 +41,7 @@ export function createChoices(
             (remaining) => retryStream(() => provider.stream({ ...request, ...remaining }, signal), { clock, signal }),
             {
               ignored,
-              nameOf: toChatParam,
+              toParamName: toChatParam,
             },
           ),
           messages,

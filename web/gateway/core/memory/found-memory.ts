@@ -61,7 +61,7 @@ export function toFoundMemory({ entry, score, coverage, why }: FoundEntry, index
 
 const toNeighbour = ({ text, speaker }: IndexEntry): NeighbourText => ({ text, ...(speaker === null ? {} : { speaker }) });
 
-/** Splits a message key (see `keyOf`) into session and id. An id contains no spaces; the fallback used for messages without an id does. */
+/** Splits a message key (see `toMessageKey`) into session and id. An id contains no spaces; the fallback used for messages without an id does. */
 function parseMessageKey(key: string): Pick<FoundMemory, 'sessionKey' | 'messageId'> {
   const end = key.lastIndexOf('\n');
   const [sessionKey, messageId] = [key.slice(0, end), key.slice(end + 1)];

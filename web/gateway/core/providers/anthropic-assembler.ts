@@ -104,12 +104,12 @@ export class AnthropicAssembler implements Assembler {
   /** Reason of a refusal. */
   #refusal: string | undefined;
 
-  readonly #tellsUnread: ModelRequest['tellsUnread'];
+  readonly #reportsUnread: ModelRequest['reportsUnread'];
 
-  /** `provider`: display name for error messages. `tellsUnread`: see `ModelRequest`. */
-  constructor(provider: string, tellsUnread?: ModelRequest['tellsUnread']) {
+  /** `provider`: display name for error messages. `reportsUnread`: see `ModelRequest`. */
+  constructor(provider: string, reportsUnread?: ModelRequest['reportsUnread']) {
     this.#provider = provider;
-    this.#tellsUnread = tellsUnread;
+    this.#reportsUnread = reportsUnread;
   }
 
   get isFinished(): boolean {
@@ -148,7 +148,7 @@ export class AnthropicAssembler implements Assembler {
     const calls = isRefused ? [] : blocks.filter(isCall);
     const thoughts = blocks.flatMap(toThinkingBlocks);
     const out: ModelEvent[] = calls.map(({ id, name, json, input }) =>
-      parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: json || input }, this.#tellsUnread),
+      parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: json || input }, this.#reportsUnread),
     );
     if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
     else if (this.#answer !== undefined && !this.#answer.json) out.push({ type: 'text', text: '{}' });

@@ -268,7 +268,7 @@ describe('a misbehaving server', () => {
       'Hel',
       { status: 529, retryable: true, message: /says so/ },
     ],
-    ['bad', toNamedEvents(start(), error('invalid_request_error')), {}, '', { status: 400, retryable: false, ofRequest: true }],
+    ['bad', toNamedEvents(start(), error('invalid_request_error')), {}, '', { status: 400, retryable: false, isRequestFault: true }],
     [
       'broken arguments',
       toNamedEvents(
@@ -304,7 +304,7 @@ describe('a misbehaving server', () => {
   it.each([
     [401, 'authentication_error', { retryable: false, message: /rejected the API key \(HTTP 401\): says so/ }],
     [404, 'not_found_error', { retryable: false, message: /did not find the model/ }],
-    [413, 'request_too_large', { retryable: false, ofRequest: true }],
+    [413, 'request_too_large', { retryable: false, isRequestFault: true }],
     [429, 'rate_limit_error', { retryable: true, retryAfterMs: 7000 }],
     [529, 'overloaded_error', { retryable: true }],
   ])('refuses with %i', async (status, type, { message, ...detail }: { message?: RegExp; retryable?: boolean }) => {

@@ -76,7 +76,7 @@ export class Anthropic implements MessagesProvider {
     };
     const open = (watchdog: Watchdog): Promise<Response> =>
       this.#http.sendAdapted('/messages', createMessagesBody(request, limit), watchdog, adapt);
-    return assembleEvents(this.#http, new AnthropicAssembler(this.name, request.tellsUnread), { signal, open, isEnd: isMessageEnd });
+    return assembleEvents(this.#http, new AnthropicAssembler(this.name, request.reportsUnread), { signal, open, isEnd: isMessageEnd });
   }
 
   models(signal: AbortSignal): Promise<ListedModel[]> {

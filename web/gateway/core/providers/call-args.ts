@@ -29,7 +29,7 @@ function parseArgs(json: string | undefined): { args: Record<string, unknown> } 
 export function parseToolCall(
   provider: string,
   { id, tool, json }: { id: string; tool: string; json: string | undefined },
-  reportsUnread: ModelRequest['tellsUnread'] = false,
+  reportsUnread: ModelRequest['reportsUnread'] = false,
 ): Extract<ModelEvent, { type: 'tool_call' }> {
   if (tool === '') throw new ProviderError(`${provider} sent a tool call without a name.`);
   const parsedArgs = parseArgs(json);

@@ -86,7 +86,7 @@ export class ChatAssembler implements Assembler {
   readonly #provider: string;
   readonly #calls: PartialCall[] = [];
   readonly #reasoningField: ReasoningField | undefined;
-  readonly #tellsUnread: ModelRequest['tellsUnread'];
+  readonly #reportsUnread: ModelRequest['reportsUnread'];
   readonly #text: ReasoningParser;
   /** Text received since the last event. */
   #pieces: ModelEvent[] = [];
@@ -100,13 +100,18 @@ export class ChatAssembler implements Assembler {
   #stopSequence: string | undefined;
 
   /**
-   * `provider`: display name for error messages. `reasoningField`: field that the provider requires back. `tellsUnread`: see `ModelRequest`.
+   * `provider`: display name for error messages. `reasoningField`: field that the provider requires back. `reportsUnread`: see `ModelRequest`.
    * `startsWithThinking`: see `ReasoningParser`.
    */
-  constructor(provider: string, reasoningField?: ReasoningField, tellsUnread?: ModelRequest['tellsUnread'], startsWithThinking = false) {
+  constructor(
+    provider: string,
+    reasoningField?: ReasoningField,
+    reportsUnread?: ModelRequest['reportsUnread'],
+    startsWithThinking = false,
+  ) {
     this.#provider = provider;
     this.#reasoningField = reasoningField;
-    this.#tellsUnread = tellsUnread;
+    this.#reportsUnread = reportsUnread;
     this.#text = new ReasoningParser(
       [],
       ({ text, thought }) => this.#pieces.push({ type: thought ? 'reasoning' : 'text', text }),
@@ -145,7 +150,9 @@ export class ChatAssembler implements Assembler {
     const out: ModelEvent[] = this.#drainPieces();
     const calls = this.#calls
       .toSorted((a, b) => a.index - b.index)
-      .map(({ id, name, args }) => parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: args }, this.#tellsUnread));
+      .map(({ id, name, args }) =>
+        parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: args }, this.#reportsUnread),
+      );
     out.push(...calls);
     const hasCalls = calls.length > 0;
     const value = this.#reasoningField === 'reasoning_content' ? this.#reasoning : this.#details;

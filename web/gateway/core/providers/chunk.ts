@@ -26,8 +26,8 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
   const reported = fault?.(value);
   if (reported)
     throw new ProviderError(`${provider} reported an error: ${shorten(reported.message)}`, {
-      ...(reported.ofRequest ? { status: 400 } : {}),
-      ...{ param: reported.param, code: reported.codeName, tooLong: parseContextOverflow(reported) },
+      ...(reported.isRequestFault ? { status: 400 } : {}),
+      ...{ param: reported.param, code: reported.codeName, contextOverflow: parseContextOverflow(reported) },
     });
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

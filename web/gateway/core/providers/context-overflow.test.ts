@@ -22,8 +22,8 @@ describe('a prompt that exceeds the context window', () => {
     [400, { error: "This model's maximum prompt length is 131072 but the request contains 140000 tokens." }, 131_072],
     [400, { detail: 'length of prompt_tokens (163280) must be less than max_seq_len (32768).' }, 32_768],
   ])('is known by HTTP %i %j', (status, body, contextTokens) => {
-    expect(toStatusError('It', ...json(status, body), 0).tooLong).toEqual(contextTokens === undefined ? {} : { contextTokens });
-    expect(toGoogleError('It', ...json(status, body), 0).tooLong).toBeDefined();
+    expect(toStatusError('It', ...json(status, body), 0).contextOverflow).toEqual(contextTokens === undefined ? {} : { contextTokens });
+    expect(toGoogleError('It', ...json(status, body), 0).contextOverflow).toBeDefined();
   });
 
   it.each([
@@ -32,7 +32,7 @@ describe('a prompt that exceeds the context window', () => {
     [400, { error: { message: 'Invalid value: the name of the tool is too long' } }],
     [401, { error: { message: 'No such key' } }],
   ])('is not reported for HTTP %i %j', (status, body) => {
-    expect(toStatusError('It', ...json(status, body), 0).tooLong).toBeUndefined();
+    expect(toStatusError('It', ...json(status, body), 0).contextOverflow).toBeUndefined();
   });
 
   it('is known in the midst of a stream', () => {
@@ -42,7 +42,7 @@ describe('a prompt that exceeds the context window', () => {
       expect.unreachable();
     } catch (error) {
       expect(error).toBeInstanceOf(ProviderError);
-      expect(error).toMatchObject({ tooLong: {} });
+      expect(error).toMatchObject({ contextOverflow: {} });
     }
   });
 });

@@ -242,7 +242,7 @@ describe('a misbehaving server', () => {
     const { error } = await collectOutcome(refused(400, 'API key not valid: AIza-1', details), createRequest());
     expect(error).toMatchObject({
       status: 401,
-      ofRequest: false,
+      isRequestFault: false,
       message: 'Google rejected the API key (HTTP 400): API key not valid: ***',
     });
   });

@@ -17,7 +17,7 @@ import { OpenAiCompatible } from './openai-compatible.ts';
 import type { ModelEvent, ModelRequest, Provider } from './provider.ts';
 
 const KINDS = ['openai-compatible', 'openai', 'ollama', 'openrouter', 'lmstudio', 'deepseek'] as const;
-const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tellsUnread: true };
+const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], reportsUnread: true };
 
 type Kind = (typeof KINDS)[number] | 'anthropic';
 

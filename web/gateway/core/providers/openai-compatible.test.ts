@@ -228,7 +228,7 @@ describe('a misbehaving upstream', () => {
   });
 
   verifies('chat/unreadable-arguments', 'come with their call where the caller tells the model', async () => {
-    const { events, error } = await run(createRequest('tool-broken', { tellsUnread: true }));
+    const { events, error } = await run(createRequest('tool-broken', { reportsUnread: true }));
     expect(error).toBeUndefined();
     const [call] = events.filter((event) => event.type === 'tool_call');
     expect(call).toMatchObject({ call: { tool: 'one', args: {} }, unread: expect.stringMatching(/^are not valid JSON: /) as string });

@@ -80,7 +80,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     const assembler = new ChatAssembler(
       this.name,
       this.#quirks.reasoningField,
-      request.tellsUnread,
+      request.reportsUnread,
       this.#thinkingFirstModels.has(request.model),
     );
     yield* assembleEvents(this.#http, assembler, { signal, open });

@@ -106,7 +106,7 @@ export interface ModelRequest extends GenerationOptions {
   /** Called if the server rejects a field of `passed`; the request is then sent without it. */
   onRefusedField?: ((field: string) => void) | undefined;
   /** Invalid arguments of a call are reported with it (`unread`) instead of ending the answer, so that the model can be told. */
-  tellsUnread?: boolean | undefined;
+  reportsUnread?: boolean | undefined;
 }
 
 /** Names of the tools that the model may use. */
@@ -176,8 +176,8 @@ interface ProviderErrorOptions {
   retryAfterMs?: number | undefined;
   silent?: boolean | undefined;
   cutOff?: boolean | undefined;
-  ofRequest?: boolean | undefined;
-  tooLong?: ContextOverflow | undefined;
+  isRequestFault?: boolean | undefined;
+  contextOverflow?: ContextOverflow | undefined;
   param?: string | undefined;
   code?: string | undefined;
   cause?: unknown;
@@ -199,9 +199,9 @@ export class ProviderError extends Error {
   /** The connection to the bridge was lost while the answer came. */
   readonly cutOff: boolean;
   /** The request is at fault, not the provider. */
-  readonly ofRequest: boolean;
+  readonly isRequestFault: boolean;
   /** The prompt does not fit the model's context. */
-  readonly tooLong: ContextOverflow | undefined;
+  readonly contextOverflow: ContextOverflow | undefined;
   /** The request's parameter at fault, as the server names it. */
   readonly param: string | undefined;
   /** The server's error code, for clients. */
@@ -216,10 +216,10 @@ export class ProviderError extends Error {
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
     this.cutOff = detail.cutOff ?? false;
-    this.tooLong = detail.tooLong;
+    this.contextOverflow = detail.contextOverflow;
     this.param = detail.param;
     this.code = detail.code;
-    this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && REQUEST_ERROR_STATUSES.has(detail.status));
+    this.isRequestFault = detail.isRequestFault ?? (detail.status !== undefined && REQUEST_ERROR_STATUSES.has(detail.status));
   }
 }
 

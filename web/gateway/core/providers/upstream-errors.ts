@@ -30,7 +30,7 @@ export interface UpstreamFault {
   /** Its code, if it is a string. */
   codeName?: string | undefined;
   /** The request is at fault, as far as the server reports it. */
-  ofRequest?: boolean;
+  isRequestFault?: boolean;
   /** The request's parameter at fault. */
   param?: string | undefined;
 }
@@ -62,7 +62,7 @@ export function readStreamFault(value: unknown): UpstreamFault | undefined {
           code: error.code == null ? (error.type ?? undefined) : String(error.code),
           param: error.param ?? undefined,
           codeName: typeof error.code === 'string' && CODE_PATTERN.test(error.code) ? error.code : undefined,
-          ofRequest: error.type === 'invalid_request_error' || error.code === CONTEXT_LENGTH_CODE,
+          isRequestFault: error.type === 'invalid_request_error' || error.code === CONTEXT_LENGTH_CODE,
         }
       : { message: String(message) };
   }
@@ -158,7 +158,7 @@ export function toStatusError(name: string, response: Response, body: string, no
   return new ProviderError(`${describeStatus(name, status)}: ${fault.message}`, {
     status,
     retryable,
-    ...{ param: fault.param, code: fault.codeName, tooLong: parseContextOverflow(fault, status) },
+    ...{ param: fault.param, code: fault.codeName, contextOverflow: parseContextOverflow(fault, status) },
     ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
   });
 }

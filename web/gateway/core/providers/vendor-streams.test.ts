@@ -9,7 +9,7 @@ import type { ModelEvent, ModelRequest, Provider } from './provider.ts';
 
 // Generates valid streams in Anthropic's and Google's formats, with the variations of servers and proxies.
 
-const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tellsUnread: true };
+const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], reportsUnread: true };
 const RUNS = { numRuns: process.env['PERCH_LONG'] ? 20_000 : 1000 };
 
 async function read(Kind: typeof Anthropic | typeof Google, text: string, cuts: number[]) {

@@ -204,7 +204,7 @@ verifies('chat/unreadable-arguments', 'they are a result for the model, beside t
   const { ended } = started(provider, async ({ id }) => ran.push(id));
   await ended;
   expect(ran).toEqual(['good']);
-  expect(provider.asked[0]?.tellsUnread).toBe(true);
+  expect(provider.asked[0]?.reportsUnread).toBe(true);
   expect(provider.asked[1]?.messages.find(({ toolCallId }) => toolCallId === 'bad')?.content).toContain(
     'The arguments of look are not JSON: {\\"a. It was not run',
   );

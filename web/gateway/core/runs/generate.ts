@@ -231,7 +231,7 @@ interface StepHooks {
   /** The messages as this model may see them. */
   toVisibleMessages(key: string, messages: ModelMessage[]): Promise<ModelMessage[]>;
   /** Shortens the messages. Throws the failure with the reason if that is impossible. */
-  shorten(tooLong: ContextOverflow, failure: RpcError): Promise<void>;
+  shorten(overflow: ContextOverflow, failure: RpcError): Promise<void>;
 }
 
 /** One provider call, by the first model of the chain that can answer. Yields its text and thoughts. */
@@ -260,7 +260,7 @@ async function* runStep(
       ...(run.stranger ? { stranger: true } : {}),
       agentId: run.agentId,
       cacheKey: run.cacheKey,
-      tellsUnread: true,
+      reportsUnread: true,
     };
     try {
       for await (const event of retryStream(() => watchStream(run, provider, (signal) => provider.stream(request, signal)), run)) {
@@ -290,11 +290,11 @@ async function* runStep(
       run.signal.throwIfAborted();
       const failure = toCallerError(error, provider);
       if (answer.text !== '' || !(error instanceof ProviderError)) throw failure;
-      if (error.tooLong && run.shortenMessages) {
-        await shorten(error.tooLong, failure);
+      if (error.contextOverflow && run.shortenMessages) {
+        await shorten(error.contextOverflow, failure);
         continue;
       }
-      if (error.ofRequest) throw failure;
+      if (error.isRequestFault) throw failure;
       await chain.next(failure);
     } finally {
       // Also counts a call that was aborted or failed.
@@ -324,13 +324,13 @@ async function* watchStream(
   signal.addEventListener('abort', onabort, { once: true });
   if (signal.aborted) onabort();
   const iterator = start(signal)[Symbol.asyncIterator]();
-  const tooLong = (): void =>
+  const onSilence = (): void =>
     silence.abort(new ProviderError(`${provider.name} sent nothing for ${silenceMs / 1000} s.`, { retryable: true, silent: true }));
   try {
     // A previous attempt may have started some calls.
     yield { type: 'calling', tools: [] };
     for (;;) {
-      const cancel = run.clock.after(silenceMs, tooLong);
+      const cancel = run.clock.after(silenceMs, onSilence);
       let next;
       try {
         next = await Promise.race([iterator.next(), aborted.promise]);

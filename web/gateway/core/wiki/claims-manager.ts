@@ -66,7 +66,7 @@ export class ClaimsManager {
     this.#dir = claimsDir.replace(/\/+$/, '');
     // Only the first folder may be hidden.
     toFolderPath(this.#dir.replace(/^\./, ''));
-    this.#files = new FileCache(workspace, (text, { path }) => parseClaimFile(path, this.#idOf(path), text));
+    this.#files = new FileCache(workspace, (text, { path }) => parseClaimFile(path, this.#toClaimId(path), text));
     this.#now = now;
     this.#newId = newId;
     this.#disk = disk;
@@ -217,7 +217,7 @@ export class ClaimsManager {
   async read(): Promise<ClaimHistories> {
     const files = await this.#files.all(this.#dir, (path) => path.endsWith(FILE_SUFFIX));
     const histories = new Map<string, readonly ClaimChange[]>();
-    for (const [path, { changes }] of files) if (changes.length > 0) histories.set(this.#idOf(path), changes);
+    for (const [path, { changes }] of files) if (changes.length > 0) histories.set(this.#toClaimId(path), changes);
     // Two claims may supersede the same one if two hosts wrote concurrently: the first counts.
     const successors = [...histories.values()].flatMap(([first]) => (first?.claim.supersedes === undefined ? [] : first));
     for (const { at, why, claim } of successors.sort((a, b) => a.at - b.at)) {
@@ -344,7 +344,7 @@ export class ClaimsManager {
     });
   }
 
-  #idOf(path: string): string {
+  #toClaimId(path: string): string {
     return path.slice(this.#dir.length + 1, -FILE_SUFFIX.length);
   }
 }

@@ -16,13 +16,16 @@ export interface SegmentMergeResult {
 }
 
 /** Segments to merge: many of similar size, or one with mostly dead documents; undefined if there are none. */
-export function selectMergeable(segments: readonly Segment[], { memtable, fan }: { memtable: number; fan: number }): Segment[] | undefined {
+export function selectMergeable(
+  segments: readonly Segment[],
+  { memtable, mergeFactor }: { memtable: number; mergeFactor: number },
+): Segment[] | undefined {
   const levels = new Map<number, Segment[]>();
   for (const segment of segments) {
     if (segment.deadCount * 2 > segment.size) return [segment];
-    const level = Math.max(0, Math.round(Math.log(segment.size / memtable) / Math.log(fan)));
+    const level = Math.max(0, Math.round(Math.log(segment.size / memtable) / Math.log(mergeFactor)));
     const group = [...(levels.get(level) ?? []), segment];
-    if (group.length >= fan) return group;
+    if (group.length >= mergeFactor) return group;
     levels.set(level, group);
   }
   return undefined;

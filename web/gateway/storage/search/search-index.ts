@@ -23,8 +23,8 @@ const ROWS_PER_READ = 64;
 
 export interface SearchIndexDeps {
   transactions: Transactions;
-  /** Tests pass small ones. `memtable`: number of messages per segment. `fan`: number of segments of similar size that are merged. */
-  sizes?: { memtable: number; fan: number };
+  /** Tests pass small ones. `memtable`: number of messages per segment. `mergeFactor`: number of segments of similar size that are merged. */
+  sizes?: { memtable: number; mergeFactor: number };
 }
 
 type StateRow = Extract<LocalRow, { name: 'search' }>;
@@ -53,14 +53,14 @@ interface LoadedIndex {
 export class SearchIndex {
   readonly pages: SearchPages;
   readonly #transactions: Transactions;
-  readonly #sizes: { memtable: number; fan: number };
+  readonly #sizes: { memtable: number; mergeFactor: number };
   #loaded: LoadedIndex | undefined;
   readonly #mutex = new Mutex();
   #nextSegment = 0;
   #readers = 0;
   #isStopped = false;
 
-  constructor({ transactions, sizes = { memtable: 2048, fan: 8 } }: SearchIndexDeps) {
+  constructor({ transactions, sizes = { memtable: 2048, mergeFactor: 8 } }: SearchIndexDeps) {
     this.#transactions = transactions;
     this.#sizes = sizes;
     this.pages = new SearchPages(transactions);

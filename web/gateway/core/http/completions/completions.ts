@@ -158,7 +158,7 @@ function createAgentSource(call: CompletionCall, agentId: string, deps: ChatDeps
     deps.agents.run({ agentId, messages, sessionId, principal, generationOptions: remaining, signal: caller.abort.signal });
   const inputMessages: readonly ModelMessage[] = messages;
   return {
-    choices: [retryWithoutUnsupported(generationOptions, run, { ignored, nameOf: toChatParam })],
+    choices: [retryWithoutUnsupported(generationOptions, run, { ignored, toParamName: toChatParam })],
     messages: [inputMessages],
     echoes: [body.echo ? prompt : ''],
     head: createHead(call, deps),

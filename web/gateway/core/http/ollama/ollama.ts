@@ -187,7 +187,10 @@ const withoutRejectedOptions = (
 ): AsyncIterable<ModelEvent> =>
   retryWithoutEffort(
     (options) =>
-      retryWithoutUnsupported(options, run, { ignored, nameOf: (field) => (field === 'reasoningEffort' ? 'think' : toChatParam(field)) }),
+      retryWithoutUnsupported(options, run, {
+        ignored,
+        toParamName: (field) => (field === 'reasoningEffort' ? 'think' : toChatParam(field)),
+      }),
     wishes,
     () => ignored.add('think'),
   );

@@ -56,7 +56,7 @@ export async function readInput(
   const items: Item[] = [];
   // Sequentially: concurrent errors of 100,000 items would exhaust the memory.
   for (const [index, value] of input.entries()) {
-    const item = await readItem(value, ['input', index], { idOf: (prefix) => createItemId(prefix, index), find, ignored });
+    const item = await readItem(value, ['input', index], { createItemId: (prefix) => createItemId(prefix, index), find, ignored });
     if (item) items.push(item);
   }
   return items;
@@ -76,13 +76,13 @@ const toCallName = ({ call_id, name, namespace }: { call_id: string; name: strin
 });
 
 interface ReadContext {
-  idOf: (prefix: string) => string;
+  createItemId: (prefix: string) => string;
   find: FindItem;
   ignored: IgnoredFields;
 }
 
 /** Undefined for an item that is ignored. */
-async function readItem(value: unknown, path: FieldPath, { idOf: createItemId, find, ignored }: ReadContext): Promise<Item | undefined> {
+async function readItem(value: unknown, path: FieldPath, { createItemId, find, ignored }: ReadContext): Promise<Item | undefined> {
   const parsedHead = parseParams(itemHead, value, path);
   const type = parsedHead.type ?? (parsedHead.role === undefined ? 'item_reference' : 'message');
   switch (type) {

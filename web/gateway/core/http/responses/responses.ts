@@ -297,7 +297,7 @@ export class Responses {
       this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: params.tools.specs, generationOptions, signal });
     // The run records its own usage.
     return {
-      events: nameUnsupported(retryWithoutUnsupported(params.generationOptions, run, { ignored, nameOf: toParamName })),
+      events: nameUnsupported(retryWithoutUnsupported(params.generationOptions, run, { ignored, toParamName })),
       messages,
       record: () => {},
     };
@@ -327,7 +327,7 @@ export class Responses {
       retryWithoutUnsupported(
         asked.generationOptions,
         (wishes) => retryStream(() => provider.stream({ ...request, ...wishes }, signal), { clock, signal }),
-        { ignored, nameOf: toParamName },
+        { ignored, toParamName },
       ),
       request.messages,
       key,

@@ -13,7 +13,7 @@ export interface FileEntries {
   /** Undefined if there is none. */
   at(index: number): IndexEntry | undefined;
   /** Position of a passage; -1 if it is not in this file. */
-  placeOf(entry: IndexEntry): number;
+  indexOf(entry: IndexEntry): number;
   rows(): Iterable<EntryRow>;
 }
 
@@ -34,7 +34,7 @@ export class InMemoryFile implements FileEntries {
     return this.entries[index];
   }
 
-  placeOf({ id }: IndexEntry): number {
+  indexOf({ id }: IndexEntry): number {
     return this.entries.findIndex((entry) => entry.id === id);
   }
 

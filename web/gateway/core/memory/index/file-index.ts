@@ -113,7 +113,7 @@ export class FileIndex {
   /** The passages right before and after one. A memory has none: each is independent. */
   beside(entry: IndexEntry): { before: IndexEntry | undefined; after: IndexEntry | undefined } {
     const file = entry.kind === 'memory' ? undefined : this.#files.get(entry.path);
-    const index = file?.placeOf(entry) ?? -1;
+    const index = file?.indexOf(entry) ?? -1;
     if (!file || index === -1) return { before: undefined, after: undefined };
     const nearest = (step: number): IndexEntry | undefined => {
       for (let at = index + step, each = file.at(at); each; each = file.at((at += step)))
@@ -175,7 +175,7 @@ export class FileIndex {
   #entry(id: string): IndexEntry | undefined {
     const entry = this.#byId.get(id);
     if (entry || !this.#restored) return entry;
-    const number = this.#restored.numberOf(id, this.#isCurrent);
+    const number = this.#restored.findNumber(id, this.#isCurrent);
     return number === -1 ? undefined : this.#restored.entry(number);
   }
 

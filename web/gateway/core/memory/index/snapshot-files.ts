@@ -53,7 +53,7 @@ export class SnapshotFiles {
   }
 
   /** Number of a passage by id, in a file accepted by `accepts`; -1 if there is none. */
-  numberOf(id: string, accepts: (file: SnapshotFile) => boolean): number {
+  findNumber(id: string, accepts: (file: SnapshotFile) => boolean): number {
     return this.#ids.find(id, (number) => this.#isIn(number, accepts));
   }
 
@@ -115,8 +115,8 @@ export class SnapshotFile implements FileEntries {
     return index < 0 || index >= this.count ? undefined : this.#snapshot.entry(this.#firstEntry + index);
   }
 
-  placeOf({ id }: IndexEntry): number {
-    const number = this.#snapshot.numberOf(id, (file) => file === this);
+  indexOf({ id }: IndexEntry): number {
+    const number = this.#snapshot.findNumber(id, (file) => file === this);
     return number === -1 ? -1 : number - this.#firstEntry;
   }
 

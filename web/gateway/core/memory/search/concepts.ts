@@ -56,7 +56,7 @@ export function extractConcepts(query: string, index: MemoryIndex, w: Weights): 
     const [key = ''] = own.keys();
     if (concepts.has(key)) continue;
     relate(own, key);
-    for (const each of index.familyOf(key)) if (!own.has(each)) own.set(each, w.family);
+    for (const each of index.findWordFamily(key)) if (!own.has(each)) own.set(each, w.family);
     let weight = 1;
     if (index.speakers.has(word.folded)) {
       own.set(toSpeakerTerm(word.folded), 1);

@@ -85,23 +85,23 @@ export class MemoryIndex {
   }
 
   /** Terms that may belong to the same word family, such as parts of German compounds and forms that a stemmer keeps apart. */
-  familyOf(term: string): string[] {
+  findWordFamily(term: string): string[] {
     return this.#lists
       .beginningAs(term)
       .filter((each) => each !== term && (each.startsWith(term) || term.startsWith(each) || each.slice(0, -2) === term.slice(0, -2)));
   }
 
   passage(number: number): Passage | undefined {
-    return this.#passages.passage(number, this.#threads.nameOf(this.threadOf[number] ?? -1));
+    return this.#passages.passage(number, this.#threads.getName(this.threadNumbers[number] ?? -1));
   }
 
   /** Number of a passage by id; -1 if it does not exist. */
-  numberOf(id: string): number {
-    return this.#passages.numberOf(id);
+  findNumber(id: string): number {
+    return this.#passages.findNumber(id);
   }
 
-  isThere(number: number): boolean {
-    return this.#passages.isThere(number);
+  hasPassage(number: number): boolean {
+    return this.#passages.hasPassage(number);
   }
 
   asks(number: number): boolean {
@@ -114,13 +114,13 @@ export class MemoryIndex {
   }
 
   /** Time ranges mentioned in the passage's text. */
-  timesOf(number: number): readonly TimeRange[] {
-    return this.#passages.timesOf(number);
+  getTimes(number: number): readonly TimeRange[] {
+    return this.#passages.getTimes(number);
   }
 
   /** Language of a passage's thread, as detected so far. */
-  languageOf(number: number): Language {
-    return this.#threads.languageOf(this.threadOf[number] ?? -1);
+  getLanguage(number: number): Language {
+    return this.#threads.getLanguage(this.threadNumbers[number] ?? -1);
   }
 
   /** Number of meaningful words by passage number; negative for removed passages. */
@@ -129,8 +129,8 @@ export class MemoryIndex {
   }
 
   /** Number of the thread by passage number. */
-  get threadOf(): Int32Array {
-    return this.#passages.threadOf;
+  get threadNumbers(): Int32Array {
+    return this.#passages.threadNumbers;
   }
 
   /** Previous and next passage in the thread by passage number; -1 if there is none. */
@@ -158,7 +158,7 @@ export class MemoryIndex {
     this.remove(passage.id);
     const words = splitWords(passage.text);
     const thread = this.#threads.numberFor(passage.thread, this.languages[0] ?? ENGLISH);
-    const language = detectLanguage(words.map(({ folded }) => folded)) ?? this.#threads.languageOf(thread);
+    const language = detectLanguage(words.map(({ folded }) => folded)) ?? this.#threads.getLanguage(thread);
     this.#threads.setLanguage(thread, language);
     const terms = extractTerms(passage, words, language);
     const times = passage.at === null ? [] : findTimeRanges(passage.text, passage.at);
@@ -168,7 +168,7 @@ export class MemoryIndex {
     if (CAUSE_WORDS.test(passage.text)) terms.counts.set(CAUSE, 1);
     const languageIndex = LANGUAGES.indexOf(language);
     const facts = { thread, length: terms.length, times, asks: QUESTION_END.test(passage.text), language: languageIndex };
-    const number = this.#passages.add(passage, facts, this.#threads.lastOf(thread));
+    const number = this.#passages.add(passage, facts, this.#threads.getLastPassage(thread));
     for (const [term, times] of terms.counts) this.#lists.add(term, number, times);
     this.#threads.added(thread, number);
     this.#length += terms.length;
@@ -177,10 +177,10 @@ export class MemoryIndex {
   }
 
   remove(id: string): boolean {
-    const number = this.#passages.numberOf(id);
+    const number = this.#passages.findNumber(id);
     if (number === -1) return false;
-    const thread = this.threadOf[number] ?? 0;
-    const last = this.#threads.lastOf(thread);
+    const thread = this.threadNumbers[number] ?? 0;
+    const last = this.#threads.getLastPassage(thread);
     this.#threads.removed(thread, last === number ? (this.previous[number] ?? -1) : last);
     this.#length -= this.lengths[number] ?? 0;
     const language = this.#passages.languages[number] ?? 0;

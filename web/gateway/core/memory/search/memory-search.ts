@@ -57,12 +57,12 @@ export class MemorySearch {
   }
 
   has(id: string): boolean {
-    return this.#index.numberOf(id) !== -1;
+    return this.#index.findNumber(id) !== -1;
   }
 
   /** Undefined if no passage has that id. */
   get(id: string): Passage | undefined {
-    return this.#index.passage(this.#index.numberOf(id));
+    return this.#index.passage(this.#index.findNumber(id));
   }
 
   /** Appends a passage to its thread; replaces one with the same id. */

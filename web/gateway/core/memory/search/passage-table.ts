@@ -25,7 +25,7 @@ interface RestoredColumns {
   /** Distinct names of speakers. */
   speakers: StringColumn;
   /** Index of the speaker by passage; -1 if there is none. */
-  speakerOf: Int32Array<ArrayBuffer>;
+  speakerIndexes: Int32Array<ArrayBuffer>;
   /** End of each passage's times, and the times as pairs of numbers. */
   timeEnds: Uint32Array<ArrayBuffer>;
   times: Float64Array<ArrayBuffer>;
@@ -47,7 +47,7 @@ export class PassageTable {
   #size: number;
   /** Number of meaningful words; negative if the passage was removed. */
   lengths = createIntegers(0);
-  threadOf = createIntegers(0);
+  threadNumbers = createIntegers(0);
   /** Previous and next passage in the thread; -1 if there is none. */
   previous = createIntegers(0);
   next = createIntegers(0);
@@ -63,12 +63,12 @@ export class PassageTable {
       ids: columns.strings('id'),
       texts: columns.strings('text'),
       speakers: columns.strings('speaker'),
-      speakerOf: columns.i32('speakerOf'),
+      speakerIndexes: columns.i32('speakerOf'),
       timeEnds: columns.u32('timeEnds'),
       times: columns.f64('times'),
     };
     this.lengths = columns.i32('length').slice();
-    this.threadOf = columns.i32('threadOf').slice();
+    this.threadNumbers = columns.i32('threadOf').slice();
     this.previous = columns.i32('previous').slice();
     this.next = columns.i32('next').slice();
     this.languages = columns.u8('language').slice();
@@ -85,13 +85,13 @@ export class PassageTable {
     return this.#restoredCount + this.#added.length;
   }
 
-  isThere(number: number): boolean {
+  hasPassage(number: number): boolean {
     return (this.lengths[number] ?? -1) >= 0;
   }
 
   /** Returns -1 if no passage has that id. */
-  numberOf(id: string): number {
-    return this.#numbers.get(id) ?? this.#restored?.ids.find(id, (number) => this.isThere(number)) ?? -1;
+  findNumber(id: string): number {
+    return this.#numbers.get(id) ?? this.#restored?.ids.find(id, (number) => this.hasPassage(number)) ?? -1;
   }
 
   asks(number: number): boolean {
@@ -104,7 +104,7 @@ export class PassageTable {
     return Number.isNaN(at) ? null : at;
   }
 
-  timesOf(number: number): readonly TimeRange[] {
+  getTimes(number: number): readonly TimeRange[] {
     if (!this.#restored || number >= this.#restoredCount) return this.#times.get(number) ?? NO_TIMES;
     const { timeEnds, times } = this.#restored;
     const [from, end] = [number === 0 ? 0 : (timeEnds[number - 1] ?? 0), timeEnds[number] ?? 0];
@@ -115,10 +115,10 @@ export class PassageTable {
 
   /** `thread`: the name of the passage's thread. */
   passage(number: number, thread: string): Passage | undefined {
-    if (!this.isThere(number)) return undefined;
+    if (!this.hasPassage(number)) return undefined;
     if (!this.#restored || number >= this.#restoredCount) return this.#added[number - this.#restoredCount];
-    const { ids, texts, speakers, speakerOf } = this.#restored;
-    const speaker = speakerOf[number] ?? -1;
+    const { ids, texts, speakers, speakerIndexes } = this.#restored;
+    const speaker = speakerIndexes[number] ?? -1;
     const speakerField = speaker === -1 ? {} : { speaker: speakers.at(speaker) };
     return { id: ids.at(number), thread, text: texts.at(number), at: this.at(number), ...speakerField };
   }
@@ -127,14 +127,14 @@ export class PassageTable {
   add(passage: Passage, { thread, length, times, asks, language }: PassageFacts, previous: number): number {
     const number = this.end;
     this.lengths = growColumn(this.lengths, createIntegers, number);
-    this.threadOf = growColumn(this.threadOf, createIntegers, number);
+    this.threadNumbers = growColumn(this.threadNumbers, createIntegers, number);
     this.previous = growColumn(this.previous, createIntegers, number);
     this.next = growColumn(this.next, createIntegers, number);
     this.languages = growColumn(this.languages, createBytes, number);
     this.#isQuestion = growColumn(this.#isQuestion, createBytes, number);
     this.#timestamps = growColumn(this.#timestamps, createFloats, number);
     this.lengths[number] = length;
-    this.threadOf[number] = thread;
+    this.threadNumbers[number] = thread;
     this.previous[number] = previous;
     this.next[number] = -1;
     if (previous !== -1) this.next[previous] = number;
@@ -165,7 +165,7 @@ export class PassageTable {
     const old = createIntegers(this.#size);
     let count = 0;
     for (let number = 0; number < numbers.length; number++) {
-      if (!this.isThere(number)) continue;
+      if (!this.hasPassage(number)) continue;
       numbers[number] = count;
       old[count++] = number;
     }
@@ -188,11 +188,11 @@ export class PassageTable {
           facts.length[index] = lengths[number] ?? 0;
           facts.previous[index] = renumbered(previous[number]);
           facts.next[index] = renumbered(next[number]);
-          facts.threadOf[index] = threads[this.threadOf[number] ?? 0] ?? 0;
+          facts.threadOf[index] = threads[this.threadNumbers[number] ?? 0] ?? 0;
           languages[index] = this.languages[number] ?? 0;
           asks[index] = this.#isQuestion[number] ?? 0;
           at[index] = this.#timestamps[number] ?? NaN;
-          for (const { from, to } of number < this.#restoredCount ? this.timesOf(number) : (times.get(number) ?? NO_TIMES))
+          for (const { from, to } of number < this.#restoredCount ? this.getTimes(number) : (times.get(number) ?? NO_TIMES))
             ranges.push(from, to);
           timeEnds[index] = ranges.length / 2;
           await slicer.after(PASSAGE_COST);
@@ -216,27 +216,27 @@ export class PassageTable {
       if (number === undefined) known.set(speaker, (number = speakers.add(speaker)));
       return number;
     };
-    const speakerOf = new Int32Array(numbers.length).fill(-1);
+    const speakerIndexes = new Int32Array(numbers.length).fill(-1);
     const restored = this.#restored;
     for (const [index, number] of numbers.entries()) {
       if (restored && number < this.#restoredCount) {
         ids.copy(restored.ids, number);
         texts.copy(restored.texts, number);
-        const speaker = restored.speakerOf[number] ?? -1;
-        if (speaker !== -1) speakerOf[index] = speakerNumber(restored.speakers.at(speaker));
+        const speaker = restored.speakerIndexes[number] ?? -1;
+        if (speaker !== -1) speakerIndexes[index] = speakerNumber(restored.speakers.at(speaker));
         await slicer.after(restored.texts.raw(number).bytes.length);
       } else {
         const { id = '', text = '', speaker } = since[number - this.#restoredCount] ?? {};
         ids.add(id);
         texts.add(text);
-        if (speaker !== undefined) speakerOf[index] = speakerNumber(speaker);
+        if (speaker !== undefined) speakerIndexes[index] = speakerNumber(speaker);
         await slicer.after(text.length);
       }
     }
     into.setStrings('id', ids.finish());
     into.setStrings('text', texts.finish());
     into.setStrings('speaker', speakers.finish());
-    into.set('speakerOf', speakerOf);
+    into.set('speakerOf', speakerIndexes);
   }
 }
 

@@ -16,7 +16,7 @@ export function expandQuery(
   for (const { number, score } of best.slice(0, w.feedbackPassages)) {
     const passage = index.passage(number);
     if (!passage) continue;
-    const language = index.languageOf(number);
+    const language = index.getLanguage(number);
     const own = new Set<string>();
     for (const word of splitWords(passage.text)) if (word.paired || !language.stopWords.has(word.folded)) own.add(toTerm(word, language));
     for (const term of own) {

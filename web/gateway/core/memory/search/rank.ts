@@ -58,7 +58,7 @@ export function rankPassages(
   const threads = computeThreadScores(index, query.concepts);
   const totalWorth = query.concepts.reduce((sum, { concept, worth }) => sum + (concept.word === null ? 0 : worth), 0);
   return withNeighbours(index, best)
-    .map((number) => scorePassage(index, number, query, w, { thread: threads[index.threadOf[number] ?? 0] ?? 0, totalWorth }))
+    .map((number) => scorePassage(index, number, query, w, { thread: threads[index.threadNumbers[number] ?? 0] ?? 0, totalWorth }))
     .sort((a, b) => b.score - a.score || a.number - b.number)
     .slice(0, limit);
 }
@@ -101,16 +101,16 @@ function withNeighbours({ previous, next }: MemoryIndex, numbers: readonly numbe
 /** Score of each conversation for the concepts, by thread number. */
 function computeThreadScores(index: MemoryIndex, concepts: readonly ConceptScores[]): Float32Array {
   const threadScores = new Float32Array(index.threadCount);
-  const { threadOf } = index;
+  const { threadNumbers } = index;
   const sums = new Float32Array(index.threadCount);
   for (const { touched, scores, worth } of concepts) {
     for (const number of touched) {
-      const thread = threadOf[number] ?? 0;
+      const thread = threadNumbers[number] ?? 0;
       sums[thread] = (sums[thread] ?? 0) + (scores[number] ?? 0);
     }
     // Each memory is a thread of its own: visiting only those with a score is far cheaper.
     for (const number of touched) {
-      const thread = threadOf[number] ?? 0;
+      const thread = threadNumbers[number] ?? 0;
       const sum = sums[thread] ?? 0;
       if (sum > 0) threadScores[thread] = (threadScores[thread] ?? 0) + (worth * sum) / (sum + 2 * worth);
       sums[thread] = 0;
@@ -140,7 +140,7 @@ function scorePassage(
   }
   const at = index.at(number);
   const coverage = totalWorth === 0 ? 0 : Math.min(1, covered / totalWorth);
-  const timely = times.length === 0 ? 0 : computeTimeMatch(times, at, index.timesOf(number));
+  const timely = times.length === 0 ? 0 : computeTimeMatch(times, at, index.getTimes(number));
   let score = sum + w.thread * thread;
   score *= 1 - w.coverage + w.coverage * coverage;
   score *= w.empty + (1 - w.empty) * Math.min(1, (index.lengths[number] ?? 0) / FULL_LENGTH_WORDS);

@@ -30,16 +30,16 @@ export class Threads {
     return this.#restoredCount + this.#names.length;
   }
 
-  nameOf(thread: number): string {
+  getName(thread: number): string {
     return thread < this.#restoredCount ? (this.#restored?.at(thread) ?? '') : (this.#names[thread - this.#restoredCount] ?? '');
   }
 
-  languageOf(thread: number): Language {
+  getLanguage(thread: number): Language {
     return LANGUAGES[this.#languages[thread] ?? 0] ?? ENGLISH;
   }
 
   /** The last passage; -1 if there is none. */
-  lastOf(thread: number): number {
+  getLastPassage(thread: number): number {
     return this.#counts[thread] ? (this.#lastPassages[thread] ?? -1) : -1;
   }
 
@@ -89,7 +89,7 @@ export class Threads {
         for (const [thread, number] of numbers.entries()) {
           if (number === -1) continue;
           if (this.#restored && thread < this.#restoredCount) names.copy(this.#restored, thread);
-          else names.add(this.nameOf(thread));
+          else names.add(this.getName(thread));
           written.count[number] = counts[thread] ?? 0;
           written.last[number] = passages[lasts[thread] ?? -1] ?? -1;
           ofLanguages[number] = languages[thread] ?? 0;

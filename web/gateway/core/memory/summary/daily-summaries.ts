@@ -68,8 +68,8 @@ export class DailySummaries {
   /** Past days that lie entirely within the stored conversations and have no summary written after their end. */
   async #findMissingDays(memory: MemoryManager, agentId: string): Promise<string[]> {
     const { clock, timeZone, memories } = this.#deps;
-    const dayOf = createLocalTime(timeZone());
-    const today = getDayStart(dayOf(clock.now()).date) ?? 0;
+    const toLocalTime = createLocalTime(timeZone());
+    const today = getDayStart(toLocalTime(clock.now()).date) ?? 0;
     // In a time zone other than UTC, half of the oldest file may already be deleted.
     const retainedDates = new Set(listDates(formatDate(today - DAY_MS), memory.config.dialog.retentionDays - 2));
     const workspace = (await memories.load()).getWorkspace(agentId);
@@ -78,7 +78,7 @@ export class DailySummaries {
       if (messages === 0 || !retainedDates.has(date)) continue;
       const notes = (await memory.getDay(date)) ?? '';
       const written = hasSummary(notes) ? await workspace.stat(toNotesPath(date)) : undefined;
-      if (written && dayOf(written.modifiedAt).date > date) continue;
+      if (written && toLocalTime(written.modifiedAt).date > date) continue;
       if (lacking.push(date) === MAX_DAYS) break;
     }
     return lacking;
