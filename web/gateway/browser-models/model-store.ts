@@ -34,8 +34,8 @@ export class ModelStore {
     const found: StoredBrowserModel[] = [];
     for (const { url } of await cache.keys()) {
       if (!url.endsWith(`/${METADATA_FILE}`)) continue;
-      const about = storedBrowserModel.safeParse(await (await cache.match(url))?.json().catch(() => undefined));
-      if (about.success) found.push(about.data);
+      const parsed = storedBrowserModel.safeParse(await (await cache.match(url))?.json().catch(() => undefined));
+      if (parsed.success) found.push(parsed.data);
     }
     return found.sort((a, b) => (a.repo < b.repo ? -1 : 1));
   }

@@ -59,7 +59,7 @@ export class Config {
     // Another build may have stored settings that do not fit this one: use only the parts that do.
     const { document: knownDocument, misfits } = separateUnknown(stored);
     const secrets = new Map<string, string>();
-    const lost: string[] = [];
+    const unreadable: string[] = [];
     let document: unknown = knownDocument;
     for (const path of findSecretPaths(knownDocument)) {
       if (readReference(knownDocument, path) !== undefined) continue;
@@ -67,7 +67,7 @@ export class Config {
       if (secret !== undefined) secrets.set(path, secret);
       else {
         // Remove it from the visible document, so that the person is asked for it again.
-        lost.push(path);
+        unreadable.push(path);
         document = mergePatch(document, createPatch(path.split('.'), null));
       }
     }
@@ -78,7 +78,7 @@ export class Config {
     this.#unknown = misfits;
     this.#parsed = withSafeDefaults(settingsSchema.parse(visible), misfits);
     this.#secrets = secrets;
-    this.#unreadable = lost;
+    this.#unreadable = unreadable;
   }
 
   /**
@@ -199,23 +199,23 @@ export class Config {
       parseParams(settingsSchema, edited);
       this.#checkReferences(edited);
       const { document, changed } = extractSecrets(edited);
-      const named = new Set(findSecretPaths(document));
-      const moved = findMovedSecrets(this.#parsed, settingsSchema.parse(document)).filter((path) => !changed.has(path));
-      for (const path of moved) {
-        if (!named.has(path)) continue;
+      const secretPathsInDocument = new Set(findSecretPaths(document));
+      const movedSecrets = findMovedSecrets(this.#parsed, settingsSchema.parse(document)).filter((path) => !changed.has(path));
+      for (const path of movedSecrets) {
+        if (!secretPathsInDocument.has(path)) continue;
         const owner = path.replace(/\.(headers\..*|oauth\.clientSecret|[^.]*)$/, '');
         throw createSettingError(path, `must be entered again because ${owner} now points to another server`);
       }
-      for (const path of named) {
+      for (const path of secretPathsInDocument) {
         if (changed.has(path) || this.#secrets.has(path)) continue;
         throw createSettingError(path, `has no saved secret to keep as ${REDACTED}`);
       }
-      const lost = this.#unreadable.filter((path) => !changed.has(path) && !moved.includes(path));
-      const stored = mergeUnknown(lost.reduce(restoreSecret, document), misfits);
+      const unreadable = this.#unreadable.filter((path) => !changed.has(path) && !movedSecrets.includes(path));
+      const stored = mergeUnknown(unreadable.reduce(restoreSecret, document), misfits);
       const secretPaths = new Set(findSecretPaths(stored));
       for (const path of findSecretPaths(this.#stored)) if (!secretPaths.has(path)) changed.set(path, null);
-      const ended = findEndedPermissions(this.#parsed.tools.mcpServers, settingsSchema.parse(document).tools.mcpServers);
-      const written = new Map([...changed, ...ended.map((name): [string, null] => [name, null])]);
+      const endedPermissions = findEndedPermissions(this.#parsed.tools.mcpServers, settingsSchema.parse(document).tools.mcpServers);
+      const written = new Map([...changed, ...endedPermissions.map((name): [string, null] => [name, null])]);
       await this.#vault.config.write(stored, written, this.#stored);
       for (const [path, secret] of changed) {
         if (secret === null) this.#secrets.delete(path);
@@ -239,12 +239,12 @@ export class Config {
 
   /** Throws if a reference is invalid, or would send its secret to another server. */
   #checkReferences(document: Json): void {
-    const moved = findMovedSecrets(this.#parsed, settingsSchema.parse(document));
+    const movedSecrets = findMovedSecrets(this.#parsed, settingsSchema.parse(document));
     for (const path of findSecretPaths(document)) {
       const problem = findReferenceProblem(getValue(document, path));
       if (problem !== undefined) throw createSettingError(path, problem);
       const name = readReference(document, path);
-      if (name === undefined || !moved.includes(path) || name !== this.getReference(path)) continue;
+      if (name === undefined || !movedSecrets.includes(path) || name !== this.getReference(path)) continue;
       throw createSettingError(path, `would send \${${name}} to another server. Set it to null first, then set it again`);
     }
   }

@@ -61,12 +61,12 @@ export class ReplicationListener {
     for (const { store, key, deleted } of changes)
       if (store === 'plans') hub.emit({ event: 'plan.changed', payload: { planId: key, ...(deleted ? { deleted } : {}) } }, null);
     if (stores.has('conflicts')) this.notifySyncChange();
-    const touched = changes.flatMap(({ store, key, sessionKey, deleted }) => {
+    const changedSessions = changes.flatMap(({ store, key, sessionKey, deleted }) => {
       const session = sessionKey ?? (store === 'sessions' || store === 'heads' ? key : undefined);
       if (session !== undefined && deleted) this.#possiblyDeleted.add(session);
       return session ?? [];
     });
-    this.#sessions.add(touched);
+    this.#sessions.add(changedSessions);
   }
 
   async #notifySessions(keys: readonly string[]): Promise<void> {

@@ -99,8 +99,8 @@ export class SendBuffer {
     if (this.#merged.size === 0 && this.#link.buffered <= MERGE_THRESHOLD_BYTES) return false;
     const { runId, delta } = event.payload;
     const key = `${event.event} ${runId}`;
-    const waiting = this.#merged.get(key)?.payload;
-    const payload = { ...(waiting ?? event.payload), delta: (waiting?.delta ?? '') + delta };
+    const merged = this.#merged.get(key)?.payload;
+    const payload = { ...(merged ?? event.payload), delta: (merged?.delta ?? '') + delta };
     this.#merged.set(key, { ...event, payload } as Delta);
     this.#mergedChars += delta.length;
     return true;

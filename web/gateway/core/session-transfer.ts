@@ -83,15 +83,15 @@ export function copyMessages(messages: readonly CopiedMessage[], { key }: Pick<S
   const parents = new Map(messages.map(({ id, parentId }) => [id, parentId ?? null]));
   const depths = new Map<string, number>();
   const getDepth = (id: string): number => {
-    const above: string[] = [];
+    const path: string[] = [];
     let ancestorId: string | null = id;
     while (ancestorId !== null && !depths.has(ancestorId)) {
-      above.push(ancestorId);
-      if (above.length > messages.length) throw new RpcError('INVALID_PARAMS', 'The messages in `content` form a cycle.');
+      path.push(ancestorId);
+      if (path.length > messages.length) throw new RpcError('INVALID_PARAMS', 'The messages in `content` form a cycle.');
       ancestorId = parents.get(ancestorId) ?? null;
     }
     let depth = ancestorId === null ? -1 : (depths.get(ancestorId) ?? 0);
-    for (const descendantId of above.reverse()) depths.set(descendantId, ++depth);
+    for (const descendantId of path.reverse()) depths.set(descendantId, ++depth);
     return depth;
   };
   return messages.map((message) => ({

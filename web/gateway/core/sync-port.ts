@@ -27,7 +27,7 @@ export interface SyncPort {
    * Acquires a named lease for this host, for at most `ttlMs`. Returns its fence, or null if another host holds the lease or the bridge is
    * away. `settled`: only after everything that this host has stored has reached the vault's other machines.
    */
-  lease(name: string, ttlMs: number, settled?: boolean): Promise<number | null>;
+  lease(name: string, ttlMs: number, isSettled?: boolean): Promise<number | null>;
   /** Releases such a lease. Never rejects: if the request fails, the lease expires. */
   release(name: string, fence: number): Promise<void>;
   /** Sends a payload to another host (undefined: the active one); false if it is not attached. */

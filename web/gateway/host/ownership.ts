@@ -57,10 +57,10 @@ export async function acquireOwnership({ name, build, ondrain, onwaiting, onlost
     });
   };
 
-  const waiting = new AbortController();
+  const abort = new AbortController();
   const steal = (): void => {
     if (isOwner) return;
-    waiting.abort();
+    abort.abort();
     request({ steal: true });
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -80,7 +80,7 @@ export async function acquireOwnership({ name, build, ondrain, onwaiting, onlost
       void ondrain().finally(() => release());
     }
   };
-  request({ signal: waiting.signal });
+  request({ signal: abort.signal });
   if (!(await isLockFree(name, () => isOwner))) {
     post('drain');
     timer = setTimeout(steal, RESPONSE_TIMEOUT_MS);

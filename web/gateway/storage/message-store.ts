@@ -201,9 +201,9 @@ async function findPageEnd(tx: ReadTransaction, sessionKey: string, before: stri
     const headId = (await tx.objectStore('sessions').get(sessionKey))?.headId;
     return headId == null ? undefined : messages.get(headId);
   }
-  const below = await messages.get(before);
-  if (below?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', `No message with id "${before}" in this session (\`before\`).`);
-  return below.parentId === null ? undefined : messages.get(below.parentId);
+  const next = await messages.get(before);
+  if (next?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', `No message with id "${before}" in this session (\`before\`).`);
+  return next.parentId === null ? undefined : messages.get(next.parentId);
 }
 
 /**
@@ -230,9 +230,9 @@ function getVersions(branch: readonly StoredMessage[], all: Iterable<StoredMessa
   const siblings = Map.groupBy(all, ({ parentId }) => parentId);
   const versions: Branch['versions'] = {};
   for (const { id, parentId } of branch) {
-    const versionsHere = siblings.get(parentId) ?? [];
-    if (versionsHere.length > 1)
-      versions[id] = versionsHere.toSorted((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1)).map((version) => version.id);
+    const siblingMessages = siblings.get(parentId) ?? [];
+    if (siblingMessages.length > 1)
+      versions[id] = siblingMessages.toSorted((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1)).map((version) => version.id);
   }
   return versions;
 }

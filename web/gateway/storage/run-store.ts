@@ -34,14 +34,14 @@ export function createRunStore({ transactions, replica, origin }: RunStoreDeps):
       const split = message && (await splitParts(message));
       await transactions.write(CONTENT_STORES, async ({ tx, put, getSession, putSession }) => {
         const answeredId = message ? message.parentId : run.userMessageId;
-        const [begun, stored, same, above] = await Promise.all([
+        const [begun, stored, same, parent] = await Promise.all([
           tx.objectStore('runs').getKey(run.id),
           getSession(session.key),
           message && tx.objectStore('messages').get(message.id),
           answeredId === null ? undefined : tx.objectStore('messages').get(answeredId),
         ]);
         if (begun !== undefined) return;
-        if (answeredId !== null && above?.sessionKey !== session.key) {
+        if (answeredId !== null && parent?.sessionKey !== session.key) {
           throw new RpcError('NOT_FOUND', 'The previous message was deleted from the session.');
         }
         const entry = stored
@@ -49,7 +49,7 @@ export function createRunStore({ transactions, replica, origin }: RunStoreDeps):
           : { ...clearMessages(session), ...(await countMessages(tx, session.key)) };
         // The same call was tried at another host, whose message has been synced: it is already counted.
         const before = same ? removeMessage(entry, same) : entry;
-        const head = message ?? (above && joinParts(above, () => undefined));
+        const head = message ?? (parent && joinParts(parent, () => undefined));
         const longer = message ? addMessages(before, [message]) : before;
         const updated = head ? setHead(longer, head) : longer;
         putInStore(tx, 'partials', { runId: run.id, text: run.partial });

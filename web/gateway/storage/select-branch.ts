@@ -22,12 +22,12 @@ export async function selectBranch(
 
 /** The end of the branch with the newest message. `messagesByDepth`: deeper messages by depth. */
 function findNewestBelow(top: StoredMessage, messagesByDepth: readonly StoredMessage[]): StoredMessage {
-  const below = new Set([top.id]);
+  const descendants = new Set([top.id]);
   const parents = new Set<string>();
   const found = [top];
   for (const message of messagesByDepth) {
-    if (message.parentId === null || !below.has(message.parentId)) continue;
-    below.add(message.id);
+    if (message.parentId === null || !descendants.has(message.parentId)) continue;
+    descendants.add(message.id);
     parents.add(message.parentId);
     found.push(message);
   }

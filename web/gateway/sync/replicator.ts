@@ -109,13 +109,13 @@ export class Replicator implements SyncPort {
     return lease?.fence ?? null;
   }
 
-  async lease(name: string, ttlMs: number, settled = false): Promise<number | null> {
-    if (settled) {
+  async lease(name: string, ttlMs: number, isSettled = false): Promise<number | null> {
+    if (isSettled) {
       await Promise.all(this.#pushes);
       // A push failed.
       if (this.#state.state !== 'synced') return null;
     }
-    return (await this.#connection?.call('lease.take', { name, ttlMs, settled }).catch(() => null))?.fence ?? null;
+    return (await this.#connection?.call('lease.take', { name, ttlMs, settled: isSettled }).catch(() => null))?.fence ?? null;
   }
 
   async release(name: string, fence: number): Promise<void> {

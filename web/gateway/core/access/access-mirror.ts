@@ -31,9 +31,9 @@ export class AccessMirror {
         void this.refresh();
       }),
       sync?.watch(() => {
-        const begins = this.#isActive && !this.#wasActive;
+        const isStarting = this.#isActive && !this.#wasActive;
         this.#wasActive = this.#isActive;
-        if (!begins) return;
+        if (!isStarting) return;
         this.#mirrored = undefined;
         void this.refresh();
       }) ?? ((): void => {}),

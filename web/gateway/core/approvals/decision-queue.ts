@@ -91,8 +91,8 @@ export class DecisionQueue<R extends DecisionRecord> {
   async add(record: R): Promise<void> {
     const { getGroup = () => '' } = this.#deps;
     const group = getGroup(record);
-    const waiting = [...this.#open.values()].filter((record) => record.status === 'pending' && getGroup(record) === group).length;
-    if (waiting >= MAX_WAITING)
+    const pendingCount = [...this.#open.values()].filter((record) => record.status === 'pending' && getGroup(record) === group).length;
+    if (pendingCount >= MAX_WAITING)
       throw new RpcError('RATE_LIMITED', `${MAX_WAITING} ${this.#deps.recordName}s are already waiting. Approve or deny some first.`);
     await this.#deps.store.put(record);
     this.#track(record);

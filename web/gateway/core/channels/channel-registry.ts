@@ -93,14 +93,14 @@ export class ChannelRegistry {
     const pendingCount = state && access === 'ask' ? getPendingRequests(state, clock.now()).length : 0;
     const { pending = [] } = state ?? {};
     const heldReplies = pending.filter(({ held }) => held).length;
-    const waiting = pending.length - heldReplies;
+    const unheldCount = pending.length - heldReplies;
     const extra = {
       ...(access ? { access } : {}),
       asks_access: access === 'everyone' && channelSettings?.allowEveryone !== true,
       ...(pendingCount > 0 ? { senders_waiting: pendingCount } : {}),
       ...(state ? { metrics: state.metrics } : {}),
       ...(kind.id === 'x' && x ? { budget: (await import('./x/search-budget.ts')).toBudgetStatus(state?.budget, x, clock.now()) } : {}),
-      ...(waiting > 0 ? { waiting } : {}),
+      ...(unheldCount > 0 ? { waiting: unheldCount } : {}),
       ...(heldReplies > 0 ? { replies_held: heldReplies } : {}),
     };
     const entry = { ...toMetadata(kind), name: kind.id, ...extra };

@@ -88,8 +88,8 @@ export class ChannelResponder {
           return await inbox.remove(id, 'messages_failed', clock.now());
         }
         if (!message.answer) await this.#answer(message);
-        const answered = inbox.pending(id);
-        if (!answered?.answer) return;
+        const pending = inbox.pending(id);
+        if (!pending?.answer) return;
         await deliverAnswer(this.#deps, id);
         reportProblem(undefined);
         return;
@@ -222,12 +222,12 @@ export class ChannelResponder {
     let text = adapter.help ?? '';
     if (command !== 'help') {
       const { agentId, sessionId } = resolveSession(channelId, message, settings());
-      const waiting = inbox.state.pending.filter(
+      const pendingMessages = inbox.state.pending.filter(
         (pendingMessage) =>
           pendingMessage.conversation === conversation && !pendingMessage.command && !pendingMessage.answer && !pendingMessage.held,
       );
       const ended = await runs.abort(toSessionKey(agentId, sessionId));
-      text = command === 'new' ? 'Started a new chat.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing to stop.';
+      text = command === 'new' ? 'Started a new chat.' : ended.length + pendingMessages.length > 0 ? 'Stopped.' : 'Nothing to stop.';
     }
     await inbox.change((state) => ({
       ...state,

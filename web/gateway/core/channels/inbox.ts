@@ -51,16 +51,16 @@ export class Inbox {
   /** Changes the state. Throws `TakenOverError`. */
   async change(change: (state: ChannelState) => ChannelState): Promise<void> {
     const { fence } = this.#state;
-    let lost = false;
+    let isLost = false;
     const stored = await this.#states.update(this.#id, (before) => {
       // After the data was cleared, start with a new state.
       if (before && before.fence !== fence) {
-        lost = true;
+        isLost = true;
         return undefined;
       }
       return change(before ?? { ...createChannelState(this.#id), fence });
     });
-    if (lost || !stored) throw new TakenOverError('Another gateway has taken over the channel');
+    if (isLost || !stored) throw new TakenOverError('Another gateway has taken over the channel');
     this.#state = stored;
   }
 

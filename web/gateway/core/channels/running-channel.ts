@@ -75,16 +75,16 @@ export class RunningChannel {
   async #run(): Promise<void> {
     const { clock, adapter } = this.#deps;
     for (let failures = 0; !this.#stopping.signal.aborted;) {
-      const lost = new AbortController();
-      const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
+      const leaseLost = new AbortController();
+      const signal = AbortSignal.any([this.#stopping.signal, leaseLost.signal]);
       const leased = { fence: 0, stop: (): void => {} };
       try {
-        await this.#lease(leased, signal, lost);
-        await this.#serve(adapter(), signal, lost, () => (failures = 0));
+        await this.#lease(leased, signal, leaseLost);
+        await this.#serve(adapter(), signal, leaseLost, () => (failures = 0));
       } catch (error) {
         if (this.#stopping.signal.aborted) break;
         // The connection was cut, or another host was faster: start over.
-        if (!lost.signal.aborted && !(error instanceof TakenOverError)) this.#deps.fault(error);
+        if (!leaseLost.signal.aborted && !(error instanceof TakenOverError)) this.#deps.fault(error);
       } finally {
         leased.stop();
         await this.#close(leased.fence);
@@ -97,7 +97,7 @@ export class RunningChannel {
    * Waits until this host holds the channel's lease, and keeps renewing it. `leased` is filled in also if the wait is aborted, since a
    * lease that is not released stays with this host.
    */
-  async #lease(leased: { fence: number; stop: () => void }, signal: AbortSignal, lost: AbortController): Promise<void> {
+  async #lease(leased: { fence: number; stop: () => void }, signal: AbortSignal, leaseLost: AbortController): Promise<void> {
     const { id, sync, clock } = this.#deps;
     const isShared = (): boolean => sync?.state().state === 'synced';
     if (!sync || !isShared()) return;
@@ -109,12 +109,12 @@ export class RunningChannel {
     if (fence > 1) await sleep(clock, SETTLE_MS, signal);
     leased.stop = every(clock, RENEW_MS, () => {
       void acquire().then((renewed) => {
-        if (renewed !== fence && isShared()) lost.abort(new TakenOverError('The lease of the channel was lost'));
+        if (renewed !== fence && isShared()) leaseLost.abort(new TakenOverError('The lease of the channel was lost'));
       });
     });
   }
 
-  async #serve(adapter: ChannelAdapter, signal: AbortSignal, lost: AbortController, onSuccess: () => void): Promise<void> {
+  async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
     const { id, vault, runs, approvals, clock, settings, log, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
@@ -122,7 +122,7 @@ export class RunningChannel {
     const responder = new ChannelResponder({
       ...{ channelId: id, adapter, inbox, vault, runs, approvals, clock, settings, signal, warn: note, fault },
       isClosing: () => this.#closing.signal.aborted,
-      onTakenOver: () => lost.abort(new TakenOverError('Another gateway has taken over the channel')),
+      onTakenOver: () => leaseLost.abort(new TakenOverError('Another gateway has taken over the channel')),
       reportProblem: (problem) => this.#setProblem('answering', problem),
     });
     this.#responder = responder;

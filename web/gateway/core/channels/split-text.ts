@@ -6,34 +6,34 @@ const segments = new Intl.Segmenter();
  * Splits a text into pieces of a weight of at most `maxWeight`, at places where a reader would pause. `weigh`: length of a piece as the platform
  * counts it; never decreases with more text.
  */
-export function splitText(text: string, maxWeight: number, weigh: (piece: string) => number = (piece) => piece.length): string[] {
+export function splitText(text: string, maxWeight: number, computeWeight: (piece: string) => number = (piece) => piece.length): string[] {
   const pieces: string[] = [];
   let remaining = text.trim();
   while (remaining !== '') {
-    const piece = weigh(remaining) <= maxWeight ? remaining : cutFirstPiece(remaining, maxWeight, weigh);
+    const piece = computeWeight(remaining) <= maxWeight ? remaining : cutFirstPiece(remaining, maxWeight, computeWeight);
     pieces.push(piece.trimEnd());
     remaining = remaining.slice(piece.length).trimStart();
   }
   return pieces;
 }
 
-function cutFirstPiece(text: string, maxWeight: number, weigh: (piece: string) => number): string {
+function cutFirstPiece(text: string, maxWeight: number, computeWeight: (piece: string) => number): string {
   // No platform counts a UTF-16 unit as less than half, so the piece lies within this range.
-  const near = text.slice(0, maxWeight * 2 + 100);
+  const head = text.slice(0, maxWeight * 2 + 100);
   for (const pattern of BREAKS) {
     let best = 0;
-    for (const match of near.matchAll(pattern)) {
-      if (weigh(near.slice(0, match.index)) > maxWeight) break;
+    for (const match of head.matchAll(pattern)) {
+      if (computeWeight(head.slice(0, match.index)) > maxWeight) break;
       best = match.index;
     }
     // A very short piece is worse than a split within a paragraph.
-    if (best > 0 && weigh(near.slice(0, best)) >= maxWeight / 2) return near.slice(0, best);
+    if (best > 0 && computeWeight(head.slice(0, best)) >= maxWeight / 2) return head.slice(0, best);
   }
   let end = 0;
-  for (const { segment, index } of segments.segment(near)) {
-    if (weigh(near.slice(0, index + segment.length)) > maxWeight) break;
+  for (const { segment, index } of segments.segment(head)) {
+    if (computeWeight(head.slice(0, index + segment.length)) > maxWeight) break;
     end = index + segment.length;
   }
   // A single character of very many code points.
-  return near.slice(0, Math.max(1, end));
+  return head.slice(0, Math.max(1, end));
 }

@@ -23,12 +23,12 @@ const MAX_MESSAGES = 20_000;
 /** The branch before a message, or up to the session's head, back to its newest summary or its beginning. */
 export async function readPromptHistory(vault: Pick<Vault, 'messages'>, key: string, before?: string): Promise<PromptHistory> {
   let messages: MessageRecord[] = [];
-  for (let above = before; ;) {
-    const page = await vault.messages.branch(key, { limit: PAGE_SIZE, ...(above === undefined ? {} : { before: above }) });
+  for (let parentId = before; ;) {
+    const page = await vault.messages.branch(key, { limit: PAGE_SIZE, ...(parentId === undefined ? {} : { before: parentId }) });
     const history = toPromptHistory(page.messages);
     messages = [...history.messages, ...messages];
-    above = page.messages[0]?.id;
-    if (history.summary || !page.more || above === undefined || messages.length >= MAX_MESSAGES)
+    parentId = page.messages[0]?.id;
+    if (history.summary || !page.more || parentId === undefined || messages.length >= MAX_MESSAGES)
       return { summary: history.summary, messages };
   }
 }

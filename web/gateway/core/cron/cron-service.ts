@@ -72,9 +72,9 @@ export class CronService {
       () => coordinator.stop(),
       sync?.watch(() => void this.#scheduler.checkDue({ hosts: true })) ?? (() => {}),
       vault.onRemoteChanges((changes) => {
-        const touched = changes.flatMap(({ store, key }) => (store === 'jobs' ? [key] : store === 'jobRuns' ? [toJobId(key)] : []));
-        for (const jobId of new Set(touched)) if (jobId !== HEARTBEAT) notify(jobId);
-        if (touched.length > 0) this.refresh();
+        const changedJobIds = changes.flatMap(({ store, key }) => (store === 'jobs' ? [key] : store === 'jobRuns' ? [toJobId(key)] : []));
+        for (const jobId of new Set(changedJobIds)) if (jobId !== HEARTBEAT) notify(jobId);
+        if (changedJobIds.length > 0) this.refresh();
       }),
     ];
     this.refresh();

@@ -59,18 +59,18 @@ export function computePlan(job: CronJobDefinition, runs: readonly CronRun[], no
 /** The time after which ticks are considered. */
 function computeStart({ since }: CronJobDefinition, runs: readonly CronRun[], now: number): number {
   const handled = runs.filter(({ manual }) => !manual).map(({ scheduledAt }) => scheduledAt);
-  const past = [since, ...handled].filter((at) => at <= now);
+  const pastTicks = [since, ...handled].filter((at) => at <= now);
   // The clock went back to before the job's creation, or before all recorded runs: what happened before now is unknown, or done.
-  if (past.length === 0 || (handled.length > 0 && past.length === 1)) return Math.max(now - GRACE_MS, past[0] ?? 0);
-  return Math.max(...past);
+  if (pastTicks.length === 0 || (handled.length > 0 && pastTicks.length === 1)) return Math.max(now - GRACE_MS, pastTicks[0] ?? 0);
+  return Math.max(...pastTicks);
 }
 
 /** End of a recurring job's pause after failures; 0 if there is none. */
 function computePause({ schedule, since }: CronJobDefinition, runs: readonly CronRun[], now: number): { until: number; failures: number } {
-  const ended = runs.filter(({ status }) => status !== 'skipped' && status !== 'running').sort((a, b) => b.startedAt - a.startedAt);
-  const success = ended.findIndex(({ status }) => status === 'completed');
-  const failures = success < 0 ? ended.length : success;
-  const at = ended[0]?.completedAt ?? ended[0]?.startedAt ?? 0;
+  const endedRuns = runs.filter(({ status }) => status !== 'skipped' && status !== 'running').sort((a, b) => b.startedAt - a.startedAt);
+  const success = endedRuns.findIndex(({ status }) => status === 'completed');
+  const failures = success < 0 ? endedRuns.length : success;
+  const at = endedRuns[0]?.completedAt ?? endedRuns[0]?.startedAt ?? 0;
   // A job that was changed or enabled since then starts over; and if the clock went back, the time since the failure is unknown.
   if (schedule.kind === 'at' || failures === 0 || at < since || at > now) return { until: 0, failures: 0 };
   return { until: at + (PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? 0), failures };

@@ -104,16 +104,16 @@ export class Scheduler {
   }
 
   /** Runs a job if it is due. Resolves with the time of the next check; null if none is needed. */
-  async #checkJob(job: CronJobDefinition, serves: boolean): Promise<number | null> {
+  async #checkJob(job: CronJobDefinition, isServing: boolean): Promise<number | null> {
     const { records, clock, timeZone } = this.#deps;
     let runs = await records.listByJob(job.id);
-    if (serves && (await this.#endOrphanedRuns(runs))) runs = await records.listByJob(job.id);
+    if (isServing && (await this.#endOrphanedRuns(runs))) runs = await records.listByJob(job.id);
     if (!job.enabled) return null;
     const { nextAt, due } = computePlan(job, runs, clock.now(), timeZone());
     // An inactive host checks again when it becomes active.
-    if (due && !serves) return null;
+    if (due && !isServing) return null;
     if (!due || !(await this.#handleDue(job, due, runs))) {
-      if (nextAt === null && serves) await this.#disableOneTime(job, runs);
+      if (nextAt === null && isServing) await this.#disableOneTime(job, runs);
       return nextAt;
     }
     runs = await records.listByJob(job.id);

@@ -33,12 +33,12 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): He
       const estimate = await environment.estimate();
       const quota = estimate && getReportedQuota(estimate);
       if (!quota) return reportProblem('info', 'The browser doesn’t report how much storage is available.');
-      const used = estimate.usage / quota;
-      if (used < WARNING_RATIO) return reportOk(`${formatPercent(used)} of the browser’s storage is used.`);
+      const usageRatio = estimate.usage / quota;
+      if (usageRatio < WARNING_RATIO) return reportOk(`${formatPercent(usageRatio)} of the browser’s storage is used.`);
       const hint = 'Delete chats you don’t need, or free disk space. Devices shows what is used.';
       return reportProblem(
-        used < ERROR_RATIO ? 'warning' : 'error',
-        `${formatPercent(used)} of the browser’s storage is used. Saving will fail when it is full.`,
+        usageRatio < ERROR_RATIO ? 'warning' : 'error',
+        `${formatPercent(usageRatio)} of the browser’s storage is used. Saving will fail when it is full.`,
         hint,
       );
     },

@@ -100,9 +100,9 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
       id: 'host-clocks',
       title: 'Device clocks',
       run() {
-        const ahead = vault.getClockLead();
-        if (ahead <= MAX_AHEAD_MS) return reportOk('No device’s clock is ahead.');
-        const minutes = Math.round(ahead / 60_000);
+        const clockLeadMs = vault.getClockLead();
+        if (clockLeadMs <= MAX_AHEAD_MS) return reportOk('No device’s clock is ahead.');
+        const minutes = Math.round(clockLeadMs / 60_000);
         return reportProblem(
           'warning',
           `A change is dated ${minutes} minutes in the future. The clock of a device is or was wrong.`,

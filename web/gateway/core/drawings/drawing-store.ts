@@ -67,11 +67,11 @@ export class DrawingStore {
     const { vault, clock } = this.#deps;
     this.#rejectFuture(changes);
     const record: DrawingRecord = { id: crypto.randomUUID(), ...fields, createdAt: clock.now() };
-    const live = new LiveChanges();
-    const { effective } = live.add(changes);
-    rejectTooLarge(live);
+    const liveChanges = new LiveChanges();
+    const { effective } = liveChanges.add(changes);
+    rejectTooLarge(liveChanges);
     await vault.writeAll([{ store: 'drawings', key: record.id, record }, ...effective.map((change) => toPutWrite(record.id, change))]);
-    this.#cache(record.id, live);
+    this.#cache(record.id, liveChanges);
     this.#emitListChange(record.id);
     return this.#toEntry(record);
   }
@@ -195,10 +195,10 @@ export class DrawingStore {
 
   /** Runs in the drawing's queue. */
   async #store(id: string, changes: readonly Change[], from?: string): Promise<number> {
-    const live = await this.#load(id);
+    const liveChanges = await this.#load(id);
     try {
-      const { effective, obsolete } = live.add(changes);
-      rejectTooLarge(live);
+      const { effective, obsolete } = liveChanges.add(changes);
+      rejectTooLarge(liveChanges);
       await this.#deps.vault.writeAll([
         ...effective.map((change) => toPutWrite(id, change)),
         ...obsolete.map((name) => toRemoveWrite(id, name)),
@@ -219,24 +219,24 @@ export class DrawingStore {
   async #load(id: string): Promise<LiveChanges> {
     const { hub, clock, vault, fault } = this.#deps;
     const cached = this.#loaded.get(id);
-    const live = cached ?? new LiveChanges();
-    this.#cache(id, live);
+    const liveChanges = cached ?? new LiveChanges();
+    this.#cache(id, liveChanges);
     if (cached) return cached;
     const stored = await this.#changes.list(`${id}/`);
-    const { effective } = live.add(stored);
+    const { effective } = liveChanges.add(stored);
     const counting = new Set(effective);
     const overridden: ChangeName[] = stored.filter((change) => !counting.has(change));
     const before = clock.now() - DAY_MS;
     // A client that has it open may still undo a removal.
-    const removed = hub.isOpen(id) ? [] : effective.filter((change) => live.isRemoval(change) && getClockTime(change.at) < before);
-    const useless = [...overridden, ...live.removeShapes(new Set(removed.map((change) => change.id)))];
-    if (useless.length > 0) await vault.writeAll(useless.map((name) => toRemoveWrite(id, name))).catch(fault);
-    return live;
+    const removed = hub.isOpen(id) ? [] : effective.filter((change) => liveChanges.isRemoval(change) && getClockTime(change.at) < before);
+    const obsolete = [...overridden, ...liveChanges.removeShapes(new Set(removed.map((change) => change.id)))];
+    if (obsolete.length > 0) await vault.writeAll(obsolete.map((name) => toRemoveWrite(id, name))).catch(fault);
+    return liveChanges;
   }
 
-  #cache(id: string, live: LiveChanges): void {
+  #cache(id: string, liveChanges: LiveChanges): void {
     this.#loaded.delete(id);
-    this.#loaded.set(id, live);
+    this.#loaded.set(id, liveChanges);
     const [oldest] = this.#loaded.keys();
     if (this.#loaded.size > MAX_LOADED && oldest !== undefined) this.#loaded.delete(oldest);
   }
@@ -293,11 +293,11 @@ export class DrawingStore {
 
 const createNotFoundError = (id: string): RpcError => new RpcError('NOT_FOUND', `No drawing with id "${id}".`);
 
-function rejectTooLarge(live: LiveChanges): void {
-  if (live.chars > DRAWING_LIMITS.chars)
+function rejectTooLarge(liveChanges: LiveChanges): void {
+  if (liveChanges.chars > DRAWING_LIMITS.chars)
     throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${DRAWING_LIMITS.chars} characters of JSON.`);
   // The count includes recently removed shapes.
-  if (live.shapes > LIMITS.shapes * 2) throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
+  if (liveChanges.shapes > LIMITS.shapes * 2) throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
 }
 
 const toKey = (drawingId: string, { id, at }: ChangeName): string => `${drawingId}/${id}/${at}`;

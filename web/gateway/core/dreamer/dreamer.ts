@@ -104,14 +104,14 @@ export class Dreamer {
   async start(
     agentId: string,
     phases: readonly DreamingPhase[],
-    by: DreamRun['by'] = 'person',
+    trigger: DreamRun['by'] = 'person',
   ): Promise<{ run: DreamRun; done: Promise<DreamRun> }> {
     const { clock, agents } = this.#deps;
     const target = await this.openWorkspace(agentId);
     if (target.active) throw createRunningError();
     const run: DreamRun = {
       id: crypto.randomUUID(),
-      by,
+      by: trigger,
       phases: DREAM_PHASES.filter((phase) => phases.includes(phase)),
       state: 'running',
       phase: null,

@@ -34,11 +34,11 @@ export async function runDeepPhase(deps: DeepPhaseDeps): Promise<Omit<DeepReport
   const { promotions, broken } = await log.read();
   const interrupted = [...promotions.values()].filter(({ state }) => state === 'promoting');
   await promoter.finish(interrupted);
-  const waiting = [...promotions.values()].filter(({ state }) => state === 'proposed');
-  const known = [...(await readMemoryFeatures(deps)), ...waiting.map((each) => extractFeatures(toMemoryText(each)))];
+  const pendingPromotions = [...promotions.values()].filter(({ state }) => state === 'proposed');
+  const known = [...(await readMemoryFeatures(deps)), ...pendingPromotions.map((each) => extractFeatures(toMemoryText(each)))];
   const candidates: CandidateReport[] = [];
   const chosen: Promotion[] = [];
-  const maxChosen = config.promotion === 'propose' ? Math.min(config.limit, MAX_PROPOSALS - waiting.length) : config.limit;
+  const maxChosen = config.promotion === 'propose' ? Math.min(config.limit, MAX_PROPOSALS - pendingPromotions.length) : config.limit;
   const inherited = await inheritRecalls(await signals.getAllSignals(), pace);
   const ranked = (await scorer.rankInSlices(inherited, pace)).filter(({ signal }) => !promotions.has(signal.contentHash));
   for (const candidate of ranked.slice(0, MAX_REPORTED)) {

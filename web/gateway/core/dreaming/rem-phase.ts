@@ -87,9 +87,9 @@ function toMarkdown(
 
 function toParagraph({ terms, signals, days, recalls, excerpts }: Theme): string {
   const [first, last] = excerpts.map(({ content, sourceRef }) => `“${escapeMarkdown(content)}” (${escapeMarkdown(sourceRef)})`);
-  const story = last === undefined ? `Example: ${first ?? ''}.` : `First: ${first ?? ''}. Latest: ${last}.`;
+  const example = last === undefined ? `Example: ${first ?? ''}.` : `First: ${first ?? ''}. Latest: ${last}.`;
   const recallText = recalls === 0 ? 'never recalled' : `recalled ${recalls === 1 ? 'once' : `${recalls} times`}`;
-  return `## ${terms.map(escapeMarkdown).join(' · ')}\n\n${formatCount(signals, 'signal', 'signals')} on ${formatCount(days, 'day', 'days')}, ${recallText}. ${story}`;
+  return `## ${terms.map(escapeMarkdown).join(' · ')}\n\n${formatCount(signals, 'signal', 'signals')} on ${formatCount(days, 'day', 'days')}, ${recallText}. ${example}`;
 }
 
 const formatCount = (number: number, singular: string, plural: string): string => `${number} ${number === 1 ? singular : plural}`;

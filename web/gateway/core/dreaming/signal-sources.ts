@@ -103,8 +103,8 @@ export class SignalSources {
     return (this.#results ??= (async () => {
       const texts: string[] = [];
       let remainingBytes = MAX_RESULT_BYTES;
-      const newest = async (under: string): Promise<string[]> =>
-        (await this.#workspace.list(under))
+      const newest = async (folder: string): Promise<string[]> =>
+        (await this.#workspace.list(folder))
           .sort((a, b) => b.modifiedAt - a.modifiedAt)
           .flatMap(({ path, size }) => ((remainingBytes -= size) >= 0 ? path : []));
       for (const path of await newest('tool_result')) texts.push(normalizeText((await this.#workspace.read(path)) ?? ''));

@@ -275,8 +275,8 @@ export class SignalsStore {
     const query = (input.query ?? '').trim().slice(0, MAX_QUERY_CHARS);
     const recall = query === '' ? [] : [{ query, day: this.#toDay(at), score: clamp(input.score ?? DEFAULT_SCORE), at }];
     // A trusted source replaces an untrusted one that was noted before.
-    const better = !known || (known.untrusted !== undefined && input.untrusted === undefined && query === '');
-    const { sourceRef, untrusted } = better ? input : known;
+    const isBetterSource = !known || (known.untrusted !== undefined && input.untrusted === undefined && query === '');
+    const { sourceRef, untrusted } = isBetterSource ? input : known;
     return {
       content: known?.content ?? input.content.trim(),
       sourceRef,

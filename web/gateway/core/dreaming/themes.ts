@@ -49,15 +49,15 @@ export async function findThemes(
     else if (group && group.size < MAX_THEME_TERMS) for (const term of pair) group.add(term);
   }
   await pace();
-  const spelt = await findSpellings(newest, frequent, pace);
+  const spellings = await findSpellings(newest, frequent, pace);
   return groups.map((group) => {
-    const about = newest.filter((_, index) => [...group].filter((term) => terms[index]?.has(term)).length > 1).reverse();
-    const ends = about.length > 1 ? [about[0], about.at(-1)] : [about[0]];
+    const matching = newest.filter((_, index) => [...group].filter((term) => terms[index]?.has(term)).length > 1).reverse();
+    const ends = matching.length > 1 ? [matching[0], matching.at(-1)] : [matching[0]];
     return {
-      terms: [...group].map((term) => spelt.get(term) ?? term),
-      signals: about.length,
-      days: new Set(about.flatMap(({ createdAt, recalls }) => [toDay(createdAt), ...recalls.map(({ day }) => day)])).size,
-      recalls: about.reduce((sum, { recallCount }) => sum + recallCount, 0),
+      terms: [...group].map((term) => spellings.get(term) ?? term),
+      signals: matching.length,
+      days: new Set(matching.flatMap(({ createdAt, recalls }) => [toDay(createdAt), ...recalls.map(({ day }) => day)])).size,
+      recalls: matching.reduce((sum, { recallCount }) => sum + recallCount, 0),
       excerpts: ends.flatMap((signal) => (signal ? { content: signal.content, sourceRef: signal.sourceRef } : [])),
     };
   });
@@ -65,14 +65,14 @@ export async function findThemes(
 
 /** Terms are stems; this returns readable words for them. */
 async function findSpellings(signals: readonly ShortTermSignal[], terms: ReadonlySet<string>, pace: Pace): Promise<Map<string, string>> {
-  const spelt = new Map<string, string>();
+  const spellings = new Map<string, string>();
   for (const { content } of signals) {
     await pace();
     for (const [word] of content.normalize('NFKC').matchAll(WORD)) {
       const [term = ''] = tokenize(word);
-      const known = spelt.get(term);
-      if (terms.has(term) && (known === undefined || word.length < known.length)) spelt.set(term, word);
+      const known = spellings.get(term);
+      if (terms.has(term) && (known === undefined || word.length < known.length)) spellings.set(term, word);
     }
   }
-  return spelt;
+  return spellings;
 }

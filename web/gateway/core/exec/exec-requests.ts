@@ -302,10 +302,10 @@ export class ExecRequests {
     } finally {
       stopSaving();
     }
-    const ended = { endedAt: clock.now(), ...active.output.fields, ...outcome };
-    let final: ExecRecord = { ...record, ...ended };
+    const result = { endedAt: clock.now(), ...active.output.fields, ...outcome };
+    let final: ExecRecord = { ...record, ...result };
     try {
-      final = (await this.#queue.change(id, (before) => ({ ...before, ...ended }))).record;
+      final = (await this.#queue.change(id, (before) => ({ ...before, ...result }))).record;
     } catch (error) {
       // Callers that wait still get the result; the record is closed as failed at the next start.
       this.#deps.fault(error);

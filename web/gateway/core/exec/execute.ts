@@ -16,14 +16,14 @@ export async function executeCommand(
 ): Promise<CommandOutcome> {
   const params = { command, args, workingDir, hash, timeoutMs };
   const listeners = { 'exec.output': ({ stream, text }: { stream: OutputName; text: string }) => onoutput(stream, text) };
-  const ended = await bridge.call(execPort, 'exec.run', params, { signal, on: listeners });
+  const result = await bridge.call(execPort, 'exec.run', params, { signal, on: listeners });
   let reason: string | undefined;
-  if (ended.timedOut) reason = `Timed out after ${Math.round(timeoutMs / 1000)} s`;
-  else if (ended.signal !== null) reason = `Ended by ${ended.signal}`;
+  if (result.timedOut) reason = `Timed out after ${Math.round(timeoutMs / 1000)} s`;
+  else if (result.signal !== null) reason = `Ended by ${result.signal}`;
   return {
-    status: ended.exitCode === 0 && !ended.timedOut ? 'completed' : 'failed',
-    exitCode: ended.exitCode,
+    status: result.exitCode === 0 && !result.timedOut ? 'completed' : 'failed',
+    exitCode: result.exitCode,
     ...(reason === undefined ? {} : { reason }),
-    ...(ended.truncated ? { truncated: true } : {}),
+    ...(result.truncated ? { truncated: true } : {}),
   };
 }

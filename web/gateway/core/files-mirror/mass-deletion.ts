@@ -22,9 +22,9 @@ export function detectMassDeletion(
   const contents = new Set(rows.map(({ disk }) => disk));
   const fromFolder = agreed.filter(({ disk, problem, record }) => disk === null && problem === undefined && record !== null);
   // A move is not a deletion.
-  const lost = fromFolder.filter((row) => !contents.has(row.agreed?.hash ?? null));
+  const lostRows = fromFolder.filter((row) => !contents.has(row.agreed?.hash ?? null));
   const onDisk = rows.filter(({ disk, problem }) => disk !== null || problem !== undefined).length;
-  if (isVanished || isMuch(lost, onDisk)) return { from: 'folder', paths: new Set(fromFolder.map(({ path }) => path)) };
+  if (isVanished || isMuch(lostRows, onDisk)) return { from: 'folder', paths: new Set(fromFolder.map(({ path }) => path)) };
   const fromVault = agreed.filter(({ path, disk, record }) => record === null && disk !== null && !removed.has(path));
   const inVault = rows.filter(({ record }) => record !== null).length;
   return isMuch(fromVault, inVault) ? { from: 'vault', paths: new Set(fromVault.map(({ path }) => path)) } : undefined;

@@ -81,8 +81,8 @@ export async function answerQuestion(input: string, sources: GuideSources, searc
   const docs = await searchDocs(question, 4);
   if (IDENTITY.test(question)) {
     const id = /perch|this/i.test(question) ? 'getting-started#what-is-perch' : 'getting-started#what-is-the-built-in-guide';
-    const about = await findArticle(id);
-    if (about) return toAnswer(about, []);
+    const article = await findArticle(id);
+    if (article) return toAnswer(article, []);
   }
   const [memories, messages] = await Promise.all([sources.memories(), sources.messages(question)]);
   const found = Bm25.create(memories, ({ text }) => text).search(question, 3);
@@ -95,7 +95,7 @@ export async function answerQuestion(input: string, sources: GuideSources, searc
   const quotedMessages = others.filter((hit) => hit.coverage >= MIN_COVERAGE.message).slice(0, 2);
   const [best, ...rest] = docs;
   const isRelevant = best !== undefined && best.coverage >= MIN_COVERAGE.docs;
-  const near = best ? rest.filter((hit) => hit.score >= best.score * NEAR_SHARE).slice(0, 2) : [];
+  const runnersUp = best ? rest.filter((hit) => hit.score >= best.score * NEAR_SHARE).slice(0, 2) : [];
 
   const own = Math.max(0, ...[...remembered, ...quotedMessages].map((hit) => hit.coverage));
   const ownFirst = own > 0 && (PERSONAL.test(question) || !isRelevant || own > best.coverage);
@@ -103,7 +103,7 @@ export async function answerQuestion(input: string, sources: GuideSources, searc
   if (ownFirst) return quotes.join('\n\n');
   if (!isRelevant) return createNoResultReply();
   return [
-    toAnswer(best.doc, near),
+    toAnswer(best.doc, runnersUp),
     ...(remembered.length > 0 ? [`In your memories there is also:\n\n${remembered.map(formatMemory).join('\n\n')}`] : []),
   ].join('\n\n');
 }

@@ -46,9 +46,9 @@ function renderItem(value: Record<string, unknown>): string | undefined {
 
 /** The text of a file or page, unescaped: its Markdown is its own. */
 function renderText({ file, url, title, part, notes, next }: Record<string, unknown>, text: string): string {
-  const about = [title, part, ...(Array.isArray(notes) ? notes : [])].filter((each) => typeof each === 'string');
+  const details = [title, part, ...(Array.isArray(notes) ? notes : [])].filter((each) => typeof each === 'string');
   const more = next === undefined ? '' : `\n\nTo go on, add: \`${JSON.stringify(next)}\``;
-  return `**${String(file ?? url)}**${about.length > 0 ? `: ${about.join('; ')}` : ''}\n\n${toCodeBlock(text)}${more}`;
+  return `**${String(file ?? url)}**${details.length > 0 ? `: ${details.join('; ')}` : ''}\n\n${toCodeBlock(text)}${more}`;
 }
 
 /** A result as Markdown: lists of found texts as block quotes, everything else as JSON. */

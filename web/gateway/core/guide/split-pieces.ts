@@ -6,7 +6,7 @@ const MAX_PIECES = 400;
 export function splitPieces(text: string): string[] {
   const words = text.match(/\s*\S+|\s+$/g) ?? [];
   const size = Math.max(WORDS_PER_PIECE, Math.ceil(words.length / MAX_PIECES));
-  const out: string[] = [];
-  for (let index = 0; index < words.length; index += size) out.push(words.slice(index, index + size).join(''));
-  return out;
+  const result: string[] = [];
+  for (let index = 0; index < words.length; index += size) result.push(words.slice(index, index + size).join(''));
+  return result;
 }

@@ -14,11 +14,11 @@ export async function runForCaller(request: Request, work: (caller: Caller) => P
   const abortCaller = (): void => abort.abort(request.signal.reason);
   if (request.signal.aborted) abortCaller();
   else request.signal.addEventListener('abort', abortCaller, { once: true });
-  const settled = (): void => request.signal.removeEventListener('abort', abortCaller);
+  const removeListener = (): void => request.signal.removeEventListener('abort', abortCaller);
   try {
-    return await work({ abort, release: settled });
+    return await work({ abort, release: removeListener });
   } catch (error) {
-    settled();
+    removeListener();
     // The client disconnected; proxies log that as 499.
     if (abort.signal.aborted) return new Response(null, { status: 499 });
     throw error;

@@ -99,10 +99,10 @@ export async function* streamChatCompletion(
   try {
     for await (const { index, value } of mergeIterables(choices)) {
       builders[index]?.add(value);
-      const out = writeChunk(writer, index, value);
-      if (out === '') continue;
+      const chunk = writeChunk(writer, index, value);
+      if (chunk === '') continue;
       hasBegun = true;
-      yield out;
+      yield chunk;
     }
     const unfinished = builders.map(({ isFinished }, index) => (isFinished ? '' : writer.finish(index, 'stop'))).join('');
     yield unfinished + writer.end(recordUsage());

@@ -28,7 +28,7 @@ export async function* forwardEvents(
   format: EventFormat,
 ): AsyncGenerator<string> {
   let [hasBegun, isCounted, isEnded] = [false, false, false];
-  let out = '';
+  let output = '';
   const countOnce = (): void => {
     if (!isCounted) format.count();
     isCounted = true;
@@ -38,28 +38,28 @@ export async function* forwardEvents(
       for (const item of items) {
         const wasComplete = format.isWhole();
         const { text, isEnd } = format.read(item, last);
-        out += text;
+        output += text;
         isEnded = isEnd;
         if (isEnded) break;
         if (format.isWhole() && !wasComplete) forwarded.expectTrailer();
       }
       if (isEnded) break;
-      if (out === '') continue;
+      if (output === '') continue;
       hasBegun = true;
-      yield out;
-      out = '';
+      yield output;
+      output = '';
     }
     if (!isEnded && !format.isWhole()) throw createInterruptedError(provider);
     countOnce();
-    yield out + format.close(isEnded);
+    yield output + format.close(isEnded);
   } catch (error) {
     if (signal.aborted) throw error;
     // After the stop reason, nothing important can be missing.
     const fault = format.isWhole() ? undefined : forwarded.normalizeError(error);
-    if (fault !== undefined && !hasBegun && out === '') throw fault;
+    if (fault !== undefined && !hasBegun && output === '') throw fault;
     hasBegun = true;
     countOnce();
-    yield out + (fault === undefined ? format.close(false) : format.fail(fault));
+    yield output + (fault === undefined ? format.close(false) : format.fail(fault));
   } finally {
     // Also counts for a client that disconnected.
     if (hasBegun) countOnce();

@@ -28,7 +28,7 @@ export interface LazyHttp {
   /** Serves a WebSocket at `/v1/responses`. `headers`: those of the client's upgrade request that apply to each of its requests. */
   acceptResponses(link: Link<string>, principal: Principal, headers: Readonly<Record<string, string>>): Promise<void>;
   /** Whether this host is active: if not, these WebSockets are closed once they are idle. */
-  setServing(serves: boolean): void;
+  setServing(isServing: boolean): void;
   /** Stores the usage of calls that the bridge spliced; resolves once it is stored. */
   storeReceipts(receipts: UsageReceipt[]): Promise<void>;
   /** Text to send after events that the bridge has passed on without the host and that ended with a failure. */
@@ -78,16 +78,16 @@ export function createLazyHttp(deps: LazyHttpDeps): LazyHttp {
           .then((usage) => vault.usage.add({ ...call, usage, id: crypto.randomUUID(), sessionKey: null })),
     });
   });
-  let serves = true;
+  let isServing = true;
   let sockets: ResponsesSockets | undefined;
   return {
     async acceptResponses(link, principal, headers) {
       const [http, { ResponsesSockets }] = await Promise.all([load(), import('./responses/responses-socket.ts')]);
-      sockets ??= new ResponsesSockets(serves);
+      sockets ??= new ResponsesSockets(isServing);
       sockets.accept(link, { headers, clock, answer: (request, turn) => http(request, principal, undefined, turn) });
     },
     setServing(now) {
-      serves = now;
+      isServing = now;
       sockets?.setServing(now);
     },
     fetch: async (request, principal, exchange) =>

@@ -73,19 +73,19 @@ export class IncognitoService {
 
   /** Returns whether there was an answer to abort. */
   abort(principal: string, runId: string): boolean {
-    const under = this.#active.get(toKey(principal, runId));
-    under?.abort.abort(new RpcError('ABORTED', 'The reply was stopped.'));
-    return under !== undefined;
+    const activeRun = this.#active.get(toKey(principal, runId));
+    activeRun?.abort.abort(new RpcError('ABORTED', 'The reply was stopped.'));
+    return activeRun !== undefined;
   }
 
   /** Accepts no new requests; resolves when pending answers have ended, and aborts them after `ms`. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
-    const under = [...this.#active.values()];
+    const activeRuns = [...this.#active.values()];
     const cancel = this.#deps.clock.after(ms, () => {
-      for (const { abort } of under) abort.abort(new RpcError('ABORTED', 'The gateway is restarting with a newer version.'));
+      for (const { abort } of activeRuns) abort.abort(new RpcError('ABORTED', 'The gateway is restarting with a newer version.'));
     });
-    await Promise.allSettled(under.map(({ ended }) => ended));
+    await Promise.allSettled(activeRuns.map(({ ended }) => ended));
     cancel();
   }
 
@@ -103,8 +103,8 @@ export class IncognitoService {
       const { key: model, usage } = getLastUsage(shares);
       caller.emit({ event: 'incognito.done', payload: { runId, model, usage } });
       return { completed: true, runId, model, usage };
-    } catch (thrown) {
-      const error = this.#toSafeError(thrown);
+    } catch (cause) {
+      const error = this.#toSafeError(cause);
       caller.emit({ event: 'incognito.error', payload: { runId, error: error.toShape() } });
       throw error;
     } finally {
@@ -162,10 +162,10 @@ export class IncognitoService {
   }
 
   /** Logs an internal error by its name only: its message may contain the person's text. */
-  #toSafeError(thrown: unknown): RpcError {
+  #toSafeError(cause: unknown): RpcError {
     const { fault } = this.#deps;
-    if (thrown instanceof RpcError || (thrown instanceof DOMException && thrown.name === 'AbortError')) return fault(thrown);
-    return fault(new Error(`Incognito reply failed: ${thrown instanceof Error ? thrown.name : typeof thrown}`));
+    if (cause instanceof RpcError || (cause instanceof DOMException && cause.name === 'AbortError')) return fault(cause);
+    return fault(new Error(`Incognito reply failed: ${cause instanceof Error ? cause.name : typeof cause}`));
   }
 }
 

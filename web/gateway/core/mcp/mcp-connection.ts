@@ -225,10 +225,10 @@ export class McpConnection {
     try {
       for (let count = 0; count < MAX_PAGES; count++) {
         const page = await this.client.request({ method, params }, schema, this.#requestOptions());
-        const wantsMore = await read(page);
+        const hasMore = await read(page);
         const next = readCursor(page.nextCursor, seenCursors);
         if ('end' in next) return { more: false, end: next.end };
-        if (!wantsMore) return { more: true, end: undefined };
+        if (!hasMore) return { more: true, end: undefined };
         seenCursors.add(next.cursor);
         params = { cursor: next.cursor };
       }

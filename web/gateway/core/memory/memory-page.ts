@@ -8,8 +8,8 @@ export function toMemoryPage(
 ): MethodResult<'memory.list'> {
   const byCategory: MethodResult<'memory.list'>['byCategory'] = {};
   for (const entry of file) byCategory[entry.category] = (byCategory[entry.category] ?? 0) + 1;
-  const fitting = category === undefined ? file : file.filter((entry) => entry.category === category);
-  const sorted = fitting.toReversed().sort((a, b) => b.createdAt - a.createdAt);
+  const matching = category === undefined ? file : file.filter((entry) => entry.category === category);
+  const sorted = matching.toReversed().sort((a, b) => b.createdAt - a.createdAt);
   const from = cursor === undefined ? 0 : findCursorIndex(sorted, cursor);
   const memories = sorted.slice(from, from + limit);
   const last = memories.at(-1);

@@ -11,9 +11,9 @@ export function createReviewedWorkspace(workspace: Workspace, name: string, labe
     ...workspace,
     read: async (path) => ((await isReviewed(path)) ? workspace.read(path) : undefined),
     stat: async (path) => ((await isReviewed(path)) ? workspace.stat(path) : undefined),
-    async list(under) {
+    async list(folder) {
       const labelled = await labels.list('file', `${name}/`);
-      return (await workspace.list(under)).filter(({ path }) => !labelled.has(`${name}/${path}`));
+      return (await workspace.list(folder)).filter(({ path }) => !labelled.has(`${name}/${path}`));
     },
   };
 }

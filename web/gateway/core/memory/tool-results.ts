@@ -38,8 +38,8 @@ export async function storeToolResults(
 }
 
 function createStub(text: string, path: string, maxLength: number): string {
-  const beginning = [...text.slice(0, Math.min(STUB_CHARS, maxLength / 2) + 1)].slice(0, -1).join('');
-  return `${beginning}\n[… The whole result has ${text.length} characters and lies in ${path}]`;
+  const excerpt = [...text.slice(0, Math.min(STUB_CHARS, maxLength / 2) + 1)].slice(0, -1).join('');
+  return `${excerpt}\n[… The whole result has ${text.length} characters and lies in ${path}]`;
 }
 
 /** With a small `maxLength` a stub may be longer than the limit. */

@@ -27,8 +27,8 @@ export function withDialogs(workspace: Workspace, dialogs: DialogSource): Worksp
     async stat(path) {
       return isDialog(path) ? (await dialogs.days()).find((file) => file.path === path) : workspace.stat(path);
     },
-    async list(under) {
-      if (under !== undefined) return isDialog(under) ? dialogs.days() : workspace.list(under);
+    async list(folder) {
+      if (folder !== undefined) return isDialog(folder) ? dialogs.days() : workspace.list(folder);
       const own = (await workspace.list()).filter(({ path }) => !isDialog(path));
       return [...own, ...(await dialogs.days())].sort((a, b) => (a.path < b.path ? -1 : 1));
     },

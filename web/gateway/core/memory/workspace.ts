@@ -27,7 +27,7 @@ export interface Workspace {
   /** Undefined if the file does not exist. */
   stat(path: string): Promise<WorkspaceFile | undefined>;
   /** All files by path, or those in a folder such as `dialog`. */
-  list(under?: string): Promise<WorkspaceFile[]>;
+  list(folder?: string): Promise<WorkspaceFile[]>;
 }
 
 /** A workspace in main memory, lost when the process ends. */
@@ -53,10 +53,10 @@ export function memoryWorkspace(now: () => number = Date.now): Workspace {
     },
     remove: (path) => Promise.resolve(files.delete(path)),
     stat: (path) => Promise.resolve(stat(path)),
-    list: (under) =>
+    list: (folder) =>
       Promise.resolve(
         [...files.keys()]
-          .filter((path) => under === undefined || path.startsWith(`${under}/`))
+          .filter((path) => folder === undefined || path.startsWith(`${folder}/`))
           .sort()
           .flatMap((path) => stat(path) ?? []),
       ),

@@ -41,9 +41,9 @@ export const modelMethods = ({ providers, clock, localModels }: ModelMethodsDeps
 
   'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels()).list(signal) }),
 
-  'models.cancelDownload': async (which, caller) => {
+  'models.cancelDownload': async (params, caller) => {
     requirePerson(caller, 'cancel downloads');
-    return (await localModels()).cancel(which, caller.signal);
+    return (await localModels()).cancel(params, caller.signal);
   },
 
   'models.deleteLocal': async ({ modelId }, caller) => {

@@ -29,14 +29,14 @@ export const sessionListMethods = ({ runs, vault }: { runs: Runs; vault: Vault }
   'sessions.list': async ({ limit, cursor, paths, ...filters }) => {
     const only = paths && new Set(paths.map(parseSessionPath));
     const all = await vault.sessions.list();
-    const fitting = all.filter((record) => matchesFilters(record, filters) && (!only || only.has(record.key)));
-    const from = cursor === undefined ? 0 : fitting.findIndex((record) => isAfterCursor(record, cursor));
-    const page = from < 0 ? [] : fitting.slice(from, limit === undefined ? undefined : from + limit);
+    const matching = all.filter((record) => matchesFilters(record, filters) && (!only || only.has(record.key)));
+    const from = cursor === undefined ? 0 : matching.findIndex((record) => isAfterCursor(record, cursor));
+    const page = from < 0 ? [] : matching.slice(from, limit === undefined ? undefined : from + limit);
     const last = page.at(-1);
-    const more = last !== undefined && from + page.length < fitting.length;
+    const more = last !== undefined && from + page.length < matching.length;
     return {
       sessions: page.map((record) => toSessionEntry(record, runs.isRunning(record.key))),
-      total: fitting.length,
+      total: matching.length,
       cursor: more ? `${last.updatedAt} ${last.key}` : null,
     };
   },

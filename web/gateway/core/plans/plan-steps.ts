@@ -101,8 +101,8 @@ function editStep(step: PlanStep, { status, result, description }: PlanChange, s
       const choices = allowed.length === 0 ? 'nothing else' : allowed.join(' or ');
       fail(`Step ${id} is ${step.status} and can’t become ${status}. Allowed: ${choices}.`);
     }
-    const under = status === 'running' ? steps.find((other) => other.status === 'running') : undefined;
-    if (under) fail(`Step ${under.id} is running. Set it to ${ALLOWED_TRANSITIONS.running.join(' or ')} first.`);
+    const runningStep = status === 'running' ? steps.find((other) => other.status === 'running') : undefined;
+    if (runningStep) fail(`Step ${runningStep.id} is running. Set it to ${ALLOWED_TRANSITIONS.running.join(' or ')} first.`);
     next = setStepStatus(step, status, now);
   }
   return { ...next, ...(result === undefined ? {} : { result }), ...(description === undefined ? {} : { description }) };

@@ -188,13 +188,13 @@ export class Plans {
     await this.#pauseMatching((plan) => !alive(plan), HOST_GONE);
   }
 
-  async #pauseMatching(which: (plan: Plan) => boolean, reason: string | undefined): Promise<void> {
+  async #pauseMatching(matches: (plan: Plan) => boolean, reason: string | undefined): Promise<void> {
     const { clock, fault } = this.#deps;
-    if (![...this.#open.values()].some((plan) => isActive(plan) && which(plan))) return;
+    if (![...this.#open.values()].some((plan) => isActive(plan) && matches(plan))) return;
     await this.#mutex
       .run(async () => {
-        for (const { id } of [...this.#open.values()].filter((plan) => isActive(plan) && which(plan)))
-          await this.#change(id, (plan) => (isActive(plan) && which(plan) ? pausePlan(plan, reason, clock.now()) : plan));
+        for (const { id } of [...this.#open.values()].filter((plan) => isActive(plan) && matches(plan)))
+          await this.#change(id, (plan) => (isActive(plan) && matches(plan) ? pausePlan(plan, reason, clock.now()) : plan));
       })
       .catch((error: unknown) => {
         // In read-only mode plans stay unchanged; the mode is reported elsewhere.

@@ -147,19 +147,19 @@ export class AnthropicAssembler implements Assembler {
     const isRefused = this.#refusal !== undefined;
     const calls = isRefused ? [] : blocks.filter(isCall);
     const thoughts = blocks.flatMap(toThinkingBlocks);
-    const out: ModelEvent[] = calls.map(({ id, name, json, input }) =>
+    const events: ModelEvent[] = calls.map(({ id, name, json, input }) =>
       parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: json || input }, this.#reportsUnread),
     );
-    if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
-    else if (this.#answer !== undefined && !this.#answer.json) out.push({ type: 'text', text: '{}' });
-    if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: ANTHROPIC_WIRE, value: thoughts } });
+    if (this.#refusal !== undefined) events.push({ type: 'refusal', text: this.#refusal });
+    else if (this.#answer !== undefined && !this.#answer.json) events.push({ type: 'text', text: '{}' });
+    if (calls.length > 0 && thoughts.length > 0) events.push({ type: 'keep', kept: { wire: ANTHROPIC_WIRE, value: thoughts } });
     const counted = readMessagesUsage(this.#usage);
     const thinkingTokens = this.#usage.output_tokens_details?.thinking_tokens;
     if (counted)
-      out.push({ type: 'usage', usage: counted, ...(thinkingTokens == null ? {} : { reasoningTokens: Math.round(thinkingTokens) }) });
+      events.push({ type: 'usage', usage: counted, ...(thinkingTokens == null ? {} : { reasoningTokens: Math.round(thinkingTokens) }) });
     const reason = this.#finish ?? 'stop';
-    out.push({ type: 'finish', reason: reason === 'tool_calls' && calls.length === 0 ? 'stop' : reason });
-    return out;
+    events.push({ type: 'finish', reason: reason === 'tool_calls' && calls.length === 0 ? 'stop' : reason });
+    return events;
   }
 
   #stop({ stop_reason, stop_details }: z.infer<typeof delta>): void {

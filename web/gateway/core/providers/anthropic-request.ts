@@ -52,20 +52,20 @@ function toBlocks(
  */
 function toTurns(request: ModelRequest, breakpoints: CacheBreakpoints): AnthropicTurn[] {
   const readerFor = createReaderResolver(request);
-  const out: AnthropicTurn[] = [];
+  const turns: AnthropicTurn[] = [];
   for (const message of request.messages) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const last = out.at(-1);
+    const last = turns.at(-1);
     // The branch may have been truncated in the middle of a turn.
     if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
     const content = markEnd(toBlocks(message, readerFor(message), toToolReferences(message, request)), breakpoints.messages.get(message));
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
-    else out.push({ role, content });
+    else turns.push({ role, content });
   }
-  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', content: toTextBlocks(OPENING_TEXT) });
-  return out;
+  if (request.exact && turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: toTextBlocks(OPENING_TEXT) });
+  return turns;
 }
 
 /** Thinking blocks cannot have a breakpoint. */
@@ -111,8 +111,8 @@ export function adaptMessagesBody(
   if (allowed > 0 && typeof current === 'number' && allowed < current) return { ...body, max_tokens: allowed };
   if (refusal.includes('cache_control')) return withoutBreakpoints(body);
   if (hasKey(thinking, 'display') && /display/.test(refusal)) {
-    const { display: _display, ...bare } = thinking;
-    return { ...body, thinking: bare };
+    const { display: _display, ...thinkingFields } = thinking;
+    return { ...body, thinking: thinkingFields };
   }
   if (hasKey(output, 'format') && request.responseFormat && /schema|output_config|output_format|grammar/i.test(refusal))
     return withAnswerTool(body, request.responseFormat);

@@ -136,57 +136,61 @@ export class ChatAssembler implements Assembler {
     this.#reasoningTokens = usage?.completion_tokens_details?.reasoning_tokens ?? this.#reasoningTokens;
     const choice = choices?.find((item) => (item.index ?? 0) === 0);
     if (!choice) return [];
-    const out = this.#delta(choice.delta ?? choice.message ?? {});
+    const events = this.#delta(choice.delta ?? choice.message ?? {});
     // An unknown reason (`eos`, `end_turn`) still means that the model finished. vLLM and others report the text, or the token number, at
     // which they stopped.
     if (choice.finish_reason === 'stop' && typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
     if (choice.finish_reason) this.#finish = FINISH_REASONS.get(choice.finish_reason) ?? 'stop';
-    return out;
+    return events;
   }
 
   /** The events that end the answer: tool calls, usage if known, and `finish`. */
   end(): ModelEvent[] {
     this.#text.end();
-    const out: ModelEvent[] = this.#drainPieces();
+    const events: ModelEvent[] = this.#drainPieces();
     const calls = this.#calls
       .toSorted((a, b) => a.index - b.index)
       .map(({ id, name, args }) =>
         parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: args }, this.#reportsUnread),
       );
-    out.push(...calls);
+    events.push(...calls);
     const hasCalls = calls.length > 0;
     const value = this.#reasoningField === 'reasoning_content' ? this.#reasoning : this.#details;
     if (hasCalls && this.#reasoningField && value.length > 0)
-      out.push({ type: 'keep', kept: { wire: OPENAI_WIRE, value: { [this.#reasoningField]: value } } });
+      events.push({ type: 'keep', kept: { wire: OPENAI_WIRE, value: { [this.#reasoningField]: value } } });
     const thought = this.#reasoningTokens === undefined ? {} : { reasoningTokens: toTokenCount(this.#reasoningTokens) };
-    if (this.#usage) out.push({ type: 'usage', usage: this.#usage, ...thought });
+    if (this.#usage) events.push({ type: 'usage', usage: this.#usage, ...thought });
     const reason = this.#finish ?? 'stop';
     const stopSequence = this.#stopSequence;
-    out.push({ type: 'finish', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason, ...(stopSequence ? { stopSequence } : {}) });
-    return out;
+    events.push({
+      type: 'finish',
+      reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason,
+      ...(stopSequence ? { stopSequence } : {}),
+    });
+    return events;
   }
 
   #delta(part: z.infer<typeof deltaSchema>): ModelEvent[] {
-    const out: ModelEvent[] = [];
+    const events: ModelEvent[] = [];
     const pieces = Array.isArray(part.content) ? part.content : [];
     const reasoning = part.reasoning_content || part.reasoning || joinText(pieces.flatMap(({ thinking }) => thinking ?? []));
-    if (reasoning) out.push({ type: 'reasoning', text: reasoning });
+    if (reasoning) events.push({ type: 'reasoning', text: reasoning });
     this.#hasReasoning ||= reasoning !== '';
     this.#reasoning += reasoning;
     for (const detail of part.reasoning_details ?? []) mergeDetail(this.#details, detail);
     const content = typeof part.content === 'string' ? part.content : joinText(pieces);
     // A server that sends reasoning separately has already removed it from the text.
-    if (content && this.#hasReasoning) out.push({ type: 'text', text: content });
+    if (content && this.#hasReasoning) events.push({ type: 'text', text: content });
     else if (content) {
       this.#text.add(content);
-      out.push(...this.#drainPieces());
+      events.push(...this.#drainPieces());
     }
-    for (const { image_url: image } of part.images ?? []) out.push(...toPicture(image.url));
-    if (part.refusal) out.push({ type: 'refusal', text: part.refusal });
+    for (const { image_url: image } of part.images ?? []) events.push(...toPicture(image.url));
+    if (part.refusal) events.push({ type: 'refusal', text: part.refusal });
     const calls = [...(part.tool_calls ?? []), ...(part.function_call ? [{ index: 0, function: part.function_call }] : [])];
     for (const call of calls) this.#addCallDelta(call);
-    if (calls.length > 0) out.push({ type: 'calling', tools: this.#calls.map(({ name, args }) => parseCalledTool(name, args)) });
-    return out;
+    if (calls.length > 0) events.push({ type: 'calling', tools: this.#calls.map(({ name, args }) => parseCalledTool(name, args)) });
+    return events;
   }
 
   #drainPieces(): ModelEvent[] {

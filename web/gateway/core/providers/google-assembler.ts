@@ -91,7 +91,7 @@ export class GoogleAssembler implements Assembler {
     if (promptFeedback?.blockReason) this.#setRefusal('request', promptFeedback.blockReason, promptFeedback.blockReasonMessage);
     const candidate = candidates?.find((item) => (item.index ?? 0) === 0);
     if (!candidate) return [];
-    const out = (candidate.content?.parts ?? []).flatMap((part) => this.#readPart(part));
+    const events = (candidate.content?.parts ?? []).flatMap((part) => this.#readPart(part));
     const reason = candidate.finishReason;
     if (reason && reason !== 'FINISH_REASON_UNSPECIFIED') {
       if (INVALID_CALL_REASONS.has(reason))
@@ -99,19 +99,19 @@ export class GoogleAssembler implements Assembler {
       if (BLOCK_REASONS.has(reason)) this.#setRefusal('answer', reason, candidate.finishMessage);
       this.#reason = reason;
     }
-    return out;
+    return events;
   }
 
   end(): ModelEvent[] {
     // A refused answer runs no tools.
     const isRefused = this.#refusal !== undefined;
-    const out: ModelEvent[] = isRefused ? [] : this.#calls.map((call) => ({ type: 'tool_call', call }));
-    if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
-    else if (out.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
-      out.push({ type: 'keep', kept: { wire: GOOGLE_WIRE, value: this.#parts } });
-    if (this.#usage) out.push({ type: 'usage', ...this.#usage });
-    out.push({ type: 'finish', reason: this.#getFinishReason() });
-    return out;
+    const events: ModelEvent[] = isRefused ? [] : this.#calls.map((call) => ({ type: 'tool_call', call }));
+    if (this.#refusal !== undefined) events.push({ type: 'refusal', text: this.#refusal });
+    else if (events.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
+      events.push({ type: 'keep', kept: { wire: GOOGLE_WIRE, value: this.#parts } });
+    if (this.#usage) events.push({ type: 'usage', ...this.#usage });
+    events.push({ type: 'finish', reason: this.#getFinishReason() });
+    return events;
   }
 
   #getFinishReason(): Extract<ModelEvent, { type: 'finish' }>['reason'] {

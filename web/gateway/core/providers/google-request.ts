@@ -62,22 +62,22 @@ function toPieces(
  */
 function toTurns(request: ModelRequest): GoogleTurn[] {
   const readerFor = createReaderResolver(request);
-  const out: GoogleTurn[] = [];
+  const turns: GoogleTurn[] = [];
   const calls = new Map<string, ToolCall>();
   for (const message of request.messages) {
     if (message.role === 'system') continue;
     for (const call of message.toolCalls ?? []) calls.set(call.id, call);
     const role = message.role === 'assistant' ? 'model' : 'user';
-    const last = out.at(-1);
+    const last = turns.at(-1);
     // The branch may have been truncated in the middle of a turn.
     if (!last && !request.exact && (role === 'model' || message.role === 'tool')) continue;
     const parts = toPieces(message, calls, readerFor(message));
     if (parts.length === 0) continue;
     if (last?.role === role) last.parts.push(...parts);
-    else out.push({ role, parts });
+    else turns.push({ role, parts });
   }
-  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', parts: toTextPieces(OPENING_TEXT) });
-  return out;
+  if (request.exact && turns[0]?.role !== 'user') turns.unshift({ role: 'user', parts: toTextPieces(OPENING_TEXT) });
+  return turns;
 }
 
 /** Body of `:streamGenerateContent`. Throws `Unsupported`. */

@@ -93,22 +93,22 @@ function toChatMessages(
   breakpoints: CacheBreakpoints,
 ): Record<string, unknown>[] {
   const system = messages.findLast(({ role }) => role === 'system');
-  const out: Record<string, unknown>[] = [];
+  const converted: Record<string, unknown>[] = [];
   const toolParts: ContentPart[] = [];
   const flushParts = (): void => {
-    if (toolParts.length > 0) out.push({ role: 'user', content: toolParts.splice(0) });
+    if (toolParts.length > 0) converted.push({ role: 'user', content: toolParts.splice(0) });
   };
   for (const message of messages) {
     if (message.role !== 'tool') flushParts();
     const reader = readerFor(message);
     const lifetime = message === system ? breakpoints.system : breakpoints.messages.get(message);
-    out.push(markText(toChatMessage(message, quirks, reader), lifetime));
+    converted.push(markText(toChatMessage(message, quirks, reader), lifetime));
     const otherParts = message.role === 'tool' ? getOtherParts(message.content) : [];
     if (otherParts.length > 0) toolParts.push({ type: 'text', text: `Given by ${message.name ?? 'the tool'}:` });
     toolParts.push(...otherParts.map((part) => toContentPart(part, reader)));
   }
   flushParts();
-  return out;
+  return converted;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -113,8 +113,8 @@ export function selectMemories(found: readonly ScoredMemory[], policy: RecallPol
     .filter(({ category }) => !policy.categories || (category !== undefined && policy.categories.includes(category)))
     .filter(({ why }) => why.timely || why.words.length + (policy.neighbours ? why.beside.length : 0) >= policy.words)
     .toSorted((a, b) => b.relevance - a.relevance || (b.at ?? 0) - (a.at ?? 0));
-  const least = Math.max(policy.minRelevance, (ranked[0]?.relevance ?? 0) * policy.minRelative);
-  return ranked.filter(({ relevance }) => relevance >= least).slice(0, policy.maxMemories);
+  const minRelevance = Math.max(policy.minRelevance, (ranked[0]?.relevance ?? 0) * policy.minRelative);
+  return ranked.filter(({ relevance }) => relevance >= minRelevance).slice(0, policy.maxMemories);
 }
 
 /** Sorts memories in the order of the style. */

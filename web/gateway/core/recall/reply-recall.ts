@@ -32,10 +32,10 @@ export class ReplyRecall implements RunRecall {
   }
 
   async recall(
-    { agent, session, user, above, isTainted }: Parameters<RunRecall['recall']>[0],
+    { agent, session, user, above: earlierMessages, isTainted }: Parameters<RunRecall['recall']>[0],
     signal: AbortSignal,
   ): Promise<RecallResult | undefined> {
-    const turns = above.map(({ role, content }) => ({ role, content }));
+    const turns = earlierMessages.map(({ role, content }) => ({ role, content }));
     const result = await (await this.#getRecaller(agent.id, isTainted)).recall(toPlainText(user.content), turns, session.key, signal);
     if (result.isTimeout || result.isUnavailable)
       this.#deps.log.write('warn', 'recall', result.reason ?? 'Recall failed', { session: session.key, status: result.status });

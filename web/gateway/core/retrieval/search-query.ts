@@ -67,12 +67,12 @@ export function parseQuery(text: string): SearchQuery {
 function toQueryWord(term: string, unfinished: boolean): QueryWord {
   if (SINGLE.test(term)) return createPrefixWord(term);
   const form = stem(term);
-  const begins = unfinished && term.length >= MIN_PREFIX_CHARS;
+  const isPrefix = unfinished && term.length >= MIN_PREFIX_CHARS;
   // `memories` and `memory` share `memor`; for shorter words the remainder would match too much.
   const root = form.replace(/(?<=...)y$/, '');
   // `ties` does not begin with `ty`.
-  if (!term.startsWith(root)) return { root: term, fits: (found) => found === term || (begins && found.startsWith(term)) };
-  return { root, fits: (found) => found.startsWith(root) && ((begins && found.startsWith(term)) || stem(found) === form) };
+  if (!term.startsWith(root)) return { root: term, fits: (found) => found === term || (isPrefix && found.startsWith(term)) };
+  return { root, fits: (found) => found.startsWith(root) && ((isPrefix && found.startsWith(term)) || stem(found) === form) };
 }
 
 const createPrefixWord = (term: string): QueryWord => ({ root: term, fits: (found) => found.startsWith(term) });

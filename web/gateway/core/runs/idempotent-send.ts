@@ -44,8 +44,8 @@ export const computeMessageId = async (principal: string, key: string, idempoten
 export function findReply(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
   const index = branch.findIndex((message) => message.id === id);
   if (index < 0) return undefined;
-  const below = branch.slice(index + 1);
-  const next = below.findIndex(({ role }) => role === 'user');
-  const reply = below.slice(0, next < 0 ? undefined : next).at(-1);
+  const laterMessages = branch.slice(index + 1);
+  const next = laterMessages.findIndex(({ role }) => role === 'user');
+  const reply = laterMessages.slice(0, next < 0 ? undefined : next).at(-1);
   return reply && !reply.aborted && !reply.interrupted && !reply.error ? reply : undefined;
 }

@@ -215,24 +215,24 @@ export class Run {
     const { vault, clock, tools, timeZone, silenceMs, maxSteps, lifecycleHooks, events } = this.#deps;
     const { user } = position;
     // On resend, the session's head is still the earlier reply: the branch is what precedes the answered message.
-    const [above, waiting, { generate, toResultContent }] = await Promise.all([
+    const [earlierMessages, waiting, { generate, toResultContent }] = await Promise.all([
       vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
       events.getQueued(this.#key),
       import('./generate.ts').catch((cause: unknown) => Promise.reject(createNotLoadedError(cause))),
     ]);
     const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
-    this.#addContextToTaint(above.messages, user, waiting);
+    this.#addContextToTaint(earlierMessages.messages, user, waiting);
     const offered = await getOfferedTools(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
       lifecycleHooks.getNotes(this.#agent, this.#key, usable, toPlainText(user.content)),
-      this.#recall(position, above.messages),
+      this.#recall(position, earlierMessages.messages),
     ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#markDelivered = () => waiting.markDelivered();
     const system = createSystemText(systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
     const time = formatTimeContext(clock.now(), timeZone());
-    const context = buildRunContext({ time, events: waiting, notes, recalled }, toPromptHistory(above.messages).messages);
+    const context = buildRunContext({ time, events: waiting, notes, recalled }, toPromptHistory(earlierMessages.messages).messages);
     const files = toVisibleFiles(user, usable, exact ? this.#chosen.key : undefined);
     const runContext = { ...context, ...(files ? { files } : {}) };
     this.#taint.add(context.outside ?? []);
@@ -242,10 +242,10 @@ export class Run {
     const extraTexts = [system, context.text, JSON.stringify(offered.tools)];
     const caller = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
     const { compaction } = this.#deps;
-    const history = await compaction.prepare({ ...caller, above, user, extraTexts }, this.#abort.signal);
+    const history = await compaction.prepare({ ...caller, above: earlierMessages, user, extraTexts }, this.#abort.signal);
     const cacheKey = await toCacheKey(position.session);
-    const prompt = (about: PromptHistory): ModelMessage[] =>
-      markSession(addSummary(createPrompt(system, [...about.messages, userMessage], this.#chosen.key), about));
+    const prompt = (promptHistory: PromptHistory): ModelMessage[] =>
+      markSession(addSummary(createPrompt(system, [...promptHistory.messages, userMessage], this.#chosen.key), promptHistory));
     let usage: Usage | undefined;
     let refused = false;
     // The text is on screen and in memory; a failing store is reported at the run's end.
@@ -262,7 +262,7 @@ export class Run {
         ...{ agentId: this.#agent.id, cacheKey, exact },
         messages: prompt(history),
         shortenMessages: async (tokens, signal) =>
-          prompt(await compaction.shorten({ ...caller, above, user, extraTexts, told: history }, tokens, signal)),
+          prompt(await compaction.shorten({ ...caller, above: earlierMessages, user, extraTexts, told: history }, tokens, signal)),
         ...offered,
         wishes,
         temperature: this.#agent.temperature,
@@ -386,13 +386,13 @@ export class Run {
   }
 
   /** Recalls memories for the message, and reports them to readers before the reply. */
-  async #recall({ session, user }: RunPosition, above: readonly MessageRecord[]): Promise<RecallResult | undefined> {
+  async #recall({ session, user }: RunPosition, earlierMessages: readonly MessageRecord[]): Promise<RecallResult | undefined> {
     const about = {
       isTainted: this.#taint.isTainted,
       agent: this.#agent,
       session,
       user,
-      above,
+      above: earlierMessages,
       principal: this.#request.principal,
       provider: this.#chosen.provider,
     };

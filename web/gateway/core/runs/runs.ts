@@ -138,9 +138,9 @@ export class Runs {
 
   /** Removes a queued message by the idempotency key of its call; nothing of it is stored. Returns the ids of its runs. */
   withdraw(key: string, principal: string, idempotencyKey: string): string[] {
-    const waiting = this.#queue.list(key).filter((run) => run.isSentWith(toSender(principal), idempotencyKey));
+    const queuedRuns = this.#queue.list(key).filter((run) => run.isSentWith(toSender(principal), idempotencyKey));
     const reason = new RpcError('ABORTED', 'The message was withdrawn before it was sent.', { details: { reason: 'taken_back' } });
-    return waiting.filter((run) => this.#queue.remove(key, run, reason)).map(({ id }) => id);
+    return queuedRuns.filter((run) => this.#queue.remove(key, run, reason)).map(({ id }) => id);
   }
 
   /** Aborts one run of this host, active or queued. */

@@ -190,7 +190,7 @@ export class SkillLibrary {
     const programs = [...new Set(heads.flatMap((head) => [...head.programs, ...head.anyOf.flat()]))];
     const variables = [...new Set(heads.flatMap((head) => head.variables))];
     const needsPlatform = heads.some(({ systems }) => systems.length > 0);
-    const unmet = await this.#findMissing({ programs, variables, needsPlatform }, signal);
+    const missingRequirements = await this.#findMissing({ programs, variables, needsPlatform }, signal);
     return skills.map(({ head, folder, path, source, files, outside, read }) => {
       if ('problem' in head) {
         return {
@@ -200,16 +200,18 @@ export class SkillLibrary {
           read,
         };
       }
-      const isMissing = (name: string): boolean => unmet.programs.has(name);
+      const isMissing = (name: string): boolean => missingRequirements.programs.has(name);
       const missing = [
         ...head.programs.filter(isMissing),
         ...head.anyOf.flatMap((names) => (names.every(isMissing) ? [names.join(' or ')] : [])),
-        ...head.variables.filter((name) => unmet.variables.has(name)),
-        ...(head.systems.length === 0 || head.systems.includes(unmet.platform ?? '') ? [] : [head.systems.map(systemName).join(' or ')]),
+        ...head.variables.filter((name) => missingRequirements.variables.has(name)),
+        ...(head.systems.length === 0 || head.systems.includes(missingRequirements.platform ?? '')
+          ? []
+          : [head.systems.map(systemName).join(' or ')]),
       ];
       const { name, description, license, compatibility } = head;
       const entry: SkillEntry = { name, description, source, path, state: missing.length > 0 ? 'missing' : 'ready', missing };
-      if (missing.length > 0 && unmet.problem !== undefined) entry.problem = unmet.problem;
+      if (missing.length > 0 && missingRequirements.problem !== undefined) entry.problem = missingRequirements.problem;
       if (!head.userInvocable) entry.userInvocable = false;
       if (license !== undefined) entry.license = license;
       if (compatibility !== undefined) entry.compatibility = compatibility;

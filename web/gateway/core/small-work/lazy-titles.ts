@@ -12,14 +12,14 @@ export function createLazyTitles({
 }: TitlesDeps & { settings(): Settings; fault(error: unknown): unknown }): RunTitles & {
   stop(): void;
 } {
-  const closing = new AbortController();
+  const abort = new AbortController();
   const load = lazy(async () => new (await import('./titles.ts')).Titles(deps));
-  const make = async (run: CompletedRun): Promise<void> => (await load()).createTitle(run, closing.signal);
+  const make = async (run: CompletedRun): Promise<void> => (await load()).createTitle(run, abort.signal);
   return {
     onReply(run) {
-      if (!settings().chat.titles || !isPerson(run.principal) || run.model.startsWith('guide/') || closing.signal.aborted) return;
+      if (!settings().chat.titles || !isPerson(run.principal) || run.model.startsWith('guide/') || abort.signal.aborted) return;
       make(run).catch(fault);
     },
-    stop: () => closing.abort(new Error('The gateway was closed.')),
+    stop: () => abort.abort(new Error('The gateway was closed.')),
   };
 }

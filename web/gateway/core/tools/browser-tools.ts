@@ -47,7 +47,7 @@ function toPageSources(url: string | null | undefined): string[] {
 /** Workspace folder for downloads. */
 const DOWNLOADS_FOLDER = 'downloads';
 
-const profile = id.default('default').describe('Browser profile');
+const profileParam = id.default('default').describe('Browser profile');
 const ref = z.string().trim().min(1).max(4096).describe('A ref from the last browser_snapshot, such as s1e12, or a CSS selector');
 const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as tab-2');
 
@@ -62,36 +62,36 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
     params: ContractParams<Calls[N]>,
     { signal, taint }: ToolContext,
   ): Promise<ContractResult<Calls[N]>> => {
-    const { profile: which = 'default' } = params as { profile?: string };
+    const { profile = 'default' } = params as { profile?: string };
     await bridge.call(browserPort, 'browser.allow', getBrowserAccess(config), { signal });
-    const before = await currentUrl(which, signal);
+    const before = await currentUrl(profile, signal);
     let result: BrowserResult = {};
     try {
       result = await bridge.call(browserPort, name, params as never, { signal });
       return result as ContractResult<Calls[N]>;
     } finally {
       // All page output is outside content, including errors. The page may have navigated since the model last saw it, or during the call.
-      const urls = [before, await currentUrl(which, signal), result.url, ...(result.tabs ?? []).map((tab) => tab.url)];
+      const urls = [before, await currentUrl(profile, signal), result.url, ...(result.tabs ?? []).map((tab) => tab.url)];
       const isFromAny = (result.happened?.dialogs ?? []).length + (result.happened?.downloads ?? []).length > 0;
       const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];
       const sources = found.length > 0 ? found : [ANY_PAGE];
-      lastSources.set(which, sources);
+      lastSources.set(profile, sources);
       taint?.add(sources);
     }
   };
   /** Undefined if the browser does not respond. */
-  const currentUrl = async (which: string, signal: AbortSignal): Promise<string | null | undefined> =>
-    (await bridge.call(browserPort, 'browser.status', { profile: which }, { signal }).catch(() => undefined))?.url;
+  const currentUrl = async (profile: string, signal: AbortSignal): Promise<string | null | undefined> =>
+    (await bridge.call(browserPort, 'browser.status', { profile }, { signal }).catch(() => undefined))?.url;
   const check = (): void => requireCapability(bridge, browserPort);
   /** Stores a download in the agent's workspace; returns its path, or the reason why it failed. */
-  const saveDownload = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
+  const saveDownload = async (profile: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
     if (error !== null) return `Couldn’t download ${filename}: ${error}`;
     try {
-      const file = await call('browser.download', { downloadId, profile: which }, context);
+      const file = await call('browser.download', { downloadId, profile }, context);
       const [to, workspace] = [await workspaces(), getWorkspaceName(agent(context.agentId))];
       const existingPaths = new Set((await to.list(workspace, DOWNLOADS_FOLDER)).map(({ path }) => path));
       const path = toFreePath(filename, existingPaths);
-      await labels.add('file', `${workspace}/${path}`, lastSources.get(which) ?? [ANY_PAGE]);
+      await labels.add('file', `${workspace}/${path}`, lastSources.get(profile) ?? [ANY_PAGE]);
       await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
       return `Downloaded to your workspace: ${path} (${file.sizeBytes} bytes)`;
     } catch (failure) {
@@ -101,7 +101,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
   };
   /** Dialogs and downloads of pages, one line each. */
   const describeEvents = async (
-    which: string,
+    profile: string,
     { happened }: { happened?: BrowserPageEvents | undefined },
     context: ToolContext,
   ): Promise<string> => {
@@ -110,19 +110,19 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
         `The page showed a dialog (${kind}), which was ${accepted ? 'accepted' : 'dismissed'}${text === undefined ? '' : ` with ${JSON.stringify(text)}`}: ${message}`,
     );
     const files: string[] = [];
-    for (const download of happened?.downloads ?? []) files.push(await saveDownload(which, download, context));
+    for (const download of happened?.downloads ?? []) files.push(await saveDownload(profile, download, context));
     return [...dialogs, ...files].join('\n');
   };
   const toActionResult = async (
-    which: string,
+    profile: string,
     { happened, ...result }: { happened?: BrowserPageEvents | undefined },
     context: ToolContext,
   ): Promise<unknown> => {
-    const text = await describeEvents(which, { happened }, context);
+    const text = await describeEvents(profile, { happened }, context);
     return text === '' ? result : { ...result, ...toUntrustedText({ text }) };
   };
-  const describeElement = (which: string, element: string): string => {
-    const last = lastSnapshots.get(which);
+  const describeElement = (profile: string, element: string): string => {
+    const last = lastSnapshots.get(profile);
     return `${last?.elements.get(element) ?? JSON.stringify(element)}${last ? ` on ${last.host}` : ''}`;
   };
   return [
@@ -136,7 +136,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       params: z.strictObject({
         url: z.string().trim().min(1).max(8192).describe('https:// or http://'),
         newTab: z.boolean().default(false).describe('Open in a new tab'),
-        profile,
+        profile: profileParam,
       }),
       // A URL can send data off this machine.
       effect: ({ url }) => `Open ${URL.parse(url)?.href ?? url} in the browser`,
@@ -145,13 +145,13 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
         requireWebAddress(url);
       },
       impact: ({ url }, { taint }) => (taint?.hasUrl(url) ? 'reads' : 'changes'),
-      async run({ url, newTab, profile: which }, context) {
+      async run({ url, newTab, profile }, context) {
         if (!newTab) {
-          const page = await call('browser.navigate', { url, profile: which }, context);
-          return { opened: true, ...toPageContent(page, await describeEvents(which, page, context)) };
+          const page = await call('browser.navigate', { url, profile }, context);
+          return { opened: true, ...toPageContent(page, await describeEvents(profile, page, context)) };
         }
-        const { tabId: tab, ...content } = await call('browser.open', { url, profile: which }, context);
-        return { opened: true, tabId: tab, ...toPageContent(content, await describeEvents(which, content, context)) };
+        const { tabId: tab, ...content } = await call('browser.open', { url, profile }, context);
+        return { opened: true, tabId: tab, ...toPageContent(content, await describeEvents(profile, content, context)) };
       },
     }),
     defineTool({
@@ -164,17 +164,17 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       params: z.strictObject({
         offset: z.number().int().min(0).default(0).describe('As given in "next"'),
         maxChars: z.number().int().min(100).max(MAX_TEXT_CHARS).default(20_000).describe('Maximum characters'),
-        profile,
+        profile: profileParam,
       }),
       impact: 'reads',
       check,
-      async run({ offset, maxChars, profile: which }, context) {
-        const { accessibility = '', ...page } = await call('browser.snapshot', { profile: which, mode: 'accessibility' }, context);
-        lastSnapshots.set(which, { host: URL.parse(page.url)?.host || page.url, elements: parseElements(accessibility) });
+      async run({ offset, maxChars, profile }, context) {
+        const { accessibility = '', ...page } = await call('browser.snapshot', { profile, mode: 'accessibility' }, context);
+        lastSnapshots.set(profile, { host: URL.parse(page.url)?.host || page.url, elements: parseElements(accessibility) });
         const { content, nextOffset } = getTextPage(accessibility, offset, maxChars);
         return {
           ...(nextOffset === null ? {} : { next: nextOffset }),
-          ...toPageContent(page, await describeEvents(which, page, context), content),
+          ...toPageContent(page, await describeEvents(profile, page, context), content),
         };
       },
     }),
@@ -185,11 +185,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Clicks a link, button or other element of the page in your browser.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ ref, profile }),
-      effect: ({ ref: element, profile: which }) => `Click ${describeElement(which, element)} in the browser`,
+      params: z.strictObject({ ref, profile: profileParam }),
+      effect: ({ ref: element, profile }) => `Click ${describeElement(profile, element)} in the browser`,
       check,
-      async run({ ref: element, profile: which }, context) {
-        return toActionResult(which, await call('browser.click', { ref: element, profile: which }, context), context);
+      async run({ ref: element, profile }, context) {
+        return toActionResult(profile, await call('browser.click', { ref: element, profile }, context), context);
       },
     }),
     defineTool({
@@ -199,12 +199,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Fills in a field of the page in your browser.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ ref, text: z.string().max(100_000), profile }),
-      effect: ({ ref: element, text, profile: which }) =>
-        `Type ${JSON.stringify(text)} into ${describeElement(which, element)} in the browser`,
+      params: z.strictObject({ ref, text: z.string().max(100_000), profile: profileParam }),
+      effect: ({ ref: element, text, profile }) => `Type ${JSON.stringify(text)} into ${describeElement(profile, element)} in the browser`,
       check,
-      async run({ ref: element, text, profile: which }, context) {
-        return toActionResult(which, await call('browser.type', { ref: element, text, profile: which }, context), context);
+      async run({ ref: element, text, profile }, context) {
+        return toActionResult(profile, await call('browser.type', { ref: element, text, profile }, context), context);
       },
     }),
     defineTool({
@@ -214,13 +213,16 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Runs JavaScript in the page in your browser and returns the result as JSON.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Expression, function or statements, with await'), profile }),
+      params: z.strictObject({
+        fn: z.string().min(1).max(100_000).describe('Expression, function or statements, with await'),
+        profile: profileParam,
+      }),
       effect: ({ fn }) => `Run JavaScript in the browser: ${fn}`,
       check,
-      async run({ fn, profile: which }, context) {
-        const { result, ...rest } = await call('browser.evaluate', { fn, profile: which }, context);
+      async run({ fn, profile }, context) {
+        const { result, ...rest } = await call('browser.evaluate', { fn, profile }, context);
         const { content, nextOffset } = getTextPage(JSON.stringify(result), 0, MAX_TEXT_CHARS);
-        const text = joinLines(await describeEvents(which, rest, context), content);
+        const text = joinLines(await describeEvents(profile, rest, context), content);
         return { ...(nextOffset === null ? {} : { cut: true }), ...toUntrustedText({ text }) };
       },
     }),
@@ -231,12 +233,12 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Takes a screenshot of the page in your browser, for you and for the user.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ fullPage: z.boolean().default(false).describe('Not just the visible part'), profile }),
+      params: z.strictObject({ fullPage: z.boolean().default(false).describe('Not just the visible part'), profile: profileParam }),
       impact: 'reads',
       check,
-      async run({ fullPage, profile: which }, context) {
-        const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
-        const page = await call('browser.status', { profile: which }, context);
+      async run({ fullPage, profile }, context) {
+        const picture = await call('browser.screenshot', { fullPage, profile }, context);
+        const page = await call('browser.status', { profile }, context);
         const sent = sendPicture(context, {
           data: picture.screenshotB64,
           mimeType: picture.mimeType,
@@ -256,11 +258,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       params: z.strictObject({
         answer: z.enum(['accept', 'dismiss']),
         text: z.string().max(10_000).optional().describe('Text for prompts'),
-        profile,
+        profile: profileParam,
       }),
       asksWhen: 'Asks before dialogs are accepted; dismissing them needs no approval.',
-      effect: ({ answer, text, profile: which }) => {
-        const host = lastSnapshots.get(which)?.host;
+      effect: ({ answer, text, profile }) => {
+        const host = lastSnapshots.get(profile)?.host;
         if (answer === 'dismiss') return undefined;
         return `Accept dialogs in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
       },
@@ -275,11 +277,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Lists the open tabs of your browser.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ profile }),
+      params: z.strictObject({ profile: profileParam }),
       impact: 'reads',
       check,
-      async run({ profile: which }, context) {
-        const { tabs } = await call('browser.tabs', { profile: which }, context);
+      async run({ profile }, context) {
+        const { tabs } = await call('browser.tabs', { profile }, context);
         return { count: tabs.length, ...toUntrustedText({ text: JSON.stringify(tabs) }) };
       },
     }),
@@ -290,7 +292,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Switches to a tab of your browser.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ tabId, profile }),
+      params: z.strictObject({ tabId, profile: profileParam }),
       impact: 'reads',
       check,
       run: (args, context) => call('browser.focus', args, context),
@@ -302,12 +304,12 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Closes a tab of your browser, or all of it.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ tabId: tabId.optional(), profile }),
+      params: z.strictObject({ tabId: tabId.optional(), profile: profileParam }),
       effect: ({ tabId: tab }) => `Close ${tab ?? 'all tabs'} in the browser`,
       check,
-      async run({ tabId: tab, profile: which }, context) {
-        if (tab !== undefined) return call('browser.close', { tabId: tab, profile: which }, context);
-        await call('browser.stop', { profile: which }, context);
+      async run({ tabId: tab, profile }, context) {
+        if (tab !== undefined) return call('browser.close', { tabId: tab, profile }, context);
+        await call('browser.stop', { profile }, context);
         return { closed: true };
       },
     }),

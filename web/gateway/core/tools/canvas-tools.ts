@@ -26,7 +26,7 @@ const MAX_SIDE_PX = 1568;
 
 const formatShapeCount = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
 
-const drawingId = id.describe('Drawing id from canvas_open');
+const drawingIdParam = id.describe('Drawing id from canvas_open');
 
 /** Tools to view and edit the user's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
 export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[] {
@@ -39,23 +39,23 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       source: 'core',
       scope: 'files',
       params: z.strictObject({
-        drawingId: drawingId.optional(),
+        drawingId: drawingIdParam.optional(),
         offset: z.number().int().min(0).default(0).describe('As given in "next"'),
       }),
       impact: 'reads',
-      async run({ drawingId: which, offset }, { taint }) {
+      async run({ drawingId, offset }, { taint }) {
         const from = await drawings();
-        if (which === undefined) {
+        if (drawingId === undefined) {
           const { content, nextOffset } = getTextPage(JSON.stringify(await from.list()), offset, MAX_TEXT_CHARS);
           return { ...(nextOffset === null ? {} : { next: nextOffset }), ...toUntrustedText({ text: content }) };
         }
-        const { entry, drawing } = await from.read(which);
-        taint?.add(await labels.getSources('drawing', which));
+        const { entry, drawing } = await from.read(drawingId);
+        taint?.add(await labels.getSources('drawing', drawingId));
         const { x, y, width, height, background } = drawing.page;
         const text = JSON.stringify({ title: entry.title, shapes: toAgentView(drawing) });
         const { content, nextOffset } = getTextPage(text, offset, MAX_TEXT_CHARS);
         return {
-          ...{ drawingId: which, sheet: { x, y, width, height, background } },
+          ...{ drawingId, sheet: { x, y, width, height, background } },
           ...(nextOffset === null ? {} : { next: nextOffset }),
           ...toUntrustedText({ text: content }),
         };
@@ -69,7 +69,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
         'Draws on a drawing or screenshot: arrows, boxes, circles, text, markers, callouts, blurs. In pixels from the top left corner. Returns the ids of added shapes.',
       source: 'core',
       scope: 'files',
-      params: z.strictObject({ drawingId, ...drawParams }),
+      params: z.strictObject({ drawingId: drawingIdParam, ...drawParams }),
       asksWhen: 'Asks before it changes or removes shapes that it did not draw itself.',
       // Added shapes can be removed again; a person's shapes cannot be restored.
       effect: ({ change, remove }) => {
@@ -84,12 +84,12 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
           .filter(Boolean)
           .join('. ');
       },
-      check: async ({ drawingId: which }) => (await drawings()).read(which),
+      check: async ({ drawingId }) => (await drawings()).read(drawingId),
       impact: ({ change, remove }) => ([...change.map((each) => each.id), ...remove].length > 0 ? 'changes' : 'adds'),
-      async run({ drawingId: which, ...work }, context) {
-        await labels.add('drawing', which, getLabelSources(context));
-        const added = await (await drawings()).edit(which, (drawing) => drawShapes(drawing, work));
-        return { drawingId: which, added, changed: work.change.length, removed: work.remove.length };
+      async run({ drawingId, ...work }, context) {
+        await labels.add('drawing', drawingId, getLabelSources(context));
+        const added = await (await drawings()).edit(drawingId, (drawing) => drawShapes(drawing, work));
+        return { drawingId, added, changed: work.change.length, removed: work.remove.length };
       },
     }),
     defineTool({
@@ -99,14 +99,14 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       description: 'Shows a drawing as an image, to you and to the user.',
       source: 'core',
       scope: 'files',
-      params: z.strictObject({ drawingId }),
+      params: z.strictObject({ drawingId: drawingIdParam }),
       impact: 'reads',
-      async run({ drawingId: which }, context) {
+      async run({ drawingId }, context) {
         if (!paint) throw new RpcError('INTERNAL_ERROR', 'Drawings can’t be captured here.');
-        const { entry, drawing } = await (await drawings()).read(which);
+        const { entry, drawing } = await (await drawings()).read(drawingId);
         // A screenshot or a pasted image may show anything.
         const isPicture = drawing.shapes.some(({ kind }) => kind === 'image');
-        context.taint?.add(isPicture ? [toSource('picture', entry.title)] : await labels.getSources('drawing', which));
+        context.taint?.add(isPicture ? [toSource('picture', entry.title)] : await labels.getSources('drawing', drawingId));
         const { width, height } = drawing.page;
         let scale = Math.min(1, MAX_SIDE_PX / Math.max(width, height));
         let png = await paint(drawing, scale);

@@ -77,9 +77,9 @@ export function cronTools(cron: () => Promise<CronService>): Tool[] {
       // The job runs unattended.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
         `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
-      check: async (when) => (await cron()).jobs.parseSchedule(toSchedule(when), 'schedule'),
-      async run({ message, name, inMainSession, ...when }, { agentId, principal, actsFor: by = principal }) {
-        const schedule = toSchedule(when);
+      check: async (scheduleArgs) => (await cron()).jobs.parseSchedule(toSchedule(scheduleArgs), 'schedule'),
+      async run({ message, name, inMainSession, ...scheduleArgs }, { agentId, principal, actsFor: by = principal }) {
+        const schedule = toSchedule(scheduleArgs);
         const sessionTarget = inMainSession ? 'main' : 'isolated';
         const { jobs } = await cron();
         return toJobSummary(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true, by }));

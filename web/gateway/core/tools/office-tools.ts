@@ -129,6 +129,6 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
 }
 
 /** A text from outside, as sent to a model. */
-export function toUntrustedText({ text, ...about }: DocumentText): DocumentText & { note: string } {
-  return { ...about, note: UNTRUSTED_NOTE, text };
+export function toUntrustedText({ text, ...details }: DocumentText): DocumentText & { note: string } {
+  return { ...details, note: UNTRUSTED_NOTE, text };
 }

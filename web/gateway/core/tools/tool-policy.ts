@@ -10,9 +10,9 @@ import { type Tool } from './tool-registry.ts';
  */
 export function getToolPolicy({ policies = {} }: Settings['tools'], { name, effect }: Pick<Tool, 'name' | 'effect'>): ToolPolicy {
   if (Object.hasOwn(policies, name)) return policies[name] ?? 'deny';
-  const fitting = Object.entries(policies).filter(([pattern]) => matchesWildcard(pattern, name));
-  const longest = Math.max(...fitting.map(([pattern]) => pattern.length));
-  const matches = fitting.flatMap(([pattern, policy]) => (pattern.length === longest ? [policy] : []));
+  const matching = Object.entries(policies).filter(([pattern]) => matchesWildcard(pattern, name));
+  const longest = Math.max(...matching.map(([pattern]) => pattern.length));
+  const matches = matching.flatMap(([pattern, policy]) => (pattern.length === longest ? [policy] : []));
   return STRICTEST_FIRST.find((policy) => matches.includes(policy)) ?? (effect ? 'ask' : 'auto');
 }
 

@@ -54,8 +54,8 @@ export function runToolSearch(
 function toParameterText({ properties }: Tool['schema']): string {
   if (typeof properties !== 'object' || properties === null) return '';
   return Object.entries(properties)
-    .map(([name, about]: [string, unknown]) => {
-      const text = typeof about === 'object' && about !== null && 'description' in about ? about.description : '';
+    .map(([name, description]: [string, unknown]) => {
+      const text = typeof description === 'object' && description !== null && 'description' in description ? description.description : '';
       return `${name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' ')} ${typeof text === 'string' ? text.slice(0, 200) : ''}`;
     })
     .join(' ');

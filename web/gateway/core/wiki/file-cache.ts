@@ -12,9 +12,9 @@ export class FileCache<T> {
   }
 
   /** Parsed files accepted by `accepts`, by path. */
-  async all(under: string | undefined, accepts: (path: string) => boolean): Promise<Map<string, T>> {
+  async all(folder: string | undefined, accepts: (path: string) => boolean): Promise<Map<string, T>> {
     const found = new Map<string, T>();
-    const listed = (await this.#workspace.list(under)).filter(({ path }) => accepts(path));
+    const listed = (await this.#workspace.list(folder)).filter(({ path }) => accepts(path));
     for (const file of listed) {
       const known = this.#cached.get(file.path);
       if (known?.size === file.size && known.modifiedAt === file.modifiedAt) {
@@ -29,7 +29,7 @@ export class FileCache<T> {
     }
     const paths = new Set(listed.map(({ path }) => path));
     for (const path of this.#cached.keys())
-      if (!paths.has(path) && (under === undefined || path.startsWith(`${under}/`)) && accepts(path)) this.#cached.delete(path);
+      if (!paths.has(path) && (folder === undefined || path.startsWith(`${folder}/`)) && accepts(path)) this.#cached.delete(path);
     return found;
   }
 

@@ -27,14 +27,20 @@ export async function buildGraph(vault: WikiVault, signal: AbortSignal): Promise
   const { files } = await vault.graph();
   const claims = (await vault.claims.listClaims()).filter(({ status }) => status === ClaimStatus.ACTIVE);
   const counts = Map.groupBy(claims, ({ pagePath }) => pagePath);
-  const named = [...files.values()].map(({ page: { path, title, aliases = [], kind }, links }) => ({ path, title, aliases, kind, links }));
-  const targets = new LinkTargets(named);
+  const linkedPages = [...files.values()].map(({ page: { path, title, aliases = [], kind }, links }) => ({
+    path,
+    title,
+    aliases,
+    kind,
+    links,
+  }));
+  const targets = new LinkTargets(linkedPages);
   const nodes = new Map<string, GraphNode>();
   const edges = new Map<string, GraphEdge>();
   const addEdge = (edge: GraphEdge): void => void (edge.from !== edge.to && edges.set(`${edge.kind}\n${edge.from}\n${edge.to}`, edge));
   const addMissingNode = (id: string, title: string): void =>
     void (nodes.has(id) || nodes.set(id, { id, title, path: null, claims: counts.get(id)?.length ?? 0, contradicted: false }));
-  for (const { path, title, kind } of named)
+  for (const { path, title, kind } of linkedPages)
     nodes.set(path, {
       id: path,
       title,
@@ -43,7 +49,7 @@ export async function buildGraph(vault: WikiVault, signal: AbortSignal): Promise
       claims: counts.get(path)?.length ?? 0,
       contradicted: false,
     });
-  for (const { path: from, links } of named)
+  for (const { path: from, links } of linkedPages)
     for (const target of new Set(links.map((link) => link.target))) {
       const to = targets.resolve(target, from);
       const id = to ?? `?${target.toLowerCase()}`;

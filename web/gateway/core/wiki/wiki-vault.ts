@@ -95,8 +95,8 @@ export class WikiVault {
     const path = toPagePath(page.path);
     await this.#mutex.run(async () => {
       const { histories } = await this.claims.read();
-      const stray = new WikiPage({ ...page }).claims.find(({ id }) => !histories.has(id));
-      if (stray) throw new RpcError('INVALID_PARAMS', `Claim ${stray.id} is not in this wiki. Add it with addClaim.`);
+      const unknownClaim = new WikiPage({ ...page }).claims.find(({ id }) => !histories.has(id));
+      if (unknownClaim) throw new RpcError('INVALID_PARAMS', `Claim ${unknownClaim.id} is not in this wiki. Add it with addClaim.`);
       const claims = await this.claims.listClaims(path);
       await this.#edit(path, (before) => {
         if (seen !== undefined) assertUnchanged(path, before, seen);
@@ -127,8 +127,8 @@ export class WikiVault {
 
   /** The pages of a folder and its subfolders, by path; all pages if no folder is given. */
   async listPages(directory?: string): Promise<WikiPage[]> {
-    const under = directory === undefined || directory === '' ? undefined : toFolderPath(directory.replace(/\/$/, ''));
-    const files = await this.#files.all(under, isPage);
+    const folder = directory === undefined || directory === '' ? undefined : toFolderPath(directory.replace(/\/$/, ''));
+    const files = await this.#files.all(folder, isPage);
     const claims = Map.groupBy(await this.claims.listClaims(), ({ pagePath }) => pagePath);
     return [...files.values()].map(({ page }) => new WikiPage({ ...page, claims: claims.get(page.path) ?? [] }));
   }
@@ -198,8 +198,8 @@ export class WikiVault {
   /** All pages without their claims, and their backlinks. */
   async graph(): Promise<{ files: Map<string, PageFile>; backlinks: Map<string, Backlink[]> }> {
     const files = await this.#files.all(undefined, isPage);
-    const named = [...files.values()].map(({ page: { path, title, aliases = [] }, links }) => ({ path, title, aliases, links }));
-    return { files, backlinks: computeBacklinks(named) };
+    const linkedPages = [...files.values()].map(({ page: { path, title, aliases = [] }, links }) => ({ path, title, aliases, links }));
+    return { files, backlinks: computeBacklinks(linkedPages) };
   }
 
   /** Edits a file; returns whether it changed. */

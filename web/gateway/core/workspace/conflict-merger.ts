@@ -24,7 +24,7 @@ export function createConflictMerger(deps: ConflictMergerDeps): { whenSettled():
   let stopped = false;
   let wasActive = false;
   let isPending = false;
-  let waiting = false;
+  let isWaiting = false;
   let pending: Promise<void> | undefined;
   const isOn = (): boolean => !stopped && isActive();
 
@@ -36,7 +36,7 @@ export function createConflictMerger(deps: ConflictMergerDeps): { whenSettled():
     wasActive = isActive();
     if (!isOn()) return;
     const ids = (await vault.conflicts.ids()).filter((id) => isFileConflict(id) && !skipped.has(id));
-    waiting = false;
+    isWaiting = false;
     for (const id of ids) {
       const mergeCopy = await load();
       if (!isOn()) return;
@@ -44,7 +44,7 @@ export function createConflictMerger(deps: ConflictMergerDeps): { whenSettled():
       const outcome = await mergeCopy({ vault, isActive: isOn }, id).catch(reportFailure);
       if (outcome === 'merged') onMerged();
       if (outcome === 'left') skipped.add(id);
-      waiting ||= outcome === 'waiting';
+      isWaiting ||= outcome === 'waiting';
     }
   };
   const refresh = (): void => {
@@ -61,7 +61,7 @@ export function createConflictMerger(deps: ConflictMergerDeps): { whenSettled():
     vault.onRemoteChanges((changes) => {
       if (
         changes.some(
-          ({ store, key, deleted }) => (store === 'conflicts' && !deleted && isFileConflict(key)) || (waiting && store === 'files'),
+          ({ store, key, deleted }) => (store === 'conflicts' && !deleted && isFileConflict(key)) || (isWaiting && store === 'files'),
         )
       )
         refresh();

@@ -36,11 +36,11 @@ export function createListedWorkspace(workspace: Workspace): ListedWorkspace {
     ...workspace,
     handleChange: (path) => void changed.add(path),
     stat: (path) => mutex.run(async () => (await updateList()).get(path)),
-    list: (under) =>
+    list: (folder) =>
       mutex.run(async () => {
         const entries = await updateList();
         sorted ??= [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-        return under === undefined ? [...sorted] : sorted.filter(({ path }) => path.startsWith(`${under}/`));
+        return folder === undefined ? [...sorted] : sorted.filter(({ path }) => path.startsWith(`${folder}/`));
       }),
   };
 }

@@ -14,6 +14,6 @@ export function createSubWorkspace(workspace: Workspace, folder: string): Worksp
       const found = await workspace.stat(toFullPath(path));
       return found && toInnerFile(found);
     },
-    list: async (under) => (await workspace.list(under === undefined ? folder : toFullPath(under))).map(toInnerFile),
+    list: async (subfolder) => (await workspace.list(subfolder === undefined ? folder : toFullPath(subfolder))).map(toInnerFile),
   };
 }

@@ -55,8 +55,8 @@ export function createVaultWorkspace({ vault: { files }, clock }: VaultWorkspace
       const found = (await files.list(workspace, path)).find((file) => file.path === path);
       return found && { path, size: found.size, modifiedAt: found.modifiedAt };
     },
-    list: async (under) =>
-      (await files.list(workspace, under === undefined ? '' : `${requireWorkspacePath(under)}/`)).map(({ path, size, modifiedAt }) => ({
+    list: async (folder) =>
+      (await files.list(workspace, folder === undefined ? '' : `${requireWorkspacePath(folder)}/`)).map(({ path, size, modifiedAt }) => ({
         path,
         size,
         modifiedAt,

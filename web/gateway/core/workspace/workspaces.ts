@@ -28,8 +28,8 @@ export class Workspaces {
   }
 
   /** All files by path, or those in a folder. */
-  list(workspace: string, under?: string): Promise<FileEntry[]> {
-    return this.#deps.vault.files.list(workspace, under === undefined ? '' : `${under}/`);
+  list(workspace: string, folder?: string): Promise<FileEntry[]> {
+    return this.#deps.vault.files.list(workspace, folder === undefined ? '' : `${folder}/`);
   }
 
   /** Throws `NOT_FOUND`. */

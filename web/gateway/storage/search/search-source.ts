@@ -43,6 +43,6 @@ export const MAX_TERMS = 48;
 /** The most common of the terms, in their order. */
 export function selectMostCommon<T extends { count: number }>(terms: T[]): T[] {
   if (terms.length <= MAX_TERMS) return terms;
-  const least = terms.map(({ count }) => count).sort((a, b) => b - a)[MAX_TERMS - 1] ?? 0;
-  return terms.filter(({ count }) => count >= least).slice(0, MAX_TERMS);
+  const minCount = terms.map(({ count }) => count).sort((a, b) => b - a)[MAX_TERMS - 1] ?? 0;
+  return terms.filter(({ count }) => count >= minCount).slice(0, MAX_TERMS);
 }

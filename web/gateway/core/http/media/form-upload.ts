@@ -55,10 +55,10 @@ export function toFields(form: FormData): Record<string, unknown> {
 
 /** The form for another server: the same fields in the same order, with the provider's own name of the model. */
 export function withModel(form: FormData, model: string): FormData {
-  const out = new FormData();
-  out.set('model', model);
-  for (const [name, value] of form) if (name !== 'model') out.append(name, value);
-  return out;
+  const upload = new FormData();
+  upload.set('model', model);
+  for (const [name, value] of form) if (name !== 'model') upload.append(name, value);
+  return upload;
 }
 
 /** A number as text of a form field. */

@@ -107,23 +107,23 @@ export async function* relayEvents(
     if (value) text += getText(value);
     return (event === undefined ? '' : `event: ${event}\n`) + writeSse(data);
   };
-  let out = '';
+  let output = '';
   try {
     for await (const chunk of chunks) {
-      for (const event of scanner.push(chunk)) out += forwardEvent(event);
+      for (const event of scanner.push(chunk)) output += forwardEvent(event);
       if (hasEnded) break;
-      if (out === '') continue;
+      if (output === '') continue;
       hasBegun = true;
-      yield out;
-      out = '';
+      yield output;
+      output = '';
     }
-    for (const event of hasEnded ? [] : scanner.end()) out += forwardEvent(event);
-    hasBegun ||= out !== '';
-    yield out + (done ? DONE_EVENT : '');
+    for (const event of hasEnded ? [] : scanner.end()) output += forwardEvent(event);
+    hasBegun ||= output !== '';
+    yield output + (done ? DONE_EVENT : '');
   } catch (error) {
-    if (signal.aborted || (!hasBegun && out === '')) throw normalizeError(error);
+    if (signal.aborted || (!hasBegun && output === '')) throw normalizeError(error);
     hasBegun = true;
-    yield out + writeSse(JSON.stringify(explain(normalizeError(error)).body())) + (done ? DONE_EVENT : '');
+    yield output + writeSse(JSON.stringify(explain(normalizeError(error)).body())) + (done ? DONE_EVENT : '');
   } finally {
     if (hasBegun) record(usage, text);
     scanner.close();

@@ -66,8 +66,8 @@ export async function* streamMessage(
         continue;
       }
       builder.add(event);
-      const out = writer.write(event);
-      if (out !== '') yield start() + out;
+      const chunk = writer.write(event);
+      if (chunk !== '') yield start() + chunk;
     }
     yield start() + writer.end(builder.stop(), recordUsage());
   } catch (error) {

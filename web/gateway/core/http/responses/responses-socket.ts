@@ -207,8 +207,8 @@ export class ResponsesSockets {
   #isServing: boolean;
 
   /** `serves`: whether this host is active. */
-  constructor(serves: boolean) {
-    this.#isServing = serves;
+  constructor(isServing: boolean) {
+    this.#isServing = isServing;
   }
 
   accept(link: Link<string>, deps: Omit<ResponsesSocketDeps, 'onclose'>): void {
@@ -219,10 +219,10 @@ export class ResponsesSockets {
   }
 
   /** If this host is no longer active, connections, present and future, close once they are idle. */
-  setServing(serves: boolean): void {
-    this.#isServing = serves;
+  setServing(isServing: boolean): void {
+    this.#isServing = isServing;
     for (const socket of [...this.#open])
-      if (serves) socket.stay(HANDED_OVER);
+      if (isServing) socket.stay(HANDED_OVER);
       else socket.closeWhenIdle(HANDED_OVER);
   }
 }

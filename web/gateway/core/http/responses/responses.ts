@@ -250,11 +250,11 @@ export class Responses {
         throw badRequest(`The response "${record.id}" is not finished yet.`, 'previous_response_id');
     // Each response is read and indexed once, however many items refer to it.
     const read = new Map(earlier.map((record) => [record.id, Promise.resolve(toItemMap(record))]));
-    const find = async (wantedId: string): Promise<Item | undefined> => {
-      const from = toResponseId(wantedId) ?? '';
+    const find = async (itemId: string): Promise<Item | undefined> => {
+      const from = toResponseId(itemId) ?? '';
       const pendingItems = read.get(from) ?? this.#store.get(from, principal).then(toItemMap);
       read.set(from, pendingItems);
-      return (await pendingItems).get(wantedId);
+      return (await pendingItems).get(itemId);
     };
     const input = await readInput(params.input, (prefix, index) => toItemId(id, prefix, `i${index}`), find, ignored);
     const before = earlier.flatMap((record): ItemEntry[] => {

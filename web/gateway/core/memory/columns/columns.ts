@@ -64,9 +64,9 @@ export class Columns {
   }
 
   /** Serializes the columns with a checksum. `about` identifies what they depend on. */
-  async toBytes(about: string): Promise<Uint8Array<ArrayBuffer>> {
+  async toBytes(description: string): Promise<Uint8Array<ArrayBuffer>> {
     const columns = [...this.#columns].map(([name, column]) => [name, getKind(column), column.length]);
-    const head = new TextEncoder().encode(JSON.stringify({ about, columns }));
+    const head = new TextEncoder().encode(JSON.stringify({ about: description, columns }));
     let end = align(HEADER_START + head.length);
     const layout = [...this.#columns.values()].map((column) => {
       const offset = end;
@@ -82,7 +82,7 @@ export class Columns {
   }
 
   /** Undefined if the bytes are damaged or were written for another `about`. */
-  static async fromBytes(input: Uint8Array<ArrayBuffer>, about: string): Promise<Columns | undefined> {
+  static async fromBytes(input: Uint8Array<ArrayBuffer>, description: string): Promise<Columns | undefined> {
     if (
       input.length < HEADER_START ||
       (await sha256(input.subarray(DIGEST_BYTES))) !== new TextDecoder().decode(input.subarray(0, DIGEST_BYTES))
@@ -92,7 +92,7 @@ export class Columns {
     const { buffer, byteOffset } = bytes;
     const length = new DataView(buffer, byteOffset).getUint32(DIGEST_BYTES, true);
     const head = header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(HEADER_START, HEADER_START + length))));
-    if (head.about !== about) return undefined;
+    if (head.about !== description) return undefined;
     const columns = new Columns();
     let offset = align(HEADER_START + length);
     for (const [name, kind, count] of head.columns) {

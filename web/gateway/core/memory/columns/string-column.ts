@@ -71,17 +71,17 @@ export class StringWriter {
 
   /** Returns the index of the string. */
   add(text: string): number {
-    let wide = false;
-    for (let index = 0; index < text.length && !wide; index++) wide = text.charCodeAt(index) > 0xff;
-    const from = this.#reserve((wide ? 2 : 1) * text.length);
-    if (wide) {
+    let isWide = false;
+    for (let index = 0; index < text.length && !isWide; index++) isWide = text.charCodeAt(index) > 0xff;
+    const from = this.#reserve((isWide ? 2 : 1) * text.length);
+    if (isWide) {
       for (let index = 0; index < text.length; index++) {
         const unit = text.charCodeAt(index);
         this.#bytes[from + 2 * index] = unit & 0xff;
         this.#bytes[from + 2 * index + 1] = unit >>> 8;
       }
     } else for (let index = 0; index < text.length; index++) this.#bytes[from + index] = text.charCodeAt(index);
-    return this.#endString(wide);
+    return this.#endString(isWide);
   }
 
   /** Copies a string of another column without decoding it. */
@@ -103,8 +103,8 @@ export class StringWriter {
     return from;
   }
 
-  #endString(wide: boolean): number {
-    return this.#ends.push(((this.#end << 1) | Number(wide)) >>> 0) - 1;
+  #endString(isWide: boolean): number {
+    return this.#ends.push(((this.#end << 1) | Number(isWide)) >>> 0) - 1;
   }
 }
 

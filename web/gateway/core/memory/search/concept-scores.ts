@@ -46,8 +46,8 @@ export function scoreConcept(index: MemoryIndex, concept: Concept, { k1, b }: We
         const number = passages[i] ?? 0;
         const length = lengths[number] ?? -1;
         if (length < 0) continue;
-        const often = times[i] ?? 1;
-        const score = (maxScore * often) / (often + k1 * (1 - b) + perWord * length);
+        const termCount = times[i] ?? 1;
+        const score = (maxScore * termCount) / (termCount + k1 * (1 - b) + perWord * length);
         const before = scores[number] ?? 0;
         if (score <= before) continue;
         if (before === 0) touched[end++] = number;

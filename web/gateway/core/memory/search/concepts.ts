@@ -80,7 +80,7 @@ const toTerms = (own: ReadonlyMap<string, number>): Concept['terms'] => [...own]
 
 /** The query's own language first, if it is clear and the index has it; otherwise all languages of the index. */
 function selectLanguages(words: readonly Word[], index: MemoryIndex): Language[] {
-  const have = index.languages.slice(0, 4);
+  const topLanguages = index.languages.slice(0, 4);
   const own = detectLanguage(words.map(({ folded }) => folded));
-  return own && have.includes(own) ? [own, ...have.filter((each) => each !== own)] : have;
+  return own && topLanguages.includes(own) ? [own, ...topLanguages.filter((each) => each !== own)] : topLanguages;
 }

@@ -170,10 +170,10 @@ function computeTimeMatch(requested: readonly TimeRange[], at: number | null, me
   let best = 0;
   for (const { from, to } of requested) {
     const slack = Math.max(3 * DAY_MS, (to - from) / 2);
-    const near = (begin: number, end: number): number =>
+    const computeCloseness = (begin: number, end: number): number =>
       end > from && begin < to ? 1 : Math.exp(-Math.max(from - end, begin - to) / slack);
-    if (at !== null) best = Math.max(best, 0.9 * near(at, at + 1));
-    for (const range of mentioned) best = Math.max(best, near(range.from, range.to));
+    if (at !== null) best = Math.max(best, 0.9 * computeCloseness(at, at + 1));
+    for (const range of mentioned) best = Math.max(best, computeCloseness(range.from, range.to));
   }
   return best;
 }

@@ -41,13 +41,13 @@ export class TermLists {
 
   /** Terms with the same beginning, sorted. */
   beginningAs(term: string): string[] {
-    const beginning = term.slice(0, PREFIX_CHARS);
-    const all = new Set(this.#termsByPrefix.get(beginning));
+    const prefix = term.slice(0, PREFIX_CHARS);
+    const all = new Set(this.#termsByPrefix.get(prefix));
     const terms = this.#restored?.terms;
-    if (terms && beginning.length === PREFIX_CHARS) {
-      for (let number = lowerBound(terms, beginning); number < terms.length; number++) {
+    if (terms && prefix.length === PREFIX_CHARS) {
+      for (let number = lowerBound(terms, prefix); number < terms.length; number++) {
         const term = terms.at(number);
-        if (!term.startsWith(beginning)) break;
+        if (!term.startsWith(prefix)) break;
         all.add(term);
       }
     }
@@ -68,10 +68,10 @@ export class TermLists {
     if (!list) {
       this.#lists.set(term, (list = new TermList()));
       if (term.length >= PREFIX_CHARS) {
-        const beginning = term.slice(0, PREFIX_CHARS);
-        const alike = this.#termsByPrefix.get(beginning);
+        const prefix = term.slice(0, PREFIX_CHARS);
+        const alike = this.#termsByPrefix.get(prefix);
         if (alike) alike.push(term);
-        else this.#termsByPrefix.set(beginning, [term]);
+        else this.#termsByPrefix.set(prefix, [term]);
       }
     }
     list.add(passage, times);

@@ -27,8 +27,8 @@ export function splitWords(text: string): Word[] {
       for (const pair of splitUnspaced(found)) words.push({ text: pair, folded: fold(pair), paired: true, name: false });
     } else {
       const small = found.toLowerCase().slice(0, MAX_WORD_CHARS);
-      const begins = end === 0 || /[.!?:;\n"“(]\s*$/.test(plain.slice(Math.max(0, index - 3), index));
-      words.push({ text: small, folded: fold(small), paired: false, name: !begins && /^\p{Lu}/u.test(found) && found !== 'I' });
+      const startsSentence = end === 0 || /[.!?:;\n"“(]\s*$/.test(plain.slice(Math.max(0, index - 3), index));
+      words.push({ text: small, folded: fold(small), paired: false, name: !startsSentence && /^\p{Lu}/u.test(found) && found !== 'I' });
     }
     end = index + found.length;
   }

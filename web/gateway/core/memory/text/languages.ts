@@ -104,10 +104,10 @@ const MIN_RATIO = 1.15;
 
 /** Detects the language by the share of its stop words; undefined if the result is not clear, as for a few words or a list of names. */
 export function detectLanguage(words: readonly string[]): Language | undefined {
-  const looked = words.slice(0, MAX_DETECTION_WORDS);
+  const sample = words.slice(0, MAX_DETECTION_WORDS);
   const counts = LANGUAGES.map((language) => ({
     each: language,
-    count: looked.reduce((sum, word) => sum + (language.stopWords.has(word) ? 1 : 0), 0),
+    count: sample.reduce((sum, word) => sum + (language.stopWords.has(word) ? 1 : 0), 0),
   }));
   const [first, second] = counts.sort((a, b) => b.count - a.count);
   return first && first.count >= 2 && first.count >= MIN_RATIO * (second?.count ?? 0) ? first.each : undefined;

@@ -261,8 +261,8 @@ function compareAttributes(a: Statement, b: Statement): ContradictionReason | un
       if (!isSameSet(attribute.of, otherAttribute.of)) continue;
       const [onlyInA, onlyInB] = [subtract(attribute.is, otherAttribute.is), subtract(otherAttribute.is, attribute.is)];
       if (onlyInA.length === 0 || onlyInB.length === 0) continue;
-      const named = (words: readonly string[], { names }: Statement): boolean => words.some((word) => names.has(word));
-      if (named(onlyInA, a) !== named(onlyInB, b) || !isComparable(onlyInA, onlyInB)) continue;
+      const containsName = (words: readonly string[], { names }: Statement): boolean => words.some((word) => names.has(word));
+      if (containsName(onlyInA, a) !== containsName(onlyInB, b) || !isComparable(onlyInA, onlyInB)) continue;
       return {
         kind: 'value',
         reason: `Conflicting values for ${describeWords(attribute.of, a)}: ${quote(describeWords(attribute.is, a))} and ${quote(describeWords(otherAttribute.is, b))}`,

@@ -134,8 +134,8 @@ function findVerb(words: readonly Word[]): number {
   for (const [index, word] of words.entries()) {
     const { text, name } = word;
     if (index === auxiliary) return index;
-    const verbal = VERBS.has(text) || ENDING.test(text);
-    if (meaningfulCount > 0 && verbal && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > index + 4))
+    const isVerbForm = VERBS.has(text) || ENDING.test(text);
+    if (meaningfulCount > 0 && isVerbForm && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > index + 4))
       return index;
     if (isMeaningful(word) || AMOUNT_MARK.test(text)) meaningfulCount++;
   }
