@@ -26,7 +26,7 @@ export interface SendBufferOptions {
 /** Output to one client: numbers its events, merges deltas while it is slow, and detects when it is too slow. */
 export class SendBuffer {
   readonly #link: Link<string>;
-  readonly #onslow: () => void;
+  readonly #onOverflow: () => void;
   /** Deltas waiting for the link to drain, by run and kind, in order of arrival. */
   readonly #merged = new Map<string, Delta>();
   #mergedChars = 0;
@@ -46,7 +46,7 @@ export class SendBuffer {
       maxWaitingBytes: PACE_THRESHOLD_BYTES,
     });
     this.#seq = seq;
-    this.#onslow = onOverflow;
+    this.#onOverflow = onOverflow;
   }
 
   /** Number of the last event sent. */
@@ -125,6 +125,6 @@ export class SendBuffer {
   }
 
   #check(): void {
-    if (this.#waitingBytes > PROTOCOL_LIMITS.maxBufferedBytes) this.#onslow();
+    if (this.#waitingBytes > PROTOCOL_LIMITS.maxBufferedBytes) this.#onOverflow();
   }
 }

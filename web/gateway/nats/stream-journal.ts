@@ -167,7 +167,7 @@ export class StreamJournal {
     const seq = isSame && position.seq <= state.last_seq ? position.seq : 0;
     if (seq === 0 && position?.journal === places.stream && position.seq > 0) this.#onUncertain();
     this.#records.reset(seq, state.last_seq);
-    await this.#reader.start({ after: seq, there: state.last_seq }, onend);
+    await this.#reader.start({ after: seq, lastSeq: state.last_seq }, onend);
     this.#head = state.last_seq;
     this.#subjects = subjects;
     this.#isDoubtful = false;

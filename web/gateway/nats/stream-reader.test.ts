@@ -16,7 +16,7 @@ describe.runIf(hasNats)('records written locally', () => {
     const nc = await connectToCluster(seal.vault, { servers: [nats.webUrl] });
     const places = await openVaultStreams(nc, seal);
     const reader = new StreamReader(places, { onarrived: () => {}, onunsure: () => {} });
-    await reader.start({ after: 0, there: 0 }, () => {});
+    await reader.start({ after: 0, lastSeq: 0 }, () => {});
     const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
     const publish = (text: string): Promise<unknown> => places.js.publish(`${places.prefix}${text}`, text);
     const read = (): number[] => reader.takeMessages(0, 10, 1000).map(({ seq }) => seq);

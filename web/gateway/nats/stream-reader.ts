@@ -21,8 +21,8 @@ export class StreamReader {
    * `onarrived`: called with the number of a message that has arrived. `onunsure`: called if more messages may have been skipped than were
    * checked.
    */
-  constructor(places: RecordStream, listeners: { onarrived(seq: number): void; onunsure: ReadOptions['onunsure'] }) {
-    this.#stream = places;
+  constructor(stream: RecordStream, listeners: { onarrived(seq: number): void; onunsure: ReadOptions['onunsure'] }) {
+    this.#stream = stream;
     this.#listeners = listeners;
   }
 
@@ -30,7 +30,7 @@ export class StreamReader {
    * Starts or restarts reading after `after`; `lastSeq`: the stream's newest number. Resolves when the server sends; calls `onend` when it no
    * longer does.
    */
-  async start({ after, there: lastSeq }: { after: number; there: number }, onend: (error: unknown) => void): Promise<void> {
+  async start({ after, lastSeq }: { after: number; lastSeq: number }, onend: (error: unknown) => void): Promise<void> {
     this.stop();
     this.#queue.length = 0;
     this.#ownMessages.clear();

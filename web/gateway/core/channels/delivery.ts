@@ -51,7 +51,7 @@ export async function deliverAnswer(deps: DeliveryDeps, id: string): Promise<voi
       try {
         await recordSent(await adapter.send(message, part, { sent, signal }));
       } catch (error) {
-        if (error instanceof PlatformError && error.undone)
+        if (error instanceof PlatformError && error.isUnsent)
           await inbox.update(id, (before) => updateAnswer(before, ({ trying: _, ...answer }) => answer));
         throw error;
       }

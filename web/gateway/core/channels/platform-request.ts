@@ -16,7 +16,7 @@ export interface PlatformErrorOptions extends ErrorOptions {
   /** Time that the platform asks to wait, in milliseconds. */
   retryAfterMs?: number;
   /** Whether the request was certainly not carried out. */
-  undone?: boolean;
+  isUnsent?: boolean;
   /** Whether the platform will never accept the request. */
   refused?: boolean;
 }
@@ -26,14 +26,14 @@ export class PlatformError extends Error {
   override name = 'PlatformError';
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
-  readonly undone: boolean;
+  readonly isUnsent: boolean;
   readonly refused: boolean;
 
-  constructor(message: string, { status, retryAfterMs, undone = false, refused = false, ...options }: PlatformErrorOptions = {}) {
+  constructor(message: string, { status, retryAfterMs, isUnsent = false, refused = false, ...options }: PlatformErrorOptions = {}) {
     super(message, options);
     this.status = status;
     this.retryAfterMs = retryAfterMs;
-    this.undone = undone;
+    this.isUnsent = isUnsent;
     this.refused = refused;
   }
 }
@@ -74,7 +74,7 @@ export async function requestPlatform(
       const watchdog = new Watchdog(clock, timeoutMs, ends, () => new DOMException('silent', 'TimeoutError'));
       try {
         const text = await readBodyText(response.body, watchdog, MAX_RESPONSE_BYTES);
-        return { status: response.status, header: (name) => response.headers.get(name), json: parseJson(text) };
+        return { status: response.status, header: (headerName) => response.headers.get(headerName), json: parseJson(text) };
       } finally {
         watchdog.stop();
       }
@@ -89,12 +89,12 @@ export async function requestPlatform(
 function toPlatformError(name: string, cause: unknown, timeoutMs: number): PlatformError {
   if (cause instanceof PlatformError) return cause;
   if (cause instanceof FetchRefusedError)
-    return new PlatformError(`Couldn’t send the request to ${name}: ${cause.message}`, { cause, undone: true });
+    return new PlatformError(`Couldn’t send the request to ${name}: ${cause.message}`, { cause, isUnsent: true });
   if (cause instanceof ProviderError) return new PlatformError(`${name} sent a response larger than ${MAX_RESPONSE_BYTES} bytes.`);
   if (cause instanceof DOMException && cause.name === 'TimeoutError')
     return new PlatformError(`${name} did not respond within ${timeoutMs / 1000} s.`);
-  const undone = UNREACHABLE.test(getErrorText(cause));
-  return new PlatformError(undone ? `Couldn’t reach ${name}.` : `The connection to ${name} was lost.`, { undone });
+  const isUnsent = UNREACHABLE.test(getErrorText(cause));
+  return new PlatformError(isUnsent ? `Couldn’t reach ${name}.` : `The connection to ${name} was lost.`, { isUnsent });
 }
 
 /** Messages of an error and its causes. */

@@ -62,10 +62,10 @@ export class Scheduler {
     const { records, clock } = this.#deps;
     const runs = await records.listByJob(job.id);
     if (runs.some(({ status }) => status === 'running')) throw createRunningError();
-    let scheduledAt = clock.now();
+    let tick = clock.now();
     // A tick may fall on this very millisecond.
-    while (runs.some(({ scheduledAt }) => scheduledAt === scheduledAt)) scheduledAt++;
-    const record: JobRunRecord = { ...this.#createRecord(job, scheduledAt), manual: true };
+    while (runs.some(({ scheduledAt }) => scheduledAt === tick)) tick++;
+    const record: JobRunRecord = { ...this.#createRecord(job, tick), manual: true };
     if (!(await this.#start(job, record))) throw createRunningError();
     return record;
   }

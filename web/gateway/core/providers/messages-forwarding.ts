@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
 import { toStatusError } from './upstream-errors.ts';
 import type { ForwardedResponse, SpliceTarget } from './forwarding-provider.ts';
-import { faultOfEnd, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
+import { getEndFault, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
 import { type Provider, ProviderError } from './provider.ts';
 import { retry } from './retry.ts';
 import { toCachedRoute } from './cached-route.ts';
@@ -62,7 +62,7 @@ export class MessagesForwarding {
   }
 
   toEndFault(end: SpliceEnd): unknown {
-    const fault = faultOfEnd(end, this.#http, readMessagesFault);
+    const fault = getEndFault(end, this.#http, readMessagesFault);
     return fault && this.#http.explain(fault);
   }
 
@@ -78,7 +78,7 @@ export class MessagesForwarding {
       signal,
       isBuffered: !forward.stream,
       send: (watchdog) => this.#http.send(`/messages${toQuery(headers)}`, body, watchdog, passthroughOptions, toHeaders(headers)),
-      toEndFault: (end) => faultOfEnd(end, this.#http, readMessagesFault),
+      toEndFault: (end) => getEndFault(end, this.#http, readMessagesFault),
       isLast: isMessageEnd,
     });
   }

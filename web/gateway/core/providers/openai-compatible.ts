@@ -5,7 +5,7 @@ import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import type { EndpointProvider } from './endpoint-provider.ts';
 import type { ForwardedResponse, ForwardingProvider } from './forwarding-provider.ts';
-import { faultOfEnd, readChatFault, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
+import { getEndFault, readChatFault, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
 import { parseModelList } from './read-models.ts';
 import { readLmStudioModels, withOllamaDetails } from './local-model-details.ts';
 import { type Quirks, getQuirks } from './openai-quirks.ts';
@@ -121,14 +121,14 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
       send: (watchdog) => this.#http.sendAdapted('/chat/completions', upstreamBody, watchdog, adapt, passthroughOptions),
       toEndFault: (end) => {
         if (end.unopened) thinking.markFound();
-        return faultOfEnd(end, this.#http, readChatFault);
+        return getEndFault(end, this.#http, readChatFault);
       },
     });
     return { ...forwarded, thinking };
   }
 
   toEndFault(end: SpliceEnd): Promise<unknown> {
-    const fault = faultOfEnd(end, this.#http, readChatFault);
+    const fault = getEndFault(end, this.#http, readChatFault);
     return Promise.resolve(fault && this.#http.explain(fault));
   }
 

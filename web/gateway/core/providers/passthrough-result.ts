@@ -96,7 +96,7 @@ export function toPassthroughOptions(
 }
 
 /** Failure of an answer that the bridge passed on; undefined if it is complete. `readEventFault` reads the error from an unexpected event. */
-export function faultOfEnd(
+export function getEndFault(
   { how, text = '' }: SpliceEnd,
   { name, idleMs }: Pick<UpstreamHttp, 'name' | 'idleMs'>,
   readEventFault: (provider: string, text: string) => unknown,

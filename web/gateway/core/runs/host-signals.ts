@@ -57,7 +57,7 @@ export class HostSignals {
   readonly #deps: HostSignalsDeps;
   /** Events of runs here that still have to be sent to the active host. */
   #outgoing: RunEvent[] = [];
-  #sending = false;
+  #isSending = false;
   /** Queues, which keep the events of a session in order. */
   readonly #queues = new Map<string, Promise<void>>();
   /** Messages that events wait for. */
@@ -96,18 +96,18 @@ export class HostSignals {
   /** While one batch is being sent, the next one is collected. */
   #enqueue(event: RunEvent): void {
     this.#outgoing.push(event);
-    if (!this.#sending) void this.#send();
+    if (!this.#isSending) void this.#send();
   }
 
   async #send(): Promise<void> {
-    this.#sending = true;
+    this.#isSending = true;
     // Events of one turn of the event loop are sent together.
     await Promise.resolve();
     while (this.#outgoing.length > 0) {
-      // Without an active host nobody listens: the next active one requests the text.
+      // Without an active host no one listens; the next active host requests the text.
       await this.#deps.sync.signal(undefined, { type: 'events', events: this.#outgoing.splice(0) }).catch(() => false);
     }
-    this.#sending = false;
+    this.#isSending = false;
   }
 
   #receive(from: string, payload: unknown): void {

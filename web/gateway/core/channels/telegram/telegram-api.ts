@@ -54,7 +54,7 @@ export class TelegramApi {
 
   async #request<T extends z.ZodType>(method: string, result: T, request: PlatformRequest): Promise<z.output<T>> {
     const { token, apiBase, fetch, clock } = this.#deps;
-    if (!/^[\w:-]+$/.test(token)) throw new PlatformError('channels.telegram.botToken is not a valid bot token.', { undone: true });
+    if (!/^[\w:-]+$/.test(token)) throw new PlatformError('channels.telegram.botToken is not a valid bot token.', { isUnsent: true });
     const answer = await requestPlatform({ name: NAME, fetch, clock }, `${apiBase}/bot${token}/${method}`, { method: 'POST', ...request });
     const parsed = envelope.safeParse(answer.json);
     if (!parsed.success) throw createInvalidResponseError(method, answer);
@@ -72,7 +72,7 @@ export class TelegramApi {
     const status = error_code ?? answer.status;
     // The description could contain the token.
     const text = redactSecret(description, this.#deps.token).slice(0, 300);
-    const options = { status, undone: true };
+    const options = { status, isUnsent: true };
     switch (status) {
       case 429: {
         const retryAfterMs = (parameters?.retry_after ?? 30) * 1000;
@@ -99,5 +99,5 @@ export class TelegramApi {
 const createInvalidResponseError = (method: string, { status }: PlatformResponse): PlatformError =>
   new PlatformError(`${NAME} sent an unexpected response to ${method} (${status}).`, {
     status,
-    undone: status === 503 || (status >= 400 && status < 500),
+    isUnsent: status === 503 || (status >= 400 && status < 500),
   });

@@ -52,7 +52,7 @@ export class XApi {
 
   async #request<T extends z.ZodType>(path: string, schema: T, { token, signal }: XRequestOptions, body?: string): Promise<z.output<T>> {
     const { apiBase, fetch, clock } = this.#deps;
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new PlatformError('channels.x.bearerToken is not a valid token.', { undone: true });
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new PlatformError('channels.x.bearerToken is not a valid token.', { isUnsent: true });
     const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const answer = await requestPlatform({ name: NAME, fetch, clock }, `${apiBase}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -73,7 +73,7 @@ export class XApi {
   #toError(answer: PlatformResponse, { token, isPost }: { token: string; isPost: boolean }): PlatformError {
     const { status } = answer;
     const text = getErrorText(answer, token);
-    const options = { status, undone: status < 500 || status === 503 };
+    const options = { status, isUnsent: status < 500 || status === 503 };
     switch (true) {
       case status === 429: {
         const retryAfterMs = this.#getRetryDelay(answer, text);

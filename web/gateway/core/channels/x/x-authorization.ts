@@ -97,9 +97,9 @@ export class XAuthorization {
 
   /** A valid token; undefined if there is no authorization. Throws `PlatformError` if it cannot be refreshed. */
   async getToken(signal: AbortSignal): Promise<string | undefined> {
-    const now = await this.#readTokens();
-    if (!now) return undefined;
-    if (this.#isValid(now)) return now.accessToken;
+    const tokens = await this.#readTokens();
+    if (!tokens) return undefined;
+    if (this.#isValid(tokens)) return tokens.accessToken;
     // A caller's abort does not cancel the refresh: tokens that X has already issued would be lost.
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return (await abortable(this.#refreshing, signal)).accessToken;
@@ -107,9 +107,9 @@ export class XAuthorization {
 
   async #refresh(): Promise<StoredTokens> {
     // Another call may have refreshed it in the meantime.
-    const now = await this.#readTokens();
-    if (now && this.#isValid(now)) return now;
-    const refreshToken = now?.refreshToken ?? null;
+    const tokens = await this.#readTokens();
+    if (tokens && this.#isValid(tokens)) return tokens;
+    const refreshToken = tokens?.refreshToken ?? null;
     if (refreshToken === null) throw createExpiredError('it has expired');
     const params = { grant_type: 'refresh_token', refresh_token: refreshToken };
     return this.#storeTokens(await this.#requestTokens(params, new AbortController().signal), refreshToken);
@@ -189,5 +189,5 @@ export class XAuthorization {
 
 const createExpiredError = (reason: string): PlatformError =>
   new PlatformError(`The account’s authorization is no longer valid: ${reason}. Authorize it again in Channels (channels.authorize).`, {
-    undone: true,
+    isUnsent: true,
   });
