@@ -55,10 +55,6 @@ export function layoutGraph(
         .distanceMax(500),
     )
     .force('links', forceLink<PlacedNode, PlacedEdge>(edges).distance(50))
-    .force(
-      'apart',
-      forceCollide<PlacedNode>((node) => getNodeRadius(node) + 3),
-    )
     .force('x', forceX(0).strength(0.05))
     .force('y', forceY(0).strength(0.05));
   // With thousands of nodes this costs more than everything else, without a visible effect.
