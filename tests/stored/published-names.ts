@@ -30,7 +30,7 @@ export function readPublishedNames(root: string): PublishedNames {
   const toMembers = (type: ts.Type): string[] =>
     type.getProperties().flatMap((member) => {
       const [declaration] = member.declarations ?? [];
-      if (!declaration || !isOurs(declaration) || member.name.startsWith('__')) return [];
+      if (!declaration || !isOurs(declaration) || /^(?:__|#)/.test(member.name)) return [];
       const isPrivate = ts.getCombinedModifierFlags(declaration as ts.Declaration) & ts.ModifierFlags.Private;
       return isPrivate ? [] : [member.name];
     });
