@@ -1,6 +1,6 @@
 /** A WAV file that cannot be read. */
 export class WavError extends Error {
-  override name = 'WavUnreadable';
+  override name = 'WavError';
 }
 
 export interface Wav {

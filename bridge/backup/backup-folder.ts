@@ -10,7 +10,7 @@ import { type BackupInput, writeBackup, type BackupSummary } from './write-backu
 /** A backup in the folder; `size` in bytes. An unusable one has a `problem`. */
 export type BackupListing = { path: string; size: number } & (Pick<Manifest, 'created' | 'counts'> | { problem: string });
 
-/** Writes a backup to `path`, or to a new file in the folder. Rejects with `FileTaken` if the file exists and `replace` is not set. */
+/** Writes a backup to `path`, or to a new file in the folder. Rejects with `FileExistsError` if the file exists and `replace` is not set. */
 export async function saveBackup(
   home: string,
   input: BackupInput,

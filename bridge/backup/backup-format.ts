@@ -69,7 +69,7 @@ export type Manifest = z.infer<typeof manifestSchema>;
 
 /** An unusable backup; the message says why. */
 export class InvalidBackupError extends Error {
-  override name = 'BackupUnusable';
+  override name = 'InvalidBackupError';
 }
 
 const activeRun = z.object({ status: z.enum(['queued', 'running']) });

@@ -4,7 +4,7 @@ import { getErrorCode, linkOrRename } from '../home-directory.ts';
 
 /** A file with that name exists. */
 export class FileExistsError extends Error {
-  override name = 'FileTaken';
+  override name = 'FileExistsError';
 }
 
 /**

@@ -18,7 +18,7 @@ import { z } from 'zod';
 
 /** Another running browser uses the profile; the message names it. */
 export class ProfileInUseError extends Error {
-  override name = 'ProfileInUse';
+  override name = 'ProfileInUseError';
 }
 
 const recordSchema = z.object({ major: z.number().int().positive() });

@@ -17,7 +17,7 @@ export interface BrowserMachine {
 }
 
 export class BrowserNotFoundError extends Error {
-  override name = 'NoBrowser';
+  override name = 'BrowserNotFoundError';
 }
 
 /** Debian's package `chromium-headless-shell`, and the name in Chrome for Testing's archives. */

@@ -2,7 +2,7 @@ import { JournalError, JournalFullError } from './journal.ts';
 
 /** The file is damaged, as detected by SQLite or the journal itself. */
 export class DamagedJournalError extends Error {
-  override name = 'Damaged';
+  override name = 'DamagedJournalError';
 }
 
 // Primary result codes (sqlite.org/rescode.html): the lower byte of extended ones.

@@ -73,10 +73,10 @@ export interface PushResult {
 }
 
 export class JournalFullError extends Error {
-  override name = 'JournalFull';
+  override name = 'JournalFullError';
 }
 
 /** The journal can't be read or written; the message says why. */
 export class JournalError extends Error {
-  override name = 'JournalFailed';
+  override name = 'JournalError';
 }

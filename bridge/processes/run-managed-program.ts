@@ -24,7 +24,7 @@ export interface ProgramResult {
 
 /** The program exceeded its time or output limit; all its processes were ended. */
 export class ProgramLimitError extends Error {
-  override name = 'ProgramCut';
+  override name = 'ProgramLimitError';
 }
 
 /**

@@ -30,7 +30,7 @@ const MAX_AUDIO_BYTES = 32 * 1024 * 1024;
 
 /** The service rejected the request or is unreachable. */
 export class NeuralVoiceError extends Error {
-  override name = 'NeuralFailed';
+  override name = 'NeuralVoiceError';
 }
 
 export interface Utterance {

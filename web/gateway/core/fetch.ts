@@ -36,12 +36,12 @@ export type ForwardOptions = Omit<ForwardRequest, 'to'> & { exchange: Stream };
 
 /** The bridge needed for an address is not running, and the browser could not reach it without. */
 export class BridgeUnavailableError extends TypeError {
-  override name = 'BridgeAway';
+  override name = 'BridgeUnavailableError';
 }
 
 /** An address that must not be requested. The message says why; retrying does not help. */
 export class FetchRefusedError extends TypeError {
-  override name = 'FetchRefused';
+  override name = 'FetchRefusedError';
 }
 
 /** Why no response came from an address, since browsers do not report the reason. */

@@ -541,17 +541,17 @@ export interface RemoteChange {
 
 /** The data was written by a newer build; this one may only read it. */
 export class VaultReadOnlyError extends Error {
-  override name = 'VaultReadOnly';
+  override name = 'VaultReadOnlyError';
 }
 
 /** The browser's storage is full: nothing of the write was stored. */
 export class StorageFullError extends Error {
-  override name = 'StorageFull';
+  override name = 'StorageFullError';
 }
 
 /** Another worker owns the data now: nothing of the write was stored. */
 export class OwnershipLostError extends Error {
-  override name = 'OwnershipLost';
+  override name = 'OwnershipLostError';
 }
 
 export const toSessionKey = (agentId: string, sessionId: string): string => `${agentId}/${sessionId}`;

@@ -12,12 +12,12 @@ const MAX_OPEN_ATTEMPTS = 3;
 
 /** The database was written by a newer build of Perch; it must not be changed. */
 export class VaultTooNewError extends Error {
-  override name = 'VaultTooNew';
+  override name = 'VaultTooNewError';
 }
 
 /** The vault was closed before the operation. */
 export class VaultClosedError extends Error {
-  override name = 'VaultClosed';
+  override name = 'VaultClosedError';
 }
 
 export interface DatabaseOptions<S extends DBSchema = VaultSchema> {
@@ -60,7 +60,7 @@ export class Database<S extends DBSchema = VaultSchema> {
 
   /**
    * Runs `body` in a read-write transaction and resolves once it is committed; with `strict`, once it is on disk. If
-   * `body` throws, nothing changes. Rejects with `StorageFull` if there is no space.
+   * `body` throws, nothing changes. Rejects with `StorageFullError` if there is no space.
    */
   write<T>(stores: StoreNames<S>[], durability: 'strict' | 'relaxed', body: (tx: Transaction<S, 'readwrite'>) => Promise<T>): Promise<T> {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readwrite', { durability }), body));

@@ -5,7 +5,7 @@ import type { WriteTransaction } from './vault-schema.ts';
 
 /**
  * Makes the caller the owner of the data: resolves with an epoch, stored with strict durability, that is higher than every earlier one;
- * vaults opened with an earlier epoch can no longer write. Rejects with `VaultTooNew`.
+ * vaults opened with an earlier epoch can no longer write. Rejects with `VaultTooNewError`.
  */
 export async function acquireEpoch(name: string, options: { onblocked?: () => void } = {}): Promise<number> {
   const database = new Database({ name, migrations, onblocked: options.onblocked });

@@ -36,9 +36,9 @@ test('a check of writing writes and reads, and rejects where that is not possibl
   const put = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
     throw new DOMException('full', 'QuotaExceededError');
   });
-  await expect(vault.check()).rejects.toMatchObject({ name: 'StorageFull' });
+  await expect(vault.check()).rejects.toMatchObject({ name: 'StorageFullError' });
   put.mockRestore();
   await vault.check();
   await acquireEpoch(name);
-  await expect(vault.check()).rejects.toMatchObject({ name: 'OwnershipLost' });
+  await expect(vault.check()).rejects.toMatchObject({ name: 'OwnershipLostError' });
 });

@@ -25,9 +25,9 @@ test('closing lets what is under way commit, and refuses what comes later', asyn
   const question = storeQuestion(vault.vault, 'm1');
   const closed = vault.close();
   await Promise.all([question, closed]);
-  await expect(vault.config.read()).rejects.toMatchObject({ name: 'VaultClosed' });
+  await expect(vault.config.read()).rejects.toMatchObject({ name: 'VaultClosedError' });
   await vault.close();
-  await expect(vault.config.write({})).rejects.toMatchObject({ name: 'VaultClosed' });
+  await expect(vault.config.write({})).rejects.toMatchObject({ name: 'VaultClosedError' });
   expect(vault.closed).toEqual([]);
   await using next = await createTestVault({ name: vault.name });
   expect(await next.sessions.get(TEST_VAULT_KEY)).toMatchObject({ headId: 'm1' });

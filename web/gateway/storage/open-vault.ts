@@ -57,7 +57,7 @@ export interface IndexedDbVault extends Vault {
 }
 
 /**
- * Opens the vault in IndexedDB. Rejects with `VaultTooNewError` if a newer build wrote the data, and with `StorageFull` if there is no space. It
+ * Opens the vault in IndexedDB. Rejects with `VaultTooNewError` if a newer build wrote the data, and with `StorageFullError` if there is no space. It
  * reopens after a forced close.
  */
 export async function openVault(options: OpenVaultOptions): Promise<IndexedDbVault> {

@@ -53,13 +53,13 @@ test('a row put in another’s place, a changed one, and one whose key is gone a
   const a = await db.get('secrets', 'a');
   const b = await db.get('secrets', 'b');
   await db.put('secrets', { ...a, name: 'b' });
-  await expect(vault.secrets.get('b')).rejects.toMatchObject({ name: 'SecretUnreadable', message: expect.stringContaining('"b"') });
+  await expect(vault.secrets.get('b')).rejects.toMatchObject({ name: 'SecretUnreadableError', message: expect.stringContaining('"b"') });
   new Uint8Array(b.data)[0]! ^= 1;
   await db.put('secrets', b);
-  await expect(vault.secrets.get('b')).rejects.toMatchObject({ name: 'SecretUnreadable' });
+  await expect(vault.secrets.get('b')).rejects.toMatchObject({ name: 'SecretUnreadableError' });
   await db.clear('keys');
   db.close();
-  await expect(vault.secrets.get('a')).rejects.toMatchObject({ name: 'SecretUnreadable' });
+  await expect(vault.secrets.get('a')).rejects.toMatchObject({ name: 'SecretUnreadableError' });
   await vault.secrets.set('a', 'again');
   expect(await vault.secrets.get('a')).toBe('again');
 });

@@ -5,7 +5,7 @@ import type { Transactions, VaultWrite } from './transactions.ts';
 
 /** A secret exists but cannot be read: its key is gone, or the row was changed. */
 export class SecretUnreadableError extends Error {
-  override name = 'SecretUnreadable';
+  override name = 'SecretUnreadableError';
 }
 
 export type SecretChanges = ReadonlyMap<string, string | null>;

@@ -56,7 +56,7 @@ test('a group that fails is told, kept, and goes with the next', async () => {
   });
   vault.usage.add(newUsage('a'));
   await vault.clock.advance(50);
-  await vi.waitFor(() => expect(faults).toMatchObject([{ name: 'StorageFull' }]));
+  await vi.waitFor(() => expect(faults).toMatchObject([{ name: 'StorageFullError' }]));
   put.mockRestore();
   vault.usage.add(newUsage('b'));
   await vault.clock.advance(50);
@@ -70,7 +70,7 @@ test('a vault that lost its ownership stores no usage, and says so', async () =>
   await acquireEpoch(name);
   vault.usage.add(newUsage('u'));
   await vault.clock.advance(50);
-  await vi.waitFor(() => expect(faults).toMatchObject([{ name: 'OwnershipLost' }]));
+  await vi.waitFor(() => expect(faults).toMatchObject([{ name: 'OwnershipLostError' }]));
   expect(await stored(name)).toEqual([]);
   expect(vault.closed).toEqual(['ownership-lost']);
 });

@@ -15,7 +15,7 @@ const MAX_SEEN_IDS = 500;
 
 /** Another host has taken over the channel and continues what was started here. */
 export class TakenOverError extends Error {
-  override name = 'TakenOver';
+  override name = 'TakenOverError';
 }
 
 /** The stored state of a channel, in one record; every change is strict. */

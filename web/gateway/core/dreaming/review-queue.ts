@@ -7,7 +7,7 @@ const MAX_TEXT_CHARS = 4000;
 
 /** Why a decision was not applied: the proposal does not exist, was already decided, or the change is invalid. */
 export class ReviewError extends Error {
-  override name = 'ReviewRefusal';
+  override name = 'ReviewError';
   readonly kind: 'absent' | 'settled' | 'unfit';
 
   constructor(kind: ReviewError['kind'], message: string) {

@@ -184,7 +184,7 @@ verifies('providers/wishes', 'that Anthropic cannot honour are refused by name, 
     ['messages', { messages: [{ role: 'user', content: [{ type: 'image', mimeType: 'image/tiff', data: 'AAAA' }] }] }],
   ];
   for (const [field, wish] of cases)
-    expect(await sendRequest(wish), field).toMatchObject({ error: { name: 'Unsupported', field, status: 400 }, bodies: [] });
+    expect(await sendRequest(wish), field).toMatchObject({ error: { name: 'UnsupportedOptionError', field, status: 400 }, bodies: [] });
   expect((await sendRequest({ presencePenalty: 0, frequencyPenalty: 0 })).text).toBe('ok');
 });
 

@@ -72,7 +72,7 @@ function toTurns(request: ModelRequest, breakpoints: CacheBreakpoints): Anthropi
 const markEnd = (content: MessageBlock[], lifetime: CacheLifetime | undefined): MessageBlock[] =>
   /thinking/.test(String(content.at(-1)?.['type'])) ? content : markLast(content, lifetime);
 
-/** Body of a streaming `POST /messages`. `limit`: the model's output limit, used if the request has none. Throws `Unsupported`. */
+/** Body of a streaming `POST /messages`. `limit`: the model's output limit, used if the request has none. Throws `UnsupportedOptionError`. */
 export function createMessagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
   rejectUnsupported(request);
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => toPlainText(content));

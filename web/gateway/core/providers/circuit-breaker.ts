@@ -4,7 +4,7 @@ import { ProviderError } from './provider.ts';
 
 /** The request was not sent: the provider's server has failed too often and is paused. */
 export class CircuitOpenError extends ProviderError {
-  override name = 'NotAsked';
+  override name = 'CircuitOpenError';
 
   constructor(name: string, waitMs: number) {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));

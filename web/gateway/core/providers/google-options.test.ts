@@ -89,7 +89,7 @@ verifies('providers/wishes', 'that Gemini cannot honour are refused by name, and
     ],
   ];
   for (const [field, wish] of cases)
-    expect(await sendRequest(wish), field).toMatchObject({ error: { name: 'Unsupported', field, status: 400 }, bodies: [] });
+    expect(await sendRequest(wish), field).toMatchObject({ error: { name: 'UnsupportedOptionError', field, status: 400 }, bodies: [] });
   const sound = { type: 'file' as const, mimeType: 'audio/wav', data: 'AAAA', filename: 'a.wav' };
   expect((await sendRequest({ messages: [{ role: 'user', content: [sound] }], parallelToolCalls: false })).bodies).toMatchObject([
     { contents: [{ parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }] }] },

@@ -80,7 +80,7 @@ function toTurns(request: ModelRequest): GoogleTurn[] {
   return turns;
 }
 
-/** Body of `:streamGenerateContent`. Throws `Unsupported`. */
+/** Body of `:streamGenerateContent`. Throws `UnsupportedOptionError`. */
 export function createGenerateBody(request: ModelRequest): Record<string, unknown> {
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: toPlainText(content) }));
   const config = toGenerationConfig(request);

@@ -225,7 +225,7 @@ export class ProviderError extends Error {
 
 /** The provider does not support an option of the request. */
 export class UnsupportedOptionError extends ProviderError {
-  override name = 'Unsupported';
+  override name = 'UnsupportedOptionError';
   /** The unsupported part of the request. */
   readonly field: keyof ModelRequest;
 

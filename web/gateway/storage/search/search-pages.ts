@@ -11,7 +11,7 @@ const MAX_CACHE_BYTES = 24 * 1024 * 1024;
 
 /** The stored index is inconsistent and must be rebuilt. */
 export class IndexCorruptError extends Error {
-  override name = 'IndexBroken';
+  override name = 'IndexCorruptError';
 }
 
 /** Key range of one part of a segment, or of all its parts. */
