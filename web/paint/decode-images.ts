@@ -1,10 +1,10 @@
 import { fromBase64 } from '#shared/base64.ts';
 import type { Shape } from '#shared/canvas/shape-fields.ts';
 
-/** Decoded pictures by the data URL that they are of. */
+/** Decoded pictures by their data URLs. */
 export type DecodedImages = ReadonlyMap<string, ImageBitmap>;
 
-/** The bytes of a data URL in base64, as a file of its type. */
+/** Converts a base64 data URL to a blob of its type. */
 export function toBlob(dataUrl: string): Blob {
   const [head = '', body = ''] = dataUrl.split(',', 2);
   return new Blob([fromBase64(body)], { type: /^data:([^;]+)/.exec(head)?.[1] ?? '' });
@@ -19,7 +19,7 @@ export async function decodeImage(blob: Blob): Promise<ImageBitmap> {
   }
 }
 
-/** Decodes the pictures of shapes; each once. */
+/** Decodes each picture that the shapes use, once. */
 export async function decodeImages(shapes: readonly Shape[]): Promise<DecodedImages> {
   const sources = new Set(shapes.flatMap((shape) => (shape.kind === 'image' ? [shape.src] : [])));
   return new Map(await Promise.all([...sources].map(async (src) => [src, await decodeImage(toBlob(src))] as const)));

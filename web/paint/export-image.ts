@@ -6,20 +6,20 @@ import { measureText } from './measure-text.ts';
 import { paintPicture, getVisibleShapes } from './paint-picture.ts';
 
 export interface ImageOptions {
-  /** Pixels of the file for each CSS pixel: 1, or `devicePixelRatio` for what the screen shows. */
+  /** Pixels per CSS pixel: 1, or `devicePixelRatio` for the resolution of the screen. */
   readonly scale?: number;
   readonly type?: 'image/png' | 'image/jpeg' | 'image/webp';
-  /** Of JPEG and WebP, 0 to 1. */
+  /** Quality of JPEG and WebP, from 0 to 1. */
   readonly quality?: number;
 }
 
-/** Limits of browsers: pixels a side, and in all. */
+/** Limits of browsers: pixels per side, and in total. */
 const MAX_SIDE_PIXELS = 16_384;
 const MAX_AREA_PIXELS = 268_435_456;
 
 /**
- * Exports the sheet as a picture of width × height × scale pixels, in a page or a worker. Redactions are part of its pixels. Throws a
- * RangeError if the size exceeds what browsers support, and an Error if a picture on the sheet cannot be read.
+ * Exports a drawing as an image of its size times `scale`, in a page or a worker. Redactions become part of the pixels. Throws a RangeError
+ * if the size exceeds the limits of browsers, and an Error if a picture in the drawing cannot be read.
  */
 export async function exportImage(
   picture: DrawingContent,
@@ -44,7 +44,7 @@ export async function exportImage(
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-/** The sheet as an SVG. What must not be in it but as pixels (`countRasterShapes`) is: `scale` is theirs. */
+/** Exports a drawing as an SVG. Shapes that must not stay readable (see `countRasterShapes`) are embedded as a PNG at `scale`. */
 export async function exportSvg(picture: DrawingContent, { scale = 1 }: Pick<ImageOptions, 'scale'> = {}): Promise<string> {
   const visible = getVisibleShapes(picture);
   const below = countRasterShapes(picture.page, visible);

@@ -2,7 +2,7 @@ import { FONT_FAMILY, type MeasureText } from '#shared/canvas/marks.ts';
 
 let context: OffscreenCanvasRenderingContext2D | null | undefined;
 
-/** How wide this browser draws a line of text; in workers too. */
+/** Returns the width of a line of text in this browser, in a page or a worker. */
 export const measureText: MeasureText = (text, size) => {
   context ??= new OffscreenCanvas(1, 1).getContext('2d');
   if (!context) throw new Error('This browser doesn’t support OffscreenCanvas');

@@ -23,7 +23,7 @@ export function paintPicture(context: PaintContext, picture: DrawingContent, ima
   context.restore();
 }
 
-/** The shapes that are neither hidden nor completely outside the page. A line without width is included. */
+/** Returns the shapes that are neither hidden nor completely outside the page, including lines with zero width or height. */
 export function getVisibleShapes({ page, shapes }: DrawingContent): Shape[] {
   const pageBox = getPageBox(page);
   return shapes.filter((shape) => {
@@ -48,7 +48,7 @@ export function paintShape(context: PaintContext, shape: Shape, images: DecodedI
   context.restore();
 }
 
-/** Paints a shape with the middle of its frame at the context's origin, without its rotation: the caller rotates the context. */
+/** Paints a shape with the centre of its frame at the origin and without its rotation, which the caller applies to the context. */
 export function paintCentered(context: PaintContext, shape: Shape, images: DecodedImages): void {
   const { x, y, width, height } = getShapeLook(shape).frame;
   context.save();
@@ -118,7 +118,7 @@ function paintText(context: PaintContext, mark: Extract<Mark, { type: 'text' }>)
   });
 }
 
-/** The smallest box of whole device pixels that contains a box. */
+/** Returns the smallest box of whole device pixels that contains a box. */
 function toPixelBox(context: PaintContext, { x, y, width, height }: Box): Box {
   const transform = context.getTransform();
   const corners = [
@@ -168,7 +168,7 @@ function paintBlur(context: PaintContext, mark: Extract<Mark, { type: 'blur' }>)
   context.drawImage(small.canvas, 0, 0, columns, rows, x, y, width, height);
 }
 
-/** Paints to a separate layer first, so that parts do not shine through each other, or edges are aligned to pixels. */
+/** Paints to a temporary layer, so that overlapping translucent marks do not add up; if `crisp`, also removes anti-aliasing. */
 function paintLayer(
   context: PaintContext,
   bounds: Box,

@@ -4,13 +4,13 @@ import { type Mark, getMarks } from '#shared/canvas/marks.ts';
 import type { PathElement } from '#shared/canvas/path.ts';
 import { measureText } from './measure-text.ts';
 
-/** Computed appearance of a shape, cached: a shape that changes is another object. */
+/** Computed appearance of a shape, cached per object, as shapes are immutable. */
 export interface ShapeLook {
   readonly frame: Box;
-  /** All that it paints, turned. */
+  /** Bounds of everything painted, including rotation. */
   readonly bounds: Box;
   readonly marks: readonly Mark[];
-  /** A mark's outline. */
+  /** Returns the outline of a mark. */
   path(mark: Extract<Mark, { type: 'path' }>): Path2D;
 }
 
