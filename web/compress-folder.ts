@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const COMPRESSIBLE = new Set(['.html', '.js', '.mjs', '.json', '.css', '.svg', '.txt']);
-/** Files in work at a time: zlib has four threads. */
+/** Number of files compressed at a time. Node runs zlib in a pool of four threads. */
 const CONCURRENCY = 8;
-/** Brotli's best takes twenty times as long as this, for 8 % fewer bytes. */
+/** The maximum quality of Brotli takes twenty times as long, for 8 % fewer bytes. */
 const QUICK_QUALITY = 9;
 
-/** Writes a `.br` and a `.gz` version next to each text file of a folder. The bridge serves these. */
+/** Writes a `.br` and a `.gz` version of each text file of a folder, which the bridge serves. */
 export async function compressFolder(folder: string, { quickly: isQuick = false }: { quickly?: boolean } = {}): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const files = entries.flatMap((entry) =>
@@ -29,5 +29,5 @@ export async function compressFolder(folder: string, { quickly: isQuick = false 
   await Promise.all(Array.from({ length: CONCURRENCY }, compressNext));
 }
 
-/** Large files that are copied into the app after the build: compressed three times over they would double what Perch takes on a disk. */
+/** Whether a file is a large one that is copied into the app after the build. Compressing these would double the installed size. */
 const isCopied = (name: string): boolean => /^(ort-wasm|mermaid-)/.test(name);

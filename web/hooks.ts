@@ -1,4 +1,4 @@
-/** Leads an address that cannot be decoded where any other goes that is no page; Kit would show nothing at all. */
+/** Routes an address that cannot be decoded to the "Page not found" page. SvelteKit alone would show nothing. */
 export const reroute = ({ url }: { url: URL }): string | undefined =>
   isDecodable(__PERCH_DEMO__ ? url.hash : url.pathname) ? undefined : '/no-such-page';
 

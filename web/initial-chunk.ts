@@ -8,8 +8,8 @@ interface ModuleGraph {
 }
 
 /**
- * Groups everything that loads at once with certain modules into one chunk of that name: their static imports, recursively, but no dynamic
- * `import()`. For a chunk group's `name`.
+ * Creates the `name` function of a chunk group that puts the modules matched by `isFirst` and all their static imports into one chunk.
+ * Modules that are only imported dynamically are left out.
  */
 export function createChunkNamer(
   chunk: string,
@@ -19,7 +19,7 @@ export function createChunkNamer(
   function isLoaded(id: string, graph: ModuleGraph): boolean {
     const cached = cache.get(id);
     if (cached !== undefined) return cached;
-    // Modules that import each other: the way that came here looks at the others.
+    // Visits all direct and indirect importers; a set, as modules can import each other.
     const visited = new Set([id]);
     for (const each of visited) {
       const module = graph.getModuleInfo(each);

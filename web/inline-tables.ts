@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { Plugin } from 'vite';
 
-/** In builds a table that is made of all contracts is what came out of it, so that a gateway does not load them all for it. */
+/** In builds, replaces the tables computed from all contracts by their values, so that a gateway does not load the contracts for them. */
 export function inlineTables(): Plugin {
   return {
     name: 'perch-literal-tables',

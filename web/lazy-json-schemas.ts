@@ -1,10 +1,11 @@
+// Vite plugin that keeps Zod's JSON Schema code out of the initial chunk of a worker.
 import type { Plugin } from 'vite';
 
 /** Zod's conversion of schemas to JSON Schema: a fifth of the library. */
 const JSON_SCHEMA_MODULES = /[\\/]zod[\\/]v4[\\/]core[\\/](?:json-schema-processors|to-json-schema)\.js$/;
 const SCHEMAS_MODULE = /[\\/]zod[\\/]v4[\\/]classic[\\/]schemas\.js$/;
 
-/** For what a schema itself is asked of it, which nothing here does. */
+/** Stubs for schemas' own methods that create a JSON Schema, which Perch does not call. */
 const EMPTY_MODULE = `const absent = () => {
   throw new Error('JSON Schemas are made by z.toJSONSchema alone');
 };
@@ -16,8 +17,8 @@ const createStandardJSONSchemaMethod = () => absent;
 export const isJsonSchemaModule = (id: string): boolean => JSON_SCHEMA_MODULES.test(id);
 
 /**
- * In builds of a worker Zod's schemas bring nothing along that makes JSON Schemas of them: that comes with who calls `z.toJSONSchema`, which
- * describes each kind of schema without its help, as it does for zod/mini. Fails where another version of Zod has it otherwise.
+ * In worker builds, removes the JSON Schema code from Zod's schemas, so that only modules that call `z.toJSONSchema` load it. That function
+ * supports schemas without their own code, as in zod/mini. Throws if another version of Zod is structured differently.
  */
 export function createLazyJsonSchemas(): Plugin {
   return {

@@ -1,3 +1,5 @@
+// Caches the whole app, including the gateway's worker, so that it opens offline. A new version is cached alongside the current one and
+// waits until a page activates it (`SKIP_WAITING`), so the app is never replaced while in use.
 import { assets, immutable } from '$app/manifest';
 import { self } from '$app/service-worker';
 import { cleanupOutdatedCaches, createHandlerBoundToURL, matchPrecache, precacheAndRoute } from 'workbox-precaching';
@@ -6,15 +8,11 @@ import { getDemoSuffix } from '#shared/demo-suffix.ts';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { storeShared, SHARE_PATH } from '#lib/incoming/shared-form.ts';
 
-/**
- * Caches the whole app, the gateway's worker included, so that it opens offline. A new version is fetched next to the one in use and waits
- * until a page activates it (`SKIP_WAITING`): the app is never swapped while in use.
- */
 const SCOPE_PATH = new URL(self.registration.scope).pathname;
-/** Suffix of cache names: other folders of this host may have a service worker too. */
+/** Suffix of cache names, as other folders of the same origin may have a service worker too. */
 const CACHE_SUFFIX = __PERCH_DEMO__ ? getDemoSuffix(SCOPE_PATH) : '';
 
-/** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
+/** Navigations that the cached app must not answer: routes of the bridge, the page of the managed browser, and the end page of the demo. */
 const NON_PAGE_PATHS = [
   /^\/v1(\/|$)/,
   /^\/mcp(\/|$)/,
@@ -27,11 +25,11 @@ const NON_PAGE_PATHS = [
   /\/left\.html$/,
 ];
 
-/** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
+/** Chunks that the worker loads on demand. SvelteKit does not list them, so the build inserts their paths (vite.config.ts). */
 const workerChunks = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
 const getChunkPaths = (heavy: boolean): string[] => workerChunks.filter((chunk) => chunk.heavy === heavy).map(({ path }) => path);
 
-/** Message files of each language, from the build: only the current language is cached. */
+/** Message files of each language, inserted by the build. Only the current language is cached. */
 const localeFiles = JSON.parse('__PERCH_LOCALE_FILES__') as Record<string, string[]>;
 const allLocaleFiles = new Set(Object.values(localeFiles).flat());
 
@@ -49,7 +47,7 @@ registerRoute(
 precacheAndRoute(
   [
     { url: SCOPE_PATH, revision: __PERCH_BUILD__ },
-    // Their names contain a hash of their content.
+    // No revision: the names contain a hash of the content.
     ...[...immutable.map(({ path }) => path).filter((path) => !allLocaleFiles.has(path)), ...getChunkPaths(false)].map((path) => ({
       url: SCOPE_PATH + path,
       revision: null,
@@ -64,7 +62,7 @@ precacheAndRoute(
 cleanupOutdatedCaches();
 registerRoute(new NavigationRoute(createHandlerBoundToURL(SCOPE_PATH), { denylist: NON_PAGE_PATHS }));
 
-/** Content shared by other programs is posted, with or without a network; the page that opens takes it. */
+/** Stores content that another program shares by a POST request, also offline. The page then reads it by its id. */
 registerRoute(
   ({ url }) => url.pathname === SHARE_PATH,
   async ({ request }) => {
@@ -85,14 +83,14 @@ registerRoute(
   ({ request, url }) => cacheOnFirstUse(HEAVY_CACHE, request, url.pathname),
 );
 
-/** Runtime of models in the browser: cached when the first one is loaded, so that models work offline too. */
+/** ONNX runtime for models in the browser, cached on first use so that models also work offline. */
 const ONNX_CACHE = 'perch-onnx';
 registerRoute(
   ({ url }) => url.pathname.startsWith('/_app/immutable/onnx-'),
   ({ request, url }) => cacheOnFirstUse(ONNX_CACHE, request, url.pathname, url.pathname.replace(/[^/]+$/, '')),
 );
 
-/** The Mermaid library: cached when the first diagram is drawn. */
+/** Mermaid library, cached when the first diagram is drawn. */
 const DIAGRAMS_CACHE = `perch-diagrams${CACHE_SUFFIX}`;
 registerRoute(
   ({ url }) => url.pathname === SCOPE_PATH + __PERCH_MERMAID__,
@@ -100,7 +98,7 @@ registerRoute(
 );
 
 const LOCALE_CACHE = `perch-locale${CACHE_SUFFIX}`;
-/** Cache key of the cached language. */
+/** Cache entry with the name of the cached language. */
 const LOCALE_KEY = `${SCOPE_PATH}locale`;
 registerRoute(
   ({ url }) => allLocaleFiles.has(url.pathname.slice(SCOPE_PATH.length)),
@@ -110,8 +108,8 @@ registerRoute(
 let localeCached = Promise.resolve();
 
 /**
- * Caches the messages of a language, so that the app works in it offline; by default, the language that an earlier version cached. Calls
- * are queued: of two concurrent ones the first would delete what the second has fetched.
+ * Caches the messages of a language for offline use; by default, the language that an earlier version cached. Calls are queued, since one
+ * of two concurrent calls would delete files that the other has fetched.
  */
 function cacheLocale(requestedLocale?: string): Promise<void> {
   localeCached = localeCached.then(() => fetchLocale(requestedLocale)).catch(() => {});
@@ -124,7 +122,7 @@ async function fetchLocale(requestedLocale: string | undefined): Promise<void> {
   const paths = (localeFiles[locale] ?? []).map((path) => SCOPE_PATH + path);
   for (const path of paths) if (!(await cache.match(path))) await cache.add(path);
   await cache.put(LOCALE_KEY, new Response(locale));
-  // An earlier version's are still spoken until a page lets this one in.
+  // During installation, pages still use the messages of the earlier version.
   if (requestedLocale === undefined) return;
   for (const { url } of await cache.keys()) if (![LOCALE_KEY, ...paths].includes(new URL(url).pathname)) await cache.delete(url);
 }
@@ -149,10 +147,10 @@ async function cacheHeavy(): Promise<void> {
 
 self.addEventListener('install', (event) => event.waitUntil(cacheLocale()));
 
-// The first visit's pages have it at once; later ones when a page lets it in.
+// Runs at once on the first visit; later versions wait for `SKIP_WAITING`.
 self.addEventListener('activate', (event) => {
   event.waitUntil(self.clients.claim());
-  // Not waited for: until this worker is active no page is answered by it.
+  // Not awaited: requests wait until activation has finished.
   void cacheHeavy().catch(() => {});
 });
 
@@ -162,7 +160,7 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(openPage(href));
 });
 
-/** Opens a page of the app: in an existing tab if there is one, preferably one that already shows it. */
+/** Opens a page of the app, if possible in an existing tab, preferably one that already shows the page. */
 async function openPage(href: string): Promise<void> {
   const tabs = await self.clients.matchAll({ type: 'window' });
   const pages = tabs.filter(({ url }) => new URL(url).pathname !== '/host');

@@ -4,8 +4,8 @@ const CONTRACT_FILES = /[\\/]shared[\\/](rpc[\\/]methods|ports)[\\/][\w-]+\.ts$/
 const DOCS_PROPERTY = /^(\s+docs:) (?:'[^'\n]*'|"[^"\n]*"|`(?:[^`\\\n]|\\.)*`),$/gm;
 
 /**
- * Removes the descriptions of contracts from builds of workers: only pages and documents show them, and they would add 2 KB to the start of
- * a gateway.
+ * Removes the descriptions of contracts from worker builds. Only pages and documentation show them, and they would add 2 KB to the initial
+ * load of a gateway.
  */
 export function stripContractDocs(): Plugin {
   return {
