@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
@@ -218,6 +218,13 @@ export default defineConfig(({ command }) => {
   return { ...config, define: { ...config.define, ...defined } };
 });
 
+/** Matches the modules of these files. Throws for a source that does not exist, so that a renamed one is noticed. */
+function isFile(...paths: string[]): (id: string) => boolean {
+  for (const path of paths)
+    if (!path.startsWith('.cache/') && !existsSync(join(import.meta.dirname, path))) throw new Error(`vite.config.ts: no file "${path}"`);
+  return (id) => paths.some((path) => id.replaceAll('\\', '/').endsWith(`/${path}`));
+}
+
 /** Modules of a first visit: the app's frame and its chat. */
 const FIRST_PAGE = /[\\/]routes[\\/](\(app\)[\\/](\(chat\)[\\/].*)?)?\+\w+\.(svelte|ts)$/;
 
@@ -232,7 +239,7 @@ const config: UserConfig = {
         codeSplitting: {
           groups: [
             { name: createChunkNamer('start', (_id, { isEntry }) => isEntry), test: (id) => !isJsonSchemaModule(id), priority: 2 },
-            { name: createChunkNamer('methods', (id) => /core[\\/]methods[\\/]later\.ts$/.test(id)), priority: 1 },
+            { name: createChunkNamer('methods', isFile('web/gateway/core/methods/deferred-methods.ts')), priority: 1 },
           ],
         },
       },
@@ -254,18 +261,23 @@ const config: UserConfig = {
                 // SvelteKit's client reads, when it is loaded, what this was told before: they must not be one file.
                 { name: 'start', test: /client[\\/]payload\.js$|preload-helper/, priority: -1 },
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
-                { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
+                {
+                  name: 'host',
+                  test: isFile('web/lib/gateway/worker-host.ts', 'shared/link/credential-proof.ts'),
+                  minShareCount: 2,
+                  priority: -3,
+                },
                 { name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
                 // Messages used by the message list and by other parts that load without it.
                 {
                   name: 'words',
-                  test: /lib[\\/]i18n[\\/]later\.ts$|words[\\/]later[\\/]messages[\\/]en\.js$/,
+                  test: isFile('web/lib/i18n/chat-messages.ts', '.cache/words/later/messages/en.js'),
                   minShareCount: 2,
                   priority: -5,
                 },
                 // Looked at wherever a browser might have a model of its own.
-                { name: 'built-in', test: /built-in[\\/]language-model\.ts$/, minShareCount: 2, priority: -6 },
-                { name: createChunkNamer('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -7 },
+                { name: 'built-in', test: isFile('web/lib/built-in/language-model.ts'), minShareCount: 2, priority: -6 },
+                { name: createChunkNamer('answers', isFile('web/lib/ui/chat/lazy-chat-components.ts')), minShareCount: 2, priority: -7 },
                 { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -8 },
               ],
             },
