@@ -225,7 +225,7 @@ export class GatewayConnection {
 
   #onFailure(error: unknown): void {
     this.problem = toErrorText(error);
-    this.isStorageFull = error instanceof Error && error.name === 'StorageFull';
+    this.isStorageFull = error instanceof Error && error.name === 'StorageFullError';
     this.state = 'waiting';
     this.retryAt = Date.now() + this.#retryMs;
     clearTimeout(this.#timer);
