@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { backupPort } from '#shared/ports/backup-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { InvalidBackupError } from '../backup/backup-format.ts';
 import type { Backup } from '../backup/read-backup.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';

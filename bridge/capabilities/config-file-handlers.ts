@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type JSONPath, modify, parse, printParseErrorCode, visit } from 'jsonc-parser';
 import type { configFilePort } from '#shared/ports/config-file-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
 import { findPosition } from './config-position.ts';

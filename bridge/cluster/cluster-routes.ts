@@ -8,7 +8,7 @@ import { accessPort, accessGrant } from '#shared/ports/access-port.ts';
 import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import type { Host, HostRegistry } from '../server/hosts.ts';
 import type { SharedVaultServices } from '../server/serve-vault.ts';
 import { attachHost } from '../server/uplink.ts';

@@ -1,4 +1,4 @@
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { keepHostAttached } from '../headless/keep-host-attached.ts';
 import { ManagedChromium, type ManagedChromiumOptions } from '../headless/managed-chromium.ts';
 import type { BrowserSemaphore } from '../headless/browser-semaphore.ts';

@@ -18,7 +18,7 @@ import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/cluster-probl
 import { sendRecords } from '#shared/sync/nats/send-records.ts';
 import { SingleFlight } from '#shared/sync/single-flight.ts';
 import { wins } from '#shared/sync/record.ts';
-import { Mutex, raceAbort } from '#shared/mutex.ts';
+import { Mutex, raceAbort } from '#shared/async/mutex.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean-cluster.ts';
 import type { RecordSeal } from './record-seal.ts';

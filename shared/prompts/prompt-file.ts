@@ -1,7 +1,7 @@
 import { parse, stringify } from 'yaml';
-import { z } from '#shared/rpc/zod.ts';
-import { splitFrontMatter } from '#shared/front-matter.ts';
-import { toVisibleName } from '#shared/display-name.ts';
+import { z } from '../rpc/zod.ts';
+import { splitFrontMatter } from '../front-matter.ts';
+import { toVisibleName } from '../display-name.ts';
 import { isPromptName, type Prompt, PROMPT_LIMITS } from './prompt.ts';
 
 /** Folder of prompts in the main workspace: one Markdown file each. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { startTestBridge } from '../../bridge/server/tests/test-bridge.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { verifies } from '../requirements.ts';
 import { createBridgedGateway } from '../support/bridged-gateway.ts';
 import { createTestGateway, waitFor } from '../support/test-gateway.ts';

@@ -20,7 +20,7 @@ import { createWorkspaceHandlers } from '../../bridge/capabilities/files/workspa
 import { createProgram } from '../../bridge/cli/program.ts';
 import { Home } from '../../bridge/home-directory.ts';
 import { BrowserNotFoundError } from '../../bridge/headless/find-browser.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import type { Environment } from '../../web/gateway/core/environment.ts';
 import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';
 import type { Vault } from '../../web/gateway/core/vault-interface.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { type ModelCall, type Say, type TestGateway, createTestGateway } from '../support/test-gateway.ts';

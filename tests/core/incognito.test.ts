@@ -3,7 +3,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 import { createAgents } from '../../web/gateway/core/agents.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { createFaultHandler } from '../../web/gateway/core/fault-handler.ts';
 import { IncognitoService } from '../../web/gateway/core/incognito/incognito-service.ts';
 import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';

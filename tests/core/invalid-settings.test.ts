@@ -1,8 +1,8 @@
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { systemClock } from '../../web/gateway/core/clock.ts';
-import { isObject, type Json } from '../../web/gateway/core/merge-patch.ts';
+import { systemClock } from '../../shared/async/clock.ts';
+import { isObject, type Json } from '../../shared/merge-patch.ts';
 import { separateUnknown, mergeUnknown, extractUnknown } from '../../web/gateway/core/unknown-settings.ts';
 import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';
 import type { Vault } from '../../web/gateway/core/vault-interface.ts';

@@ -7,7 +7,7 @@ import { memoryPair } from '#shared/link/link.ts';
 import type { LogLine } from '#shared/rpc/methods/log-contracts.ts';
 import type { Vault } from '../../web/gateway/core/vault-interface.ts';
 import { openVault } from '../../web/gateway/storage/open-vault.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { dumpDatabase } from '../../web/gateway/storage/fixture.ts';
 import { verifies } from '../requirements.ts';
 import { LogFile } from '../../bridge/log-file.ts';

@@ -5,7 +5,7 @@ import type { GatewayClient } from '#shared/client/client.ts';
 import { newMessage, newSession } from '../../web/gateway/storage/fixture.ts';
 import { openVault, type IndexedDbVault } from '../../web/gateway/storage/open-vault.ts';
 import { verifies } from '../requirements.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { createTestGateway, waitFor } from '../support/test-gateway.ts';
 
 let databaseCount = 0;

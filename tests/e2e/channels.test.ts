@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { startTelegramServer, TELEGRAM_TOKEN } from '../support/telegram-server.ts';

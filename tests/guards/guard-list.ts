@@ -310,7 +310,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Prototype names in settings',
-    file: 'web/gateway/core/merge-patch.ts',
+    file: 'shared/merge-patch.ts',
     find: "new Set(['__proto__', 'constructor', 'prototype'])",
     replace: 'new Set<string>()',
     test: 'tests/core/config.test.ts',

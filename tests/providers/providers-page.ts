@@ -1,5 +1,5 @@
 import { type ProviderKind, providerKind } from '../../shared/rpc/record-schemas.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import type { Fetch } from '../../web/gateway/core/fetch.ts';
 import { GuideProvider } from '../../web/gateway/core/guide/guide.ts';
 import { getProviderKind } from '../../web/gateway/core/providers/provider-kinds.ts';

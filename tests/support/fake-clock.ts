@@ -1,4 +1,4 @@
-import type { Clock } from '../../web/gateway/core/clock.ts';
+import type { Clock } from '../../shared/async/clock.ts';
 
 interface Timer {
   at: number;

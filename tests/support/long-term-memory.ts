@@ -1,4 +1,4 @@
-import { systemClock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../shared/async/clock.ts';
 import { LONG_TERM_FILE } from '../../web/gateway/core/memory/layout.ts';
 import { LongTermFile } from '../../web/gateway/core/memory/long-term-file.ts';
 import type { Vault } from '../../web/gateway/core/vault-interface.ts';

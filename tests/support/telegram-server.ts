@@ -1,4 +1,4 @@
-import type { Clock } from '../../web/gateway/core/clock.ts';
+import type { Clock } from '../../shared/async/clock.ts';
 import { type PlatformRequest, startPlatformServer } from './platform-server.ts';
 
 export const TELEGRAM_TOKEN = '123456:AAbb-ccDDeeFFggHHiiJJkkLLmmNNooPPqq';

@@ -5,7 +5,7 @@ import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { DEFAULT_UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
-import { type Clock, systemClock } from '../../web/gateway/core/clock.ts';
+import { type Clock, systemClock } from '../../shared/async/clock.ts';
 import { GuideProvider } from '../../web/gateway/core/guide/guide.ts';
 import type { HttpAgentRun, HttpDeps } from '../../web/gateway/core/http/http-deps.ts';
 import { createHttpHandler } from '../../web/gateway/core/http/http-handler.ts';

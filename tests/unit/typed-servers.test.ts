@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { mergeThreeWay } from '../../web/gateway/core/config-file/merge-config.ts';
 import { findTypedServers } from '../../web/gateway/core/config-file/typed-servers.ts';
-import type { Json } from '../../web/gateway/core/merge-patch.ts';
+import type { Json } from '../../shared/merge-patch.ts';
 import { verifies } from '../requirements.ts';
 
 const withServer = (server?: Json): Json => ({ tools: { mcpServers: server ? { mine: server } : {} } });

@@ -4,7 +4,7 @@ import { chmod, mkdir, realpath, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MAX_FOLDER_BATCH, type FolderEntry, type FolderStep, isMirrored } from '#shared/ports/files-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { getErrorCode, describeError, writeFileAtomically } from '../../home-directory.ts';
 import { type BaselineEntry, SyncBaseline } from './sync-baseline.ts';
 import { type Disk, toStamp } from './disk.ts';

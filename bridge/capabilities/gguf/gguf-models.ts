@@ -1,7 +1,7 @@
 import { CallsClosed } from '#shared/link/port-calls.ts';
 import type { ggufPort } from '#shared/ports/gguf-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { toCommandLine } from '../../command-line.ts';
 import type { OptionalPackage } from '../../extras/extra.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';

@@ -6,7 +6,7 @@ import type { GgufRequest, ggufPort } from '#shared/ports/gguf-port.ts';
 import type { ContractResult } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { describeError } from '../../home-directory.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
 import { findCommand } from '../exec/prepare-command.ts';

@@ -1,6 +1,6 @@
 // Runs in a worker of a real browser: the vault as in a host, without the gateway.
 import { importSecret } from '../../../shared/link/credential-proof.ts';
-import { systemClock } from '../../../web/gateway/core/clock.ts';
+import { systemClock } from '../../../shared/async/clock.ts';
 import { SCHEMA_VERSION } from '../../../shared/link/hello.ts';
 import { openVault, type IndexedDbVault } from '../../../web/gateway/storage/open-vault.ts';
 import { Uplink } from '../../../web/gateway/host/uplink.ts';

@@ -15,7 +15,7 @@ import { connectionContracts } from '#shared/rpc/methods/connection-contracts.ts
 import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
 import { EVENT_NAMES, POLICIES } from '#shared/rpc/tables.ts';
 import type { Admission } from './admission.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { parseClientFrame } from './client-frame.ts';
 import { parseParams } from './dispatch.ts';

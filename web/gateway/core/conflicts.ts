@@ -4,7 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import { getClockOrigin, getClockTime } from '#shared/sync/record.ts';
 import { REDACTED } from './gateway-config.ts';
-import { isObject } from './merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import { toPlainText } from './session-views.ts';
 import { isSecret } from './settings-schema.ts';
 import type { Vault } from './vault-interface.ts';

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { RateLimit } from './rate-limit.ts';
 
 const CONTROL_PLANE_LIMIT = { perMinute: 30, burst: 30 };

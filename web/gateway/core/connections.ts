@@ -1,7 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
 import { CLOSE_CODES, PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import type { Admission } from './admission.ts';
-import { type Clock, every } from './clock.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
 import type { ClientConnection, ClientConnectionDeps } from './client-connection.ts';
 import type { LiveConnections } from './access/access.ts';
 import type { EventBus } from './event-bus.ts';

@@ -5,7 +5,7 @@ import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { POLICIES } from '#shared/rpc/tables.ts';
 import type { z } from '#shared/rpc/zod.ts';
-import { createNotLoadedError } from './lazy.ts';
+import { createNotLoadedError } from '#shared/async/lazy.ts';
 
 /** The caller, as handlers see it. */
 export interface Caller {

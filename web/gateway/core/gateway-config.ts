@@ -1,11 +1,11 @@
 import { sha256 } from '#shared/sha256.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { toCanonicalJson } from './canonical-json.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
 import { parseParams } from './dispatch.ts';
 import type { EventBus } from './event-bus.ts';
 import { findMovedTokens } from './channels/channel-settings.ts';
 import { findEndedPermissions, findMovedHeaders } from './mcp/mcp-settings.ts';
-import { checkNames, isObject, type Json, mergePatch, createPatch, parsePath } from './merge-patch.ts';
+import { checkNames, isObject, type Json, mergePatch, createPatch, parsePath } from '#shared/merge-patch.ts';
 import { separateUnknown, withSafeDefaults, type UnknownSetting, mergeUnknown, extractUnknown } from './unknown-settings.ts';
 import { getBaseUrl } from './providers/provider-kinds.ts';
 import { parseReference, findReferenceProblem } from './secrets/secret-reference.ts';

@@ -1,7 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
 import type { Admission } from './admission.ts';
 import type { Bridge } from './bridge-interface.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Painter } from './drawings/painter.ts';
 import type { DocumentReader } from './documents/document-reader.ts';
 import type { Environment } from './environment.ts';

@@ -1,5 +1,5 @@
 import { isRepeatable, type MethodPolicy } from '#shared/rpc/contract.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 /** Period in which a repeated call is recognized. */
 export const RETENTION_MS = 5 * 60_000;

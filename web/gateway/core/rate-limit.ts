@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 /** Default limit for requests on one socket; `gateway.rateLimit` overrides it. */
 export const RATE_LIMIT = { perMinute: 600, burst: 100 };

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 /** Interval between checks of a waiting reader. */
 const CHECK_INTERVAL_MS = 25;

@@ -1,5 +1,5 @@
 import { REDACTED, redactPatterns, isSecretName } from '#shared/redact.ts';
-import { isObject, type Json } from './merge-patch.ts';
+import { isObject, type Json } from '#shared/merge-patch.ts';
 
 /** Sections whose entries have names chosen by people: the names say nothing about the contents. */
 const NAMED_SECTIONS = new Set(['providers', 'agents', 'channels']);

@@ -1,10 +1,10 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Config } from './gateway-config.ts';
 import type { EventBus } from './event-bus.ts';
 import type { RemoteRuns } from './runs/remote-runs.ts';
 import { createSessionChangedEvent } from './session-views.ts';
 import type { SyncPort } from './sync-port.ts';
-import { Throttle } from './throttle.ts';
+import { Throttle } from '#shared/async/throttle.ts';
 import type { RemoteChange, Vault } from './vault-interface.ts';
 
 /** Minimum interval between two notifications about the same session, or about the state of the sync. */

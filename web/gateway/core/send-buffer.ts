@@ -1,7 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { PROTOCOL_LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { ReaderPace } from './reader-pace.ts';
 
 /** Size of the link's queue from which deltas of a run are merged instead of sent one by one. */

@@ -1,6 +1,6 @@
 import { MAX_COMMAND_MS } from '#shared/ports/exec-port.ts';
 import { isHeaderValue } from '#shared/http/header-value.ts';
-import { isTimeZone } from './local-time.ts';
+import { isTimeZone } from '#shared/local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/record-schemas.ts';

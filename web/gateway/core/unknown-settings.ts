@@ -1,5 +1,5 @@
-import { toCanonicalJson } from './canonical-json.ts';
-import { isObject, type Json } from './merge-patch.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import { isObject, type Json } from '#shared/merge-patch.ts';
 import { type Settings, settingsSchema } from './settings-schema.ts';
 
 /** A setting that does not fit this build, with its path. It is kept unchanged for other builds. */

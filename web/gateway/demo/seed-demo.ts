@@ -2,7 +2,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import { LEVELS } from '#shared/rpc/contract.ts';
 import type { Gateway } from '../core/gateway-options.ts';
-import { isObject } from '../core/merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import type { Vault } from '../core/vault-interface.ts';
 import { CHECKLIST, CLUB_PAGE } from './bird-club.ts';
 import { drawDesktop } from './demo-desktop.ts';

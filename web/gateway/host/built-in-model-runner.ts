@@ -3,7 +3,7 @@ import { portLink } from '#shared/link/link.ts';
 import { builtInModelError, builtInModelPort } from '#shared/ports/built-in-port.ts';
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { raceAbort } from '#shared/mutex.ts';
+import { raceAbort } from '#shared/async/mutex.ts';
 import type { LocalResult, LocalRunner } from '../core/providers/local-runner.ts';
 import { startPageWorker } from './start-page-worker.ts';
 

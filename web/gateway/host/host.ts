@@ -11,7 +11,7 @@ import { CLOSE_CODES, PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import { joinScopes, LEVELS } from '#shared/rpc/scopes.ts';
 import type { BrowserTransport } from '#shared/sync/nats/browser-transport.ts';
 import type { HostApi, HostStatus, PageTask, PageWorkerProvider } from '#shared/ports/host-api.ts';
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { createGateway } from '../core/create-gateway.ts';
 import type { Gateway } from '../core/gateway-options.ts';
 import { createUplinkBridge } from '../ports/uplink-bridge.ts';

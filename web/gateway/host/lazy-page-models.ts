@@ -1,5 +1,5 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
-import { lazy } from '../core/lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { BrowserModels } from '../core/local-models/browser-models.ts';
 import type { PageModels, PageModelsOptions } from './page-models.ts';
 

@@ -1,5 +1,5 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
-import { lazy } from '../core/lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { LocalRunner, RunnableModel } from '../core/providers/local-runner.ts';
 import type { BuiltInModelRunner } from './built-in-model-runner.ts';
 

@@ -4,10 +4,10 @@ import { browserModelsPort, type StoredBrowserModel } from '#shared/ports/browse
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import type { LocalModel } from '#shared/ports/local-model.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { type CacheOpener, ModelStore } from '../browser-models/model-store.ts';
 import type { BrowserDownloadRequest, BrowserModels } from '../core/local-models/browser-models.ts';
-import { lazy } from '../core/lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { LocalRunner } from '../core/providers/local-runner.ts';
 import { startPageWorker } from './start-page-worker.ts';
 

@@ -1,5 +1,5 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
-import { raceAbort } from '#shared/mutex.ts';
+import { raceAbort } from '#shared/async/mutex.ts';
 
 /** In milliseconds. A frozen page does not respond: the next one is asked. */
 const START_TIMEOUT_MS = 10_000;

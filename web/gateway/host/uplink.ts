@@ -3,7 +3,7 @@ import type { Mux } from '#shared/link/mux.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { JOURNAL_KIND } from '#shared/ports/journal-port.ts';
 import type { HostCredential } from '#shared/ports/host-api.ts';
-import { lazy, createNotLoadedError } from '../core/lazy.ts';
+import { lazy, createNotLoadedError } from '#shared/async/lazy.ts';
 
 const MIN_RETRY_MS = 250;
 /** A restarted bridge must be reached within 3 s. */

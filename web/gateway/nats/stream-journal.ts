@@ -20,7 +20,7 @@ import type { Presence } from '#shared/sync/nats/presence.ts';
 import { toClusterProblem } from '#shared/sync/nats/cluster-problem.ts';
 import type { VaultSeal } from '#shared/sync/nats/vault-seal.ts';
 import { getClockOrigin, type SyncRecord } from '#shared/sync/record.ts';
-import { Mutex, raceAbort } from '#shared/mutex.ts';
+import { Mutex, raceAbort } from '#shared/async/mutex.ts';
 import type { SealingKey } from '../storage/secret-sealing.ts';
 import type { JournalConnection } from '../sync/journal-connection.ts';
 import { StreamReader } from './stream-reader.ts';

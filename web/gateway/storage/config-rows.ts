@@ -1,4 +1,4 @@
-import { isObject } from '../core/merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 
 /** Sections whose entries are separate records, so that a provider's address and the name of its key always stay together. */
 const SPLIT_SECTIONS = new Set(['providers', 'agents', 'channels']);

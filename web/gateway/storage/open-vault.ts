@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { OwnershipLostError, Vault } from '../core/vault-interface.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { BlobStore } from './blob-store.ts';

@@ -1,4 +1,4 @@
-import { lazy } from '../core/lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Vault } from '../core/vault-interface.ts';
 import type { SearchDeps } from './search/find-messages.ts';
 import type { SearchIndexDeps } from './search/search-index.ts';

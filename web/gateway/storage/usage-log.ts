@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { GroupCommit } from '../core/group-commit.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { GroupCommit } from '#shared/async/group-commit.ts';
 import { OwnershipLostError, type UsageRecord, type Vault } from '../core/vault-interface.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 

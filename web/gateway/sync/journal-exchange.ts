@@ -1,7 +1,7 @@
 import type { JournalContracts, JournalPosition, SequencedRecord } from '#shared/ports/journal-port.ts';
 import type { ContractResult } from '#shared/rpc/contract.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import type { Replica } from '../storage/open-vault.ts';
 import type { JournalConnection } from './journal-connection.ts';
 import { splitIntoBatches, type Outbox } from './outbox.ts';

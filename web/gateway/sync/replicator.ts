@@ -3,7 +3,7 @@ import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-port.ts';
 import { MIN_RESERVE_FREE_BYTES } from '#shared/sync/disk-space.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { SyncPort } from '../core/sync-port.ts';
 import { StorageFullError, VaultReadOnlyError } from '../core/vault-interface.ts';
 import type { Replica } from '../storage/open-vault.ts';

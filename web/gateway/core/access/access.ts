@@ -1,6 +1,6 @@
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { Devices } from '../devices/devices.ts';
 import { ApiKeys } from '../keys/api-keys.ts';
 import type { Runs } from '../runs/runs.ts';

@@ -1,5 +1,5 @@
 import type { Scope } from '#shared/rpc/scopes.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Access, AccessDeps } from './access.ts';
 
 /** Devices and keys, loaded on first use. */

@@ -1,13 +1,13 @@
 import { hasPolicy } from '#shared/approval-tool.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Config } from '../gateway-config.ts';
 import type { ExecRequests } from '../exec/exec-requests.ts';
 import { toApproval, toCommandApproval } from '../exec/exec-views.ts';
 import { getRecordSessionKey } from '../exec/exec-events.ts';
 import type { EventBus } from '../event-bus.ts';
-import { mergePatch } from '../merge-patch.ts';
+import { mergePatch } from '#shared/merge-patch.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { SyncPort } from '../sync-port.ts';
 import type { ToolContext, ToolQuestion } from '../tools/tool-registry.ts';

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Clock } from '../clock.ts';
-import { coalesce } from '../coalesce.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { coalesce } from '#shared/async/coalesce.ts';
 import type { SyncPort } from '../sync-port.ts';
 import type { RequestOrigin, Collection, Vault } from '../vault-interface.ts';
 

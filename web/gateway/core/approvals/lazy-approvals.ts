@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { ApprovalService, ApprovalServiceDeps } from './approval-service.ts';
 
 /** Delay after the start before questions left by an earlier host are handled, unless one is asked before. */

@@ -1,8 +1,8 @@
 import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channel-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { Vault } from '../vault-interface.ts';
 import { isChannelSession } from './channel-session.ts';

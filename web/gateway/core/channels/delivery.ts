@@ -1,5 +1,5 @@
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../vault-interface.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import type { Inbox } from './inbox.ts';

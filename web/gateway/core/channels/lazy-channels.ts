@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { RunningChannels, RunningChannelsDeps } from './running-channels.ts';
 import { STARTABLE_CHANNELS } from './channel-settings.ts';
 

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { type Fetch, FetchRefusedError } from '../fetch.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { parseJson } from '../providers/upstream-http.ts';
 import { readBodyText } from '../providers/upstream-body.ts';
-import { Watchdog, withTimeout } from '../providers/watchdog.ts';
+import { Watchdog, withTimeout } from '#shared/async/watchdog.ts';
 
 /** Maximum size of a response: a hundred messages have far less. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;

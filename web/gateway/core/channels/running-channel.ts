@@ -1,7 +1,7 @@
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type Clock, every } from '../clock.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
 import type { LogWriter } from '../log/log.ts';
-import { sleep } from '../providers/watchdog.ts';
+import { sleep } from '#shared/async/watchdog.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { SyncPort } from '../sync-port.ts';
@@ -9,7 +9,7 @@ import type { Vault } from '../vault-interface.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
-import { computeBackoff } from './backoff.ts';
+import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
 import { PlatformError } from './platform-request.ts';
 import { getAccessMode, createCodes, canWrite } from './senders.ts';

@@ -1,14 +1,14 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import { toCanonicalJson } from '../canonical-json.ts';
-import type { Clock } from '../clock.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Config } from '../gateway-config.ts';
 import { JobCoordinator } from '../cron/job-coordinator.ts';
 import type { Fetch } from '../fetch.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { Authorizations } from '../oauth/authorizations.ts';
-import { coalesce } from '../coalesce.ts';
+import { coalesce } from '#shared/async/coalesce.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { SyncPort } from '../sync-port.ts';

@@ -1,9 +1,9 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Config } from '../gateway-config.ts';
 import { normalizePairingCode, isEqualConstantTime, createPairingCode } from '../devices/pairing-code.ts';
-import { mergePatch, createPatch } from '../merge-patch.ts';
+import { mergePatch, createPatch } from '#shared/merge-patch.ts';
 import { RateLimit } from '../rate-limit.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { Vault } from '../vault-interface.ts';

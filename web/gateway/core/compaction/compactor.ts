@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { raceAbort } from '#shared/mutex.ts';
+import { raceAbort } from '#shared/async/mutex.ts';
 import { CompactionTrigger } from '../memory/compaction/compaction-trigger.ts';
 import type { ModelCaller, PendingPrompt, TooLongPrompt } from '../runs/run-types.ts';
 import type { Settings } from '../settings-schema.ts';

@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { ModelCaller, RunCompaction } from '../runs/run-types.ts';
 import type { StoredSummary, SummariserDeps } from './summariser.ts';
 

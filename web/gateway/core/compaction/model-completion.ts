@@ -1,6 +1,6 @@
 import type { UsagePurpose } from '#shared/rpc/methods/usage-contracts.ts';
 import type { Agent } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { SummaryModel, Complete } from '../memory/summary/summarise.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
 import type { ModelCaller, SelectedModel, Models } from '../runs/run-types.ts';

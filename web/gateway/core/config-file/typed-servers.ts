@@ -1,5 +1,5 @@
-import { toCanonicalJson } from '../canonical-json.ts';
-import { isObject, type Json } from '../merge-patch.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import { isObject, type Json } from '#shared/merge-patch.ts';
 
 interface ConfigVersions {
   /** Contents of the file. */

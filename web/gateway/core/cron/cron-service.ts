@@ -1,7 +1,7 @@
 import type { CronJobDefinition, CronRun } from '#shared/rpc/methods/cron-contracts.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Agents } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { createDreamingJobs } from '../dreamer/dreaming-jobs.ts';
 import { createDailySummaryJobs } from '../memory/summary/daily-summary-jobs.ts';
 import type { EventBus } from '../event-bus.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { SyncPort } from '../sync-port.ts';
 
 /** Time without a connection to the bridge after which a host acts on its own, since nobody knows what the others do. */

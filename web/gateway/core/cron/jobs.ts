@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronJob, CronJobDefinition, CronRun, Schedule, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
 import { hasVisibleText } from '#shared/display-name.ts';
 import type { Agents } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { sanitizeMessage } from '../runs/sanitize.ts';
 import type { Collection } from '../vault-interface.ts';
 import { type JobRuns, toJobRun } from './job-runs.ts';

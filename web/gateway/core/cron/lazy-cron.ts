@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { lazy } from '../lazy.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { CronService, CronServiceDeps } from './cron-service.ts';
 
 /** Delay before a failed load is retried. */

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronJobDefinition } from '#shared/rpc/methods/cron-contracts.ts';
 import { MAIN_AGENT_ID } from '../agents.ts';
-import { coalesce } from '../coalesce.ts';
+import { coalesce } from '#shared/async/coalesce.ts';
 import { toSessionKey, type JobRunRecord, type Vault } from '../vault-interface.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { type JobRuns, toRunId } from './job-runs.ts';

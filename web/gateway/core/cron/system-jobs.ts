@@ -1,5 +1,5 @@
 import type { CronJobDefinition } from '#shared/rpc/methods/cron-contracts.ts';
-import { toCanonicalJson } from '../canonical-json.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Collection } from '../vault-interface.ts';
 
 /** A job that belongs to the gateway itself. */

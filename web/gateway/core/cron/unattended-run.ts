@@ -1,6 +1,6 @@
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronRun } from '#shared/rpc/methods/cron-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Runs, SendRequest } from '../runs/runs.ts';
 
 /** Time limit for an unattended run. */

@@ -5,7 +5,7 @@ import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#sh
 import type { Level } from '#shared/rpc/scopes.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { AccessControl } from '../access/access-control.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Collection, Vault } from '../vault-interface.ts';
 import { normalizePairingCode, isEqualConstantTime, createPairingCode } from './pairing-code.ts';
 import { parsePairingResponse } from './pairing-response.ts';

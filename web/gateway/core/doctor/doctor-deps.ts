@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
 import type { Bridge } from '../bridge-interface.ts';
 import type { ChannelRegistry } from '../channels/channel-registry.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { LazyConfigFile } from '../config-file/lazy-config-file.ts';
 import type { Config } from '../gateway-config.ts';
 import type { Environment } from '../environment.ts';

@@ -1,6 +1,6 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
-import { withTimeout } from '../providers/watchdog.ts';
+import { withTimeout } from '#shared/async/watchdog.ts';
 import { bridgeChecks } from './bridge-checks.ts';
 import { channelChecks } from './channel-checks.ts';
 import { clusterChecks } from './cluster-checks.ts';

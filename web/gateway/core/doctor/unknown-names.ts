@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import { type Settings, settingsSchema as schema } from '../settings-schema.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { formatChart } from './charts.ts';
 import { paginateText } from './paginate-text.ts';
 import { formatDiagram } from './diagrams.ts';

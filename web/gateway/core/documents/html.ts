@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { TimeSlicer, SLICE_SIZE } from './time-slicer.ts';
+import { TimeSlicer, SLICE_SIZE } from '#shared/async/time-slicer.ts';
 import { paginateText } from './paginate-text.ts';
 import { type DecodedRequest, type DocumentText, createUnreadableError } from './document-reader.ts';
 import { HtmlWriter, NestingError } from './html-writer.ts';

@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { DocumentReader } from './document-reader.ts';
 
 const loadReader = lazy(() => import('./read-document.ts'));

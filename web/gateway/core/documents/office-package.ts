@@ -1,6 +1,6 @@
 import { configure, type FileEntry, Uint8ArrayReader, ZipReader } from '@zip.js/zip.js/index-native.js';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { createUnreadableError } from './document-reader.ts';
 import { createTreeBuilder, type XmlElement } from './xml-tree.ts';
 import { type XmlHandlers, XmlReader } from './xml-reader.ts';

@@ -1,6 +1,6 @@
 import { getDocument } from 'unpdf/pdfjs';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { yieldToEventLoop } from './time-slicer.ts';
+import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
 import { type DecodedRequest, type DocumentText, createUnreadableError } from './document-reader.ts';
 import { MAX_OCR_PAGES, type PageOcr } from './ocr.ts';
 import { parseNumberRanges, formatNumberRanges } from './number-ranges.ts';

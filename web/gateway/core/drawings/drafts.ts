@@ -1,10 +1,10 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { DRAWING_LIMITS } from '#shared/rpc/methods/drawing-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Caller } from '../dispatch.ts';
 import type { EventBus } from '../event-bus.ts';
-import { Throttle } from '../throttle.ts';
+import { Throttle } from '#shared/async/throttle.ts';
 
 type Draft = EventPayload<'drawing.draft'>;
 

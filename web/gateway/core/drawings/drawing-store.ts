@@ -4,7 +4,7 @@ import { LIMITS } from '#shared/canvas/shape-fields.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { DRAWING_LIMITS, type DrawingEntry } from '#shared/rpc/methods/drawing-contracts.ts';
 import { getClockTime } from '#shared/sync/version.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Caller } from '../dispatch.ts';
 import type { EventBus } from '../event-bus.ts';
 import type { DrawingChange, DrawingRecord, RemoteChange, RecordWrite, Vault } from '../vault-interface.ts';

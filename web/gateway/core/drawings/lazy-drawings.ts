@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Vault } from '../vault-interface.ts';
 import type { DrawingStore, DrawingStoreDeps } from './drawing-store.ts';
 

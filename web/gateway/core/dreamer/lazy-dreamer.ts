@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Dreamer, DreamerDeps } from './dreamer.ts';
 
 /** Dreaming, whose code is loaded on first use. */

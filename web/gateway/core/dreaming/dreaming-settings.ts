@@ -1,6 +1,6 @@
 import { findCronProblem } from '#shared/cron/cron-fields.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { isTimeZone } from '../local-time.ts';
+import { isTimeZone } from '#shared/local-time.ts';
 
 /** Destination of promotions: the long-term memory file, `DREAMS.md`, or both. */
 export const StorageMode = { INLINE: 'inline', SEPARATE: 'separate', BOTH: 'both' } as const;

@@ -1,4 +1,4 @@
-import { createLocalTime } from '../local-time.ts';
+import { createLocalTime } from '#shared/local-time.ts';
 import type { Workspace } from '../memory/workspace.ts';
 import { parseDialogPassages } from './dialog-passages.ts';
 import type { Pace } from './pace.ts';

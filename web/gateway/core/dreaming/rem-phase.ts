@@ -1,4 +1,4 @@
-import { createLocalTime } from '../local-time.ts';
+import { createLocalTime } from '#shared/local-time.ts';
 import type { Workspace } from '../memory/workspace.ts';
 import type { Pace } from './pace.ts';
 import { OWN_BEGIN, OWN_END } from './parse-passages.ts';

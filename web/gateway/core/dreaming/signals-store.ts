@@ -1,4 +1,4 @@
-import { createLocalTime } from '../local-time.ts';
+import { createLocalTime } from '#shared/local-time.ts';
 import type { Workspace } from '../memory/workspace.ts';
 import { splitBlocks, type BrokenLine, startOnNewLine, parseJsonLines } from './json-lines.ts';
 import { runExclusive } from './run-exclusive.ts';

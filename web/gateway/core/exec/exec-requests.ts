@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
 import { APPROVAL_TIMEOUT_MS, sortNewestFirst, DecisionQueue } from '../approvals/decision-queue.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import { type Clock, every } from '../clock.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
 import type { SyncPort } from '../sync-port.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';

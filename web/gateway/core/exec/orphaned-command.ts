@@ -1,6 +1,6 @@
 import { execPort } from '#shared/ports/exec-port.ts';
 import { type Bridge, createNeedsBridgeError } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { RequestOrigin, ExecRecord } from '../vault-interface.ts';
 
 /**

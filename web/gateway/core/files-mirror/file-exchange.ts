@@ -2,7 +2,7 @@ import { filesPort, MAX_FOLDER_BATCH, type FolderStep } from '#shared/ports/file
 import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { FileChange, Vault } from '../vault-interface.ts';
 import { toBytes, normalizeContent } from '../workspace/file-content.ts';
 import { detectMediaType } from '../workspace/media-type.ts';

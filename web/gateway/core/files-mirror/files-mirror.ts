@@ -1,10 +1,10 @@
 import { filesPort } from '#shared/ports/files-port.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MirrorState } from '#shared/rpc/methods/workspace-contracts.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { type Agents, getWorkspaceName } from '../agents.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import { type Clock, every } from '../clock.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { SyncPort } from '../sync-port.ts';

@@ -1,6 +1,6 @@
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
-import { toCanonicalJson } from '../canonical-json.ts';
-import type { Clock } from '../clock.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { parseDialogDate } from '../memory/layout.ts';
 import type { DialogSource } from '../memory/with-dialogs.ts';
 import type { Vault } from '../vault-interface.ts';

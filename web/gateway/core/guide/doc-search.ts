@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { Bm25, type SearchHit } from '../retrieval/bm25.ts';
 import type { Article } from './guide-page.ts';
 

@@ -3,7 +3,7 @@ import { events as pushed } from '#shared/rpc/events.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import type { ModelEvent, ModelMessage, ModelRequest } from '../providers/provider.ts';
 import { coreTools } from '../tools/core-tools.ts';
 import { cronTools } from '../tools/cron-tools.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { getDocumentKind, READER_TOOLS } from '../documents/document-kinds.ts';
 import { type ModelEvent, type ModelMessage, type ModelRequest, type Provider, type ToolSpec } from '../providers/provider.ts';
-import { sleep } from '../providers/watchdog.ts';
+import { sleep } from '#shared/async/watchdog.ts';
 import { MessageSearch } from '../retrieval/message-search.ts';
 import { answerQuestion, FOOTER, type GuideSources, HELP } from './guide-answer.ts';
 import { GUIDE } from './lazy-guide.ts';

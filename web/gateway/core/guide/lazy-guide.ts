@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { createListedModel, type Provider, ProviderError } from '../providers/provider.ts';
 import type { GuideOptions } from './guide.ts';
 

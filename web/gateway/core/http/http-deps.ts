@@ -3,7 +3,7 @@ import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SpeechParams, SpeechResult } from '#shared/ports/speech-port.ts';
 import type { Scope } from '#shared/rpc/scopes.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { ModelEvent, ModelMessage, ToolSpec, GenerationOptions } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { Collection, UsageRecord } from '../vault-interface.ts';

@@ -5,7 +5,7 @@ import { isMessagesApi, MESSAGES_REQUEST_ID_HEADER, ANTHROPIC_VERSION_HEADER } f
 import { isOllamaApi, createOllamaError } from '#shared/http/ollama-api.ts';
 import { REQUEST_ID_HEADER, toRequestId } from '#shared/http/request-id.ts';
 import { allowsScope } from '#shared/rpc/scopes.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { ChatDeps } from './chat-endpoint.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { HttpError, toHttpError } from './http-error.ts';

@@ -3,7 +3,7 @@ import { MESSAGES_PATH } from '#shared/http/messages-api.ts';
 import { RESPONSES_PATH } from '#shared/http/responses-socket.ts';
 import type { Area, Level } from '#shared/rpc/scopes.ts';
 import { MAIN_AGENT_ID } from '../agents.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { handleChatCompletions, type ChatDeps } from './chat-endpoint.ts';
 import type { Conversations } from './conversations/conversations.ts';
 import type { HttpDeps } from './http-deps.ts';

@@ -7,7 +7,7 @@ import { allowsScope, type Scope } from '#shared/rpc/scopes.ts';
 import { speechPort } from '#shared/ports/speech-port.ts';
 import type { Agent } from '../agents.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Log } from '../log/log.ts';
 import type { LazyAuthorizations } from '../oauth/lazy-authorizations.ts';
 import type { Providers } from '../providers/providers.ts';

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { IncognitoMessage } from '#shared/rpc/methods/incognito-contracts.ts';
 import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Agent } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Caller } from '../dispatch.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import { parseAttachments } from '../runs/attachments.ts';

@@ -1,4 +1,4 @@
-import { lazy, createNotLoadedError } from '../lazy.ts';
+import { lazy, createNotLoadedError } from '#shared/async/lazy.ts';
 import type { IncognitoService, IncognitoServiceDeps } from './incognito-service.ts';
 
 export interface LazyIncognito {

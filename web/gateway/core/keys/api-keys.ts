@@ -5,7 +5,7 @@ import type { KeyEntry, KeyLimits, KeyRecord } from '#shared/rpc/methods/key-con
 import { allowsScope, joinScopes, type Scope, splitScopes } from '#shared/rpc/scopes.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { AccessControl } from '../access/access-control.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { toKeySource } from '../trust/content-sources.ts';
 import { RateLimit } from '../rate-limit.ts';
 import type { Collection, Vault } from '../vault-interface.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { createLocalTime } from '../local-time.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { createLocalTime } from '#shared/local-time.ts';
 import type { UsageRecord, Vault } from '../vault-interface.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { LocalModel } from '#shared/ports/local-model.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { createBridgeRunner } from '../providers/bridge-model-runner.ts';
 import type { LocalRunner } from '../providers/local-runner.ts';
 import { type BrowserModels, noBrowserModels } from './browser-models.ts';

@@ -3,7 +3,7 @@ import { type ModelDownload, modelDownloadsPort } from '#shared/ports/model-down
 import { type LocalModel, type ModelBackend, modelBackend, type ModelSource } from '#shared/ports/local-model.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Config } from '../gateway-config.ts';
 import type { Fetch } from '../fetch.ts';
 import type { EventBus } from '../event-bus.ts';

@@ -1,8 +1,8 @@
 import { isAtLeast, LOG_LEVELS, type LogLevel } from '#shared/rpc/log-level.ts';
 import { logsPort } from '#shared/ports/system-port.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
-import { withTimeout } from '../providers/watchdog.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { withTimeout } from '#shared/async/watchdog.ts';
 import type { LogRecord, Vault } from '../vault-interface.ts';
 import type { Log } from './log.ts';
 

@@ -1,6 +1,6 @@
 import type { Bridge } from '../bridge-interface.ts';
 import type { EventBus } from '../event-bus.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import type { SyncPort } from '../sync-port.ts';
 import type { LogWriter } from './log.ts';
 

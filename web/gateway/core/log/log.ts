@@ -1,8 +1,8 @@
 import type { Redactor } from '#shared/redact.ts';
 import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
-import type { Clock } from '../clock.ts';
-import { GroupCommit } from '../group-commit.ts';
-import { lazy } from '../lazy.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { GroupCommit } from '#shared/async/group-commit.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { LogRecord, Vault } from '../vault-interface.ts';
 
 /** Maximum time in milliseconds that a line waits to be stored together with others. */

@@ -1,5 +1,5 @@
-import { type Clock, every } from '../clock.ts';
-import { lazy } from '../lazy.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { McpServersDeps, McpServers } from './mcp-servers.ts';
 
 /** Interval of checks for changed server settings. */

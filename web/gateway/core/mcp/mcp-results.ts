@@ -3,7 +3,7 @@ import { truncateMiddle } from '#shared/truncate-text.ts';
 import { getBase64ByteLength } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { toCanonicalJson } from '../canonical-json.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
 import { MAX_TEXT_CHARS, UNTRUSTED_NOTE } from '../tools/office-tools.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 

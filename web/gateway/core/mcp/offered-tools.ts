@@ -1,12 +1,12 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import type { ChangedTool } from '#shared/rpc/methods/mcp-contracts.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import { APPROVED_ELSEWHERE } from '../approvals/approved-elsewhere.ts';
-import { toCanonicalJson } from '../canonical-json.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
 import { toPrintable } from '#shared/printable.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Tool, ToolContext, ToolRegistry } from '../tools/tool-registry.ts';
 import { toSource } from '../trust/content-sources.ts';
 import type { McpToolRecord, Vault } from '../vault-interface.ts';

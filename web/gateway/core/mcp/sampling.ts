@@ -4,7 +4,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import { type Agents, MAIN_AGENT_ID } from '../agents.ts';
 import type { ApprovalService } from '../approvals/approval-service.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import type { Models } from '../runs/run-types.ts';
 import { generate, type ModelUsage } from '../runs/generate.ts';

@@ -5,7 +5,7 @@ import { toPrintable } from '#shared/printable.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { McpElicitation, McpElicitationResult } from '#shared/rpc/methods/mcp-contracts.ts';
 import { APPROVAL_TIMEOUT_MS } from '../approvals/decision-queue.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
 import type { Log } from '../log/log.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';

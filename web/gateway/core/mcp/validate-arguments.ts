@@ -1,7 +1,7 @@
 import { truncateText } from '#shared/truncate-text.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { ToolSpec } from '../providers/provider.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 
 /**
  * Throws `INVALID_PARAMS` if the server's schema clearly does not accept the arguments: a required property is missing, has another type,

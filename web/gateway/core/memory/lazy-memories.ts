@@ -1,6 +1,6 @@
 import type { EventBus } from '../event-bus.ts';
 import type { Vault } from '../vault-interface.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { AgentMemories, AgentMemoriesDeps } from './agent-memories.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { Settings } from '../settings-schema.ts';

@@ -1,6 +1,6 @@
 import type { Agents } from '../agents.ts';
 import { getWorkspaceName } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../vault-interface.ts';
 import { createVaultWorkspace } from '../workspace/vault-workspace.ts';
 import { LONG_TERM_FILE } from './layout.ts';

@@ -1,5 +1,5 @@
-import { Mutex } from '#shared/mutex.ts';
-import { TimeSlicer } from '../documents/time-slicer.ts';
+import { Mutex } from '#shared/async/mutex.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Memory } from './long-term-file.ts';
 import { computeAnalysisCost } from './search/analysis-cost.ts';
 import { type FoundPassage, MemorySearch } from './search/memory-search.ts';

@@ -1,6 +1,6 @@
 import { estimateTokens } from '#shared/estimate-tokens.ts';
-import { Mutex } from '#shared/mutex.ts';
-import type { Clock } from '../clock.ts';
+import { Mutex } from '#shared/async/mutex.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { applyCompaction, checkContext, type ContextCheckResult } from './compaction/check-context.ts';
 import { StructuredSummary } from './compaction/structured-summary.ts';
 import { remapResult } from './compaction/same-messages.ts';
@@ -10,7 +10,7 @@ import { DialogLog } from './dialog/dialog-log.ts';
 import { type FoundMemory, toFoundMemory } from './found-memory.ts';
 import { FileIndex } from './index/file-index.ts';
 import type { IndexStore } from './index/index-store.ts';
-import { createLocalTime } from '../local-time.ts';
+import { createLocalTime } from '#shared/local-time.ts';
 import { toNotesPath, isDate } from './layout.ts';
 import { LongTermFile, type Memory } from './long-term-file.ts';
 import { isCategory, MemoryCategory } from './long-term.ts';

@@ -1,6 +1,6 @@
 import { type Agents, getWorkspaceName } from '../agents.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
 import { toPlainText } from '../session-views.ts';
 import { getMessageSources } from '../trust/content-sources.ts';

@@ -4,7 +4,7 @@ import { type Agents, MAIN_AGENT_ID } from '../agents.ts';
 import type { Config } from '../gateway-config.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../event-bus.ts';
-import { checkNames, isObject, mergePatch } from '../merge-patch.ts';
+import { checkNames, isObject, mergePatch } from '#shared/merge-patch.ts';
 import { DEFAULT_INSTRUCTIONS } from '../runs/instructions.ts';
 import type { Runs } from '../runs/runs.ts';
 import { createSessionChangedEvent } from '../session-views.ts';

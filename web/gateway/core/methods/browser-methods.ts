@@ -6,7 +6,7 @@ import type { Bridge } from '../bridge-interface.ts';
 import { type BrowserApprovalDeps, openWithApproval } from '../browser-approval.ts';
 import { type BrowserConfig, getBrowserAccess } from '../browser-access.ts';
 import type { Caller, Handlers } from '../dispatch.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 
 export interface BrowserMethodsDeps extends BrowserApprovalDeps {
   bridge: Bridge;

@@ -6,7 +6,7 @@ import type { LazyChannels } from '../channels/lazy-channels.ts';
 import { isStartable } from '../channels/channel-settings.ts';
 import type { Config } from '../gateway-config.ts';
 import type { Handlers } from '../dispatch.ts';
-import { mergePatch, createPatch } from '../merge-patch.ts';
+import { mergePatch, createPatch } from '#shared/merge-patch.ts';
 import type { LazyAuthorizations } from '../oauth/lazy-authorizations.ts';
 
 export interface ChannelMethodsDeps {

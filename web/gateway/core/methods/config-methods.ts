@@ -4,7 +4,7 @@ import type { LazyConfigFile } from '../config-file/lazy-config-file.ts';
 import { requirePerson } from '../approvals/person.ts';
 import type { Config } from '../gateway-config.ts';
 import { checkChange, hideUnknownSecrets, readSetting } from '../known-settings.ts';
-import { parsePath } from '../merge-patch.ts';
+import { parsePath } from '#shared/merge-patch.ts';
 import type { Caller, Handlers } from '../dispatch.ts';
 import type { SecretReferences } from '../secrets/secret-references.ts';
 import { redactSettings } from '../redact-settings.ts';

@@ -2,11 +2,11 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { DREAM_PHASES, type dreamingContracts } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { Agents } from '../agents.ts';
 import { requirePerson } from '../approvals/person.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { CronService } from '../cron/cron-service.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Dreamer } from '../dreamer/dreamer.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 

@@ -1,6 +1,6 @@
 import type { logContracts } from '#shared/rpc/methods/log-contracts.ts';
 import type { Handlers } from '../dispatch.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { LogTailDeps } from '../log/log-tail.ts';
 
 export interface LogMethodsDeps extends LogTailDeps {

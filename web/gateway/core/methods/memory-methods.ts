@@ -4,7 +4,7 @@ import { type Agents, getWorkspaceName } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import { getAgentModels, type CompletionDeps } from '../compaction/model-completion.ts';
 import type { Handlers } from '../dispatch.ts';
-import { createLocalTime } from '../local-time.ts';
+import { createLocalTime } from '#shared/local-time.ts';
 import { labelMemory } from '../memory/label-memory.ts';
 import type { LazyMemories } from '../memory/lazy-memories.ts';
 import { toMemoryPage } from '../memory/memory-page.ts';

@@ -1,6 +1,6 @@
 import type { modelContracts } from '#shared/rpc/methods/model-contracts.ts';
 import { requirePerson } from '../approvals/person.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { LocalModelDownloads } from '../local-models/local-model-downloads.ts';
 import { listProviderKinds } from '../providers/provider-kinds.ts';

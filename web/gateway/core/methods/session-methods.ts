@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import type { RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
 import { type Agents, MAIN_AGENT_ID } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { compactSession, type CompactSessionDeps } from '../compaction/compact-session.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../event-bus.ts';

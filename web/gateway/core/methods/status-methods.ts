@@ -1,7 +1,7 @@
 import type { statusContracts } from '#shared/rpc/methods/status-contracts.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { DoctorDeps } from '../doctor/doctor-deps.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Presence } from '../status/presence.ts';
 
 export interface StatusMethodsDeps extends DoctorDeps {

@@ -1,6 +1,6 @@
 import type { toolContracts } from '#shared/rpc/methods/tool-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Picture, SentFile, ToolRegistry } from '../tools/tool-registry.ts';
 import { TOOL_SEARCH } from '../tools/routed-call.ts';

@@ -1,6 +1,6 @@
 import type { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
 import type { Handlers } from '../dispatch.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import type { Wikis } from '../wiki/wikis.ts';
 

@@ -5,7 +5,7 @@ import { toPrintable } from '#shared/printable.ts';
 import { oauthPort } from '#shared/ports/oauth-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 /** Time for a person to complete the other service's pages. */
 export const AUTHORIZATION_TIMEOUT_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Authorizations, AuthorizationsDeps } from './authorizations.ts';
 
 /** Pending authorizations, loaded on first use. */

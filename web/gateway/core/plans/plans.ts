@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
-import { Mutex } from '#shared/mutex.ts';
-import type { Clock } from '../clock.ts';
+import { Mutex } from '#shared/async/mutex.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
 import type { RunRequest } from '../runs/run-types.ts';
 import { toSessionKey, type Vault, VaultReadOnlyError } from '../vault-interface.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toNamedEvents, collectOutcome, createFakeServer, createStreamResponse } from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { Anthropic } from './anthropic.ts';
 import { ANSWER_TOOL } from './anthropic-options.ts';
 import type { ModelRequest } from './provider.ts';

@@ -10,7 +10,7 @@ import {
   type StreamOptions,
 } from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { Anthropic } from './anthropic.ts';
 import { type ModelRequest, ProviderError } from './provider.ts';
 

@@ -9,7 +9,7 @@ import { isMessageEnd, toMessagesError, MessagesForwarding, type MessagesProvide
 import { findModel } from './model-table.ts';
 import { type ListedModel, createListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 
 const API_VERSION = '2023-06-01';
 /** Default for the required `max_tokens`: the smallest limit of current models. */

@@ -3,7 +3,7 @@ import { createInterruptedError } from './chunk.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { readBodyItems } from './upstream-body.ts';
 import { parseJson, type UpstreamHttp } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 
 /** Time to wait for a trailer after the finish reason, for servers that leave the connection open. */
 export const TRAILER_MS = 2_000;

@@ -1,5 +1,5 @@
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { ProviderError } from './provider.ts';
 
 /** The request was not sent: the provider's server has failed too often and is paused. */

@@ -1,7 +1,7 @@
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
 import { getTokenFamily } from '#shared/tokens/token-family.ts';
 import type { MessagePart, Usage } from '#shared/rpc/record-schemas.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { ModelMessage } from './provider.ts';
 
 /** Cost of an average image with common vision models. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { collectOutcome, createFakeServer, createStreamResponse, toUnnamedEvents } from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { Google } from './google.ts';
 import type { ModelRequest } from './provider.ts';
 

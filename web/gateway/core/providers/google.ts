@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { assembleEvents } from './assembler.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import { GoogleAssembler } from './google-assembler.ts';
@@ -10,7 +10,7 @@ import { type ListedModel, createListedModel, type ModelEvent, type ModelMessage
 import type { DrawingProvider } from './relaying-provider.ts';
 import { retry } from './retry.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 
 const MAX_PAGES = 10;
 /** Models that support `generateContent` but not chat. */

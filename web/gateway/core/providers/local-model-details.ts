@@ -2,7 +2,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { parseModelList } from './read-models.ts';
 import { type ListedModel, createListedModel } from './provider.ts';
 import type { UpstreamHttp } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 
 /** Maximum number of Ollama models to query; others are listed without details. */
 const MAX_QUERIED_MODELS = 60;

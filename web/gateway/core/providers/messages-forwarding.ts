@@ -1,7 +1,7 @@
 import { ANTHROPIC_BETA_HEADER, ANTHROPIC_VERSION_HEADER } from '#shared/http/messages-api.ts';
 import type { SpliceEnd } from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
 import { toStatusError } from './upstream-errors.ts';
 import type { ForwardedResponse, SpliceTarget } from './forwarding-provider.ts';

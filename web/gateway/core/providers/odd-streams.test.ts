@@ -11,7 +11,7 @@ import {
   toUnnamedEvents,
 } from '../../../../tests/support/fake-provider-server.ts';
 import { SseScanner } from '#shared/http/sse.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { Anthropic } from './anthropic.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import type { ModelEvent, ModelRequest, Provider } from './provider.ts';

@@ -5,7 +5,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import { collectEvents, type ProviderOutcome } from '../../../../tests/support/fake-provider-server.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/test-upstream.ts';
 import { createFetch } from '../../ports/create-fetch.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '#shared/async/clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';

@@ -16,7 +16,7 @@ import type { DrawingProvider, RelayedResponse, RelayingProvider } from './relay
 import { toCachedRoute } from './cached-route.ts';
 import { readChunks } from './upstream-body.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 
 /** Whether a refusal names a field. `user` is also a role. */
 const mentionsField = (refusal: string, field: string): boolean =>

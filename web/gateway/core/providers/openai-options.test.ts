@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
 import { collectOutcome, createFakeServer, createStreamResponse, toUnnamedEvents } from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import type { ModelRequest } from './provider.ts';
 

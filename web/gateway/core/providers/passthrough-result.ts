@@ -8,7 +8,7 @@ import { readStreamFault } from './upstream-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readBodyItems } from './upstream-body.ts';
 import type { PassthroughOptions, UpstreamHttp } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 
 interface ForwardedRequest {
   signal: AbortSignal;

@@ -8,7 +8,7 @@ import {
   createStreamResponse,
   toUnnamedEvents,
 } from '../../../../tests/support/fake-provider-server.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { getProviderKind } from './provider-kinds.ts';
 import { createProvider } from './provider-factory.ts';
 import type { ModelMessage, ModelRequest } from './provider.ts';

@@ -1,9 +1,9 @@
 import { toClause } from '#shared/clause.ts';
 import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../fetch.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { ForwardedResponse, ForwardingProvider } from './forwarding-provider.ts';
 import type { MessagesProvider } from './messages-forwarding.ts';
@@ -13,7 +13,7 @@ import { getProviderKind } from './provider-kinds.ts';
 import type { LocalRunner, RunnableModel } from './local-runner.ts';
 import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, type Provider, ProviderError } from './provider.ts';
 import type { DrawingProvider, RelayedResponse, RelayingProvider } from './relaying-provider.ts';
-import { abortable } from './watchdog.ts';
+import { abortable } from '#shared/async/watchdog.ts';
 
 /** A provider's configuration, with its secret resolved. */
 export interface ProviderConfig {

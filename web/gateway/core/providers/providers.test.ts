@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { startUpstream } from '../../../../tests/test-upstream.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { GuideProvider } from '../guide/guide.ts';
 import { LOCAL_SERVERS } from './server-discovery.ts';

@@ -1,9 +1,9 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/record-schemas.ts';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../fetch.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { discoverServers, type DiscoveredServer, LOCAL_SERVERS, type LocalServer } from './server-discovery.ts';
 import { getBaseUrl, isLocalKind, isPrivateServer, detectVendor } from './provider-kinds.ts';
@@ -11,7 +11,7 @@ import { createLocalProvider, toConfigKey, createProvider, LOCAL_KINDS, type Loc
 import type { LocalRunner, RunnableModel } from './local-runner.ts';
 import { toModelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, createListedModel, type Provider, ProviderError } from './provider.ts';
-import { withTimeout } from './watchdog.ts';
+import { withTimeout } from '#shared/async/watchdog.ts';
 
 /** The built-in model, which is always available. */
 export const GUIDE_MODEL = 'guide/guide';

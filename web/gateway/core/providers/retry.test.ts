@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { isTransientStatus, getRetryAfter } from './upstream-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { retry, retryStream } from './retry.ts';

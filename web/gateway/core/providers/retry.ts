@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
-import { sleep } from './watchdog.ts';
+import { sleep } from '#shared/async/watchdog.ts';
 
 /** Maximum waits before the second and the third attempt, in milliseconds; the actual wait is random within that. */
 const MAX_BACKOFFS_MS = [600, 1800];

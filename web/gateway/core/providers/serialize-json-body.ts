@@ -1,4 +1,4 @@
-import { TimeSlicer, SLICE_SIZE } from '../documents/time-slicer.ts';
+import { TimeSlicer, SLICE_SIZE } from '#shared/async/time-slicer.ts';
 import type { FetchInit } from '../fetch.ts';
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { parseModelList } from './read-models.ts';
-import { withTimeout } from './watchdog.ts';
+import { withTimeout } from '#shared/async/watchdog.ts';
 
 /** A local model server with its usual port. */
 export interface LocalServer {

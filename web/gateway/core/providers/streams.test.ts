@@ -7,7 +7,7 @@ import { ExchangeReset } from '#shared/link/stream-http.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '#shared/async/clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
 import { createHttpHandler } from '../http/http-handler.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';

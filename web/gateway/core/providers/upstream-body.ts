@@ -1,5 +1,5 @@
 import { isDone, MAX_SSE_EVENT_BYTES, type SseEvent, SseScanner } from '#shared/http/sse.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog } from '#shared/async/watchdog.ts';
 import { createIdleError } from './chunk.ts';
 import { isHtmlPage } from './upstream-errors.ts';
 import { ProviderError } from './provider.ts';

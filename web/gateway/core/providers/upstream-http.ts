@@ -5,7 +5,7 @@ import type { BodyEdit, ForwardRequest } from '#shared/link/splice.ts';
 import { redactTruncatedSecret } from '#shared/redact.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import {
   BridgeUnavailableError,
   type Fetch,
@@ -20,7 +20,7 @@ import { createInterruptedError, createOverloadError, createTooLargeError, creat
 import { toStatusError } from './upstream-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readBodyText } from './upstream-body.ts';
-import { abortable, Watchdog } from './watchdog.ts';
+import { abortable, Watchdog } from '#shared/async/watchdog.ts';
 
 /** Options common to all HTTP providers. */
 export interface UpstreamOptions {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { collectOutcome, createFakeServer, createStreamResponse } from '../../../../tests/support/fake-provider-server.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { Anthropic } from './anthropic.ts';
 import { Google } from './google.ts';
 import type { ModelEvent, ModelRequest, Provider } from './provider.ts';

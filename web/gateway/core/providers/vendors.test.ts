@@ -8,7 +8,7 @@ import {
   toUnnamedEvents,
 } from '../../../../tests/support/fake-provider-server.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
 import { getProviderKind, listProviderKinds } from './provider-kinds.ts';
 import { toModelEntry, withCost } from './model-entry.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 /** Short-lived cache of answers by question; the oldest are evicted. */
 export class AnswerCache<T> {

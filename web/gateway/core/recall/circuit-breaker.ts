@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 /** Number of consecutive time-outs after which recall pauses, and length of the pause in milliseconds. */
 const MAX_TIMEOUTS = 3;

@@ -1,5 +1,5 @@
 import { isChannel } from '../approvals/person.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { RunRecall } from '../runs/run-types.ts';
 import type { ReplyRecallDeps } from './reply-recall.ts';
 import { getRecallState } from './recall-state.ts';

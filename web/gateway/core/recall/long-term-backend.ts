@@ -1,5 +1,5 @@
 import { LongTermSearch } from '../memory/long-term-search.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Memory } from '../memory/long-term-file.ts';
 import type { RecallSearch } from './recaller.ts';
 import type { RecallHit, RecalledMemory } from './recall-result.ts';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '#shared/async/clock.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { ActiveRecallConfig, type ActiveRecallConfigFields } from './recall-config.ts';

@@ -1,5 +1,5 @@
-import { toCanonicalJson } from '../canonical-json.ts';
-import type { Clock } from '../clock.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Log } from '../log/log.ts';
 import type { LazyMemories } from '../memory/lazy-memories.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';

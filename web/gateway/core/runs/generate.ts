@@ -1,7 +1,7 @@
 import { toClause } from '#shared/clause.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { countUsage, estimateUsage } from '../providers/estimate-usage.ts';
 import {
   type ProviderState,

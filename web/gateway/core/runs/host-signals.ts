@@ -1,7 +1,7 @@
 import { chatEvents } from '#shared/rpc/chat-events.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
 import type { SyncPort } from '../sync-port.ts';
 import { toSessionKey, type Vault } from '../vault-interface.ts';

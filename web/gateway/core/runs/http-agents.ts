@@ -15,7 +15,7 @@ import { getAttachmentSources, toSource } from '../trust/content-sources.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Runs } from './runs.ts';
 
 type HttpAgentsDeps = RunsDeps & { agents: { list(): Agent[] }; runs: Runs; labels: ContentLabels };

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { MessageRecord, RunRecord, Vault } from '../vault-interface.ts';
 import { StepMessages } from './step-messages.ts';
 

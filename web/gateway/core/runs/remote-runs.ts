@@ -1,7 +1,7 @@
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
-import { coalesce } from '../coalesce.ts';
+import { coalesce } from '#shared/async/coalesce.ts';
 import { createSessionChangedEvent } from '../session-views.ts';
 import type { SyncPort } from '../sync-port.ts';
 import { type RunRecord, type Vault, VaultReadOnlyError } from '../vault-interface.ts';

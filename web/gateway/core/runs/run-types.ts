@@ -4,7 +4,7 @@ import type { Scope } from '#shared/rpc/scopes.ts';
 import type { RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { PromptHistory } from '../compaction/prompt-history.ts';
 import type { EventBus } from '../event-bus.ts';
 import type { Provider, ToolSpec, GenerationOptions } from '../providers/provider.ts';

@@ -6,7 +6,7 @@ import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
 import { estimateUsage } from '../providers/estimate-usage.ts';
-import { createNotLoadedError } from '../lazy.ts';
+import { createNotLoadedError } from '#shared/async/lazy.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import type { Picture, SentFile } from '../tools/tool-registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';

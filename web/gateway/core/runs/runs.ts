@@ -6,7 +6,7 @@ import { type MessageRecord, type SessionRecord, toSessionKey } from '../vault-i
 import { getFirstText, createSession } from '../session-views.ts';
 import { parseAttachments } from './attachments.ts';
 import type { RunResult, RunPosition, RunRequest, RunsDeps } from './run-types.ts';
-import { KeyedQueue } from './keyed-queue.ts';
+import { KeyedQueue } from '#shared/async/keyed-queue.ts';
 import { resolveIdempotentSend, toSender } from './idempotent-send.ts';
 import { Run } from './run.ts';
 import { sanitizeMessage } from './sanitize.ts';

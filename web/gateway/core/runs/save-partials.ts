@@ -1,4 +1,4 @@
-import { type Clock, every } from '../clock.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
 
 const SAVE_INTERVAL_MS = 1000;
 /** Text up to this length is shared with every save. */

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { createCallId } from '../providers/call-args.ts';
-import { abortable } from '../providers/watchdog.ts';
+import { abortable } from '#shared/async/watchdog.ts';
 import type { Picture } from '../tools/tool-registry.ts';
 import { routeCall } from '../tools/route-call.ts';
 import type { RoutedCall } from '../tools/routed-call.ts';

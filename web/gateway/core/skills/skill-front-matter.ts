@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 
 /** Maximum length of front matter, in characters. */
 const MAX_CHARS = 16 * 1024;

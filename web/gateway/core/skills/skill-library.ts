@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SkillEntry } from '#shared/rpc/methods/skill-contracts.ts';
 import { type Agent, getWorkspaceName } from '../agents.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import type { AgentNote } from '../runs/run-types.ts';
 import type { RunTaint } from '../trust/run-taint.ts';

@@ -1,5 +1,5 @@
 import { isPerson } from '../approvals/person.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { CompletedRun, RunTitles } from '../runs/run-types.ts';
 import type { Settings } from '../settings-schema.ts';
 import type { TitlesDeps } from './titles.ts';

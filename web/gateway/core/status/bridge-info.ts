@@ -2,9 +2,9 @@ import { systemPort } from '#shared/ports/system-port.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { ContractResult } from '#shared/rpc/contract.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Environment } from '../environment.ts';
-import { withTimeout } from '../providers/watchdog.ts';
+import { withTimeout } from '#shared/async/watchdog.ts';
 import { isNewerVersion } from './compare-versions.ts';
 
 /** Time-out for querying Python, which takes a moment on a sleeping machine. */

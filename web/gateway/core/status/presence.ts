@@ -2,7 +2,7 @@ import type { AttachedHost } from '#shared/ports/journal-port.ts';
 import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
 import type { ProviderEntry } from '#shared/rpc/record-schemas.ts';
 import type { Bridge } from '../bridge-interface.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { SyncPort } from '../sync-port.ts';
 
 /** Milliseconds without a request after which a client is idle. */

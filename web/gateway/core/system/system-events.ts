@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type Agents, MAIN_AGENT_ID } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { QueuedNotices } from '../runs/run-types.ts';
 import type { Runs } from '../runs/runs.ts';

@@ -1,7 +1,7 @@
 import type { BytePairEncodingConfig, RawBytePairRanks } from 'gpt-tokenizer/BytePairEncodingCore';
 import type { TokenFamily } from '#shared/tokens/token-family.ts';
-import { yieldToEventLoop } from '../documents/time-slicer.ts';
-import { lazy } from '../lazy.ts';
+import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
+import { lazy } from '#shared/async/lazy.ts';
 
 /** Counts the tokens of a text. Special-token markers count as plain text. */
 type TokenCounter = (text: string) => number;

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../documents/time-slicer.ts';
+import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
 
 /** Milliseconds between yields to other tasks: on a busy machine, the same count takes ten times as long. */
 const MAX_SLICE_MS = 8;

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { isSearchable } from '../retrieval/message-search.ts';
 import { toPlainText } from '../session-views.ts';
 import { searchDocs } from '../guide/doc-search.ts';

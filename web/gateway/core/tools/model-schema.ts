@@ -1,4 +1,4 @@
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 
 type Schema = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { parseJson } from '#shared/parse-json.ts';
 import type { ToolCall } from '#shared/rpc/record-schemas.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import { type RoutedCall, TOOL_CALL, toOriginalCall } from './routed-call.ts';
 
 /** Resolves a call of `tool_call` to one of the tool that it names. `unread`: why that is invalid. */

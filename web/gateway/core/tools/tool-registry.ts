@@ -7,7 +7,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import type { ToolOffer } from './tool-offer.ts';
 import { type RoutedCall, TOOL_SEARCH } from './routed-call.ts';

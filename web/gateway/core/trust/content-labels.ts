@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import type { Vault } from '../vault-interface.ts';
 import { mergeSources } from './content-sources.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createTestGateway } from '../../../../tests/support/test-gateway.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { ContentLabels } from './content-labels.ts';
 import { TaintedReplies } from './tainted-replies.ts';
 

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 import { toCamelCase } from '../memory/camel-case.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import { Claim, Evidence, parseFields } from './claim.ts';
 
 /** Events in the history of a claim. */

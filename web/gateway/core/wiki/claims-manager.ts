@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import type { Workspace } from '../memory/workspace.ts';
 import { Claim, claimChanges, ClaimStatus, Evidence, type EvidenceInput, parseFields } from './claim.ts';
 import { type ClaimChange, ClaimEvent, type ClaimFile, formatChange, type LineProblem, parseClaimFile } from './claim-lines.ts';

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 import type { Claim } from './claim.ts';
 import { type ClaimChange, ClaimEvent, forEachJsonLine, toFileChange, toFileClaim, type LineProblem, parseChange } from './claim-lines.ts';
 import { toFolderPath } from './page-path.ts';

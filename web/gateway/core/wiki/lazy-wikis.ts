@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { Tool } from '../tools/tool-registry.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import type { Wikis, WikisDeps } from './wikis.ts';

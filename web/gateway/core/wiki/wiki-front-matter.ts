@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '#shared/merge-patch.ts';
 
 /** Front matter of a page. `created`, `updated`: as written; Perch writes `2026-11-22T09:30:00` in UTC, a format that Obsidian accepts. */
 export interface PageFrontMatter {

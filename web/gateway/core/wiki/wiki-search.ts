@@ -1,4 +1,4 @@
-import { TimeSlicer } from '../documents/time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { Bm25 } from '../retrieval/bm25.ts';
 import { parseQuery } from '../retrieval/search-query.ts';
 import { createSnippet } from '../retrieval/snippet.ts';

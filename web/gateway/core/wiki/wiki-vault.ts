@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Workspace } from '../memory/workspace.ts';
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { type ClaimsOptions, ClaimsManager } from './claims-manager.ts';
 import { WikiConfig, type WikiConfigInput } from './wiki-config.ts';
 import { joinFrontMatter } from './wiki-front-matter.ts';

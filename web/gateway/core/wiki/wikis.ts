@@ -1,7 +1,7 @@
 import { type Agents, getWorkspaceName } from '../agents.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../event-bus.ts';
-import { Throttle } from '../throttle.ts';
+import { Throttle } from '#shared/async/throttle.ts';
 import type { Vault } from '../vault-interface.ts';
 import { type ListedWorkspace, createListedWorkspace } from '../workspace/listed-workspace.ts';
 import { createSubWorkspace } from '../workspace/sub-workspace.ts';

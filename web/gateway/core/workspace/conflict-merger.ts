@@ -1,4 +1,4 @@
-import { lazy } from '../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { SyncPort } from '../sync-port.ts';
 import type { Vault } from '../vault-interface.ts';
 import type { MergeCopyDeps } from './merge-copy.ts';

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { FileEntry, FileVersion } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { toMemoryId } from '../memory/index/index-entry.ts';
 import { LONG_TERM_FILE } from '../memory/layout.ts';
 import { parseMemories } from '../memory/long-term.ts';

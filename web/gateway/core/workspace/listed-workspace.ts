@@ -1,4 +1,4 @@
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 
 /** Number of pending changes from which the whole list is read again. */

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type FileRecord, WORKSPACE_LIMITS, workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Workspace } from '../memory/workspace.ts';
 import type { Vault } from '../vault-interface.ts';
 import { toBytes, normalizeContent } from './file-content.ts';

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type FileEntry, type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../vault-interface.ts';
 import { toBytes, normalizeContent } from './file-content.ts';
 import { detectMediaType } from './media-type.ts';

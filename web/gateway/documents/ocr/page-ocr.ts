@@ -1,5 +1,5 @@
 import type { PageOcr } from '../../core/documents/ocr.ts';
-import { lazy } from '../../core/lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import { NoFilterFactory, WorkerCanvasFactory } from './worker-canvas.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import type { TestMachine } from '../../../../bridge/sync/tests/test-machine.ts';
 import { KEY } from '../../../../bridge/journal/fixture.ts';
 import { waitFor } from '../../../../tests/support/test-gateway.ts';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '#shared/async/clock.ts';
 import { importVaultKey } from '../../storage/secret-sealing.ts';
 import { openVault, type IndexedDbVault } from '../../storage/open-vault.ts';
 import type { JournalConnection } from '../../sync/journal-connection.ts';

@@ -1,4 +1,4 @@
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import { removeFromStore, putInStore } from '../store-requests.ts';
 import type { LocalRow, SegmentRow, StoredMessage } from '../vault-schema.ts';
 import type { Transactions } from '../transactions.ts';

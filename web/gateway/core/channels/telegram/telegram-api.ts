@@ -1,7 +1,7 @@
 import { redactSecret } from '#shared/redact.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { formatClockTime } from '../clock-time.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../../fetch.ts';
 import { requestPlatform, type PlatformResponse, PlatformError, type PlatformRequest } from '../platform-request.ts';
 

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../../clock.ts';
-import { computeBackoff } from '../backoff.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { computeBackoff } from '#shared/async/backoff.ts';
 import type { ChannelAdapter, PollResult, PollContext, SendContext } from '../channel-adapter.ts';
 import { PlatformError } from '../platform-request.ts';
 import type { XSettings } from '../channel-settings.ts';

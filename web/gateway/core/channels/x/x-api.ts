@@ -1,6 +1,6 @@
 import { redactSecret } from '#shared/redact.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../../fetch.ts';
 import { formatClockTime } from '../clock-time.ts';
 import { requestPlatform, type PlatformResponse, PlatformError } from '../platform-request.ts';

@@ -1,10 +1,10 @@
 import { toBase64url } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../../fetch.ts';
 import type { Authorizations } from '../../oauth/authorizations.ts';
-import { abortable } from '../../providers/watchdog.ts';
+import { abortable } from '#shared/async/watchdog.ts';
 import type { Vault } from '../../vault-interface.ts';
 import { requestPlatform, PlatformError } from '../platform-request.ts';
 import { API_BASES, getApiBase, type XSettings } from '../channel-settings.ts';

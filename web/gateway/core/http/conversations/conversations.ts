@@ -1,5 +1,5 @@
 import { createListSchema, z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { ProviderState } from '../../providers/provider.ts';
 import type { Collection } from '../../vault-interface.ts';
 import { readJson } from '../request-body.ts';

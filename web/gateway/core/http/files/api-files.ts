@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Collection } from '../../vault-interface.ts';
 import { badRequest, HttpError } from '../http-error.ts';
 import { createTimedId, isVisibleTo } from '../ids.ts';

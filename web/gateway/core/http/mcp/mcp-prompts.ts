@@ -3,7 +3,7 @@ import { parsePrompt, parsePromptName, PROMPTS_FOLDER } from '#shared/prompts/pr
 import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 import { fillPrompt, findUserVariables, hasAppVariable } from '#shared/prompts/prompt-variables.ts';
 import { type Agent, MAIN_AGENT_ID } from '../../agents.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Skill, SkillLibrary } from '../../skills/skill-library.ts';
 import { formatInvokedSkill } from '../../skills/skills-note.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';

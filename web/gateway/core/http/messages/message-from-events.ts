@@ -1,5 +1,5 @@
 import type { Usage } from '#shared/rpc/record-schemas.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
 import type { ModelEvent, ModelMessage } from '../../providers/provider.ts';
 import { MessageBuilder, type MessageHead, MessageWriter, PING_EVENT } from './message-writer.ts';

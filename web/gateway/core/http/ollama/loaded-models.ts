@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 
 const MINUTE = 60_000;
 /** How long Ollama keeps a model in memory after its last use. */

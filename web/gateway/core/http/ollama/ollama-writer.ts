@@ -1,6 +1,6 @@
 import { createOllamaError } from '#shared/http/ollama-api.ts';
 import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
 import type { ModelEvent, ModelMessage } from '../../providers/provider.ts';
 import type { HttpError } from '../http-error.ts';

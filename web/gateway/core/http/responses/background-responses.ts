@@ -1,4 +1,4 @@
-import { type Clock, every } from '../../clock.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
 import { badRequest, HttpError } from '../http-error.ts';
 import type { ResponseBuilder } from './response-builder.ts';
 import type { ResponseStore } from './response-store.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Collection } from '../../vault-interface.ts';
 import { createTimedId, isVisibleTo } from '../ids.ts';
 import type { ResponseRecord } from './response-record.ts';

@@ -6,7 +6,7 @@ import type { Link } from '#shared/link/link.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { CLOSE_CODES, hasTooManyTokens } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import { badRequest, HttpError } from '../http-error.ts';
 import { parseParams } from '../parse-params.ts';
 import { LocalResponses, type SocketTurn } from './local-responses.ts';

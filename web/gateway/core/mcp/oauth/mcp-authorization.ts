@@ -12,7 +12,7 @@ import { truncateMiddle } from '#shared/truncate-text.ts';
 import { toPrintable } from '#shared/printable.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../../fetch.ts';
 import type { Authorizations } from '../../oauth/authorizations.ts';
 import type { Vault } from '../../vault-interface.ts';

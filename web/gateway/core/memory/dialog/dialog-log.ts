@@ -1,4 +1,4 @@
-import { Mutex } from '#shared/mutex.ts';
+import { Mutex } from '#shared/async/mutex.ts';
 import type { FileIndex } from '../index/file-index.ts';
 import { formatDate, toDialogPath } from '../layout.ts';
 import type { MemoryMessage } from '../memory-message.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from '#shared/sha256.ts';
-import { Mutex } from '#shared/mutex.ts';
-import { TimeSlicer } from '../../documents/time-slicer.ts';
+import { Mutex } from '#shared/async/mutex.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { NOTES_FOLDER, DIALOG_FOLDER } from '../layout.ts';
 import { computeAnalysisCost } from '../search/analysis-cost.ts';
 import { type FoundPassage, MemorySearch, type MemorySearchOptions } from '../search/memory-search.ts';

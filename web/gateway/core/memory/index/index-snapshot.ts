@@ -1,4 +1,4 @@
-import type { TimeSlicer } from '../../documents/time-slicer.ts';
+import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { Columns } from '../columns/columns.ts';
 import { getAnalysisVersion } from '../search/analysis.ts';
 import { MemorySearch } from '../search/memory-search.ts';

@@ -1,4 +1,4 @@
-import type { TimeSlicer } from '../../documents/time-slicer.ts';
+import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Columns } from '../columns/columns.ts';
 import { type StringColumn, StringWriter } from '../columns/string-column.ts';
 import { MemoryCategory } from '../long-term.ts';

@@ -1,4 +1,4 @@
-import { TimeSlicer } from '../../documents/time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { IndexStore } from './index-store.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { TimeSlicer } from '../../documents/time-slicer.ts';
+import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Columns } from '../columns/columns.ts';
 import { findTimeRanges } from '../text/time-words.ts';
 import { type Concept, extractConcepts } from './concepts.ts';

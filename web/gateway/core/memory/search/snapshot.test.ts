@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { TimeSlicer } from '../../documents/time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { Columns } from '../columns/columns.ts';
 import { computeContentId } from '../content-id.ts';
 import { LANGUAGES } from '../text/languages.ts';

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Agents } from '../../agents.ts';
 import { getAgentModels, type CompletionDeps } from '../../compaction/model-completion.ts';
-import { listDates, createLocalTime } from '../../local-time.ts';
+import { listDates, createLocalTime } from '#shared/local-time.ts';
 import type { LogWriter } from '../../log/log.ts';
 import type { LazyMemories } from '../lazy-memories.ts';
 import { formatDate, toNotesPath, getDayStart } from '../layout.ts';

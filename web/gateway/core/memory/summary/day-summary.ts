@@ -1,5 +1,5 @@
 import { type DialogLine, parseDialog } from '../dialog/dialog-lines.ts';
-import { listDates } from '../../local-time.ts';
+import { listDates } from '#shared/local-time.ts';
 import { formatDate, toNotesPath, toDialogPath, getDayStart } from '../layout.ts';
 import { getText } from '../memory-message.ts';
 import type { Workspace } from '../workspace.ts';

@@ -1,4 +1,4 @@
-import { lazy } from '../../lazy.ts';
+import { lazy } from '#shared/async/lazy.ts';
 import type { DailySummariesDeps } from './daily-summaries.ts';
 
 /** Summarises the past days of an agent; loads the code on first use. See `DailySummaries.summarisePastDays`. */

@@ -1,4 +1,4 @@
-import { TimeSlicer } from '../../documents/time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { computeContentId } from '../content-id.ts';
 import { type QuantizedVector, quantizeVector, VectorRows } from './vector-rows.ts';
 

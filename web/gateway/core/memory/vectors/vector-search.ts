@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#shared/async/clock.ts';
 import type { IndexEntry } from '../index/index-entry.ts';
 import type { FileIndex, FoundEntry } from '../index/file-index.ts';
 import { combineScores } from './combine-scores.ts';

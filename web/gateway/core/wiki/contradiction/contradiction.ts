@@ -1,4 +1,4 @@
-import { TimeSlicer } from '../../documents/time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { type Claim, ClaimStatus } from '../claim.ts';
 import { getPlaceKind } from './place-kinds.ts';
 import { areExclusive } from './amounts.ts';

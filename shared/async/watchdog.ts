@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 /** A signal that follows the caller's, and fires after a silence. `touch` resets the time. */
 export class Watchdog {

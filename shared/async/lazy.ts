@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { RpcError } from '../rpc/rpc-error.ts';
 
 /** Wraps a loader so that it runs on first use, and not during start-up. A failed load is retried on the next use. */
 export function lazy<T>(load: () => Promise<T>): () => Promise<T> {

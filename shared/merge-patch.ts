@@ -1,4 +1,4 @@
-import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { RpcError } from './rpc/rpc-error.ts';
 
 export type Json = Record<string, unknown>;
 
