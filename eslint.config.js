@@ -8,71 +8,39 @@ import ts from 'typescript-eslint';
 const WORKER_BY_URL = ['./host/worker.ts?sharedworker&url', './host/worker.ts?worker&url'];
 
 /** What `perch/memory` and its kin are faces of. */
-const LIBRARY_PARTS = ['memory', 'recall', 'wiki', 'dreaming'].map((part) => `core/${part}`);
+const LIBRARY_PARTS = ['memory', 'recall', 'wiki', 'dreaming'].map((part) => `knowledge/${part}`);
+
+/** The gateway's rooms: a room may import those of its own tier and of earlier ones (ARCHITECTURE.md). */
+const GATEWAY_TIERS = [
+  ['storage', 'sync', 'nats', 'ports'],
+  ['config', 'system'],
+  ['providers', 'documents', 'drawings', 'browser-models'],
+  ['agent'],
+  ['automation'],
+  ['server'],
+  ['host', 'demo'],
+];
+const toGatewayPath = (room) => `./web/gateway/${room}`;
+const GATEWAY_WALLS = [
+  ...GATEWAY_TIERS.flatMap((tier, index) =>
+    tier.map((room) => ({
+      target: toGatewayPath(room),
+      from: [...GATEWAY_TIERS.slice(index + 1).flat().map(toGatewayPath), './web/paint', './web/lib', './web/routes'].filter(
+        (from) => room !== 'host' || from !== './web/paint',
+      ),
+    })),
+  ),
+  // What `perch/memory` publishes knows nothing of the gateway.
+  { target: './web/gateway/knowledge', from: ['./web'], except: ['./gateway/knowledge'] },
+];
 
 /** The walls (ARCHITECTURE.md): what the files of `target` must not import from this repository. */
 export const walls = [
   { target: './shared', from: ['./web', './bridge', './tests'] },
   { target: './web', from: ['./bridge', './tests'] },
-  {
-    target: './web/gateway/core',
-    from: [
-      './web/gateway/storage',
-      './web/gateway/sync',
-      './web/gateway/nats',
-      './web/gateway/ports',
-      './web/gateway/host',
-      './web/gateway/demo',
-      './web/paint',
-      './web/lib',
-      './web/routes',
-    ],
-  },
-  {
-    target: './web/gateway/storage',
-    from: [
-      './web/gateway/sync',
-      './web/gateway/nats',
-      './web/gateway/ports',
-      './web/gateway/host',
-      './web/paint',
-      './web/lib',
-      './web/routes',
-    ],
-  },
-  {
-    target: './web/gateway/sync',
-    from: ['./web/gateway/nats', './web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'],
-  },
-  { target: './web/gateway/nats', from: ['./web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'] },
-  {
-    target: './web/gateway/ports',
-    from: [
-      './web/gateway/storage',
-      './web/gateway/sync',
-      './web/gateway/nats',
-      './web/gateway/host',
-      './web/paint',
-      './web/lib',
-      './web/routes',
-    ],
-  },
+  ...GATEWAY_WALLS,
   // Painting is for pages and for the worker: it knows the shapes alone.
   { target: './web/paint', from: './web', except: ['./paint'] },
-  { target: './web/gateway/host', from: ['./web/lib', './web/routes'] },
-  // What the demo plays is outside of the gateway: it knows the core, and where the host takes it in.
-  {
-    target: './web/gateway/demo',
-    from: [
-      './web/gateway/storage',
-      './web/gateway/sync',
-      './web/gateway/nats',
-      './web/gateway/ports',
-      './web/paint',
-      './web/lib',
-      './web/routes',
-    ],
-  },
   { target: './web/lib', from: './web/gateway', except: WORKER_BY_URL },
   { target: './web/lib', from: './web/routes' },
   // The libraries' faces in a browser know the core's parts that they are faces of, and how a database is opened.
@@ -93,7 +61,7 @@ export const walls = [
     target: './bridge/library',
     from: './web',
     except: [
-      ...[...LIBRARY_PARTS, 'core/tokens'].map((part) => `./gateway/${part}`),
+      ...[...LIBRARY_PARTS, 'providers/tokens'].map((part) => `./gateway/${part}`),
       './library/model-config.ts',
       './library/load-settings.ts',
     ],

@@ -239,7 +239,7 @@ const config: UserConfig = {
         codeSplitting: {
           groups: [
             { name: createChunkNamer('start', (_id, { isEntry }) => isEntry), test: (id) => !isJsonSchemaModule(id), priority: 2 },
-            { name: createChunkNamer('methods', isFile('web/gateway/core/methods/deferred-methods.ts')), priority: 1 },
+            { name: createChunkNamer('methods', isFile('web/gateway/server/methods/deferred-methods.ts')), priority: 1 },
           ],
         },
       },

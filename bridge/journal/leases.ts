@@ -4,7 +4,7 @@ import type { JournalTables } from './journal-tables.ts';
 
 /**
  * Whether a lease is for a tick of a job. No record carries its fence, so it need not exceed an earlier journal's. Its taker expects
- * fence 1 if nobody had that tick (web/gateway/core/cron/job-coordinator.ts).
+ * fence 1 if nobody had that tick (web/gateway/automation/cron/job-coordinator.ts).
  */
 const isTickLease = (name: string): boolean => name.startsWith('cron:');
 

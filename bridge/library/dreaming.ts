@@ -1,20 +1,20 @@
 // `perch/memory/dreaming` for Node: consolidation of a memory stored in a folder.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { DreamingConfig as Config, type DreamingConfigInput } from '../../web/gateway/core/dreaming/dreaming-config.ts';
-import { type DreamingOptions, DreamingPhases as Phases } from '../../web/gateway/core/dreaming/dreaming-phases.ts';
-import { SIGNALS_FILE, SignalsStore as Signals } from '../../web/gateway/core/dreaming/signals-store.ts';
+import { DreamingConfig as Config, type DreamingConfigInput } from '../../web/gateway/knowledge/dreaming/dreaming-config.ts';
+import { type DreamingOptions, DreamingPhases as Phases } from '../../web/gateway/knowledge/dreaming/dreaming-phases.ts';
+import { SIGNALS_FILE, SignalsStore as Signals } from '../../web/gateway/knowledge/dreaming/signals-store.ts';
 import { loadSettings } from '../../web/library/load-settings.ts';
 import { getSharedWorkspace } from './folder-workspace.ts';
 
-export { type DreamingConfigInput, StorageMode } from '../../web/gateway/core/dreaming/dreaming-config.ts';
-export type { DreamingOptions } from '../../web/gateway/core/dreaming/dreaming-phases.ts';
-export { type Candidate, PromotionScorer } from '../../web/gateway/core/dreaming/promotion-scorer.ts';
-export type { Promotion } from '../../web/gateway/core/dreaming/promotion-log.ts';
-export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../../web/gateway/core/dreaming/phase-report.ts';
-export type { ScoreComponents } from '../../web/gateway/core/dreaming/score-components.ts';
-export type { ShortTermSignal } from '../../web/gateway/core/dreaming/signal.ts';
-export type { SignalStats } from '../../web/gateway/core/dreaming/signals-store.ts';
+export { type DreamingConfigInput, StorageMode } from '../../web/gateway/knowledge/dreaming/dreaming-config.ts';
+export type { DreamingOptions } from '../../web/gateway/knowledge/dreaming/dreaming-phases.ts';
+export { type Candidate, PromotionScorer } from '../../web/gateway/knowledge/dreaming/promotion-scorer.ts';
+export type { Promotion } from '../../web/gateway/knowledge/dreaming/promotion-log.ts';
+export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../../web/gateway/knowledge/dreaming/phase-report.ts';
+export type { ScoreComponents } from '../../web/gateway/knowledge/dreaming/score-components.ts';
+export type { ShortTermSignal } from '../../web/gateway/knowledge/dreaming/signal.ts';
+export type { SignalStats } from '../../web/gateway/knowledge/dreaming/signals-store.ts';
 
 const [HIDDEN = ''] = SIGNALS_FILE.split('/');
 

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Workspace, WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
-import { splitWorkspacePath } from '../../web/gateway/core/memory/workspace-path.ts';
+import type { Workspace, WorkspaceFile } from '../../web/gateway/knowledge/memory/workspace.ts';
+import { splitWorkspacePath } from '../../web/gateway/knowledge/memory/workspace-path.ts';
 import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
 import { syncFolder } from '../journal/journal-file.ts';
 import { withFolderLock } from './folder-lock.ts';

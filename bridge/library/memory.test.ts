@@ -9,7 +9,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 import { MemoryAwareRunner, MemoryConfig, MemoryManager, type MemoryMessage, setupMemoryForAgent } from './memory.ts';
 import { SqliteIndex } from './sqlite-index.ts';
-import type { IndexEntry } from '../../web/gateway/core/memory/index/index-entry.ts';
+import type { IndexEntry } from '../../web/gateway/knowledge/memory/index/index-entry.ts';
 import { createComplete, parseModelConfig, selectSummaryModel } from '../../web/library/model-config.ts';
 
 let dir: string;

@@ -2,42 +2,42 @@
 // the package's exports).
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/memory-config.ts';
-import { createFaultTolerantStore } from '../../web/gateway/core/memory/index/fault-tolerant-store.ts';
-import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../../web/gateway/core/memory/memory-aware-runner.ts';
-import { MemoryManager as Manager } from '../../web/gateway/core/memory/memory-manager.ts';
-import type { CountText } from '../../web/gateway/core/memory/summary/transcript.ts';
-import type { Embedder } from '../../web/gateway/core/memory/vectors/passage-vectors.ts';
-import type { MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
+import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/knowledge/memory/memory-config.ts';
+import { createFaultTolerantStore } from '../../web/gateway/knowledge/memory/index/fault-tolerant-store.ts';
+import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../../web/gateway/knowledge/memory/memory-aware-runner.ts';
+import { MemoryManager as Manager } from '../../web/gateway/knowledge/memory/memory-manager.ts';
+import type { CountText } from '../../web/gateway/knowledge/memory/summary/transcript.ts';
+import type { Embedder } from '../../web/gateway/knowledge/memory/vectors/passage-vectors.ts';
+import type { MemoryTool } from '../../web/gateway/knowledge/memory/tools/memory-tools.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 import { createComplete, parseModelConfig, type ModelConfigInput, selectSummaryModel } from '../../web/library/model-config.ts';
-import { unregisterManager, registerManager } from '../../web/gateway/core/memory/open-managers.ts';
+import { unregisterManager, registerManager } from '../../web/gateway/knowledge/memory/open-managers.ts';
 import { loadSettings } from '../../web/library/load-settings.ts';
-import type { DreamingConfig } from '../../web/gateway/core/dreaming/dreaming-config.ts';
-import { createSearchSignals } from '../../web/gateway/core/dreaming/search-signals.ts';
+import type { DreamingConfig } from '../../web/gateway/knowledge/dreaming/dreaming-config.ts';
+import { createSearchSignals } from '../../web/gateway/knowledge/dreaming/search-signals.ts';
 import { createTokenCounter } from './token-counter.ts';
 import { SignalsStore } from './dreaming.ts';
 import { SqliteIndex } from './sqlite-index.ts';
 
-export { applyCompaction, checkContext, type ContextCheckResult } from '../../web/gateway/core/memory/compaction/check-context.ts';
-export { StructuredSummary, type SummaryFields } from '../../web/gateway/core/memory/compaction/structured-summary.ts';
-export { CompactionTrigger } from '../../web/gateway/core/memory/compaction/compaction-trigger.ts';
+export { applyCompaction, checkContext, type ContextCheckResult } from '../../web/gateway/knowledge/memory/compaction/check-context.ts';
+export { StructuredSummary, type SummaryFields } from '../../web/gateway/knowledge/memory/compaction/structured-summary.ts';
+export { CompactionTrigger } from '../../web/gateway/knowledge/memory/compaction/compaction-trigger.ts';
 export {
   CompactionConfig,
   DialogConfig,
   LongTermMemoryConfig,
   SummaryConfig,
   ToolResultConfig,
-} from '../../web/gateway/core/memory/config-sections.ts';
-export type { FoundMemory } from '../../web/gateway/core/memory/found-memory.ts';
-export type { Memory } from '../../web/gateway/core/memory/long-term-file.ts';
-export { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
-export type { MemoryMessage } from '../../web/gateway/core/memory/memory-message.ts';
-export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../../web/gateway/core/memory/openai-message.ts';
-export type { Embedder } from '../../web/gateway/core/memory/vectors/passage-vectors.ts';
-export type { MemoryStats } from '../../web/gateway/core/memory/memory-stats.ts';
-export { createMemoryTools, type MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
-export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
+} from '../../web/gateway/knowledge/memory/config-sections.ts';
+export type { FoundMemory } from '../../web/gateway/knowledge/memory/found-memory.ts';
+export type { Memory } from '../../web/gateway/knowledge/memory/long-term-file.ts';
+export { MemoryCategory } from '../../web/gateway/knowledge/memory/long-term.ts';
+export type { MemoryMessage } from '../../web/gateway/knowledge/memory/memory-message.ts';
+export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../../web/gateway/knowledge/memory/openai-message.ts';
+export type { Embedder } from '../../web/gateway/knowledge/memory/vectors/passage-vectors.ts';
+export type { MemoryStats } from '../../web/gateway/knowledge/memory/memory-stats.ts';
+export { createMemoryTools, type MemoryTool } from '../../web/gateway/knowledge/memory/tools/memory-tools.ts';
+export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../../web/gateway/knowledge/memory/workspace.ts';
 export type { MemoryConfigInput, ModelConfigInput };
 export { folderWorkspace };
 

@@ -2,11 +2,11 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { z } from '#shared/rpc/zod.ts';
-import type { IndexEntry } from '../../web/gateway/core/memory/index/index-entry.ts';
-import type { IndexStore, IndexedFile } from '../../web/gateway/core/memory/index/index-store.ts';
-import { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
-import type { QuantizedVector } from '../../web/gateway/core/memory/vectors/vector-rows.ts';
-import type { VectorStore } from '../../web/gateway/core/memory/vectors/passage-vectors.ts';
+import type { IndexEntry } from '../../web/gateway/knowledge/memory/index/index-entry.ts';
+import type { IndexStore, IndexedFile } from '../../web/gateway/knowledge/memory/index/index-store.ts';
+import { MemoryCategory } from '../../web/gateway/knowledge/memory/long-term.ts';
+import type { QuantizedVector } from '../../web/gateway/knowledge/memory/vectors/vector-rows.ts';
+import type { VectorStore } from '../../web/gateway/knowledge/memory/vectors/passage-vectors.ts';
 import { SIDE_FILES } from '../journal/journal-file.ts';
 
 /** Format version. A file of another version is recreated. */

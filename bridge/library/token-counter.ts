@@ -1,7 +1,7 @@
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
 import { getTokenFamily } from '#shared/tokens/token-family.ts';
-import type { CountText } from '../../web/gateway/core/memory/summary/transcript.ts';
-import { tokenCounter } from '../../web/gateway/core/tokens/count-tokens.ts';
+import type { CountText } from '../../web/gateway/knowledge/memory/summary/transcript.ts';
+import { tokenCounter } from '../../web/gateway/providers/tokens/count-tokens.ts';
 import type { ModelConfig } from '../../web/library/model-config.ts';
 
 /** Counts a model's tokens: by an estimate for its family, or exactly once `ready` has loaded its tokenizer, if that is available. */

@@ -1,20 +1,20 @@
 // `perch/memory/wiki` for Node: a wiki of claims in a folder.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { type ClaimsDisk, ClaimsManager as Claims, type ClaimsOptions } from '../../web/gateway/core/wiki/claims-manager.ts';
-import type { WikiConfig, WikiConfigInput } from '../../web/gateway/core/wiki/wiki-config.ts';
-import { HIDDEN_NAMES, WikiVault as Vault } from '../../web/gateway/core/wiki/wiki-vault.ts';
+import { type ClaimsDisk, ClaimsManager as Claims, type ClaimsOptions } from '../../web/gateway/knowledge/wiki/claims-manager.ts';
+import type { WikiConfig, WikiConfigInput } from '../../web/gateway/knowledge/wiki/wiki-config.ts';
+import { HIDDEN_NAMES, WikiVault as Vault } from '../../web/gateway/knowledge/wiki/wiki-vault.ts';
 import { readFileIfExists } from '../home-directory.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 
-export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../../web/gateway/core/wiki/claim.ts';
-export type { ClaimChange, LineProblem } from '../../web/gateway/core/wiki/claim-lines.ts';
-export type { ImportReport } from '../../web/gateway/core/wiki/claims-transfer.ts';
-export { WikiConfig, type WikiConfigInput } from '../../web/gateway/core/wiki/wiki-config.ts';
-export type { Contradiction } from '../../web/gateway/core/wiki/contradiction/contradiction.ts';
-export type { Finding, HealthReport } from '../../web/gateway/core/wiki/wiki-health.ts';
-export type { Backlink } from '../../web/gateway/core/wiki/wiki-links.ts';
-export { WikiPage, type WikiPageInput } from '../../web/gateway/core/wiki/wiki-page.ts';
+export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../../web/gateway/knowledge/wiki/claim.ts';
+export type { ClaimChange, LineProblem } from '../../web/gateway/knowledge/wiki/claim-lines.ts';
+export type { ImportReport } from '../../web/gateway/knowledge/wiki/claims-transfer.ts';
+export { WikiConfig, type WikiConfigInput } from '../../web/gateway/knowledge/wiki/wiki-config.ts';
+export type { Contradiction } from '../../web/gateway/knowledge/wiki/contradiction/contradiction.ts';
+export type { Finding, HealthReport } from '../../web/gateway/knowledge/wiki/wiki-health.ts';
+export type { Backlink } from '../../web/gateway/knowledge/wiki/wiki-links.ts';
+export { WikiPage, type WikiPageInput } from '../../web/gateway/knowledge/wiki/wiki-page.ts';
 
 /** Any file on disk, by an absolute path or one that begins with `./` or `../`. */
 const diskFile: ClaimsDisk = {

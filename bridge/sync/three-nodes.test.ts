@@ -66,7 +66,7 @@ class Vault implements AsyncDisposable {
     );
   }
 
-  /** Runs the job if the lease is granted, like web/gateway/core/cron/job-coordinator.ts. */
+  /** Runs the job if the lease is granted, like web/gateway/automation/cron/job-coordinator.ts. */
   async #run(machine: TestMachine, holder: string, name: string): Promise<void> {
     const fence = await machine.journal.takeLease({ name, holder, ttlMs: LEASE_MS, present: [holder] });
     if (fence !== null) this.#ran.set(name, (this.#ran.get(name) ?? new Set()).add(holder));

@@ -2,7 +2,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
-import { parseGuidePage } from '../../web/gateway/core/guide/guide-page.ts';
+import { parseGuidePage } from '../../web/gateway/agent/guide/guide-page.ts';
 import { GROUPS } from './pages.ts';
 import { findBrokenLinks, type GuidePage, renderGuidePage, toDocument } from './render.ts';
 

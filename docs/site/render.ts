@@ -1,6 +1,6 @@
 import hljs from 'highlight.js';
 import { Marked } from 'marked';
-import { toSlug } from '../../web/gateway/core/guide/guide-page.ts';
+import { toSlug } from '../../web/gateway/agent/guide/guide-page.ts';
 
 export interface GuidePage {
   /** File name without its ending. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { getDocumentKind } from '../../web/gateway/core/documents/document-kinds.ts';
-import { readDocument } from '../../web/gateway/core/documents/read-document.ts';
-import type { DocumentRequest, DocumentText } from '../../web/gateway/core/documents/document-reader.ts';
+import { getDocumentKind } from '../../web/gateway/documents/document-kinds.ts';
+import { readDocument } from '../../web/gateway/documents/read-document.ts';
+import type { DocumentRequest, DocumentText } from '../../web/gateway/documents/document-reader.ts';
 import { toMinBar, type Figure } from './figures.ts';
 import { computeMedian } from './stats.ts';
 

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { formatDialogLine } from '../../web/gateway/core/memory/dialog/dialog-lines.ts';
-import { formatDate, toDialogPath } from '../../web/gateway/core/memory/layout.ts';
-import { formatMemory } from '../../web/gateway/core/memory/long-term.ts';
+import { formatDialogLine } from '../../web/gateway/knowledge/memory/dialog/dialog-lines.ts';
+import { formatDate, toDialogPath } from '../../web/gateway/knowledge/memory/layout.ts';
+import { formatMemory } from '../../web/gateway/knowledge/memory/long-term.ts';
 import { toMaxBar, type Figure } from './figures.ts';
 
 /** Messages, in the order of their conversations. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
-import { MemorySearch } from '../../web/gateway/core/memory/search/memory-search.ts';
-import type { Passage } from '../../web/gateway/core/memory/search/passage.ts';
+import { MemorySearch } from '../../web/gateway/knowledge/memory/search/memory-search.ts';
+import type { Passage } from '../../web/gateway/knowledge/memory/search/passage.ts';
 import { toMinBar, toMaxBar, type Figure } from './figures.ts';
 import { benchMemoryRestart } from './memory-restart-bench.ts';
 import { computePercentile } from './stats.ts';

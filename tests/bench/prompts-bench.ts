@@ -1,7 +1,7 @@
-import { toModelEntry, withCost } from '../../web/gateway/core/providers/model-entry.ts';
-import { findModel } from '../../web/gateway/core/providers/model-table.ts';
-import { createListedModel } from '../../web/gateway/core/providers/provider.ts';
-import { countTokens } from '../../web/gateway/core/tokens/count-tokens.ts';
+import { toModelEntry, withCost } from '../../web/gateway/providers/model-entry.ts';
+import { findModel } from '../../web/gateway/providers/model-table.ts';
+import { createListedModel } from '../../web/gateway/providers/provider.ts';
+import { countTokens } from '../../web/gateway/providers/tokens/count-tokens.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createTestGateway } from '../support/test-gateway.ts';
 import { readContext, removeContext } from '../support/model-context.ts';

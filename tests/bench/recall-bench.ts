@@ -1,4 +1,4 @@
-import { formatMemory } from '../../web/gateway/core/memory/long-term.ts';
+import { formatMemory } from '../../web/gateway/knowledge/memory/long-term.ts';
 import { connectOutside } from '../e2e/outside-client.ts';
 import { startChild } from './child-process.ts';
 import { toMaxBar, type Figure } from './figures.ts';

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { estimateTokens } from '#shared/estimate-tokens.ts';
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
-import { countTokens } from '../../web/gateway/core/tokens/count-tokens.ts';
-import { loadTokenizer } from '../../web/gateway/core/tokens/tokenizers.ts';
+import { countTokens } from '../../web/gateway/providers/tokens/count-tokens.ts';
+import { loadTokenizer } from '../../web/gateway/providers/tokens/tokenizers.ts';
 import { toMaxBar, type Figure } from './figures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -30,7 +30,7 @@ const sampleTexts = (): SampleText[] => [
     kind: `talk ${file.replace('.json', '')}`,
     text: readFileSync(join(ROOT, 'tests/bench/conversations', file), 'utf8'),
   })),
-  { kind: 'TypeScript', text: listFiles('web/gateway/core', '.ts', 200) },
+  { kind: 'TypeScript', text: listFiles('web/gateway/agent', '.ts', 200) },
   { kind: 'Markdown', text: listFiles('docs/decisions', '.md', 100) },
   { kind: 'Svelte', text: listFiles('web/lib/ui', '.svelte', 40) },
   { kind: 'JSON', text: readFileSync(join(ROOT, 'package-lock.json'), 'utf8') },

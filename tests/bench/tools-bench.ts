@@ -1,9 +1,9 @@
-import { createAgents } from '../../web/gateway/core/agents.ts';
-import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';
-import { toOffer } from '../../web/gateway/core/tools/tool-offer.ts';
-import type { Tool } from '../../web/gateway/core/tools/tool-registry.ts';
-import { searchTools } from '../../web/gateway/core/tools/tool-search.ts';
-import { countTokens } from '../../web/gateway/core/tokens/count-tokens.ts';
+import { createAgents } from '../../web/gateway/agent/agents.ts';
+import { settingsSchema } from '../../web/gateway/config/settings-schema.ts';
+import { toOffer } from '../../web/gateway/agent/tools/tool-offer.ts';
+import type { Tool } from '../../web/gateway/agent/tools/tool-registry.ts';
+import { searchTools } from '../../web/gateway/agent/tools/tool-search.ts';
+import { countTokens } from '../../web/gateway/providers/tokens/count-tokens.ts';
 import { createTestGateway } from '../support/test-gateway.ts';
 import { toMinBar, toMaxBar, type Figure } from './figures.ts';
 import { HELD_OUT_TASKS, SERVER_TOOLS, TOOL_TASKS, type ToolTask } from './tool-tasks.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { MemoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
-import { toMemoryId } from '../../web/gateway/core/memory/index/index-entry.ts';
+import { toMemoryId } from '../../web/gateway/knowledge/memory/index/index-entry.ts';
 import { verifies } from '../requirements.ts';
 import { createChannelGateway } from '../support/channel-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';

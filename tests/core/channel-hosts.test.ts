@@ -1,6 +1,6 @@
 import { IDBFactory } from 'fake-indexeddb';
 import { describe, expect } from 'vitest';
-import type { Fetch } from '../../web/gateway/core/fetch.ts';
+import type { Fetch } from '../../web/gateway/ports/fetch.ts';
 import { createFetch } from '../../web/gateway/ports/create-fetch.ts';
 import { verifies } from '../requirements.ts';
 import { egressCapability, advanceUntil } from '../support/channel-gateway.ts';

@@ -127,7 +127,7 @@ describe('unknown senders', () => {
 
   verifies('channels/sender-removed', 'messages that an older build accepted from strangers get no reply', async () => {
     await using at = await createTelegramGateway({ enabled: false });
-    const { createChannelState } = await import('../../web/gateway/core/channels/channel-state.ts');
+    const { createChannelState } = await import('../../web/gateway/storage/records/channel-state.ts');
     const storedState = {
       conversation: '7',
       user: { id: '7', name: 'ada' },

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ConfigFileState } from '#shared/rpc/methods/config-contracts.ts';
-import { mergeThreeWay } from '../../web/gateway/core/config-file/merge-config.ts';
+import { mergeThreeWay } from '../../web/gateway/config/config-file/merge-config.ts';
 import type { Json } from '../../shared/merge-patch.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
-import type { JobRunRecord } from '../../web/gateway/core/vault-interface.ts';
+import type { JobRunRecord } from '../../web/gateway/storage/vault-interface.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createCronHosts, advanceUntil, HOUR, MINUTE, createCronApi } from '../support/cron-hosts.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { CRON_PRINCIPAL } from '../../web/gateway/core/cron/scheduler.ts';
+import { CRON_PRINCIPAL } from '../../web/gateway/automation/cron/scheduler.ts';
 import { createCronHosts, advanceUntil, HOUR, MINUTE, createSlowScript } from '../support/cron-hosts.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createScript, waitFor } from '../support/test-gateway.ts';

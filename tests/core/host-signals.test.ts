@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { RemoteChange, Vault } from '../../web/gateway/core/vault-interface.ts';
+import type { RemoteChange, Vault } from '../../web/gateway/storage/vault-interface.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { IdempotencyCache } from '../../web/gateway/core/idempotency.ts';
+import { IdempotencyCache } from '../../web/gateway/system/idempotency.ts';
 import { PARAM_EXAMPLES } from '../conformance/conformance-steps.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import type { LogLine } from '#shared/rpc/methods/log-contracts.ts';
-import type { Vault } from '../../web/gateway/core/vault-interface.ts';
+import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
 import { openVault } from '../../web/gateway/storage/open-vault.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { dumpDatabase } from '../../web/gateway/storage/fixture.ts';

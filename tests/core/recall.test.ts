@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
-import { LONG_TERM_FILE } from '../../web/gateway/core/memory/layout.ts';
-import { toMemoryId } from '../../web/gateway/core/memory/index/index-entry.ts';
-import { separateUnknown, withSafeDefaults } from '../../web/gateway/core/unknown-settings.ts';
-import { settingsSchema } from '../../web/gateway/core/settings-schema.ts';
+import { LONG_TERM_FILE } from '../../web/gateway/knowledge/memory/layout.ts';
+import { toMemoryId } from '../../web/gateway/knowledge/memory/index/index-entry.ts';
+import { separateUnknown, withSafeDefaults } from '../../web/gateway/config/unknown-settings.ts';
+import { settingsSchema } from '../../web/gateway/config/settings-schema.ts';
 import { verifies } from '../requirements.ts';
 import { createChannelGateway } from '../support/channel-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';

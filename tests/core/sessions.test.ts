@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { sessionEntry } from '#shared/rpc/record-schemas.ts';
-import type { MessageRecord } from '../../web/gateway/core/vault-interface.ts';
+import type { MessageRecord } from '../../web/gateway/storage/vault-interface.ts';
 import { newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -3,7 +3,7 @@ import type { GatewayClient } from '#shared/client/client.ts';
 import { systemPort } from '#shared/ports/system-port.ts';
 import type { AttachedHost } from '#shared/ports/journal-port.ts';
 import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
-import { isNewerVersion } from '../../web/gateway/core/status/compare-versions.ts';
+import { isNewerVersion } from '../../web/gateway/system/status/compare-versions.ts';
 import { verifies } from '../requirements.ts';
 import { createSystemCapability } from '../support/bridge-capabilities.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
 import { startTestBridge, type TestBridge } from '../../bridge/server/tests/test-bridge.ts';
-import type { UsageRecord } from '../../web/gateway/core/vault-interface.ts';
+import type { UsageRecord } from '../../web/gateway/storage/vault-interface.ts';
 import { verifies } from '../requirements.ts';
 import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
 import { waitFor } from '../support/test-gateway.ts';

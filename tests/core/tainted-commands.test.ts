@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { ContentLabels } from '../../web/gateway/core/trust/content-labels.ts';
-import { TaintedCommands } from '../../web/gateway/core/trust/tainted-commands.ts';
-import type { ExecRecord } from '../../web/gateway/core/vault-interface.ts';
+import { ContentLabels } from '../../web/gateway/agent/trust/content-labels.ts';
+import { TaintedCommands } from '../../web/gateway/agent/trust/tainted-commands.ts';
+import type { ExecRecord } from '../../web/gateway/storage/vault-interface.ts';
 import { verifies } from '../requirements.ts';
 import { createMirroredWorkspace } from '../support/mirrored-workspace.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOOL_KEYWORDS } from '../../web/gateway/core/tools/tool-keywords.ts';
+import { TOOL_KEYWORDS } from '../../web/gateway/agent/tools/tool-keywords.ts';
 import { benchTools as measureTools } from '../bench/tools-bench.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge } from '../support/fake-bridge.ts';

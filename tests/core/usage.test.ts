@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import type { UsageRecord } from '../../web/gateway/core/vault-interface.ts';
+import type { UsageRecord } from '../../web/gateway/storage/vault-interface.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createTestGateway } from '../support/test-gateway.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest';
 import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
-import { articles } from '../../web/gateway/core/guide/docs.ts';
+import { articles } from '../../web/gateway/agent/guide/docs.ts';
 import { verifies } from '../requirements.ts';
 import { type Say, type ModelScript, createTestGateway } from '../support/test-gateway.ts';
 import { sendRawRequest } from '../support/raw-connection.ts';

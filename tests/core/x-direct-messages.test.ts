@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
-import { channelSettings } from '../../web/gateway/core/channels/channel-settings.ts';
-import { XAuthorization } from '../../web/gateway/core/channels/x/x-authorization.ts';
+import { channelSettings } from '../../web/gateway/config/sections/channel-settings.ts';
+import { XAuthorization } from '../../web/gateway/automation/channels/x/x-authorization.ts';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { failFirst } from '../support/platform-server.ts';

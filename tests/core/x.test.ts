@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { computeWeight } from '../../web/gateway/core/channels/x/post-weight.ts';
+import { computeWeight } from '../../web/gateway/automation/channels/x/post-weight.ts';
 import { verifies } from '../requirements.ts';
 import { failFirst } from '../support/platform-server.ts';
 import { authorizeAccount, createXGateway, echoScript } from '../support/x-gateway.ts';

@@ -157,7 +157,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Only a person approves',
-    file: 'web/gateway/core/approvals/person.ts',
+    file: 'web/gateway/system/person.ts',
     find: 'if (!isPerson(principal)) throw',
     replace: 'if (false) throw',
     test: 'tests/core/approvals.test.ts',
@@ -165,7 +165,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Policies of commands: to whom they were given',
-    file: 'web/gateway/core/exec/policies.ts',
+    file: 'web/gateway/agent/exec/policies.ts',
     find: 'sha256(`${standingHash} ${grantee}`)',
     replace: 'sha256(standingHash)',
     test: 'tests/core/exec-approved.test.ts',
@@ -173,7 +173,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'MCP tools that changed',
-    file: 'web/gateway/core/mcp/offered-tools.ts',
+    file: 'web/gateway/agent/mcp/offered-tools.ts',
     find: 'if (before && before.hash !== hash) {',
     replace: 'if (false) {',
     test: 'tests/core/mcp-calls.test.ts',
@@ -181,7 +181,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Grants of jobs come from a person',
-    file: 'web/gateway/core/methods/cron-methods.ts',
+    file: 'web/gateway/server/methods/cron-methods.ts',
     find: 'if (input.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
     test: 'tests/core/taint.test.ts',
@@ -189,7 +189,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Changed grants of jobs come from a person',
-    file: 'web/gateway/core/methods/cron-methods.ts',
+    file: 'web/gateway/server/methods/cron-methods.ts',
     find: 'if (change.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
     test: 'tests/core/taint.test.ts',
@@ -199,7 +199,7 @@ export const GUARDS: readonly Guard[] = [
   // Content from outside
   {
     name: 'Taint gate',
-    file: 'web/gateway/core/tools/tool-registry.ts',
+    file: 'web/gateway/agent/tools/tool-registry.ts',
     find: 'if (!taint?.isTainted || tool.asks',
     replace: 'if (true || tool.asks',
     test: 'tests/core/taint.test.ts',
@@ -207,7 +207,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Labels of files',
-    file: 'web/gateway/core/workspace/file-tools.ts',
+    file: 'web/gateway/agent/workspace/file-tools.ts',
     find: "await labels.add('file', `${getOwnWorkspace(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));",
     replace: '',
     test: 'tests/core/taint.test.ts',
@@ -215,7 +215,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Labels of memories',
-    file: 'web/gateway/core/memory/label-memory.ts',
+    file: 'web/gateway/agent/knowledge/memory/label-memory.ts',
     find: "await labels.add('memory', `${memories.getWorkspaceName(agentId)}/${id}`, sources);",
     replace: '',
     test: 'tests/core/taint.test.ts',
@@ -223,7 +223,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Labelled files taint their readers',
-    file: 'web/gateway/core/workspace/file-tools.ts',
+    file: 'web/gateway/agent/workspace/file-tools.ts',
     find: "const sources = await labels.getSources('file', `${getOwnWorkspace(context)}/${name}`);",
     replace: 'const sources: string[] = [];',
     test: 'tests/core/taint.test.ts',
@@ -231,35 +231,35 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Recall leaves labelled memories out',
-    file: 'web/gateway/core/recall/reply-recall.ts',
+    file: 'web/gateway/agent/knowledge/recall/reply-recall.ts',
     find: 'list: isTainted ? () => longTerm.list(agentId) : this.#createReviewedList(longTerm, agentId)',
     replace: 'list: () => longTerm.list(agentId)',
     test: 'tests/core/taint.test.ts',
   },
   {
     name: 'Summaries of days leave labelled files out',
-    file: 'web/gateway/core/memory/reviewed-workspace.ts',
+    file: 'web/gateway/agent/knowledge/memory/reviewed-workspace.ts',
     find: ').length === 0;',
     replace: ').length >= 0;',
-    test: 'web/gateway/core/memory/reviewed-workspace.test.ts',
+    test: 'web/gateway/agent/knowledge/memory/reviewed-workspace.test.ts',
   },
   {
     name: 'Verbatim addresses',
-    file: 'web/gateway/core/trust/verbatim-urls.ts',
+    file: 'web/gateway/agent/trust/verbatim-urls.ts',
     find: 'return this.#urls.has(normalized);',
     replace: 'return true;',
-    test: 'web/gateway/core/trust/verbatim-urls.test.ts',
+    test: 'web/gateway/agent/trust/verbatim-urls.test.ts',
   },
   {
     name: 'Addresses that a tool repeats are not verbatim',
-    file: 'web/gateway/core/trust/verbatim-urls.ts',
+    file: 'web/gateway/agent/trust/verbatim-urls.ts',
     find: "if (!QUOTING_TOOLS.has(tool) && !(DOCUMENT_TOOLS.has(tool) && args['path'] === undefined)) return '';",
     replace: '',
-    test: 'web/gateway/core/trust/verbatim-urls.test.ts',
+    test: 'web/gateway/agent/trust/verbatim-urls.test.ts',
   },
   {
     name: 'Senders that nobody let in',
-    file: 'web/gateway/core/channels/senders.ts',
+    file: 'web/gateway/automation/channels/senders.ts',
     find: 'return pairedUsers.some(({ id }) => id === user.id);',
     replace: 'return true;',
     test: 'tests/core/channel-senders.test.ts',
@@ -269,7 +269,7 @@ export const GUARDS: readonly Guard[] = [
   // Scopes
   {
     name: 'Scopes of methods',
-    file: 'web/gateway/core/dispatch.ts',
+    file: 'web/gateway/system/dispatch.ts',
     find: "if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED'",
     replace: "if (false) throw new RpcError('AUTH_REQUIRED'",
     test: 'tests/core/key-scopes.test.ts',
@@ -277,7 +277,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Scopes of tools',
-    file: 'web/gateway/core/tools/tool-registry.ts',
+    file: 'web/gateway/agent/tools/tool-registry.ts',
     find: 'return this.#filterByAgent(agent, only).filter((tool) => isAllowed(tool));',
     replace: 'return this.#filterByAgent(agent, only);',
     test: 'tests/core/key-scopes.test.ts',
@@ -285,7 +285,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Scopes of a call',
-    file: 'web/gateway/core/tools/tool-registry.ts',
+    file: 'web/gateway/agent/tools/tool-registry.ts',
     find: 'if (!isAllowed(tool, args)) throw',
     replace: 'if (false) throw',
     test: 'tests/core/key-scopes.test.ts',
@@ -318,7 +318,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Prototype names in parameters',
-    file: 'web/gateway/core/dispatch.ts',
+    file: 'web/gateway/system/dispatch.ts',
     find: '      rejectProto(params);',
     replace: '',
     test: 'tests/core/config.test.ts',

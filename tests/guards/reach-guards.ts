@@ -2,8 +2,8 @@ import type { Guard } from './guard.ts';
 
 const PROXY = { file: 'bridge/capabilities/browser/guarded-proxy.ts', test: 'bridge/capabilities/browser/guarded-proxy.test.ts' };
 const DRIVEN = { file: 'bridge/capabilities/browser/driven-browser.ts', test: 'tests/e2e/driven-browser.test.ts' };
-const SENDERS = { file: 'web/gateway/core/channels/senders.ts', test: 'tests/core/channel-senders.test.ts' };
-const GRANTS = 'web/gateway/core/trust/run-taint.test.ts';
+const SENDERS = { file: 'web/gateway/automation/channels/senders.ts', test: 'tests/core/channel-senders.test.ts' };
+const GRANTS = 'web/gateway/agent/trust/run-taint.test.ts';
 
 /** Guards of the driven browser, of callers and senders, of a job's grants, and of the terminal. */
 export const REACH_GUARDS: readonly Guard[] = [
@@ -89,7 +89,7 @@ export const REACH_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Pairing codes: a person confirms',
-    file: 'web/gateway/core/methods/channel-methods.ts',
+    file: 'web/gateway/server/methods/channel-methods.ts',
     find: "requirePerson(caller, 'confirm a sender');",
     replace: 'void caller;',
     test: SENDERS.test,
@@ -108,35 +108,35 @@ export const REACH_GUARDS: readonly Guard[] = [
   // Grants
   {
     name: 'Grants of jobs: protected files',
-    file: 'web/gateway/core/trust/run-taint.ts',
+    file: 'web/gateway/agent/trust/run-taint.ts',
     find: 'if (paths === undefined) return !isProtectedPath(path);',
     replace: 'if (paths === undefined) return true;',
     test: GRANTS,
   },
   {
     name: 'Grants of jobs: the folder that is named',
-    file: 'web/gateway/core/trust/run-taint.ts',
+    file: 'web/gateway/agent/trust/run-taint.ts',
     find: "(allowed.endsWith('/') ? path.startsWith(allowed) : path === allowed)",
     replace: 'path.startsWith(allowed)',
     test: GRANTS,
   },
   {
     name: 'Grants of jobs: commands by name alone',
-    file: 'web/gateway/core/trust/run-taint.ts',
+    file: 'web/gateway/agent/trust/run-taint.ts',
     find: 'if (!isNamed && (NAMED_ONLY.test(tool) || ',
     replace: 'if (!isNamed && (',
     test: GRANTS,
   },
   {
     name: 'Grants of the settings: protected files',
-    file: 'web/gateway/core/tools/tool-registry.ts',
+    file: 'web/gateway/agent/tools/tool-registry.ts',
     find: '(path === undefined || !isProtectedPath(path)) && ',
     replace: '',
     test: GRANTS,
   },
   {
     name: 'Instructions are never only added to',
-    file: 'web/gateway/core/workspace/file-tools.ts',
+    file: 'web/gateway/agent/workspace/file-tools.ts',
     find: "if (isInstructionsPath(name)) return 'changes';",
     replace: '',
     test: 'tests/core/taint.test.ts',

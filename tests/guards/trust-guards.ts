@@ -8,7 +8,7 @@ const LAUNDERINGS = { test: 'tests/core/injection-attacks.test.ts', only: 'not l
 export const TRUST_GUARDS: readonly Guard[] = [
   {
     name: 'Replies of tainted runs that a program sends back',
-    file: 'web/gateway/core/trust/tainted-replies.ts',
+    file: 'web/gateway/agent/trust/tainted-replies.ts',
     find: "await this.#labels.add('reply', hash, sources);",
     replace: '',
     test: 'tests/core/http-taint.test.ts',
@@ -16,7 +16,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Labels of imported claims',
-    file: 'web/gateway/core/wiki/wiki-handlers.ts',
+    file: 'web/gateway/agent/knowledge/wiki/wiki-handlers.ts',
     find: "[toSource('import', 'claims')]",
     replace: '[]',
     test: 'tests/core/wiki.test.ts',
@@ -24,7 +24,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Summaries in the Responses API',
-    file: 'web/gateway/core/http/responses/responses-input.ts',
+    file: 'web/gateway/server/http/responses/responses-input.ts',
     find: 'isSummary(content) ?',
     replace: 'isSummary([]) ?',
     test: 'tests/core/http-taint.test.ts',
@@ -32,7 +32,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Quotations of programs in sessions',
-    file: 'web/gateway/core/runs/runs.ts',
+    file: 'web/gateway/agent/runs/runs.ts',
     find: 'const own = [quotedOutside, ',
     replace: 'const own = [',
     test: 'tests/core/http-taint.test.ts',
@@ -40,21 +40,21 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Documents and search results in the Messages API',
-    file: 'web/gateway/core/http/messages/messages-input.ts',
+    file: 'web/gateway/server/http/messages/messages-input.ts',
     find: 'content.flatMap(getQuotedSources)',
     replace: '[] as string[]',
     ...PROGRAMS,
   },
   {
     name: 'Results of tools without their call in Ollama’s API',
-    file: 'web/gateway/core/http/ollama/ollama-input.ts',
+    file: 'web/gateway/server/http/ollama/ollama-input.ts',
     find: ", outside: [toSource('program', tool ?? 'a tool')]",
     replace: '',
     ...PROGRAMS,
   },
   {
     name: 'Results of tools in requests of programs',
-    file: 'web/gateway/core/runs/http-agents.ts',
+    file: 'web/gateway/agent/runs/http-agents.ts',
     find: "role === 'tool' ? [toSource",
     replace: "role === 'tool' ? [] : role === ('none' as string) ? [toSource",
     ...PROGRAMS,
@@ -93,7 +93,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Unreviewed files that a command could load',
-    file: 'web/gateway/core/exec/exec-requests.ts',
+    file: 'web/gateway/agent/exec/exec-requests.ts',
     find: 'const isAccepted = sources.length === 0 || isGranted(sources);',
     replace: 'const isAccepted = true;',
     test: 'tests/core/exec-approved.test.ts',
@@ -101,7 +101,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Unreviewed files that come after the request',
-    file: 'web/gateway/core/exec/exec-requests.ts',
+    file: 'web/gateway/agent/exec/exec-requests.ts',
     find: 'await this.#requireReviewedFiles(record);',
     replace: '',
     test: 'tests/core/exec-approved.test.ts',
@@ -109,28 +109,28 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Labels of skills',
-    file: 'web/gateway/core/skills/skill-library.ts',
+    file: 'web/gateway/agent/skills/skill-library.ts',
     find: 'const outside = mergeSources(',
     replace: 'const outside = [] ?? mergeSources(',
     ...LAUNDERINGS,
   },
   {
     name: 'Labelled skills taint their readers',
-    file: 'web/gateway/core/skills/skill-tools.ts',
+    file: 'web/gateway/agent/skills/skill-tools.ts',
     find: 'taint?.add(outside);',
     replace: '',
     ...LAUNDERINGS,
   },
   {
     name: 'The browser’s page is asked for its address',
-    file: 'web/gateway/core/tools/browser-tools.ts',
+    file: 'web/gateway/agent/tools/browser-tools.ts',
     find: 'const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];',
     replace: "const found = [toWebSource(lastSnapshots.get(which)?.host ?? 'the browserContracts')];",
     ...LAUNDERINGS,
   },
   {
     name: 'Names of labelled wiki pages',
-    file: 'web/gateway/core/wiki/wiki-tools.ts',
+    file: 'web/gateway/agent/knowledge/wiki/wiki-tools.ts',
     find: 'const backlinks = await filterReviewed(await vault.backlinks(page.path), context);\n        await addTaint(',
     replace: `const backlinks = await vault.backlinks(page.path);
         await (async (..._: unknown[]) => {})(`,
@@ -138,7 +138,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Content that changed after a person saw it',
-    file: 'web/gateway/core/trust/reviews.ts',
+    file: 'web/gateway/agent/trust/reviews.ts',
     find: 'if (label && label.at !== at)',
     replace: 'if (false)',
     test: 'tests/core/taint.test.ts',
@@ -146,7 +146,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Forwarded messages are not the owner’s',
-    file: 'web/gateway/core/channels/channel-responder.ts',
+    file: 'web/gateway/automation/channels/channel-responder.ts',
     find: 'message.isForwarded !== true && ',
     replace: '',
     test: 'tests/core/telegram.test.ts',
@@ -154,7 +154,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Replies to others on a channel wait for approval',
-    file: 'web/gateway/core/channels/channel-responder.ts',
+    file: 'web/gateway/automation/channels/channel-responder.ts',
     find: 'if (outside.length === 0) return await inbox.update(',
     replace: 'if (outside.length >= 0) return await inbox.update(',
     test: 'tests/core/telegram.test.ts',
@@ -162,7 +162,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'A grant for all tools covers no replies',
-    file: 'web/gateway/core/tools/tool-policy.ts',
+    file: 'web/gateway/agent/tools/tool-policy.ts',
     find: 'matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool)',
     replace: 'matchesWildcard(pattern, tool)',
     test: 'tests/core/telegram.test.ts',
@@ -170,7 +170,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Composed links of labelled pages',
-    file: 'web/gateway/core/trust/content-labels.ts',
+    file: 'web/gateway/agent/trust/content-labels.ts',
     find: 'return label ? {',
     replace: 'return label && Date.now() < 0 ? {',
     test: 'tests/core/taint.test.ts',
@@ -178,7 +178,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Sources of a reply that another host ends',
-    file: 'web/gateway/core/runs/interrupted-run.ts',
+    file: 'web/gateway/agent/runs/interrupted-run.ts',
     find: 'sources: () => progress?.outside ?? [] }',
     replace: 'sources: () => [] }',
     test: 'tests/core/interrupted-replies.test.ts',
@@ -186,7 +186,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Messages of limited keys are content from outside',
-    file: 'web/gateway/core/runs/runs.ts',
+    file: 'web/gateway/agent/runs/runs.ts',
     find: 'await this.#deps.keySources(actsFor), ',
     replace: '',
     test: 'tests/core/key-scopes.test.ts',

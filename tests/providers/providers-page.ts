@@ -1,10 +1,10 @@
 import { type ProviderKind, providerKind } from '../../shared/rpc/record-schemas.ts';
 import { systemClock } from '../../shared/async/clock.ts';
-import type { Fetch } from '../../web/gateway/core/fetch.ts';
-import { GuideProvider } from '../../web/gateway/core/guide/guide.ts';
-import { getProviderKind } from '../../web/gateway/core/providers/provider-kinds.ts';
-import type { ModelEvent, ModelRequest } from '../../web/gateway/core/providers/provider.ts';
-import { Providers } from '../../web/gateway/core/providers/providers.ts';
+import type { Fetch } from '../../web/gateway/ports/fetch.ts';
+import { GuideProvider } from '../../web/gateway/agent/guide/guide.ts';
+import { getProviderKind } from '../../web/gateway/config/sections/provider-kinds.ts';
+import type { ModelEvent, ModelRequest } from '../../web/gateway/providers/provider.ts';
+import { Providers } from '../../web/gateway/providers/providers.ts';
 import { PICTURE_BYTES, startScriptedServer, type ScriptedServer, toFormat, UPSTREAM_ERROR } from './scripted-server.ts';
 
 export const FEATURES = ['Stream', 'Tools', 'Parallel tools', 'Images', 'Reasoning', 'Usage', 'Errors', 'Caching'] as const;

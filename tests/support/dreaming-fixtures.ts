@@ -1,6 +1,6 @@
 import type { GatewayClient } from '#shared/client/client.ts';
 import type { RecalledMemory } from '#shared/rpc/record-schemas.ts';
-import type { MessageRecord, Vault } from '../../web/gateway/core/vault-interface.ts';
+import type { MessageRecord, Vault } from '../../web/gateway/storage/vault-interface.ts';
 import { waitFor } from './test-gateway.ts';
 
 export const DAY = 24 * 3_600_000;

@@ -1,4 +1,4 @@
-import type { Workspace } from '../../web/gateway/core/memory/workspace.ts';
+import type { Workspace } from '../../web/gateway/knowledge/memory/workspace.ts';
 
 /**
  * A workspace whose process dies at write number `at`, counted from 1. `half`: the write is applied without a response. Afterwards all

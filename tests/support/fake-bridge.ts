@@ -4,7 +4,7 @@ import { MUX_VERSION } from '#shared/link/hello.ts';
 import { Mux } from '#shared/link/mux.ts';
 import type { Port } from '#shared/ports/port.ts';
 import { type PortHandlers, servePort } from '../../bridge/server/serve-port.ts';
-import type { Bridge } from '../../web/gateway/core/bridge-interface.ts';
+import type { Bridge } from '../../web/gateway/ports/bridge-interface.ts';
 import { createUplinkBridge } from '../../web/gateway/ports/uplink-bridge.ts';
 
 /** A port with its handlers. */

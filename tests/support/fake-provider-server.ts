@@ -1,5 +1,5 @@
-import type { Fetch, FetchInit } from '../../web/gateway/core/fetch.ts';
-import type { ModelEvent, ModelRequest, Provider } from '../../web/gateway/core/providers/provider.ts';
+import type { Fetch, FetchInit } from '../../web/gateway/ports/fetch.ts';
+import type { ModelEvent, ModelRequest, Provider } from '../../web/gateway/providers/provider.ts';
 
 /** A request to a simulated provider. */
 export interface ProviderRequest {

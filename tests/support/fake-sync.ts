@@ -1,5 +1,5 @@
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
-import type { SyncPort } from '../../web/gateway/core/sync-port.ts';
+import type { SyncPort } from '../../web/gateway/sync/sync-port.ts';
 
 /** A sync port controlled by the test, which records its calls. */
 export class FakeSync implements SyncPort {

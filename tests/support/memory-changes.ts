@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { formatDialogLine } from '../../web/gateway/core/memory/dialog/dialog-lines.ts';
-import type { FileIndex } from '../../web/gateway/core/memory/index/file-index.ts';
-import { formatDate, toNotesPath, toDialogPath } from '../../web/gateway/core/memory/layout.ts';
-import { formatMemory } from '../../web/gateway/core/memory/long-term.ts';
-import type { Workspace } from '../../web/gateway/core/memory/workspace.ts';
+import { formatDialogLine } from '../../web/gateway/knowledge/memory/dialog/dialog-lines.ts';
+import type { FileIndex } from '../../web/gateway/knowledge/memory/index/file-index.ts';
+import { formatDate, toNotesPath, toDialogPath } from '../../web/gateway/knowledge/memory/layout.ts';
+import { formatMemory } from '../../web/gateway/knowledge/memory/long-term.ts';
+import type { Workspace } from '../../web/gateway/knowledge/memory/workspace.ts';
 
 /** Time of the changes; their texts refer to earlier days. */
 export const NOW_MS = Date.UTC(2026, 10, 22);

@@ -1,4 +1,4 @@
-import type { Collection } from '../../web/gateway/core/vault-interface.ts';
+import type { Collection } from '../../web/gateway/storage/vault-interface.ts';
 
 /** Creates a collection in memory; `records` is its content. */
 export function createMemoryCollection<T extends { id: string }>(): Collection<T> & { records: Map<string, T> } {

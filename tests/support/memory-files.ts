@@ -1,6 +1,6 @@
 import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { Vault } from '../../web/gateway/core/vault-interface.ts';
-import { toFileEntry } from '../../web/gateway/core/workspace/workspaces.ts';
+import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
+import { toFileEntry } from '../../web/gateway/agent/workspace/workspaces.ts';
 
 /**
  * The vault's files in memory, for large numbers: fake-indexeddb, whose cursors restart at each step, would take minutes.

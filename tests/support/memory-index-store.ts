@@ -1,5 +1,5 @@
-import type { IndexEntry } from '../../web/gateway/core/memory/index/index-entry.ts';
-import type { IndexStore, IndexedFile } from '../../web/gateway/core/memory/index/index-store.ts';
+import type { IndexEntry } from '../../web/gateway/knowledge/memory/index/index-entry.ts';
+import type { IndexStore, IndexedFile } from '../../web/gateway/knowledge/memory/index/index-store.ts';
 
 /** A memory index in memory: each operation is one step, and arguments are copied, as in a database. */
 export class MemoryIndexStore implements IndexStore {

@@ -1,5 +1,5 @@
 import type { GatewayClient } from '#shared/client/client.ts';
-import type { RunRecord, Vault } from '../../web/gateway/core/vault-interface.ts';
+import type { RunRecord, Vault } from '../../web/gateway/storage/vault-interface.ts';
 import { storeQuestion } from '../../web/gateway/storage/fixture.ts';
 import { FakeClock } from './fake-clock.ts';
 import type { FakeSync } from './fake-sync.ts';

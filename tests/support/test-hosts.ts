@@ -1,10 +1,10 @@
 import 'fake-indexeddb/auto';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
-import type { Bridge } from '../../web/gateway/core/bridge-interface.ts';
+import type { Bridge } from '../../web/gateway/ports/bridge-interface.ts';
 import { type Clock, systemClock } from '../../shared/async/clock.ts';
-import type { Fetch } from '../../web/gateway/core/fetch.ts';
-import type { SyncPort } from '../../web/gateway/core/sync-port.ts';
+import type { Fetch } from '../../web/gateway/ports/fetch.ts';
+import type { SyncPort } from '../../web/gateway/sync/sync-port.ts';
 import { openVault } from '../../web/gateway/storage/open-vault.ts';
 import { Replicator } from '../../web/gateway/sync/replicator.ts';
 import { type ModelScript, type TestGateway, createTestGateway, waitFor } from './test-gateway.ts';

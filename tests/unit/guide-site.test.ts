@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { GROUPS } from '../../docs/site/pages.ts';
 import { findBrokenLinks, renderGuidePage, toDocument } from '../../docs/site/render.ts';
-import { parseGuidePage } from '../../web/gateway/core/guide/guide-page.ts';
+import { parseGuidePage } from '../../web/gateway/agent/guide/guide-page.ts';
 
 const folder = join(import.meta.dirname, '../../docs/guide');
 const names = readdirSync(folder).flatMap((file) => (file.endsWith('.md') ? [file.slice(0, -3)] : []));

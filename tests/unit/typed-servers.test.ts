@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { mergeThreeWay } from '../../web/gateway/core/config-file/merge-config.ts';
-import { findTypedServers } from '../../web/gateway/core/config-file/typed-servers.ts';
+import { mergeThreeWay } from '../../web/gateway/config/config-file/merge-config.ts';
+import { findTypedServers } from '../../web/gateway/config/config-file/typed-servers.ts';
 import type { Json } from '../../shared/merge-patch.ts';
 import { verifies } from '../requirements.ts';
 

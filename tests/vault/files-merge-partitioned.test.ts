@@ -1,11 +1,11 @@
 import { expect, vi } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { parseClaimFile } from '../../web/gateway/core/wiki/claim-lines.ts';
-import { ClaimsManager } from '../../web/gateway/core/wiki/claims-manager.ts';
-import { LongTermFile } from '../../web/gateway/core/memory/long-term-file.ts';
-import { createConflictMerger } from '../../web/gateway/core/workspace/conflict-merger.ts';
-import { createSubWorkspace } from '../../web/gateway/core/workspace/sub-workspace.ts';
-import { createVaultWorkspace } from '../../web/gateway/core/workspace/vault-workspace.ts';
+import { parseClaimFile } from '../../web/gateway/knowledge/wiki/claim-lines.ts';
+import { ClaimsManager } from '../../web/gateway/knowledge/wiki/claims-manager.ts';
+import { LongTermFile } from '../../web/gateway/knowledge/memory/long-term-file.ts';
+import { createConflictMerger } from '../../web/gateway/agent/workspace/conflict-merger.ts';
+import { createSubWorkspace } from '../../web/gateway/agent/workspace/sub-workspace.ts';
+import { createVaultWorkspace } from '../../web/gateway/agent/workspace/vault-workspace.ts';
 import { MemoryJournal } from '../support/memory-journal.ts';
 import { getConflictCopies, TestReplica } from './test-replica.ts';
 

@@ -1,6 +1,6 @@
 import { deleteDB } from 'idb';
 import { expect, vi } from 'vitest';
-import { toSessionKey, StorageFullError, VaultReadOnlyError } from '../../web/gateway/core/vault-interface.ts';
+import { toSessionKey, StorageFullError, VaultReadOnlyError } from '../../web/gateway/storage/vault-interface.ts';
 import { migrations } from '../../web/gateway/storage/migrations.ts';
 import {
   storeAnswer,

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../../tests/requirements.ts';
-import { createNeedsBridgeError } from '../gateway/core/bridge-interface.ts';
-import { createFaultHandler } from '../gateway/core/fault-handler.ts';
-import { StorageFullError, VaultReadOnlyError } from '../gateway/core/vault-interface.ts';
+import { createNeedsBridgeError } from '../gateway/ports/bridge-interface.ts';
+import { createFaultHandler } from '../gateway/server/fault-handler.ts';
+import { StorageFullError, VaultReadOnlyError } from '../gateway/storage/vault-interface.ts';
 import { toProblem, toSentence } from './problems.ts';
 
 const toFault = createFaultHandler(() => {});

@@ -9,7 +9,7 @@ export interface Problem {
   link?: { label: string; href: string };
 }
 
-/** Links by the reason that the gateway (web/gateway/core/fault-handler.ts) or the bridge reports. */
+/** Links by the reason that the gateway (web/gateway/server/fault-handler.ts) or the bridge reports. */
 const LINK_BY_REASON: Partial<Record<string, (details: Record<string, unknown>) => Problem['link']>> = {
   'read-only': () => ({ label: m.kit_about_read_only_link(), href: '/outdated' }),
   'private-place': ({ setting }) =>

@@ -1,17 +1,17 @@
 // `perch/memory/active-recall`: finds memories relevant to a message before it is answered (docs/decisions/0040).
-import { isMemoryId } from '../gateway/core/memory/index/index-entry.ts';
-import type { MemoryManager } from '../gateway/core/memory/memory-manager.ts';
-import type { ActiveRecallConfigFields } from '../gateway/core/recall/recall-config.ts';
-import { buildContextMessage, type ContextMessage } from '../gateway/core/recall/context-message.ts';
-import { ActiveMemoryRecaller as Recaller, type RecallerParts, type RecallSearch } from '../gateway/core/recall/recaller.ts';
-import type { ActiveRecallResult } from '../gateway/core/recall/recall-result.ts';
+import { isMemoryId } from '../gateway/knowledge/memory/index/index-entry.ts';
+import type { MemoryManager } from '../gateway/knowledge/memory/memory-manager.ts';
+import type { ActiveRecallConfigFields } from '../gateway/knowledge/recall/recall-config.ts';
+import { buildContextMessage, type ContextMessage } from '../gateway/knowledge/recall/context-message.ts';
+import { ActiveMemoryRecaller as Recaller, type RecallerParts, type RecallSearch } from '../gateway/knowledge/recall/recaller.ts';
+import type { ActiveRecallResult } from '../gateway/knowledge/recall/recall-result.ts';
 
-export { ActiveRecallConfig, type ActiveRecallConfigFields } from '../gateway/core/recall/recall-config.ts';
-export type { ContextMessage } from '../gateway/core/recall/context-message.ts';
-export type { Turn } from '../gateway/core/recall/recall-queries.ts';
-export type { RecallerParts } from '../gateway/core/recall/recaller.ts';
-export { ActiveRecallResult, type RecalledMemory, type SearchDebug } from '../gateway/core/recall/recall-result.ts';
-export { PromptStyle, QueryMode } from '../gateway/core/recall/recall-settings.ts';
+export { ActiveRecallConfig, type ActiveRecallConfigFields } from '../gateway/knowledge/recall/recall-config.ts';
+export type { ContextMessage } from '../gateway/knowledge/recall/context-message.ts';
+export type { Turn } from '../gateway/knowledge/recall/recall-queries.ts';
+export type { RecallerParts } from '../gateway/knowledge/recall/recaller.ts';
+export { ActiveRecallResult, type RecalledMemory, type SearchDebug } from '../gateway/knowledge/recall/recall-result.ts';
+export { PromptStyle, QueryMode } from '../gateway/knowledge/recall/recall-settings.ts';
 export { buildContextMessage };
 
 /** A memory, or an object with the same search method. */

@@ -1,8 +1,8 @@
 import 'fake-indexeddb/auto';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import type { IndexEntry } from '../gateway/core/memory/index/index-entry.ts';
-import type { IndexedFile } from '../gateway/core/memory/index/index-store.ts';
+import type { IndexEntry } from '../gateway/knowledge/memory/index/index-entry.ts';
+import type { IndexedFile } from '../gateway/knowledge/memory/index/index-store.ts';
 import { DatabaseIndex } from './database-index.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { MemoryManager } from './memory.ts';

@@ -1,7 +1,7 @@
-import type { IndexEntry } from '../gateway/core/memory/index/index-entry.ts';
-import type { IndexStore, IndexedFile } from '../gateway/core/memory/index/index-store.ts';
-import type { QuantizedVector } from '../gateway/core/memory/vectors/vector-rows.ts';
-import type { VectorStore } from '../gateway/core/memory/vectors/passage-vectors.ts';
+import type { IndexEntry } from '../gateway/knowledge/memory/index/index-entry.ts';
+import type { IndexStore, IndexedFile } from '../gateway/knowledge/memory/index/index-store.ts';
+import type { QuantizedVector } from '../gateway/knowledge/memory/vectors/vector-rows.ts';
+import type { VectorStore } from '../gateway/knowledge/memory/vectors/passage-vectors.ts';
 import type { Transaction } from '../gateway/storage/database.ts';
 import { getStore } from './get-store.ts';
 import type { IndexRow, WorkspaceSchema } from './workspace-schema.ts';

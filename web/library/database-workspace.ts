@@ -1,5 +1,5 @@
-import type { Workspace, WorkspaceFile } from '../gateway/core/memory/workspace.ts';
-import { splitWorkspacePath } from '../gateway/core/memory/workspace-path.ts';
+import type { Workspace, WorkspaceFile } from '../gateway/knowledge/memory/workspace.ts';
+import { splitWorkspacePath } from '../gateway/knowledge/memory/workspace-path.ts';
 import type { Transaction } from '../gateway/storage/database.ts';
 import { getStore } from './get-store.ts';
 import type { FileRow, WorkspaceSchema } from './workspace-schema.ts';

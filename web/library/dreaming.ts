@@ -1,21 +1,21 @@
 // `perch/memory/dreaming` for browsers: consolidation of a memory in IndexedDB (docs/decisions/0038).
-import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/core/dreaming/dreaming-config.ts';
-import { type DreamingOptions, DreamingPhases as Phases } from '../gateway/core/dreaming/dreaming-phases.ts';
-import { SIGNALS_FILE, SignalsStore as Signals } from '../gateway/core/dreaming/signals-store.ts';
-import type { Workspace } from '../gateway/core/memory/workspace.ts';
+import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/knowledge/dreaming/dreaming-config.ts';
+import { type DreamingOptions, DreamingPhases as Phases } from '../gateway/knowledge/dreaming/dreaming-phases.ts';
+import { SIGNALS_FILE, SignalsStore as Signals } from '../gateway/knowledge/dreaming/signals-store.ts';
+import type { Workspace } from '../gateway/knowledge/memory/workspace.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { fetchText } from './fetch-text.ts';
 import { loadSettings } from './load-settings.ts';
 import { toDatabaseName } from './workspace-database.ts';
 
-export { type DreamingConfigInput, StorageMode } from '../gateway/core/dreaming/dreaming-config.ts';
-export type { DreamingOptions } from '../gateway/core/dreaming/dreaming-phases.ts';
-export { type Candidate, PromotionScorer } from '../gateway/core/dreaming/promotion-scorer.ts';
-export type { Promotion } from '../gateway/core/dreaming/promotion-log.ts';
-export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../gateway/core/dreaming/phase-report.ts';
-export type { ScoreComponents } from '../gateway/core/dreaming/score-components.ts';
-export type { ShortTermSignal } from '../gateway/core/dreaming/signal.ts';
-export type { SignalStats } from '../gateway/core/dreaming/signals-store.ts';
+export { type DreamingConfigInput, StorageMode } from '../gateway/knowledge/dreaming/dreaming-config.ts';
+export type { DreamingOptions } from '../gateway/knowledge/dreaming/dreaming-phases.ts';
+export { type Candidate, PromotionScorer } from '../gateway/knowledge/dreaming/promotion-scorer.ts';
+export type { Promotion } from '../gateway/knowledge/dreaming/promotion-log.ts';
+export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../gateway/knowledge/dreaming/phase-report.ts';
+export type { ScoreComponents } from '../gateway/knowledge/dreaming/score-components.ts';
+export type { ShortTermSignal } from '../gateway/knowledge/dreaming/signal.ts';
+export type { SignalStats } from '../gateway/knowledge/dreaming/signals-store.ts';
 
 const [HIDDEN_DIR = ''] = SIGNALS_FILE.split('/');
 

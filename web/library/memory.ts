@@ -2,43 +2,43 @@
 // bridge/library/memory.ts.
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
 import { getTokenFamily } from '#shared/tokens/token-family.ts';
-import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/core/memory/memory-config.ts';
-import { createFaultTolerantStore } from '../gateway/core/memory/index/fault-tolerant-store.ts';
-import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../gateway/core/memory/memory-aware-runner.ts';
-import { MemoryManager as Manager } from '../gateway/core/memory/memory-manager.ts';
-import type { CountText } from '../gateway/core/memory/summary/transcript.ts';
-import type { Embedder } from '../gateway/core/memory/vectors/passage-vectors.ts';
-import type { MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
-import type { DreamingConfig } from '../gateway/core/dreaming/dreaming-config.ts';
-import { createSearchSignals } from '../gateway/core/dreaming/search-signals.ts';
+import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/knowledge/memory/memory-config.ts';
+import { createFaultTolerantStore } from '../gateway/knowledge/memory/index/fault-tolerant-store.ts';
+import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../gateway/knowledge/memory/memory-aware-runner.ts';
+import { MemoryManager as Manager } from '../gateway/knowledge/memory/memory-manager.ts';
+import type { CountText } from '../gateway/knowledge/memory/summary/transcript.ts';
+import type { Embedder } from '../gateway/knowledge/memory/vectors/passage-vectors.ts';
+import type { MemoryTool } from '../gateway/knowledge/memory/tools/memory-tools.ts';
+import type { DreamingConfig } from '../gateway/knowledge/dreaming/dreaming-config.ts';
+import { createSearchSignals } from '../gateway/knowledge/dreaming/search-signals.ts';
 import { DatabaseIndex } from './database-index.ts';
 import { SignalsStore } from './dreaming.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { fetchText } from './fetch-text.ts';
 import { createComplete, parseModelConfig, type ModelConfigInput, selectSummaryModel } from './model-config.ts';
-import { unregisterManager, registerManager } from '../gateway/core/memory/open-managers.ts';
+import { unregisterManager, registerManager } from '../gateway/knowledge/memory/open-managers.ts';
 import { loadSettings } from './load-settings.ts';
 import { toDatabaseName } from './workspace-database.ts';
 
-export { applyCompaction, checkContext, type ContextCheckResult } from '../gateway/core/memory/compaction/check-context.ts';
-export { StructuredSummary, type SummaryFields } from '../gateway/core/memory/compaction/structured-summary.ts';
-export { CompactionTrigger } from '../gateway/core/memory/compaction/compaction-trigger.ts';
+export { applyCompaction, checkContext, type ContextCheckResult } from '../gateway/knowledge/memory/compaction/check-context.ts';
+export { StructuredSummary, type SummaryFields } from '../gateway/knowledge/memory/compaction/structured-summary.ts';
+export { CompactionTrigger } from '../gateway/knowledge/memory/compaction/compaction-trigger.ts';
 export {
   CompactionConfig,
   DialogConfig,
   LongTermMemoryConfig,
   SummaryConfig,
   ToolResultConfig,
-} from '../gateway/core/memory/config-sections.ts';
-export type { FoundMemory } from '../gateway/core/memory/found-memory.ts';
-export type { Memory } from '../gateway/core/memory/long-term-file.ts';
-export { MemoryCategory } from '../gateway/core/memory/long-term.ts';
-export type { MemoryMessage } from '../gateway/core/memory/memory-message.ts';
-export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../gateway/core/memory/openai-message.ts';
-export type { Embedder } from '../gateway/core/memory/vectors/passage-vectors.ts';
-export type { MemoryStats } from '../gateway/core/memory/memory-stats.ts';
-export { createMemoryTools, type MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
-export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../gateway/core/memory/workspace.ts';
+} from '../gateway/knowledge/memory/config-sections.ts';
+export type { FoundMemory } from '../gateway/knowledge/memory/found-memory.ts';
+export type { Memory } from '../gateway/knowledge/memory/long-term-file.ts';
+export { MemoryCategory } from '../gateway/knowledge/memory/long-term.ts';
+export type { MemoryMessage } from '../gateway/knowledge/memory/memory-message.ts';
+export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../gateway/knowledge/memory/openai-message.ts';
+export type { Embedder } from '../gateway/knowledge/memory/vectors/passage-vectors.ts';
+export type { MemoryStats } from '../gateway/knowledge/memory/memory-stats.ts';
+export { createMemoryTools, type MemoryTool } from '../gateway/knowledge/memory/tools/memory-tools.ts';
+export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../gateway/knowledge/memory/workspace.ts';
 export type { MemoryConfigInput, ModelConfigInput };
 export { databaseWorkspace };
 

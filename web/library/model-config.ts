@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Complete } from '../gateway/core/memory/summary/summarise.ts';
+import type { Complete } from '../gateway/knowledge/memory/summary/summarise.ts';
 
 /** A model for summaries, at a URL of an OpenAI-compatible API. */
 export interface ModelConfig {

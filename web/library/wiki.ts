@@ -1,18 +1,18 @@
 // `perch/memory/wiki` for browsers: a wiki of claims in IndexedDB (docs/decisions/0037).
-import { ClaimsManager as Claims, type ClaimsOptions } from '../gateway/core/wiki/claims-manager.ts';
-import type { WikiConfig, WikiConfigInput } from '../gateway/core/wiki/wiki-config.ts';
-import { HIDDEN_NAMES, WikiVault as Vault } from '../gateway/core/wiki/wiki-vault.ts';
+import { ClaimsManager as Claims, type ClaimsOptions } from '../gateway/knowledge/wiki/claims-manager.ts';
+import type { WikiConfig, WikiConfigInput } from '../gateway/knowledge/wiki/wiki-config.ts';
+import { HIDDEN_NAMES, WikiVault as Vault } from '../gateway/knowledge/wiki/wiki-vault.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { toDatabaseName } from './workspace-database.ts';
 
-export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../gateway/core/wiki/claim.ts';
-export type { ClaimChange, LineProblem } from '../gateway/core/wiki/claim-lines.ts';
-export type { ImportReport } from '../gateway/core/wiki/claims-transfer.ts';
-export { WikiConfig, type WikiConfigInput } from '../gateway/core/wiki/wiki-config.ts';
-export type { Contradiction } from '../gateway/core/wiki/contradiction/contradiction.ts';
-export type { Finding, HealthReport } from '../gateway/core/wiki/wiki-health.ts';
-export type { Backlink } from '../gateway/core/wiki/wiki-links.ts';
-export { WikiPage, type WikiPageInput } from '../gateway/core/wiki/wiki-page.ts';
+export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../gateway/knowledge/wiki/claim.ts';
+export type { ClaimChange, LineProblem } from '../gateway/knowledge/wiki/claim-lines.ts';
+export type { ImportReport } from '../gateway/knowledge/wiki/claims-transfer.ts';
+export { WikiConfig, type WikiConfigInput } from '../gateway/knowledge/wiki/wiki-config.ts';
+export type { Contradiction } from '../gateway/knowledge/wiki/contradiction/contradiction.ts';
+export type { Finding, HealthReport } from '../gateway/knowledge/wiki/wiki-health.ts';
+export type { Backlink } from '../gateway/knowledge/wiki/wiki-links.ts';
+export { WikiPage, type WikiPageInput } from '../gateway/knowledge/wiki/wiki-page.ts';
 
 /** A wiki in a database of the browser. */
 export class WikiVault extends Vault {

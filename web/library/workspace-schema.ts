@@ -1,8 +1,8 @@
 import type { DBSchema } from 'idb';
-import type { IndexEntry } from '../gateway/core/memory/index/index-entry.ts';
-import type { IndexedFile } from '../gateway/core/memory/index/index-store.ts';
-import type { QuantizedVector } from '../gateway/core/memory/vectors/vector-rows.ts';
-import type { WorkspaceFile } from '../gateway/core/memory/workspace.ts';
+import type { IndexEntry } from '../gateway/knowledge/memory/index/index-entry.ts';
+import type { IndexedFile } from '../gateway/knowledge/memory/index/index-store.ts';
+import type { QuantizedVector } from '../gateway/knowledge/memory/vectors/vector-rows.ts';
+import type { WorkspaceFile } from '../gateway/knowledge/memory/workspace.ts';
 import type { Migration } from '../gateway/storage/database.ts';
 
 /** A file of a workspace. Its text is stored separately in parts, so that listing files reads no text. */

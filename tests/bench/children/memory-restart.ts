@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderWorkspace } from '../../../bridge/library/folder-workspace.ts';
 import { SqliteIndex } from '../../../bridge/library/sqlite-index.ts';
-import { FileIndex } from '../../../web/gateway/core/memory/index/file-index.ts';
+import { FileIndex } from '../../../web/gateway/knowledge/memory/index/file-index.ts';
 import { computePercentile } from '../stats.ts';
 
 const [folder = '', kind = 'search'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
-import { removeComposedUrls } from '../../../web/gateway/core/trust/verbatim-urls.ts';
+import { removeComposedUrls } from '../../../web/gateway/agent/trust/verbatim-urls.ts';
 import type { Say } from '../../support/test-gateway.ts';
 import type { World } from './injection-world.ts';
 

@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Fetch } from '../core/fetch.ts';
+import type { Fetch } from '../ports/fetch.ts';
 
 /** The hub refused a request, or its response is invalid. */
 export class HubError extends Error {

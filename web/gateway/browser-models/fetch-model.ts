@@ -1,5 +1,5 @@
 import type { StoredBrowserModel } from '#shared/ports/browser-models-port.ts';
-import type { BrowserDownloadRequest } from '../core/local-models/browser-models.ts';
+import type { BrowserDownloadRequest } from '../providers/local-models/browser-models.ts';
 import type { Processor } from './select-model-files.ts';
 import { downloadBrowserModel } from './model-download.ts';
 import { BrowserHub } from './browser-hub.ts';

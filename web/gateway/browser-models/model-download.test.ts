@@ -4,7 +4,7 @@ import { verifies } from '../../../tests/requirements.ts';
 import { createCacheStorage } from '../../../tests/support/cache-storage.ts';
 import { type HubFaults, startHubServer } from '../../../tests/support/hub-server.ts';
 import { createChatModel, createVectorModel } from '../../../tests/support/onnx-file.ts';
-import type { Fetch } from '../core/fetch.ts';
+import type { Fetch } from '../ports/fetch.ts';
 import { selectModelFiles, type Processor, readConfig } from './select-model-files.ts';
 import { type BrowserDownloadOptions, type BrowserDownloadProgress, downloadBrowserModel } from './model-download.ts';
 import { BrowserHub } from './browser-hub.ts';

@@ -7,7 +7,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Contracts, ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
 import { formatCommandLine } from '#shared/command-line.ts';
 import { sha256 } from '#shared/sha256.ts';
-import { type Bridge, createNeedsBridgeError } from '../core/bridge-interface.ts';
+import { type Bridge, createNeedsBridgeError } from '../ports/bridge-interface.ts';
 import { CLUB_PAGE } from './bird-club.ts';
 import { drawDesktop, DESKTOP_WINDOWS } from './demo-desktop.ts';
 

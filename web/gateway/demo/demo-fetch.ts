@@ -1,6 +1,6 @@
 import './local-storage-shim.ts';
 import { getResponse } from 'msw';
-import { type Fetch, FetchRefusedError } from '../core/fetch.ts';
+import { type Fetch, FetchRefusedError } from '../ports/fetch.ts';
 import { providerHandlers } from './demo-provider.ts';
 
 /** The demo's `fetch`: refuses every request without a handler, so that nothing reaches a network. */

@@ -1,11 +1,11 @@
 import { http, HttpResponse } from 'msw';
 import { z } from '#shared/rpc/zod.ts';
-import { readEnvelope, readChatOptions } from '../core/http/chat-request.ts';
-import { ChunkWriter, toCompletion, createCompletionHead, type CompletionUsage } from '../core/http/completion-objects.ts';
-import { IgnoredFields } from '../core/http/ignored-fields.ts';
-import { estimateUsage } from '../core/providers/estimate-usage.ts';
-import type { ModelMessage } from '../core/providers/provider.ts';
-import { TOOL_CALL } from '../core/tools/routed-call.ts';
+import { readEnvelope, readChatOptions } from '../server/http/chat-request.ts';
+import { ChunkWriter, toCompletion, createCompletionHead, type CompletionUsage } from '../server/http/completion-objects.ts';
+import { IgnoredFields } from '../server/http/ignored-fields.ts';
+import { estimateUsage } from '../providers/estimate-usage.ts';
+import type { ModelMessage } from '../providers/provider.ts';
+import { TOOL_CALL } from '../storage/records/routed-call.ts';
 import { type ScriptedReply, getNextReply } from './demo-script.ts';
 
 /** Names under `.invalid` never resolve (RFC 6761, section 6.4). */

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ModelMessage } from '../core/providers/provider.ts';
+import type { ModelMessage } from '../providers/provider.ts';
 import { CLUB_PAGE } from './bird-club.ts';
-import { NO_NOTES } from '../core/runs/run-types.ts';
-import { addText, buildRunContext, formatTimeContext } from '../core/runs/run-context.ts';
+import { NO_NOTES } from '../agent/runs/run-types.ts';
+import { addText, buildRunContext, formatTimeContext } from '../agent/runs/run-context.ts';
 import { getNextReply } from './demo-script.ts';
 
 const getText = join(import.meta.dirname, '../../words/frame/chat');

@@ -1,6 +1,6 @@
 import type { ToolCall } from '#shared/rpc/record-schemas.ts';
-import type { ModelMessage } from '../core/providers/provider.ts';
-import { toPlainText } from '../core/session-views.ts';
+import type { ModelMessage } from '../providers/provider.ts';
+import { toPlainText } from '../storage/session-views.ts';
 import { CHECKLIST, CLUB_PAGE, DEADLINE } from './bird-club.ts';
 
 /** Next reply of the model, with its tool calls. */

@@ -1,4 +1,4 @@
-import type { UsageRecord } from '../core/vault-interface.ts';
+import type { UsageRecord } from '../storage/vault-interface.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const USAGE_DAYS = 30;

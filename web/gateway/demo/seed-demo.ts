@@ -1,9 +1,9 @@
 import { GatewayClient } from '#shared/client/client.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import { LEVELS } from '#shared/rpc/contract.ts';
-import type { Gateway } from '../core/gateway-options.ts';
+import type { Gateway } from '../gateway-options.ts';
 import { isObject } from '#shared/merge-patch.ts';
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from '../storage/vault-interface.ts';
 import { CHECKLIST, CLUB_PAGE } from './bird-club.ts';
 import { drawDesktop } from './demo-desktop.ts';
 import { seedKnowledge } from './demo-knowledge.ts';

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#shared/rpc/rpc-error.ts';
-import type { DocumentText } from '../core/documents/document-reader.ts';
+import type { DocumentText } from './document-reader.ts';
 
 /**
  * Messages from the document worker about a request: the text, the reason why the file cannot be read, or a failure of the worker; before

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { DocumentRequest } from '../core/documents/document-reader.ts';
-import type { PageOcr } from '../core/documents/ocr.ts';
+import type { DocumentRequest } from './document-reader.ts';
+import type { PageOcr } from './ocr.ts';
 import type { DocumentResponse } from './document-response.ts';
 import { createPageOcr } from './ocr/page-ocr.ts';
 
@@ -8,7 +8,7 @@ const neverAborted = new AbortController().signal;
 
 async function respond(request: DocumentRequest, ocr: PageOcr | undefined): Promise<DocumentResponse> {
   try {
-    const { readDocument } = await import('../core/documents/read-document.ts');
+    const { readDocument } = await import('./read-document.ts');
     return { text: await readDocument(request, neverAborted, ocr) };
   } catch (error) {
     if (error instanceof RpcError) return { refused: { code: error.code, message: error.message } };

@@ -4,7 +4,7 @@ import { builtInModelError, builtInModelPort } from '#shared/ports/built-in-port
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { raceAbort } from '#shared/async/mutex.ts';
-import type { LocalResult, LocalRunner } from '../core/providers/local-runner.ts';
+import type { LocalResult, LocalRunner } from '../providers/local-runner.ts';
 import { startPageWorker } from './start-page-worker.ts';
 
 /** Time that a newly opened page takes to report that it has the model. */

@@ -1,4 +1,4 @@
-import type { Environment } from '../core/environment.ts';
+import type { Environment } from '../ports/environment.ts';
 import { parsePlatform } from '#shared/link/browser-name.ts';
 
 /** Describes the environment of the worker with this global scope. `credentialId`: id of the credential for the bridge. */

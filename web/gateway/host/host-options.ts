@@ -1,7 +1,7 @@
-import type { Bridge } from '../core/bridge-interface.ts';
-import type { Fetch } from '../core/fetch.ts';
-import type { Gateway } from '../core/gateway-options.ts';
-import type { Vault } from '../core/vault-interface.ts';
+import type { Bridge } from '../ports/bridge-interface.ts';
+import type { Fetch } from '../ports/fetch.ts';
+import type { Gateway } from '../gateway-options.ts';
+import type { Vault } from '../storage/vault-interface.ts';
 
 /** Everything that a gateway reaches outside its worker, and the content of a new vault. */
 export interface ExternalDeps {

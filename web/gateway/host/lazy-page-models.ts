@@ -1,6 +1,6 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { lazy } from '#shared/async/lazy.ts';
-import type { BrowserModels } from '../core/local-models/browser-models.ts';
+import type { BrowserModels } from '../providers/local-models/browser-models.ts';
 import type { PageModels, PageModelsOptions } from './page-models.ts';
 
 const loadPageModels = lazy(() => import('./page-models.ts'));

@@ -1,6 +1,6 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { lazy } from '#shared/async/lazy.ts';
-import type { LocalRunner, RunnableModel } from '../core/providers/local-runner.ts';
+import type { LocalRunner, RunnableModel } from '../providers/local-runner.ts';
 import type { BuiltInModelRunner } from './built-in-model-runner.ts';
 
 const loadRunner = lazy(() => import('./built-in-model-runner.ts'));

@@ -2,7 +2,7 @@ import { describe, expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
-import type { DocumentReader, DocumentRequest } from '../core/documents/document-reader.ts';
+import type { DocumentReader, DocumentRequest } from '../documents/document-reader.ts';
 import { PageDocumentReader } from './page-document-reader.ts';
 
 const request: DocumentRequest = { kind: 'text', name: 'a.txt', bytes: new Uint8Array([1]), limit: 10 };

@@ -1,7 +1,7 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type DocumentReader, type DocumentRequest, type DocumentText, createUnreadableError } from '../core/documents/document-reader.ts';
-import { inlineDocumentReader } from '../core/documents/inline-document-reader.ts';
+import { type DocumentReader, type DocumentRequest, type DocumentText, createUnreadableError } from '../documents/document-reader.ts';
+import { inlineDocumentReader } from '../documents/inline-document-reader.ts';
 import type { DocumentResponse } from '../documents/document-response.ts';
 
 /** In milliseconds. A frozen page does not respond: the next one is asked. */

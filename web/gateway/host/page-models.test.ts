@@ -7,7 +7,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { createCacheStorage } from '../../../tests/support/cache-storage.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
-import type { LocalResult } from '../core/providers/local-runner.ts';
+import type { LocalResult } from '../providers/local-runner.ts';
 import { ModelStore } from '../browser-models/model-store.ts';
 import { PageModels } from './page-models.ts';
 

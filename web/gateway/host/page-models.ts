@@ -6,9 +6,9 @@ import type { LocalModel } from '#shared/ports/local-model.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import { type CacheOpener, ModelStore } from '../browser-models/model-store.ts';
-import type { BrowserDownloadRequest, BrowserModels } from '../core/local-models/browser-models.ts';
+import type { BrowserDownloadRequest, BrowserModels } from '../providers/local-models/browser-models.ts';
 import { lazy } from '#shared/async/lazy.ts';
-import type { LocalRunner } from '../core/providers/local-runner.ts';
+import type { LocalRunner } from '../providers/local-runner.ts';
 import { startPageWorker } from './start-page-worker.ts';
 
 /** In milliseconds. Time without requests after which a model is unloaded. */

@@ -2,7 +2,7 @@ import { ExchangeReset, fetchOverStream, type OutgoingRequest } from '#shared/li
 import type { Mux } from '#shared/link/mux.ts';
 import { type ForwardRequest, FORWARD_HEADER, FORWARD_KIND } from '#shared/link/splice.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
-import { BridgeUnavailableError, type Fetch, FetchRefusedError, type ForwardOptions } from '../core/fetch.ts';
+import { BridgeUnavailableError, type Fetch, FetchRefusedError, type ForwardOptions } from './fetch.ts';
 
 export interface FetchPortOptions {
   /** Allowed origins: those of the configured providers, MCP servers and channels, and the model servers of this machine. */

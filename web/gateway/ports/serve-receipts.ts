@@ -2,7 +2,7 @@ import type { Opening } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/stream-http.ts';
 import { spliceFailure, usageReceipt, usageReceipts } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import type { Gateway } from '../core/gateway-options.ts';
+import type { Gateway } from '../gateway-options.ts';
 
 /** Receives reports of calls that the bridge has passed through; responds once they are stored. */
 export function serveReceipts(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'storeReceipts' | 'logError'>>): void {

@@ -4,7 +4,7 @@ import { textLink } from '#shared/link/text-link.ts';
 import type { Port } from '#shared/ports/port.ts';
 import type { Contracts } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type Bridge, createNeedsBridgeError } from '../core/bridge-interface.ts';
+import { type Bridge, createNeedsBridgeError } from './bridge-interface.ts';
 
 /** Maximum size of one response of a port. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;

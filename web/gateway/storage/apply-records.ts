@@ -2,7 +2,7 @@ import type { SequencedRecord } from '#shared/ports/journal-port.ts';
 import { mergeRecord } from '#shared/sync/conflict.ts';
 import { findPayloadProblem } from '#shared/sync/payload.ts';
 import { SYNC_STORES, type SyncRecord, type SyncStore, wins } from '#shared/sync/record.ts';
-import type { RemoteChange } from '../core/vault-interface.ts';
+import type { RemoteChange } from './vault-interface.ts';
 import { isPushed } from './change-log.ts';
 import { readValue, toRecord, parsePayload } from './sync-records.ts';
 import { putInStore, removeFromStore } from './store-requests.ts';

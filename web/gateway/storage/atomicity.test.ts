@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import {
   storeAnswer,
   storeQuestion,

@@ -2,7 +2,7 @@ import { openDB } from 'idb';
 import { expect, test } from 'vitest';
 import { getClockOrigin } from '#shared/sync/record.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import {
   storeAnswer,
   storeQuestion,

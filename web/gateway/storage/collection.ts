@@ -1,4 +1,4 @@
-import type { Collection, Collections, RecordWrite } from '../core/vault-interface.ts';
+import type { Collection, Collections, RecordWrite } from './vault-interface.ts';
 import type { VaultSchema } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 

@@ -1,4 +1,4 @@
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import { toConfigDocument, toConfigRows } from './config-rows.ts';
 import type { SecretWriter } from './secret-store.ts';
 import { isSameJson } from './session-records.ts';

@@ -1,6 +1,6 @@
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import { readValue, parsePayload } from './sync-records.ts';
 import type { StoreName } from './vault-schema.ts';
 import { computeSums } from './session-rows.ts';

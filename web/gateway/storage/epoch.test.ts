@@ -1,7 +1,7 @@
 import { openDB } from 'idb';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { OwnershipLostError, type Vault } from '../core/vault-interface.ts';
+import { OwnershipLostError, type Vault } from './vault-interface.ts';
 import { storeAnswer, storeQuestion, readAllRows, TEST_VAULT_KEY, newMessage, newResult, newStep, createTestVault } from './fixture.ts';
 import { acquireEpoch } from './open-vault.ts';
 

@@ -1,4 +1,4 @@
-import type { RemoteChange } from '../core/vault-interface.ts';
+import type { RemoteChange } from './vault-interface.ts';
 import type { WriteTransaction } from './vault-schema.ts';
 
 /** Number and total size of a workspace's files, in bytes. */

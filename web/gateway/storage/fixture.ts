@@ -11,7 +11,7 @@ import {
   type SessionRecord,
   type UsageRecord,
   type Vault,
-} from '../core/vault-interface.ts';
+} from './vault-interface.ts';
 import type { ChangeRow } from './vault-schema.ts';
 import { openVault, type VaultCloseReason, type OpenVaultOptions } from './open-vault.ts';
 

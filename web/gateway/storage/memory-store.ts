@@ -1,4 +1,4 @@
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import type { Transactions } from './transactions.ts';
 
 /** The remembered facts, oldest first. */

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Branch, MessageRecord, RecallReply, Vault } from '../core/vault-interface.ts';
+import type { Branch, MessageRecord, RecallReply, Vault } from './vault-interface.ts';
 import type { BlobStore } from './blob-store.ts';
 import { selectBranch } from './select-branch.ts';
 import { joinParts } from './message-parts.ts';

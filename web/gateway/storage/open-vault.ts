@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/async/clock.ts';
-import type { OwnershipLostError, Vault } from '../core/vault-interface.ts';
+import type { OwnershipLostError, Vault } from './vault-interface.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { BlobStore } from './blob-store.ts';
 import { readStoredClock, readLocalClock, getReplicaId } from './change-log.ts';

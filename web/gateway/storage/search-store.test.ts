@@ -3,9 +3,9 @@ import { openDB } from 'idb';
 import { expect, test, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import type { SequencedRecord } from '#shared/ports/journal-port.ts';
-import { matchesText, parseQuery } from '../core/retrieval/search-query.ts';
-import { toPlainText } from '../core/session-views.ts';
-import type { SearchResult, SessionRecord, Vault } from '../core/vault-interface.ts';
+import { matchesText, parseQuery } from '../knowledge/retrieval/search-query.ts';
+import { toPlainText } from './session-views.ts';
+import type { SearchResult, SessionRecord, Vault } from './vault-interface.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
 import { newMessage, newSession, createTestVault } from './fixture.ts';
 

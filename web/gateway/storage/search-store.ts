@@ -1,5 +1,5 @@
 import { lazy } from '#shared/async/lazy.ts';
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import type { SearchDeps } from './search/find-messages.ts';
 import type { SearchIndexDeps } from './search/search-index.ts';
 import type { SessionList } from './session-list.ts';

@@ -1,4 +1,4 @@
-import type { Vault } from '../core/vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
 import type { StoreName } from './vault-schema.ts';
 import { importVaultKey, createSealingKey, seal, SEALING_KEY, unseal, type SealingKey } from './secret-sealing.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';

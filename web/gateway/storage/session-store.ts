@@ -1,4 +1,4 @@
-import type { SessionRecord, Vault } from '../core/vault-interface.ts';
+import type { SessionRecord, Vault } from './vault-interface.ts';
 import { deleteUnusedBlobs } from './blob-store.ts';
 import { splitParts } from './message-parts.ts';
 import { putMessage } from './run-store.ts';

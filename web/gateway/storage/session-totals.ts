@@ -1,5 +1,5 @@
-import { toExportLine } from '../core/session-views.ts';
-import type { MessageRecord, SessionRecord } from '../core/vault-interface.ts';
+import { toExportLine } from './session-views.ts';
+import type { MessageRecord, SessionRecord } from './vault-interface.ts';
 import { joinParts } from './message-parts.ts';
 import type { StoredMessage } from './vault-schema.ts';
 

@@ -1,4 +1,4 @@
-import { StorageFullError } from '../core/vault-interface.ts';
+import { StorageFullError } from './vault-interface.ts';
 
 const getErrorName = (error: unknown): string => (error instanceof Error || error instanceof DOMException ? error.name : '');
 

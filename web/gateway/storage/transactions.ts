@@ -1,6 +1,6 @@
 import type { StoreKey, StoreValue } from 'idb';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
-import { OwnershipLostError, type SessionRecord, StorageFullError, VaultReadOnlyError } from '../core/vault-interface.ts';
+import { OwnershipLostError, type SessionRecord, StorageFullError, VaultReadOnlyError } from './vault-interface.ts';
 import { type Change, ChangeRecorder } from './change-log.ts';
 import type { Database } from './database.ts';
 import { checkEpoch } from './epoch.ts';

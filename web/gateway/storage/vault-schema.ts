@@ -14,7 +14,7 @@ import type {
   SessionRecord,
   StepResult,
   UsageRecord,
-} from '../core/vault-interface.ts';
+} from './vault-interface.ts';
 
 /** A secret as it is stored; `keyId` names the key that it was sealed with. */
 export interface SealedSecret {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { getCheckTitle } from './check-titles.ts';
 
-const CHECKS = join(import.meta.dirname, '../../gateway/core/doctor');
+const CHECKS = join(import.meta.dirname, '../../gateway/server/doctor');
 
 /** Every check in the gateway's source, where `id` and `title` are next to each other. */
 const checks = readdirSync(CHECKS).flatMap((file) =>

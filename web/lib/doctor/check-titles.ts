@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
 import { m } from '#lib/i18n/page-messages.ts';
 
-/** Titles by the part of a check's id before the colon, given the part after it (web/gateway/core/doctor). */
+/** Titles by the part of a check's id before the colon, given the part after it (web/gateway/server/doctor). */
 const CHECK_TITLES: Readonly<Record<string, (about: string) => string>> = {
   'storage-persistent': () => m.doctor_check_storage_persistent(),
   'storage-room': () => m.doctor_check_storage_room(),

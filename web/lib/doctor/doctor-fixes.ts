@@ -16,7 +16,7 @@ const createReloadFix = (): Fix => ({ label: m.doctor_fix_reload(), run: () => a
 const createStorageFix = (): Fix => ({ label: m.doctor_fix_room(), href: '/devices#storage' });
 const createJournalFix = (): Fix => ({ label: m.doctor_fix_journal(), href: '/devices#disk' });
 
-/** Fixes by the part of a check's id before the colon (web/gateway/core/doctor). */
+/** Fixes by the part of a check's id before the colon (web/gateway/server/doctor). */
 const FIX_BY_CHECK: Readonly<Record<string, (check: DoctorCheck) => readonly Fix[]>> = {
   'storage-persistent': () => [{ label: m.doctor_fix_keep(), run: persistStorage }],
   'storage-room': () => [createStorageFix()],

@@ -1,4 +1,4 @@
-import type { PageOcr } from '../../core/documents/ocr.ts';
+import type { PageOcr } from '../ocr.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import { NoFilterFactory, WorkerCanvasFactory } from './worker-canvas.ts';
 

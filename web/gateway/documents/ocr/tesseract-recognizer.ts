@@ -1,7 +1,7 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
 import createCore, { type TesseractApi, type TesseractCore } from 'tesseract.js-core/tesseract-core-simd-lstm.js';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { OcrSettings } from '../../core/documents/ocr.ts';
+import type { OcrSettings } from '../ocr.ts';
 import { getDefaultLanguages } from './default-languages.ts';
 import { loadLanguageData, type LanguageDataOptions } from './language-data.ts';
 

@@ -1,7 +1,7 @@
-import { hasPhrases, matchesText, parseQuery, type SearchQuery } from '../../core/retrieval/search-query.ts';
-import { createSnippet, findSpans } from '../../core/retrieval/snippet.ts';
-import { forEachTerm } from '../../core/retrieval/terms.ts';
-import type { MessageMatch, SearchOptions, SearchPage, SearchResult, SessionRecord } from '../../core/vault-interface.ts';
+import { hasPhrases, matchesText, parseQuery, type SearchQuery } from '../../knowledge/retrieval/search-query.ts';
+import { createSnippet, findSpans } from '../../knowledge/retrieval/snippet.ts';
+import { forEachTerm } from '../../knowledge/retrieval/terms.ts';
+import type { MessageMatch, SearchOptions, SearchPage, SearchResult, SessionRecord } from '../vault-interface.ts';
 import type { StoredMessage } from '../vault-schema.ts';
 import type { SessionList } from '../session-list.ts';
 import type { Transactions } from '../transactions.ts';

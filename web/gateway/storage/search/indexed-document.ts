@@ -1,5 +1,5 @@
-import { forEachTerm } from '../../core/retrieval/terms.ts';
-import { toPlainText } from '../../core/session-views.ts';
+import { forEachTerm } from '../../knowledge/retrieval/terms.ts';
+import { toPlainText } from '../session-views.ts';
 import { joinParts } from '../message-parts.ts';
 import type { StoredMessage } from '../vault-schema.ts';
 import { TermOccurrences } from './bigrams.ts';

@@ -1,0 +1,56 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
+import type { Settings } from '../config/settings-schema.ts';
+
+/** The agent that always exists. */
+export const MAIN_AGENT_ID = 'main';
+
+/** An agent, as runs use it. */
+export interface Agent {
+  id: string;
+  name: string;
+  /** Key of the model; undefined for the default model. */
+  model: string | undefined;
+  /** Keys of the fallback models, in order. */
+  fallbacks: readonly string[];
+  /** Undefined for the default instructions, empty for none. */
+  systemPrompt: string | undefined;
+  temperature: number | undefined;
+  /** The agent's entry in the configuration. */
+  config: AgentConfig;
+}
+
+/** Name of the workspace that holds an agent's files. */
+export const getWorkspaceName = ({ id, config }: Agent): string => config.workspace ?? id;
+
+export interface Agents {
+  /** Throws `NOT_FOUND`. */
+  get(id: string): Agent;
+  /** `main` first, then by id. */
+  list(): Agent[];
+}
+
+/** The configured agents. `main` always exists. */
+export function createAgents(settings: () => Settings): Agents {
+  const make = (id: string): Agent => {
+    const { chat, agents } = settings();
+    const config = agents[id] ?? {};
+    return {
+      id,
+      name: config.name ?? (id === MAIN_AGENT_ID ? 'Main' : id),
+      model: config.model ?? chat.model,
+      fallbacks: config.fallbacks ?? chat.fallbacks ?? [],
+      systemPrompt: config.systemPrompt ?? chat.systemPrompt,
+      temperature: config.temperature,
+      config,
+    };
+  };
+  const ids = (): string[] => [...new Set([MAIN_AGENT_ID, ...Object.keys(settings().agents).sort()])];
+  return {
+    get(id) {
+      if (!ids().includes(id)) throw new RpcError('NOT_FOUND', `No agent with id "${id}".`);
+      return make(id);
+    },
+    list: () => ids().map(make),
+  };
+}

@@ -1,0 +1,20 @@
+import type { EventBus } from '../../system/event-bus.ts';
+import { type ExecRecord, toSessionKey } from '../../storage/vault-interface.ts';
+import { toExecSummary, toCommandApproval } from './exec-views.ts';
+
+/** The session key of a record; null if it belongs to no session. */
+export const getRecordSessionKey = ({ agentId, sessionId }: { agentId: string | null; sessionId: string | null }): string | null =>
+  agentId === null || sessionId === null ? null : toSessionKey(agentId, sessionId);
+
+/** Emits events for a changed request, and for its entry in the list of approvals. `before`: the status that was last reported. */
+export function emitExecEvents(hub: Pick<EventBus, 'emit'>, record: ExecRecord, before: string | undefined): void {
+  const { status, connId } = record;
+  if (status === 'running') return;
+  const session = getRecordSessionKey(record);
+  const request = toExecSummary(record);
+  const approval = toCommandApproval(record);
+  const isPending = status === 'pending';
+  hub.emit({ event: isPending ? 'exec.requested' : 'exec.resolved', payload: { request } }, session, connId);
+  if (isPending) hub.emit({ event: 'approval.requested', payload: { approval } }, session, connId);
+  else if (before === 'pending') hub.emit({ event: 'approval.resolved', payload: { approval } }, session, connId);
+}

@@ -1,0 +1,212 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { DREAM_PHASES, type DreamProposal, type DreamRun } from '#shared/rpc/methods/dreaming-contracts.ts';
+import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
+import { type Agent, type Agents, getWorkspaceName } from '../../agents.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import type { CompletionDeps } from '../../compaction/model-completion.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { DreamingConfig } from '../../../knowledge/dreaming/dreaming-config.ts';
+import { DreamingPhases } from '../../../knowledge/dreaming/dreaming-phases.ts';
+import { toMemoryText } from '../../../knowledge/dreaming/promoter.ts';
+import type { Promotion } from '../../../knowledge/dreaming/promotion-log.ts';
+import type { DreamingPhase } from '../../../knowledge/dreaming/phase-report.ts';
+import { ReviewError } from '../../../knowledge/dreaming/review-queue.ts';
+import type { EventBus } from '../../../system/event-bus.ts';
+import type { Workspace } from '../../../knowledge/memory/workspace.ts';
+import type { Settings } from '../../../config/settings-schema.ts';
+import type { SyncPort } from '../../../sync/sync-port.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
+import { runDreaming } from './run-dreaming.ts';
+import { createNarrator } from './narrator.ts';
+import { createPace } from './pace.ts';
+import { collectRecalls } from './recall-signals.ts';
+import { RunLog } from './run-log.ts';
+import { createSessionFilter } from './session-filter.ts';
+import { listSignals } from './list-signals.ts';
+
+export interface DreamerDeps extends CompletionDeps {
+  vault: Pick<Vault, 'messages' | 'usage' | 'origin'>;
+  hub: Pick<EventBus, 'emit'>;
+  clock: Clock;
+  sync: SyncPort | undefined;
+  agents: Agents;
+  settings(): Settings;
+  /** The configured time zone. */
+  timeZone(): string;
+  /** Opens the workspace of an agent's memory. */
+  openWorkspace(agentId: string): Promise<Workspace>;
+  fault(error: unknown): RpcError;
+}
+
+/** A workspace that dreams. */
+interface DreamWorkspace {
+  name: string;
+  workspace: Workspace;
+  log: RunLog;
+  /** Recreated if the settings have changed. */
+  phases?: { settings: string; phases: DreamingPhases; config: DreamingConfig };
+  /** The active run. */
+  active?: { run: DreamRun; done: Promise<unknown> } | undefined;
+}
+
+/** Maximum time in milliseconds for which other hosts are kept from dreaming in the same workspace. */
+const LEASE_MS = 15 * 60_000;
+
+/** Consolidates the memories of agents, on schedule or on request. At most one run per workspace is active at a time. */
+export class Dreamer {
+  readonly #deps: DreamerDeps;
+  readonly #workspaces = new Map<string, Promise<DreamWorkspace>>();
+
+  constructor(deps: DreamerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Rejects with `NOT_FOUND` if the agent does not exist. */
+  async openWorkspace(agentId: string): Promise<DreamWorkspace> {
+    const { agents, vault, openWorkspace: open } = this.#deps;
+    const name = getWorkspaceName(agents.get(agentId));
+    let opening = this.#workspaces.get(name);
+    if (!opening) {
+      // One object per workspace: runs are serialized by it.
+      opening = open(agentId).then((workspace) => ({ name, workspace, log: new RunLog(workspace, vault.origin) }));
+      this.#workspaces.set(name, opening);
+      opening.catch(() => this.#workspaces.delete(name));
+    }
+    return opening;
+  }
+
+  /** The settings in the form of the library. The schedule is validated elsewhere. */
+  getConfig(): DreamingConfig {
+    const { cron: _, enabled: __, timezone, ...rest } = this.#deps.settings().dreaming;
+    return new DreamingConfig({ ...rest, timezone: timezone ?? this.#deps.timeZone() });
+  }
+
+  /** For queries and for decisions of the user. */
+  getPhases(target: DreamWorkspace): { phases: DreamingPhases; config: DreamingConfig } {
+    const config = this.getConfig();
+    const settings = toCanonicalJson({ ...config });
+    if (target.phases?.settings !== settings) {
+      const phases = new DreamingPhases(target.workspace, config, { now: () => this.#deps.clock.now(), pace: createPace() });
+      target.phases = { settings, phases, config };
+    }
+    return target.phases;
+  }
+
+  async listRuns(
+    target: DreamWorkspace,
+    limit: number,
+  ): Promise<{ runs: DreamRun[]; problems: { path: string; line: number; why: string }[] }> {
+    const { runs, broken } = await target.log.list(this.#deps.clock.now(), (id) => target.active?.run.id === id);
+    return { runs: runs.slice(0, limit), problems: broken };
+  }
+
+  /** Starts a run at once. Throws `ALREADY_EXISTS` if another one is active, here or on another host. */
+  async start(
+    agentId: string,
+    phases: readonly DreamingPhase[],
+    trigger: DreamRun['by'] = 'person',
+  ): Promise<{ run: DreamRun; done: Promise<DreamRun> }> {
+    const { clock, agents } = this.#deps;
+    const target = await this.openWorkspace(agentId);
+    if (target.active) throw createRunningError();
+    const run: DreamRun = {
+      id: crypto.randomUUID(),
+      by: trigger,
+      phases: DREAM_PHASES.filter((phase) => phases.includes(phase)),
+      state: 'running',
+      phase: null,
+      startedAt: clock.now(),
+      finishedAt: null,
+      problems: [],
+    };
+    const begun = Promise.withResolvers<void>();
+    const done = this.#run(target, agents.get(agentId), run, () => begun.resolve());
+    const active = { run, done };
+    target.active = active;
+    const end = (): void => {
+      if (target.active === active) target.active = undefined;
+    };
+    done.then(end, end);
+    // An error before the start goes to the caller; a later one is recorded in the history.
+    await Promise.race([begun.promise, done]);
+    return { run, done };
+  }
+
+  /** Runs all phases for a scheduled tick, after the active run if there is one. */
+  async runScheduled(agentId: string): Promise<void> {
+    const target = await this.openWorkspace(agentId);
+    while (target.active) await target.active.done.catch(() => {});
+    await (
+      await this.start(agentId, DREAM_PHASES, 'schedule')
+    ).done;
+  }
+
+  async #run(target: DreamWorkspace, agent: Agent, run: DreamRun, begun: () => void): Promise<DreamRun> {
+    const { clock, vault, agents, settings, sync } = this.#deps;
+    const { workspace, name, log } = target;
+    const lease = `dreaming:${name}`;
+    const shared = sync?.state().state === 'synced';
+    const fence = shared ? await sync.lease(lease, LEASE_MS) : null;
+    if (shared && fence === null) throw createRunningError();
+    try {
+      const narrate = await createNarrator(agent, this.#deps).catch((error: unknown) => () => Promise.reject(this.#deps.fault(error)));
+      const pace = createPace();
+      const config = this.getConfig();
+      const now = (): number => clock.now();
+      const phases = new DreamingPhases(workspace, config, { now, pace, ...(narrate ? { narrate } : {}) });
+      const includesSession = createSessionFilter(name, agents, settings());
+      const { maxAgeDays } = config;
+      return await runDreaming(run, {
+        phases,
+        log,
+        collectRecalls: () =>
+          collectRecalls({ messages: vault.messages, workspace, signals: phases.signals, includesSession, maxAgeDays, now, pace }),
+        now,
+        onChange: (run) => {
+          if (target.active?.run.id === run.id) target.active.run = run;
+          this.#emitChange(name, run);
+          begun();
+        },
+      });
+    } finally {
+      if (sync && fence !== null) await sync.release(lease, fence);
+    }
+  }
+
+  /** Applies a user's decision on a proposal and announces it. */
+  async decide(agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> {
+    const target = await this.openWorkspace(agentId);
+    try {
+      const proposal = toProposal(await act(this.getPhases(target).phases));
+      this.#emitChange(target.name, null);
+      return proposal;
+    } catch (error) {
+      if (!(error instanceof ReviewError)) throw error;
+      const code = { absent: 'NOT_FOUND', settled: 'ALREADY_EXISTS', unfit: 'INVALID_PARAMS' } as const;
+      throw new RpcError(code[error.kind], error.message);
+    }
+  }
+
+  async listSignals({ agentId, ...filters }: MethodParsed<'dreaming.signals'>): Promise<MethodResult<'dreaming.signals'>> {
+    const target = await this.openWorkspace(agentId);
+    const { phases, config } = this.getPhases(target);
+    const [signals, settled] = await Promise.all([phases.signals.getAllSignals(), phases.review.history()]);
+    const promotions = new Map(settled.map((each) => [each.contentHash, each]));
+    const now = this.#deps.clock.now();
+    const found = await listSignals({ signals, promotions, config, now, pace: createPace() }, filters);
+    return { agentId, workspace: target.name, ...found, minScore: config.minScore };
+  }
+
+  #emitChange(workspace: string, run: DreamRun | null): void {
+    const { hub } = this.#deps;
+    const payload = { workspace, run: run && { id: run.id, state: run.state, phase: run.phase } };
+    hub.emit({ event: 'dreaming.changed', payload }, null);
+  }
+}
+
+export function toProposal(promotion: Promotion): DreamProposal {
+  const { text: _, ...rest } = promotion;
+  return { ...rest, text: toMemoryText(promotion) };
+}
+
+const createRunningError = (): RpcError => new RpcError('ALREADY_EXISTS', 'Dreaming is already running in this workspace.');

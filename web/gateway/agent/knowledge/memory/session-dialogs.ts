@@ -1,0 +1,74 @@
+import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { isChannelSession } from '../../../system/channel-session.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { GUIDE_MODEL } from '../../../providers/providers.ts';
+import { toPlainText } from '../../../storage/session-views.ts';
+import { getMessageSources } from '../../trust/content-sources.ts';
+import type { MessageRecord, Vault } from '../../../storage/vault-interface.ts';
+import { formatDialogLine } from '../../../knowledge/memory/dialog/dialog-lines.ts';
+import { formatDate, toDialogPath, getDayStart } from '../../../knowledge/memory/layout.ts';
+import type { DialogSource } from '../../../knowledge/memory/with-dialogs.ts';
+
+const DAY_MS = 86_400_000;
+/** Tools whose results quote stored content. */
+const QUOTING_TOOLS = /^(?:memory|wiki|session|docs)_/;
+
+/** Number of days for which conversations are included. */
+const MAX_DAYS = 30;
+
+export interface SessionDialogsDeps {
+  vault: { messages: Pick<Vault['messages'], 'listBetween' | 'countSpans'> };
+  clock: Pick<Clock, 'now'>;
+  agents: Pick<Agents, 'list'>;
+}
+
+/**
+ * The stored conversations of a workspace's agents as dialogs. Excludes channels, where anyone may write, and what the guide and search
+ * tools have quoted.
+ */
+export function createSessionDialogs(
+  { vault, clock, agents }: SessionDialogsDeps,
+  workspace: string,
+  /** `reviewedOnly`: excludes messages written after reading untrusted content. */
+  { reviewedOnly = false } = {},
+): DialogSource {
+  const { messages } = vault;
+  const ids = (): string[] => agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace ? agent.id : []));
+  const isRemembered = (message: MessageRecord): boolean => {
+    const { sessionKey, role, name = '', model } = message;
+    const [agentId = ''] = sessionKey.split('/');
+    if (reviewedOnly && getMessageSources(message).length > 0) return false;
+    // A quotation would rank above its source.
+    const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING_TOOLS.test(name));
+    return ids().includes(agentId) && !isQuoting && !isChannelSession(sessionKey);
+  };
+  return {
+    async days() {
+      if (ids().length === 0) return [];
+      const today = getDayStart(formatDate(clock.now())) ?? 0;
+      const spans = Array.from({ length: MAX_DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
+      const found = await messages.countSpans(spans);
+      return spans
+        .flatMap(({ from }, index) => {
+          const { count, newest } = found[index] ?? { count: 0, newest: null };
+          return newest === null ? [] : { path: toDialogPath(formatDate(from)), size: count, modifiedAt: newest };
+        })
+        .reverse();
+    },
+    async read(date) {
+      const from = getDayStart(date);
+      if (from === undefined) return undefined;
+      const remembered = (await messages.listBetween(from, from + DAY_MS)).filter(isRemembered);
+      if (remembered.length === 0) return undefined;
+      return remembered.map((message) => formatDialogLine({ ...message, content: truncateContent(message) }, message.sessionKey)).join('');
+    },
+  };
+}
+
+/** Tool results may be whole documents; their beginning is enough for search. */
+const MAX_RESULT_CHARS = 8000;
+
+function truncateContent({ role, content }: MessageRecord): string {
+  const text = toPlainText(content);
+  return role === 'tool' && text.length > MAX_RESULT_CHARS ? `${text.slice(0, MAX_RESULT_CHARS)} …` : text;
+}

@@ -1,0 +1,190 @@
+import {
+  type AuthProvider,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  InsufficientScopeError,
+  OAuthError,
+  OAuthErrorCode,
+  refreshAuthorization,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
+import { truncateMiddle } from '#shared/truncate-text.ts';
+import { toPrintable } from '#shared/printable.ts';
+import { parseJson } from '#shared/parse-json.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import type { Fetch } from '../../../ports/fetch.ts';
+import type { Authorizations } from '../../../config/oauth/authorizations.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
+import type { McpEndpoint } from '../mcp-endpoints.ts';
+import { toOauthSecretName } from '../../../config/sections/mcp-settings.ts';
+import { AuthorizationFlow } from './authorization-flow.ts';
+import { createRestrictedFetch } from './restricted-fetch.ts';
+import { type Permission, permissionSchema } from './mcp-permission.ts';
+
+const MAX_TEXT_CHARS = 500;
+/** Errors that make a permission void; after all others a retry may succeed. */
+const REVOKED_ERRORS: ReadonlySet<string> = new Set([
+  OAuthErrorCode.InvalidGrant,
+  OAuthErrorCode.InvalidClient,
+  OAuthErrorCode.UnauthorizedClient,
+]);
+
+export interface McpAuthorizationDeps {
+  vault: Pick<Vault, 'secrets'>;
+  clock: Pick<Clock, 'now'>;
+  fetch: Fetch;
+  authorizations(): Promise<Authorizations>;
+  /** Redacts these secrets in the log. */
+  hide(secrets: Iterable<string>): void;
+  /** Called when a person has given authorization: the connection is worth another attempt. */
+  onGranted(): void;
+  /** Called when the wanted scopes have changed. */
+  onChanged(): void;
+}
+
+type HttpEndpoint = Extract<McpEndpoint, { url: string }>;
+
+/**
+ * A person's authorization for one MCP server over HTTP (revision 2025-11-25 of the protocol, "Authorization"): stores it, refreshes it,
+ * and asks for it.
+ */
+export class McpAuthorization implements AuthProvider {
+  readonly #endpoint: HttpEndpoint;
+  readonly #deps: McpAuthorizationDeps;
+  readonly #signal: AbortSignal;
+  #permission: Permission | undefined;
+  #refreshing: Promise<boolean> | undefined;
+  /** Whether the server refuses requests without authorization. */
+  #isRefused = false;
+  #requested: { scope: string | undefined; metadataUrl: URL | undefined } | undefined;
+
+  constructor(endpoint: HttpEndpoint, signal: AbortSignal, deps: McpAuthorizationDeps) {
+    this.#endpoint = endpoint;
+    this.#signal = signal;
+    this.#deps = deps;
+  }
+
+  /** OAuth scopes to ask for; undefined if no authorization is needed. */
+  get requestedScope(): string | undefined {
+    return this.#requested && (this.#requested.scope ?? '');
+  }
+
+  /** Reads the permission stored earlier or by another host. */
+  async load(): Promise<void> {
+    if (this.#isRefused) this.#requested = undefined;
+    this.#isRefused = false;
+    const text = await this.#deps.vault.secrets.get(toOauthSecretName(this.#endpoint.name));
+    const stored = permissionSchema.safeParse(text === undefined ? undefined : parseJson(text)).data;
+    this.#apply(stored?.url === this.#endpoint.url ? stored : undefined);
+  }
+
+  async token(): Promise<string | undefined> {
+    return this.#permission?.tokens?.access_token;
+  }
+
+  /** Rejects if a person has to be asked. */
+  async onUnauthorized({ response }: { response: Response }): Promise<void> {
+    // Several requests may be refused at once, and a refresh token is often valid only once.
+    const refreshing = (this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined)));
+    if (await refreshing) return;
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+    this.#isRefused = true;
+    this.#requestScope(scope, resourceMetadataUrl);
+    throw new RpcError('INTERNAL_ERROR', `MCP server ${this.#endpoint.name} must be authorized first.`);
+  }
+
+  /** Records if an error means that more permission is needed; true if the server refuses requests without it. */
+  checkRefusal(error: unknown): boolean {
+    const cause = error instanceof RpcError ? error.cause : error;
+    if (InsufficientScopeError.isInstance(cause)) {
+      this.#requestScope(computeScopeUnion(this.#permission?.tokens?.scope, cause.requiredScope), cause.resourceMetadataUrl);
+      return false;
+    }
+    // Refused with a token that was just refreshed.
+    if (SdkHttpError.isInstance(cause) && cause.status === 401) this.#isRefused = true;
+    return this.#isRefused;
+  }
+
+  /** The address of the page where a person authorizes access. Rejects with a message for people if there is none. */
+  async createLink(): Promise<string> {
+    const { name, url, oauth } = this.#endpoint;
+    const { authorizations, clock, fetch } = this.#deps;
+    const owner = `MCP server ${name}`;
+    const pending = await authorizations();
+    const { state, redirectUri } = await pending.start({
+      owner,
+      complete: async (granted, signal) => {
+        try {
+          await this.#save(await flow.complete(granted, createRestrictedFetch(fetch, url, AbortSignal.any([signal, this.#signal]))));
+        } catch (error) {
+          throw toRpcError(error);
+        }
+        this.#requested = undefined;
+        this.#isRefused = false;
+        this.#deps.onGranted();
+      },
+    });
+    this.#signal.addEventListener('abort', () => pending.cancel(owner), { once: true });
+    const flow = new AuthorizationFlow({
+      ...{ url, oauth, redirectUri, state, before: this.#permission, metadataUrl: this.#requested?.metadataUrl },
+      scope: computeScopeUnion(this.#requested?.scope, oauth?.scopes?.join(' ')),
+      now: () => clock.now() / 1000,
+    });
+    try {
+      return await flow.createLink(createRestrictedFetch(fetch, url, this.#signal));
+    } catch (error) {
+      pending.cancel(owner);
+      throw toRpcError(error);
+    }
+  }
+
+  /** Refreshes the tokens; false if there is no valid refresh token. Rejects if a retry may succeed. */
+  async #refresh(): Promise<boolean> {
+    const { url } = this.#endpoint;
+    const stored = this.#permission;
+    if (stored?.tokens?.refresh_token === undefined) return false;
+    const { authorizationServerUrl, metadata, client, resource, tokens } = stored;
+    try {
+      const refreshedTokens = await refreshAuthorization(authorizationServerUrl, {
+        ...(metadata ? { metadata } : {}),
+        ...(resource === undefined ? {} : { resource }),
+        clientInformation: client,
+        refreshToken: stored.tokens.refresh_token,
+        fetchFn: createRestrictedFetch(this.#deps.fetch, url, this.#signal),
+      });
+      await this.#save({ ...stored, tokens: { ...refreshedTokens, scope: refreshedTokens.scope ?? tokens?.scope } });
+      return true;
+    } catch (error) {
+      if (!OAuthError.isInstance(error) || !REVOKED_ERRORS.has(error.code)) throw toRpcError(error);
+      const { tokens: _void, ...withoutTokens } = stored;
+      // A registration that the server no longer knows is useless too.
+      await this.#save(error.code === OAuthErrorCode.InvalidGrant ? withoutTokens : undefined);
+      return false;
+    }
+  }
+
+  #requestScope(scope: string | undefined, metadataUrl: URL | undefined): void {
+    this.#requested = { scope: scope && toPrintable(scope).slice(0, MAX_TEXT_CHARS), metadataUrl };
+    this.#deps.onChanged();
+  }
+
+  async #save(granted: Permission | undefined): Promise<void> {
+    this.#signal.throwIfAborted();
+    await this.#deps.vault.secrets.set(toOauthSecretName(this.#endpoint.name), granted ? JSON.stringify(granted) : null);
+    this.#apply(granted);
+  }
+
+  #apply(granted: Permission | undefined): void {
+    this.#permission = granted;
+    const { tokens, client } = granted ?? {};
+    this.#deps.hide([tokens?.access_token, tokens?.refresh_token, client?.client_secret].filter((secret) => secret !== undefined));
+  }
+}
+
+/** Converts errors of the other service to messages for people. */
+function toRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  const problem = error instanceof Error ? error.message : String(error);
+  return new RpcError('INTERNAL_ERROR', truncateMiddle(toPrintable(problem.replace(/\s+/g, ' ')), MAX_TEXT_CHARS), {}, { cause: error });
+}

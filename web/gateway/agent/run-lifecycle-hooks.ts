@@ -1,0 +1,34 @@
+import { type RunLifecycleHooks, NO_NOTES } from './runs/run-types.ts';
+import type { RunRecord, Vault } from '../storage/vault-interface.ts';
+import type { AgentToolkit } from './agent-toolkit.ts';
+
+/** Hooks of the workbench into the life of a run. The workbench is loaded with the first run; if that fails, runs continue without it. */
+export function createRunLifecycleHooks(
+  agentToolkit: () => Promise<AgentToolkit>,
+  fault: (error: unknown) => unknown,
+): RunLifecycleHooks & { onRunLost(run: RunRecord): Promise<void>; recover(vault: Pick<Vault, 'collection'>): Promise<void> } {
+  const attempt = async <T>(work: (toolkit: AgentToolkit) => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work(await agentToolkit());
+    } catch (error) {
+      fault(error);
+      return undefined;
+    }
+  };
+  return {
+    getNotes: async (...run) => (await attempt((toolkit) => toolkit.getNotes(...run))) ?? NO_NOTES,
+    onRunEnded: ({ id, reason }) => attempt(({ plans }) => plans.onRunEnded(id, reason)),
+    /** Called for a run whose host has died. */
+    onRunLost: ({ id, sessionKey }) => attempt(({ plans }) => plans.onRunLost(id, sessionKey)),
+    /** Pauses plans that were running on a host that died. */
+    async recover(vault) {
+      try {
+        const plans = await vault.collection('plans').list();
+        // Opening the workbench pauses them; without such plans it need not be loaded.
+        if (plans.some(({ status }) => status === 'running' || status === 'pending')) await agentToolkit();
+      } catch (error) {
+        fault(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { MessagePart } from '#shared/rpc/record-schemas.ts';
+import type { Agent } from '../agents.ts';
+import type { HttpAgentRun } from '../../server/http/http-deps.ts';
+import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
+import { type ModelEvent, UnsupportedOptionError } from '../../providers/provider.ts';
+import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
+import { CallerTools } from './caller-tools.ts';
+import { generate, type ModelUsage } from './generate.ts';
+import { toDefaultInstructions } from './instructions.ts';
+import { createSystemText, toSystemMessages } from './prompt.ts';
+import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
+import { RunTaint } from '../trust/run-taint.ts';
+import { getAttachmentSources, toSource } from '../trust/content-sources.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+import { TaintedReplies } from '../trust/tainted-replies.ts';
+import { getQuotedText } from '../trust/verbatim-urls.ts';
+import { lazy } from '#shared/async/lazy.ts';
+import type { Runs } from './runs.ts';
+
+type HttpAgentsDeps = RunsDeps & { agents: { list(): Agent[] }; runs: Runs; labels: ContentLabels };
+
+/** Runs agents for `/v1`: stateless with the whole `messages`, or in a persistent session. */
+export class HttpAgents {
+  readonly #replies: TaintedReplies;
+  readonly #deps: HttpAgentsDeps;
+
+  constructor(deps: HttpAgentsDeps) {
+    this.#replies = new TaintedReplies(deps.labels);
+    this.#deps = deps;
+  }
+
+  list(): Agent[] {
+    return this.#deps.agents.list();
+  }
+
+  /** Throws `RpcError`: `NOT_FOUND` for an unknown agent or model, or the provider's failure. */
+  async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
+    // Same rule as in chats, whether the message is stored or not.
+    if (request.messages.some(({ content }) => toPlainText(getTextParts(content)).includes('\0')))
+      throw new UnsupportedOptionError('messages', 'must not contain NUL characters.');
+    if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
+    const { clock, tools, models, timeZone, silenceMs, maxSteps, vault } = this.#deps;
+    const agent = this.#deps.agent(request.agentId);
+    const chosen = await models.resolve(agent.model);
+    const offered = await getOfferedTools(request.principal, tools, agent, chosen);
+    const taint = new RunTaint(request.messages.flatMap(getRequestSources));
+    const replies: string[] = [];
+    for (const { role, content } of request.messages) {
+      const text = toPlainText(getTextParts(content));
+      if (role === 'assistant') replies.push(text);
+      else taint.addText(text);
+    }
+    taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
+    const notes = await this.#deps.lifecycleHooks.getNotes(
+      agent,
+      null,
+      [...offered.tools, ...offered.deferred],
+      toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
+    );
+    const system = createSystemText(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
+    const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
+    taint.add(context.outside ?? []);
+    const shares: ModelUsage[] = [];
+    /** Text of each step. */
+    const texts = [''];
+    const caller = new CallerTools(request.tools ?? []);
+    const events = generate({
+      chosen,
+      fallbacks: agent.fallbacks,
+      models,
+      agentId: agent.id,
+      messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
+      ...caller.addTo(offered, request.generationOptions.toolChoice),
+      wishes: request.generationOptions,
+      temperature: agent.temperature,
+      exact: isExact(request),
+      ...(silenceMs ? { silenceMs: silenceMs() } : {}),
+      ...(maxSteps ? { maxSteps: maxSteps() } : {}),
+      signal: request.signal,
+      clock,
+      shouldEnd: () => caller.calls.length > 0,
+      runTool: async (call, signal, show) => {
+        if (caller.has(call)) return caller.record(call);
+        const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
+        const result = await tools.run(call, context);
+        taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
+        return result;
+      },
+      shares,
+    });
+    const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
+    try {
+      for await (const event of events) {
+        if (event.type === 'text' || event.type === 'refusal') texts.push(`${texts.pop() ?? ''}${event.text}`);
+        if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
+        else if (event.type === 'step') {
+          caller.beginStep(event.calls);
+          texts.push('');
+        } else if (event.type === 'end') {
+          await remember();
+          const { usage, reasoningTokens } = event;
+          yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
+          for (const call of caller.calls) yield { type: 'tool_call', call };
+          yield { type: 'finish', reason: caller.calls.length > 0 ? 'tool_calls' : event.reason === 'tool_calls' ? 'stop' : event.reason };
+        }
+      }
+    } finally {
+      await remember();
+      const { principal } = request;
+      for (const { key, usage } of shares) {
+        const [provider = ''] = key.split('/', 1);
+        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model: key, sessionKey: null, principal, usage });
+      }
+    }
+  }
+
+  /** Sends the user's last message to the session, and yields the answer. A caller that disconnects aborts the run. */
+  async *#inSession({
+    agentId,
+    sessionId,
+    messages,
+    principal,
+    generationOptions,
+    signal,
+  }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
+    const { runs, agent } = this.#deps;
+    const last = messages.findLast(({ role }) => role !== 'system');
+    if (last?.role !== 'user') throw new UnsupportedOptionError('messages', 'In a session, the last message must have the role "user".');
+    const parts: MessagePart[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
+    const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const attachments = parts.flatMap((part) =>
+      part.type === 'text' ? [] : [{ filename: part.filename ?? part.type, mimeType: part.mimeType, content: part.data }],
+    );
+    const systemTexts = messages.filter(({ role }) => role === 'system').map(({ content }) => toPlainText(content));
+    const systemPrompt = [agent(agentId).systemPrompt, ...systemTexts].filter(Boolean).join('\n\n');
+    const queue: ModelEvent[] = [];
+    let wake = (): void => {};
+    let runId: string | undefined;
+    let ended: RunEnd | undefined;
+    let isDisconnected = signal.aborted;
+    const onabort = (): void => {
+      isDisconnected = true;
+      if (runId !== undefined) runs.abortRun(runId, 'The client disconnected.');
+    };
+    const sent = runs.send({
+      agentId,
+      sessionId,
+      message: text,
+      ...{ repeats: true, withdraws: true },
+      principal,
+      ...(attachments.length === 0 ? {} : { attachments }),
+      ...(last.outside ? { quotedOutside: last.outside } : {}),
+      ...(systemPrompt === '' ? {} : { systemPrompt }),
+      wishes: generationOptions,
+      exact: isExact({ generationOptions, messages: [last] }),
+      onOutput(piece) {
+        queue.push(piece);
+        wake();
+      },
+      onend: (end) => (ended = end),
+      onrun(id) {
+        runId = id;
+        // Not before it is queued.
+        if (isDisconnected) queueMicrotask(onabort);
+      },
+    });
+    let settled = false;
+    const end = sent.catch(throwAsUnsupported).finally(() => {
+      settled = true;
+      wake();
+    });
+    end.catch(() => {});
+    signal.addEventListener('abort', onabort, { once: true });
+    try {
+      while (!settled || queue.length > 0) {
+        const event = queue.shift();
+        if (event) yield event;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+      const { usage } = await end;
+      const { reason = 'stop', reasoningTokens }: Partial<RunEnd> = ended ?? {};
+      yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
+      yield { type: 'finish', reason: reason === 'tool_calls' ? 'stop' : reason };
+    } finally {
+      signal.removeEventListener('abort', onabort);
+      if (!settled) onabort();
+    }
+  }
+}
+
+/** Outside sources of a client's message: its own text is trusted, results of its tools, quotations and attachments are not. */
+const getRequestSources = ({ role, content, name, outside = [] }: HttpAgentRun['messages'][number]): string[] =>
+  role === 'tool' ? [toSource('program', name ?? 'a tool')] : [...outside, ...getAttachmentSources({ content })];
+
+type RunEnd = Parameters<NonNullable<RunRequest['onend']>>[0];
+
+/** Reports content that a session does not accept by its name in the caller's API. */
+function throwAsUnsupported(error: unknown): never {
+  if (error instanceof RpcError && error.code === 'INVALID_PARAMS')
+    throw new UnsupportedOptionError('messages', error.message.replace(/^(`message` |Invalid `attachments\.\d+`: )/, ''));
+  throw error;
+}
+
+/** Whether the caller's content must be sent exactly. */
+const isExact = ({ generationOptions, messages }: Pick<HttpAgentRun, 'generationOptions' | 'messages'>): boolean =>
+  generationOptions.temperature !== undefined ||
+  messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type !== 'text'));

@@ -1,0 +1,499 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
+import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
+import type { RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
+import type { Agent } from '../agents.ts';
+import { isChannel } from '../../system/person.ts';
+import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
+import { estimateUsage } from '../../providers/estimate-usage.ts';
+import { createNotLoadedError } from '#shared/async/lazy.ts';
+import type { ModelMessage } from '../../providers/provider.ts';
+import type { Picture, SentFile } from '../tools/tool-registry.ts';
+import { RunTaint } from '../trust/run-taint.ts';
+import { getMessageSources, mergeSources } from '../trust/content-sources.ts';
+import { getQuotedText } from '../trust/verbatim-urls.ts';
+import { toPlainText, createSessionChangedEvent } from '../../storage/session-views.ts';
+import type { MessageRecord, RunOutcome, UsageRecord } from '../../storage/vault-interface.ts';
+import type { ModelUsage } from './generate.ts';
+import { toInterruptedReplyId, withSharedIds } from './interrupted-run.ts';
+import { StepMessages } from './step-messages.ts';
+import { toSender } from './idempotent-send.ts';
+import { toDefaultInstructions } from './instructions.ts';
+import { isDisconnected, isRefusal } from './run-errors.ts';
+import { toUsageRecords } from './run-usage.ts';
+import {
+  type SelectedModel,
+  type RunResult,
+  getOfferedTools,
+  type RunPosition,
+  type RecallResult,
+  type RunRequest,
+  type RunsDeps,
+} from './run-types.ts';
+import { toCacheKey } from '../../providers/cache-key.ts';
+import { createSystemText, markSession, createPrompt } from './prompt.ts';
+import { ReplyFiles } from './reply-files.ts';
+import { buildRunContext, formatTimeContext, toVisibleFiles } from './run-context.ts';
+import { RunTranscript } from './run-transcript.ts';
+import { savePartials } from './save-partials.ts';
+
+/** Maximum number of messages of the branch in a prompt. */
+const CONTEXT_MESSAGES = 400;
+
+type RunDeps = RunsDeps & {
+  /** Whether a steering message is queued, which this run has to yield to. */
+  hasSteering(): boolean;
+};
+
+/** One generation, from its place in the queue to its terminal event. */
+export class Run {
+  readonly id: string;
+  isStarted = false;
+
+  readonly #key: string;
+  readonly #request: RunRequest;
+  readonly #agent: Agent;
+  #chosen!: SelectedModel;
+  /** Key of the answering model: the chosen one, or the fallback that has taken over. */
+  #model = '';
+  readonly #getPosition: (at: number) => Promise<RunPosition | RunResult>;
+  readonly #deps: RunDeps;
+  readonly #abort = new AbortController();
+  /** Messages of complete steps: tool calls and their results. */
+  readonly #stepMessages: StepMessages;
+  /** Usage of the models so far. */
+  readonly #shares: ModelUsage[] = [];
+  readonly #files = new ReplyFiles();
+  readonly #transcript: RunTranscript;
+  /** Memories recalled for the message. */
+  #recalled: RecalledMemory[] | undefined;
+  #startedAt = 0;
+  #contextTokens: number | undefined;
+  /** Tools of a step are running, or about to. */
+  #isRunningTools = false;
+  /** Abort reason, if the run was ended for a steering message. */
+  #yieldReason: RpcError | undefined;
+  /** The outside content in the model's context. */
+  readonly #taint: RunTaint;
+  /** Removes the notices that this run received from the queue. */
+  #markDelivered = async (): Promise<void> => {};
+
+  constructor(key: string, request: RunRequest, agent: Agent, position: (at: number) => Promise<RunPosition | RunResult>, deps: RunDeps) {
+    this.id = request.runId ?? crypto.randomUUID();
+    this.#key = key;
+    this.#request = request;
+    this.#agent = agent;
+    this.#getPosition = position;
+    this.#deps = deps;
+    this.#transcript = new RunTranscript({ ids: this.ids, emit: (event) => this.#emit(event), now: () => deps.clock.now() });
+    this.#taint = new RunTaint([], { grant: request.outsideGrant, principal: request.actsFor ?? request.principal });
+    this.#stepMessages = new StepMessages({
+      sessionKey: key,
+      runId: this.id,
+      now: () => deps.clock.now(),
+      sources: () => this.#taint.sources,
+    });
+  }
+
+  abort(reason: RpcError): void {
+    this.#abort.abort(reason);
+  }
+
+  /** Whether the principal started the run. */
+  isStartedBy(principal: string): boolean {
+    return this.#request.principal === principal;
+  }
+
+  /** Whether the run belongs to the call with this idempotency key. */
+  isSentWith(sender: string, idempotencyKey: string): boolean {
+    return toSender(this.#request.principal) === sender && this.#request.idempotencyKey === idempotencyKey;
+  }
+
+  /** Yields to a steering message: ends text generation immediately, but lets running tools finish. */
+  yieldToSteering(): void {
+    if (this.isStarted && !this.#isRunningTools)
+      this.abort((this.#yieldReason = new RpcError('ABORTED', 'The run was stopped for the next message.')));
+  }
+
+  /** Runs to the end. The single terminal event is emitted after the outcome is stored, and before this settles. */
+  async execute(chosen: SelectedModel): Promise<RunResult> {
+    const { lifecycleHooks } = this.#deps;
+    this.#chosen = chosen;
+    this.#model = chosen.key;
+    let position: RunPosition | undefined;
+    let isSessionDeleted = false;
+    try {
+      // Waits for another host's run in this session. If aborted during that time, the run has not started and leaves nothing.
+      await this.#deps.remoteRuns.waitUntilEnded(this.#key, this.#abort.signal);
+      const now = this.#deps.clock.now();
+      this.#startedAt = now;
+      const found = await this.#getPosition(now);
+      if ('completed' in found) return found;
+      position = await this.#start(found, now);
+      const usage = await this.#answer(position);
+      const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#transcript.stepText, usage });
+      await this.#store('done', messages);
+      // Only after success: after a failed run, the next one receives the same notices.
+      await this.#markDelivered().catch((error: unknown) => this.#deps.fault(error));
+      await lifecycleHooks.onRunEnded({ id: this.id, sessionKey: this.#key });
+      this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
+      this.#deps.titles?.onReply({ key: this.#key, agent: this.#agent, model: this.#model, principal: this.#request.principal });
+      return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId, usage };
+    } catch (thrown) {
+      const error = this.#deps.fault(thrown);
+      const withdrawn = position && (await this.#withdraw(error));
+      const messageId = position && !withdrawn ? await this.#storePartial(position, error) : undefined;
+      isSessionDeleted = withdrawn === 'session';
+      await lifecycleHooks.onRunEnded({ id: this.id, sessionKey: this.#key, reason: error.message });
+      // If there is nothing to answer, there was no run: only the caller gets the error.
+      if (!position && error.code === 'NOT_FOUND') throw error;
+      this.#emit({
+        event: 'chat.error',
+        payload: { ...this.ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) },
+      });
+      throw error;
+    } finally {
+      if (position) this.#emitChange(isSessionDeleted);
+    }
+  }
+
+  /** Progress of the run. */
+  get progress(): RunningRun {
+    return this.#transcript.progress;
+  }
+
+  /** The reply's text so far, over all steps. */
+  get text(): string {
+    return this.#transcript.text;
+  }
+
+  get ids(): { sessionId: string; agentId: string; runId: string } {
+    return { sessionId: this.#request.sessionId, agentId: this.#request.agentId, runId: this.id };
+  }
+
+  /** Stores the user's message and the run in one transaction: from here on, nothing can be lost. */
+  async #start(position: RunPosition, at: number): Promise<RunPosition> {
+    const { vault } = this.#deps;
+    await vault.runs.begin({
+      session: position.session,
+      message: position.message,
+      run: {
+        id: this.id,
+        sessionKey: this.#key,
+        status: 'running',
+        userMessageId: position.user.id,
+        model: this.#chosen.key,
+        startedAt: at,
+        partial: '',
+      },
+    });
+    this.isStarted = true;
+    this.#request.onbegin?.();
+    if (position.message) {
+      const { id, parentId, content, timestamp } = position.message;
+      this.#emit({ event: 'chat.message', payload: { ...this.ids, messageId: id, parentId, content: toPlainText(content), timestamp } });
+    }
+    this.#emitChange();
+    return position;
+  }
+
+  /**
+   * If a steering message follows, or the run was stopped before any text was visible, the message is answered together with the next one.
+   */
+  async #answer(position: RunPosition): Promise<Usage> {
+    try {
+      this.#abort.signal.throwIfAborted();
+      return this.#deps.hasSteering() ? estimateUsage([], '', this.#model) : await this.#generate(position);
+    } catch (error) {
+      if (this.#yieldReason === undefined || this.#abort.signal.reason !== this.#yieldReason || this.#transcript.stepText !== '')
+        throw error;
+      return estimateUsage([position.user], this.text, this.#model);
+    }
+  }
+
+  async #generate(position: RunPosition): Promise<Usage> {
+    const { vault, clock, tools, timeZone, silenceMs, maxSteps, lifecycleHooks, events } = this.#deps;
+    const { user } = position;
+    // On resend, the session's head is still the earlier reply: the branch is what precedes the answered message.
+    const [earlierMessages, waiting, { generate, toResultContent }] = await Promise.all([
+      vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
+      events.getQueued(this.#key),
+      import('./generate.ts').catch((cause: unknown) => Promise.reject(createNotLoadedError(cause))),
+    ]);
+    const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
+    this.#addContextToTaint(earlierMessages.messages, user, waiting);
+    const offered = await getOfferedTools(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
+    const usable = [...offered.tools, ...offered.deferred];
+    const [notes, recalled] = await Promise.all([
+      lifecycleHooks.getNotes(this.#agent, this.#key, usable, toPlainText(user.content)),
+      this.#recall(position, earlierMessages.messages),
+    ]);
+    const send = (file: SentFile): void => this.#files.add(file);
+    if (waiting) this.#markDelivered = () => waiting.markDelivered();
+    const system = createSystemText(systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
+    const time = formatTimeContext(clock.now(), timeZone());
+    const context = buildRunContext({ time, events: waiting, notes, recalled }, toPromptHistory(earlierMessages.messages).messages);
+    const files = toVisibleFiles(user, usable, exact ? this.#chosen.key : undefined);
+    const runContext = { ...context, ...(files ? { files } : {}) };
+    this.#taint.add(context.outside ?? []);
+    const userMessage = { ...user, runContext };
+    // If the context cannot be stored, the next prompt lacks it and is not served from the cache.
+    await vault.messages.setRunContext(user.id, runContext).catch(this.#deps.fault);
+    const extraTexts = [system, context.text, JSON.stringify(offered.tools)];
+    const caller = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
+    const { compaction } = this.#deps;
+    const history = await compaction.prepare({ ...caller, above: earlierMessages, user, extraTexts }, this.#abort.signal);
+    const cacheKey = await toCacheKey(position.session);
+    const prompt = (promptHistory: PromptHistory): ModelMessage[] =>
+      markSession(addSummary(createPrompt(system, [...promptHistory.messages, userMessage], this.#chosen.key), promptHistory));
+    let usage: Usage | undefined;
+    let refused = false;
+    // The text is on screen and in memory; a failing store is reported at the run's end.
+    const save = (shared: string | undefined): unknown =>
+      vault.runs.savePartial(this.id, this.#transcript.stepText, shared).catch(() => {});
+    if (this.#taint.isTainted) this.#saveProgress();
+    const stopSaving = savePartials(clock, () => this.text, save);
+    try {
+      for await (const event of generate({
+        chosen: this.#chosen,
+        fallbacks: this.#agent.fallbacks,
+        models: this.#deps.models,
+        stranger: isChannel(principal),
+        ...{ agentId: this.#agent.id, cacheKey, exact },
+        messages: prompt(history),
+        shortenMessages: async (tokens, signal) =>
+          prompt(await compaction.shorten({ ...caller, above: earlierMessages, user, extraTexts, told: history }, tokens, signal)),
+        ...offered,
+        wishes,
+        temperature: this.#agent.temperature,
+        ...(silenceMs ? { silenceMs: silenceMs() } : {}),
+        ...(maxSteps ? { maxSteps: maxSteps() } : {}),
+        shouldEnd: () => {
+          this.#isRunningTools = false;
+          return this.#deps.hasSteering();
+        },
+        signal: this.#abort.signal,
+        clock,
+        shares: this.#shares,
+        runTool: (call, signal, show) =>
+          tools.run(call, {
+            agentId,
+            sessionKey: this.#key,
+            runId: this.id,
+            toolCallId: call.id,
+            principal,
+            actsFor,
+            scopes,
+            only,
+            signal,
+            send,
+            show,
+            taint: this.#taint,
+          }),
+      })) {
+        if (event.type !== 'reasoning') this.#transcript.pauseReasoning();
+        switch (event.type) {
+          case 'text':
+            this.#transcript.addText(event.text);
+            this.#request.onOutput?.(event);
+            break;
+          case 'refusal':
+            // In a chat, a refusal becomes text after the previous text.
+            this.#transcript.addText(refused || this.#transcript.stepText === '' ? event.text : `\n\n${event.text}`);
+            refused = true;
+            this.#request.onOutput?.(event);
+            break;
+          case 'reasoning':
+            this.#transcript.addReasoning(event.text);
+            this.#request.onOutput?.(event);
+            break;
+          case 'picture':
+            this.#addPicture(event.picture);
+            break;
+          case 'model':
+            this.#model = event.key;
+            // Previous thoughts are from another model.
+            this.#transcript.switchModel();
+            break;
+          case 'calling':
+            this.#transcript.setPendingTools(event.tools);
+            break;
+          case 'step':
+            this.#stepMessages.addStep(position.user, {
+              ...{ content: event.text, toolCalls: event.calls, model: this.#model },
+              ...this.#transcript.reasoning,
+              ...(event.kept ? { providerState: event.kept } : {}),
+            });
+            this.#isRunningTools = event.calls.length > 0;
+            if (this.#isRunningTools) this.#transcript.nextStep();
+            // Before its tools have effects that the next host would not know of.
+            await this.#saveStep();
+            this.#saveProgress();
+            break;
+          case 'tool_call':
+            this.#transcript.addCall(event.call);
+            break;
+          case 'tool_result': {
+            const { call, result, pictures, isError } = event;
+            const content = typeof result === 'string' ? result : JSON.stringify(result);
+            this.#taint.addText(getQuotedText(call, content));
+            const stored = this.#stepMessages.addResult(call.id, toResultContent(result, pictures));
+            this.#transcript.addResult(call, { result, content, isError });
+            if (stored) await this.#deps.vault.runs.saveResult(stored).catch(() => {});
+            this.#saveProgress();
+            break;
+          }
+          case 'end':
+            usage = event.usage;
+            this.#contextTokens = event.contextTokens;
+            this.#request.onend?.(event);
+        }
+        await this.#deps.hub.ready(this.#key);
+      }
+    } finally {
+      stopSaving();
+    }
+    return usage ?? estimateUsage([], this.text, this.#model);
+  }
+
+  /** Records the outside sources and the URLs of the conversation in the prompt. */
+  #addContextToTaint(
+    branch: readonly MessageRecord[],
+    user: MessageRecord,
+    events: { text: string; sources: readonly string[] } | undefined,
+  ): void {
+    const { summary, messages } = toPromptHistory(branch);
+    const contexts = messages.map(({ runContext }) => runContext?.outside);
+    this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), ...contexts, events?.sources));
+    const calls = new Map(messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call])));
+    for (const { role, content, toolCallId = '' } of [...messages, user]) {
+      const call = role === 'tool' ? calls.get(toolCallId) : undefined;
+      if (role === 'user') this.#taint.addText(toPlainText(content));
+      else if (call) this.#taint.addText(getQuotedText(call, toPlainText(content)));
+    }
+    this.#taint.addText(this.#agent.systemPrompt ?? '');
+    if (events) this.#taint.addText(events.text);
+  }
+
+  /** An image that does not fit is mentioned in the text. */
+  #addPicture({ mimeType, data }: Picture): void {
+    const [, extension = 'png'] = /^image\/(\w+)/.exec(mimeType) ?? [];
+    try {
+      this.#files.add({ filename: `picture.${extension}`, mimeType, data, size: Math.floor((data.length * 3) / 4) });
+    } catch (error) {
+      this.#transcript.addText(`\n\n[${this.#deps.fault(error).message}]`);
+    }
+  }
+
+  /** Recalls memories for the message, and reports them to readers before the reply. */
+  async #recall({ session, user }: RunPosition, earlierMessages: readonly MessageRecord[]): Promise<RecallResult | undefined> {
+    const about = {
+      isTainted: this.#taint.isTainted,
+      agent: this.#agent,
+      session,
+      user,
+      above: earlierMessages,
+      principal: this.#request.principal,
+      provider: this.#chosen.provider,
+    };
+    const found = await this.#deps.recall.recall(about, this.#abort.signal);
+    if (!found) return undefined;
+    const { memories, elapsedMs } = found;
+    this.#recalled = memories;
+    this.#emit({ event: 'chat.recalled', payload: { ...this.ids, memories, elapsedMs } });
+    return found;
+  }
+
+  /** All messages of the run, ending with its reply. */
+  #buildMessages({ user }: RunPosition, fields: Parameters<StepMessages['withReply']>[1]): ReturnType<StepMessages['withReply']> {
+    const recalled = this.#recalled ? { recalled: this.#recalled } : {};
+    const elapsedMs = this.#deps.clock.now() - this.#startedAt;
+    const context = this.#contextTokens === undefined ? {} : { contextTokens: this.#contextTokens };
+    const quotedUrls = this.#taint.isTainted ? this.#taint.findQuotedUrls(toPlainText(fields.content)) : [];
+    return this.#stepMessages.withReply(user, {
+      ...(quotedUrls.length > 0 ? { quotedUrls } : {}),
+      model: this.#model,
+      elapsedMs,
+      ...context,
+      ...recalled,
+      ...this.#transcript.reasoning,
+      ...fields,
+      ...this.#files.toContent(fields.content),
+    });
+  }
+
+  /** Removes the message if it was refused before any output and the sender requested that. Resolves with what was removed. */
+  async #withdraw(error: RpcError): Promise<'message' | 'session' | undefined> {
+    const { vault, clock, fault } = this.#deps;
+    if (!this.#request.withdraws || !isRefusal(error) || this.text !== '' || this.#stepMessages.count > 0) return undefined;
+    try {
+      const withdrawn = await vault.runs.withdraw(this.id);
+      if (withdrawn) for (const record of this.#usage(clock.now())) vault.usage.add(record);
+      return withdrawn;
+    } catch (failure) {
+      fault(failure);
+      return undefined;
+    }
+  }
+
+  /**
+   * Stores the partial output of a run that ended early, marked with the reason. Resolves with its id, or undefined if it could not be
+   * stored.
+   */
+  async #storePartial(position: RunPosition, error: RpcError): Promise<string | undefined> {
+    const status = error.code === 'ABORTED' ? 'aborted' : isDisconnected(error) ? 'interrupted' : 'failed';
+    const marks = {
+      aborted: { aborted: true },
+      // Another host may be ending it too: this host's browser may be closing.
+      interrupted: { id: toInterruptedReplyId(this.id), interrupted: true },
+      failed: { error: { code: error.code, message: error.message } },
+    };
+    const { messages, replyId } = this.#buildMessages(position, {
+      content: this.#transcript.stepText,
+      usage: estimateUsage([position.user], this.text, this.#model),
+      ...marks[status],
+    });
+    try {
+      await this.#store(status, status === 'interrupted' ? withSharedIds(this.id, messages) : messages);
+      return replyId;
+    } catch (failure) {
+      this.#deps.fault(failure);
+      return undefined;
+    }
+  }
+
+  #usage(at: number): UsageRecord[] {
+    return toUsageRecords(this.id, this.#shares, { at, sessionKey: this.#key, principal: this.#request.principal });
+  }
+
+  async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {
+    const { vault, clock } = this.#deps;
+    const endedAt = clock.now();
+    const records = this.#usage(endedAt);
+    const last = records.pop();
+    await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
+    // Usage of the models before the last one.
+    for (const record of records) vault.usage.add(record);
+  }
+
+  /** Saves the current step to disk, in case the host dies; its results follow one by one. */
+  async #saveStep(): Promise<void> {
+    const step = this.#stepMessages.currentStep;
+    // As with the text, a failing store is reported at the run's end.
+    if (step) await this.#deps.vault.runs.saveStep(step).catch(() => {});
+  }
+
+  /** Shares the run's outside sources and steps, in case another host has to end it. */
+  #saveProgress(): void {
+    const progress = this.#stepMessages.getProgress(this.text.length - this.#transcript.stepText.length);
+    this.#deps.vault.runs.saveProgress(this.id, progress).catch(() => {});
+  }
+
+  #emitChange(isDeleted = false): void {
+    this.#emit(createSessionChangedEvent(this.#key, isDeleted));
+  }
+
+  #emit(event: AnyEvent): void {
+    this.#deps.hub.emit(event, this.#key);
+  }
+}

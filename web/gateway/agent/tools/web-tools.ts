@@ -1,0 +1,63 @@
+import { webPort } from '#shared/ports/web-port.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { type Bridge, requireCapability } from '../../ports/bridge-interface.ts';
+import type { DocumentReader } from '../../documents/document-reader.ts';
+import { getDocumentKind } from '../../documents/document-kinds.ts';
+import { MAX_TEXT_CHARS, toUntrustedText } from './office-tools.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './tool-registry.ts';
+import { toWebSource } from '../trust/content-sources.ts';
+import { requireWebAddress } from './web-address.ts';
+
+export interface WebToolsDeps {
+  bridge: Pick<Bridge, 'call' | 'provides'>;
+  documents: DocumentReader;
+  /** Private hosts that the user allows (`tools.webFetch.allow`). */
+  allow(): readonly string[];
+}
+
+/** Access to the public web, only through the bridge: a browser is limited by CORS, and cannot check which address a name resolves to. */
+export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
+  return [
+    defineTool({
+      name: 'web_fetch',
+      title: 'Fetch web page',
+      summary: 'Reads a web page, PDF or text file from the internet.',
+      description: 'Reads a page, PDF or text file from the internet.',
+      source: 'core',
+      scope: 'web',
+      params: z.strictObject({
+        url: z.string().trim().min(1).max(4096).describe('https:// or http://'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT_CHARS).default(20_000).describe('Maximum characters'),
+        offset: z.number().int().min(0).optional().describe('As given in "next"'),
+        pages: z.string().trim().max(200).optional().describe('Of a PDF, such as 1-5, 8'),
+      }),
+      // A URL can send data off this machine. It is shown in normalized form, which reveals lookalike characters in host names.
+      effect: ({ url }) => `Fetch ${URL.parse(url)?.href ?? url}`,
+      check({ url }) {
+        requireCapability(bridge, webPort);
+        requireWebAddress(url);
+      },
+      // A URL that was read or typed contains no data added by the model.
+      impact: ({ url }, { taint }) => (taint?.hasUrl(url) ? 'reads' : 'changes'),
+      async run({ url, maxChars, ...part }, { signal, taint }) {
+        const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
+        taint?.add([toWebSource(answer.url)]);
+        const { pathname } = new URL(answer.url);
+        const text = await documents.read(
+          {
+            ...part,
+            kind: getDocumentKind(pathname, answer.contentType) ?? 'text',
+            name: answer.url,
+            bytes: answer.body,
+            base: answer.url,
+            charset: /;\s*charset\s*=\s*["']?([\w-]+)/i.exec(answer.contentType)?.[1],
+            limit: maxChars,
+          },
+          signal,
+        );
+        return { url: answer.url, contentType: answer.contentType, ...toUntrustedText(text) };
+      },
+    }),
+  ];
+}

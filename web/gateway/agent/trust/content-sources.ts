@@ -1,0 +1,67 @@
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
+import { isChannelSession } from '../../system/channel-session.ts';
+
+/** Maximum number of sources in a list. */
+const MAX_SOURCES = 20;
+/** Replaces all further sources, so that a grant for the listed ones does not cover them. */
+const MORE_SOURCES = 'more:sources';
+const MAX_NAME_CHARS = 100;
+
+/** Kinds of content that may be written by someone other than the owner. */
+export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'key' | 'command' | 'import' | 'unknown';
+
+/** A source of outside content, such as `web:example.com`: its kind and its name. */
+export const toSource = (kind: SourceKind, name: string): string =>
+  `${kind}:${
+    name
+      .replace(/[\s\p{C}]+/gu, ' ')
+      .trim()
+      .slice(0, MAX_NAME_CHARS) || 'unknown'
+  }`;
+
+/** Source of text written by a program whose key lacks scopes: `key:<id> <name>`. */
+export const toKeySource = (id: string, name: string): string => toSource('key', `${id} ${name}`);
+
+/** Source of text from a conversation of a channel: `channel:<channel> <conversation>`. Each conversation is a separate source. */
+export const toChannelSource = (channelId: string, conversation: string): string =>
+  toSource('channel', `${channelId} ${conversation}`.trim());
+
+/** Source of a channel's messages that were stored without one: the conversation, from the session key that the channel created for it. */
+export function toSessionSource(sessionKey: string): string {
+  const [channelId = '', ...conversation] = sessionKey.replace(/^[^/]*\//, '').split('-');
+  return toChannelSource(channelId, conversation.join('-'));
+}
+
+/** Whether a source is this principal's own writing. */
+export const isFromKey = (source: string, principal: string): boolean => principal.startsWith('key:') && source.startsWith(`${principal} `);
+
+export const toWebSource = (url: string): string => toSource('web', URL.parse(url)?.host || url);
+
+/** Merges lists without duplicates, to at most `MAX_SOURCES`. */
+export function mergeSources(...lists: (readonly string[] | undefined)[]): string[] {
+  const sources = [...new Set(lists.flatMap((list) => list ?? []))];
+  if (sources.length <= MAX_SOURCES) return sources;
+  return [...sources.filter((source) => source !== MORE_SOURCES).slice(0, MAX_SOURCES - 1), MORE_SOURCES];
+}
+
+type SourcedMessage = Pick<HistoryMessage, 'role' | 'content' | 'attachments' | 'outside'> & { sessionKey?: string };
+
+/**
+ * Outside sources of a message: those stored with it, or for messages of builds that stored none, the person's attachments and the channel
+ * that it came from. An empty list marks a message that a person has reviewed.
+ */
+export function getMessageSources(message: SourcedMessage): readonly string[] {
+  if (message.outside) return message.outside;
+  if (message.role !== 'user') return [];
+  const channel = message.sessionKey !== undefined && isChannelSession(message.sessionKey) ? [toSessionSource(message.sessionKey)] : [];
+  return mergeSources(channel, getAttachmentSources(message));
+}
+
+/** Sources of the documents and pictures in a message. */
+export function getAttachmentSources({ content, attachments = [] }: Pick<SourcedMessage, 'content' | 'attachments'>): string[] {
+  const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
+  const files = attachments.length > 0 ? attachments : parts;
+  return files.map(({ mimeType, filename }) =>
+    toSource(mimeType.startsWith('image/') ? 'picture' : 'document', filename ?? 'without a name'),
+  );
+}

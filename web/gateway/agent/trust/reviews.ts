@@ -1,0 +1,144 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { ReviewItem } from '#shared/rpc/methods/review-contracts.ts';
+import { type Agents, getWorkspaceName } from '../agents.ts';
+import type { DrawingStore } from '../../drawings/drawing-store.ts';
+import type { LogWriter } from '../../system/log/log.ts';
+import type { LazyMemories } from '../knowledge/memory/lazy-memories.ts';
+import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
+import type { AgentToolkit } from '../agent-toolkit.ts';
+import { type ContentLabel, type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
+import { getMessageSources } from './content-sources.ts';
+
+const MAX_TEXT_CHARS = 4000;
+const MAX_TITLE_CHARS = 200;
+
+export interface ReviewsDeps {
+  vault: Pick<Vault, 'files' | 'messages' | 'sessions'>;
+  labels: ContentLabels;
+  agents: Agents;
+  memories: LazyMemories;
+  drawings(): Promise<Pick<DrawingStore, 'list' | 'remove'>>;
+  agentToolkit(): Promise<Pick<AgentToolkit, 'workspaces' | 'plans'>>;
+  log: LogWriter;
+}
+
+interface ContentName {
+  kind: ReviewedKind;
+  /** Workspace of a file or memory. */
+  workspace: string;
+  /** Path of the file, or id of the memory, plan or drawing. */
+  name: string;
+}
+
+/** Content that waits for a person's review. */
+export class Reviews {
+  readonly #deps: ReviewsDeps;
+
+  constructor(deps: ReviewsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Items to review, newest first. A label without content is skipped but kept: it is written before its content and syncs separately. */
+  async list(): Promise<ReviewItem[]> {
+    const labels = await this.#deps.labels.listReviewed();
+    const items = await Promise.all(labels.map((label) => this.#toItem(label)));
+    return items.flatMap((item) => item ?? []).sort((a, b) => b.at - a.at);
+  }
+
+  /** Throws `NOT_FOUND`, and `ALREADY_EXISTS` if the content has changed since the person saw it. */
+  async approve(id: string, at?: number): Promise<void> {
+    const label = at === undefined ? undefined : (await this.#deps.labels.listReviewed()).find((each) => each.id === id);
+    if (label && label.at !== at)
+      throw new RpcError('ALREADY_EXISTS', 'This has changed since you saw it. Read it again, then approve it.');
+    await this.#removeLabel(id);
+    this.#deps.log.write('info', 'review', 'Approved content from outside', { id });
+  }
+
+  /** Deletes the content and its label. Throws `NOT_FOUND`. */
+  async discard(id: string): Promise<void> {
+    const { labels, agentToolkit, memories, drawings, log } = this.#deps;
+    const { kind, workspace, name } = parseLabelId(id);
+    if ((await labels.getSources(kind, id.slice(kind.length + 1))).length === 0) throw createNotFoundError(id);
+    if (kind === 'file') await (await agentToolkit()).workspaces.remove(workspace, name);
+    else if (kind === 'plan') await (await agentToolkit()).plans.remove(name);
+    else if (kind === 'drawing') await (await drawings()).remove(name);
+    else await (await (await memories.load()).getManager(this.#findAgentId(workspace))).forget(name);
+    await this.#removeLabel(id);
+    log.write('info', 'review', 'Discarded content from outside', { id });
+  }
+
+  /** Marks the messages of a session as reviewed and returns their number. Throws `NOT_FOUND`. */
+  async trustChat(agentId: string, sessionId: string): Promise<number> {
+    const { vault, log } = this.#deps;
+    const key = toSessionKey(agentId, sessionId);
+    if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with id "${sessionId}".`);
+    const messages = await vault.messages.listAll(key);
+    const labelled = messages.filter(
+      (message) => getMessageSources(message).length > 0 || message.compaction?.outside?.length || message.runContext?.outside?.length,
+    );
+    await vault.messages.review(labelled.map(({ id }) => id));
+    log.write('info', 'review', 'Trusted a chat', { session: key, messages: labelled.length });
+    return labelled.length;
+  }
+
+  async #removeLabel(id: string): Promise<void> {
+    const { kind } = parseLabelId(id);
+    if (!(await this.#deps.labels.remove(kind, id.slice(kind.length + 1)))) throw createNotFoundError(id);
+  }
+
+  async #toItem({ id, sources, at }: ContentLabel): Promise<ReviewItem | undefined> {
+    const { kind, workspace, name } = parseLabelId(id);
+    const content = await this.#readContent(kind, workspace, name);
+    return (
+      content && {
+        id,
+        kind,
+        sources,
+        at,
+        title: content.title.slice(0, MAX_TITLE_CHARS),
+        text: content.text?.slice(0, MAX_TEXT_CHARS) ?? null,
+      }
+    );
+  }
+
+  async #readContent(kind: ReviewedKind, workspace: string, name: string): Promise<{ title: string; text: string | null } | undefined> {
+    const { vault, agentToolkit, memories, drawings, agents } = this.#deps;
+    if (kind === 'file') {
+      const file = await vault.files.get(workspace, name);
+      return file && { title: file.path, text: file.encoding === 'utf8' ? file.content : null };
+    }
+    if (kind === 'plan') {
+      const plan = await (await agentToolkit()).plans.get(name).catch(() => undefined);
+      return (
+        plan && {
+          title: plan.goal,
+          text: plan.steps.map(({ description, result }) => [description, result].filter(Boolean).join('\n')).join('\n'),
+        }
+      );
+    }
+    if (kind === 'drawing') {
+      const drawing = (await (await drawings()).list()).find((entry) => entry.id === name);
+      return drawing && { title: drawing.title, text: null };
+    }
+    if (!agents.list().some((agent) => getWorkspaceName(agent) === workspace)) return undefined;
+    const memory = (await (await memories.longTerm()).list(this.#findAgentId(workspace))).find((entry) => entry.id === name);
+    return memory && { title: memory.text, text: memory.text };
+  }
+
+  #findAgentId(workspace: string): string {
+    const agent = this.#deps.agents.list().find((each) => getWorkspaceName(each) === workspace);
+    if (!agent) throw new RpcError('NOT_FOUND', `No agent uses the workspace "${workspace}".`);
+    return agent.id;
+  }
+}
+
+function parseLabelId(id: string): ContentName {
+  const kind = REVIEWED_KINDS.find((each) => id.startsWith(`${each}:`));
+  if (!kind) throw createNotFoundError(id);
+  const rest = id.slice(kind.length + 1);
+  if (kind === 'plan' || kind === 'drawing') return { kind, workspace: '', name: rest };
+  const at = rest.indexOf('/');
+  return { kind, workspace: rest.slice(0, at), name: rest.slice(at + 1) };
+}
+
+const createNotFoundError = (id: string): RpcError => new RpcError('NOT_FOUND', `Nothing with id "${id}" waits for review.`);

@@ -1,0 +1,141 @@
+import type { Collection } from '../../storage/vault-interface.ts';
+import type { SearchBudget, PollResult } from './channel-adapter.ts';
+import { toCodeMessage, type CodeReply, getPendingRequests } from './senders.ts';
+import { type ChannelState, type IncomingMessage, createChannelState, type PendingMessage } from '../../storage/records/channel-state.ts';
+
+/** A stranger’s message with a code as its answer. Its text is dropped, so no model gets it. */
+const toCodeReply = (message: IncomingMessage, { code }: CodeReply): Omit<PendingMessage, 'session'> => ({
+  ...message,
+  ...{ text: '', title: '', command: 'help' as const },
+  answer: { parts: [toCodeMessage(code)], sent: [], isApology: true },
+});
+
+/** Number of message ids that are remembered: a platform repeats a message soon, if at all. */
+const MAX_SEEN_IDS = 500;
+
+/** Another host has taken over the channel and continues what was started here. */
+export class TakenOverError extends Error {
+  override name = 'TakenOverError';
+}
+
+/** The stored state of a channel, in one record; every change is strict. */
+export class Inbox {
+  readonly #states: Collection<ChannelState>;
+  readonly #id: string;
+  #state: ChannelState;
+
+  private constructor(states: Collection<ChannelState>, state: ChannelState) {
+    this.#states = states;
+    this.#id = state.id;
+    this.#state = state;
+  }
+
+  /** Takes over the record from the previous host. */
+  static async open(states: Collection<ChannelState>, id: string): Promise<Inbox> {
+    const opened = await states.update(id, (before = createChannelState(id)) => ({
+      ...before,
+      fence: before.fence + 1,
+      metrics: { ...before.metrics, connected_since: null },
+    }));
+    return new Inbox(states, opened ?? createChannelState(id));
+  }
+
+  get state(): ChannelState {
+    return this.#state;
+  }
+
+  pending(id: string): PendingMessage | undefined {
+    return this.#state.pending.find((message) => message.id === id);
+  }
+
+  /** Changes the state. Throws `TakenOverError`. */
+  async change(change: (state: ChannelState) => ChannelState): Promise<void> {
+    const { fence } = this.#state;
+    let isLost = false;
+    const stored = await this.#states.update(this.#id, (before) => {
+      // After the data was cleared, start with a new state.
+      if (before && before.fence !== fence) {
+        isLost = true;
+        return undefined;
+      }
+      return change(before ?? { ...createChannelState(this.#id), fence });
+    });
+    if (isLost || !stored) throw new TakenOverError('Another gateway has taken over the channel');
+    this.#state = stored;
+  }
+
+  /** Stores new messages and read positions in one write; repeated messages are ignored. */
+  async add(
+    { messages, cursors, codes = new Map() }: Pick<PollResult, 'messages' | 'cursors'> & { codes?: ReadonlyMap<string, CodeReply> },
+    now: number,
+  ): Promise<void> {
+    const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
+    if (same && messages.length === 0) return;
+    await this.change((state) => {
+      const seenIds = new Set(state.seen);
+      const added: PendingMessage[] = [];
+      const requests = codes.size > 0 ? getPendingRequests(state, now) : [];
+      for (const message of messages) {
+        if (seenIds.has(message.id)) continue;
+        seenIds.add(message.id);
+        const reply = codes.get(message.id);
+        if (reply) requests.push(reply.request);
+        added.push({ ...(reply ? toCodeReply(message, reply) : message), session: state.sessions[message.conversation] ?? 0 });
+      }
+      const { metrics } = state;
+      const receivedCount = added.filter(({ id }) => !codes.has(id)).length;
+      return {
+        ...state,
+        cursors: { ...state.cursors, ...cursors },
+        pending: [...state.pending, ...added],
+        seen: [...seenIds].slice(-MAX_SEEN_IDS),
+        ...(codes.size > 0 ? { requests } : {}),
+        metrics:
+          receivedCount === 0
+            ? metrics
+            : { ...metrics, messages_received: metrics.messages_received + receivedCount, last_message_at: now },
+      };
+    });
+  }
+
+  /** Changes a waiting message; no effect if it is gone. */
+  update(id: string, change: (message: PendingMessage) => PendingMessage): Promise<void> {
+    return this.change((state) => ({ ...state, pending: state.pending.map((message) => (message.id === id ? change(message) : message)) }));
+  }
+
+  /** Removes a finished message. */
+  remove(id: string, counted: 'messages_sent' | 'messages_failed' | null, now: number): Promise<void> {
+    return this.change((state) => {
+      const { metrics } = state;
+      const pending = state.pending.filter((message) => message.id !== id);
+      if (counted === null) return { ...state, pending };
+      const sentAt = counted === 'messages_sent' ? { last_message_at: now } : {};
+      return { ...state, pending, metrics: { ...metrics, [counted]: metrics[counted] + 1, ...sentAt } };
+    });
+  }
+
+  setBudget(budget: SearchBudget): Promise<void> {
+    return this.change((state) => ({ ...state, budget }));
+  }
+
+  /** Stores the channel's status if it has changed. */
+  async setStatus(problem: string | undefined, connectedSince: number | null): Promise<void> {
+    const { state } = this;
+    if (state.problem === problem && state.metrics.connected_since === connectedSince) return;
+    await this.change(({ problem: _, ...before }) => ({
+      ...before,
+      status: problem === undefined ? 'running' : 'error',
+      ...(problem === undefined ? {} : { problem }),
+      metrics: { ...before.metrics, connected_since: connectedSince },
+    }));
+  }
+}
+
+/**
+ * Whether a list contains a user, by id or by name, ignoring case and the at sign. A bare number is an id, since anybody can choose a name
+ * of digits.
+ */
+export function includesUser(allowed: readonly string[], user: IncomingMessage['user']): boolean {
+  const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();
+  return allowed.some((sender) => (/^-?\d+$/.test(sender) ? sender === user.id : user.name !== '' && plain(sender) === plain(user.name)));
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '#shared/async/clock.ts';
+import { type Fetch, FetchRefusedError } from '../../ports/fetch.ts';
+import { ProviderError } from '../../providers/provider.ts';
+import { parseJson } from '../../providers/upstream-http.ts';
+import { readBodyText } from '../../providers/upstream-body.ts';
+import { Watchdog, withTimeout } from '#shared/async/watchdog.ts';
+
+/** Maximum size of a response: a hundred messages have far less. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+const RESPONSE_TIMEOUT_MS = 30_000;
+/** Errors after which certainly nothing was sent. */
+const UNREACHABLE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|could not be resolved/;
+
+export interface PlatformErrorOptions extends ErrorOptions {
+  status?: number;
+  /** Time that the platform asks to wait, in milliseconds. */
+  retryAfterMs?: number;
+  /** Whether the request was certainly not carried out. */
+  isUnsent?: boolean;
+  /** Whether the platform will never accept the request. */
+  refused?: boolean;
+}
+
+/** An error or refusal of a platform, with a message for people that never contains an address with a token. */
+export class PlatformError extends Error {
+  override name = 'PlatformError';
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly isUnsent: boolean;
+  readonly refused: boolean;
+
+  constructor(message: string, { status, retryAfterMs, isUnsent = false, refused = false, ...options }: PlatformErrorOptions = {}) {
+    super(message, options);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+    this.isUnsent = isUnsent;
+    this.refused = refused;
+  }
+}
+
+export interface PlatformRequest {
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: string;
+  bytes?: Uint8Array<ArrayBuffer>;
+  signal: AbortSignal;
+  /** Time limit for the complete response, in milliseconds. */
+  timeoutMs?: number;
+}
+
+export interface PlatformResponse {
+  status: number;
+  header(name: string): string | null;
+  /** Undefined if it is not JSON. */
+  json: unknown;
+}
+
+/**
+ * Sends one request to a platform. Resolves with a response of any status; throws `PlatformError` if none arrives, or it is cut off or too
+ * large.
+ */
+export async function requestPlatform(
+  { name, fetch, clock }: { name: string; fetch: Fetch; clock: Clock },
+  url: string,
+  { signal, timeoutMs = RESPONSE_TIMEOUT_MS, ...init }: PlatformRequest,
+): Promise<PlatformResponse> {
+  try {
+    return await withTimeout(clock, timeoutMs, signal, async (ends) => {
+      const response = await fetch(url, { ...init, signal: ends });
+      if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+        void response.body?.cancel().catch(() => {});
+        throw new PlatformError(`${name} sent a redirect, which is not followed.`, { status: response.status });
+      }
+      const watchdog = new Watchdog(clock, timeoutMs, ends, () => new DOMException('silent', 'TimeoutError'));
+      try {
+        const text = await readBodyText(response.body, watchdog, MAX_RESPONSE_BYTES);
+        return { status: response.status, header: (headerName) => response.headers.get(headerName), json: parseJson(text) };
+      } finally {
+        watchdog.stop();
+      }
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw toPlatformError(name, cause, timeoutMs);
+  }
+}
+
+/** Network errors contain hosts, not whole addresses; still only known phrases are passed on. */
+function toPlatformError(name: string, cause: unknown, timeoutMs: number): PlatformError {
+  if (cause instanceof PlatformError) return cause;
+  if (cause instanceof FetchRefusedError)
+    return new PlatformError(`Couldn’t send the request to ${name}: ${cause.message}`, { cause, isUnsent: true });
+  if (cause instanceof ProviderError) return new PlatformError(`${name} sent a response larger than ${MAX_RESPONSE_BYTES} bytes.`);
+  if (cause instanceof DOMException && cause.name === 'TimeoutError')
+    return new PlatformError(`${name} did not respond within ${timeoutMs / 1000} s.`);
+  const isUnsent = UNREACHABLE.test(getErrorText(cause));
+  return new PlatformError(isUnsent ? `Couldn’t reach ${name}.` : `The connection to ${name} was lost.`, { isUnsent });
+}
+
+/** Messages of an error and its causes. */
+function getErrorText(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 4) return '';
+  const code = 'code' in error ? String(error.code) : '';
+  return `${error.message} ${code} ${getErrorText(error.cause, depth + 1)}`;
+}

@@ -1,0 +1,187 @@
+import type { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type Clock, every } from '#shared/async/clock.ts';
+import type { LogWriter } from '../../system/log/log.ts';
+import { sleep } from '#shared/async/watchdog.ts';
+import type { Runs } from '../../agent/runs/runs.ts';
+import type { Settings } from '../../config/settings-schema.ts';
+import type { SyncPort } from '../../sync/sync-port.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { Approvals } from '../../agent/approvals/approvals.ts';
+import type { ChannelAdapter } from './channel-adapter.ts';
+import { ChannelResponder } from './channel-responder.ts';
+import { computeBackoff } from '#shared/async/backoff.ts';
+import { Inbox, TakenOverError } from './inbox.ts';
+import { PlatformError } from './platform-request.ts';
+import { getAccessMode, createCodes, canWrite } from './senders.ts';
+
+/** Duration of the channel's lease: a live host renews it, and a dead one loses it after this time. */
+const LEASE_MS = 20_000;
+const RENEW_MS = 8_000;
+/** Delay before trying again while another host holds the lease. */
+const RETRY_MS = 5_000;
+/** Time for the previous host's last writes to arrive. */
+const SETTLE_MS = 4_000;
+/** Number of waiting messages at which no more are fetched: the platform keeps them. */
+const MAX_PENDING = 200;
+
+export interface RunningChannelDeps {
+  id: string;
+  /** Creates an adapter for each new connection. */
+  adapter(): ChannelAdapter;
+  vault: Pick<Vault, 'collection' | 'messages'>;
+  runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  approvals(): Promise<Pick<Approvals, 'hold'>>;
+  clock: Clock;
+  sync: SyncPort | undefined;
+  settings(): Settings;
+  log: LogWriter;
+  fault(error: unknown): RpcError;
+}
+
+/** A channel run by this host: polls for messages, has them answered, and recovers from errors. */
+export class RunningChannel {
+  readonly #deps: RunningChannelDeps;
+  readonly #stopping = new AbortController();
+  /** Aborts when nothing new may be started. */
+  readonly #closing = new AbortController();
+  readonly #problems: { looking?: string | undefined; answering?: string | undefined } = {};
+  #connectedSince: number | null = null;
+  #inbox: Inbox | undefined;
+  #responder: ChannelResponder | undefined;
+  readonly #work: Promise<void>;
+
+  constructor(deps: RunningChannelDeps) {
+    this.#deps = deps;
+    this.#work = this.#run();
+  }
+
+  /** Whether the platform was reached; a part of the channel may still fail. */
+  get isConnected(): boolean {
+    return this.#connectedSince !== null;
+  }
+
+  get problem(): string | undefined {
+    return this.#problems.looking ?? this.#problems.answering;
+  }
+
+  /** Stops the channel; resolves when another host may take it over. `finish`: whether to finish answers in progress first. */
+  async stop({ finish = false } = {}): Promise<void> {
+    this.#closing.abort();
+    if (finish) await this.#responder?.whenIdle();
+    this.#stopping.abort();
+    await this.#work;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, adapter } = this.#deps;
+    for (let failures = 0; !this.#stopping.signal.aborted;) {
+      const leaseLost = new AbortController();
+      const signal = AbortSignal.any([this.#stopping.signal, leaseLost.signal]);
+      const leased = { fence: 0, stop: (): void => {} };
+      try {
+        await this.#lease(leased, signal, leaseLost);
+        await this.#serve(adapter(), signal, leaseLost, () => (failures = 0));
+      } catch (error) {
+        if (this.#stopping.signal.aborted) break;
+        // The connection was cut, or another host was faster: start over.
+        if (!leaseLost.signal.aborted && !(error instanceof TakenOverError)) this.#deps.fault(error);
+      } finally {
+        leased.stop();
+        await this.#close(leased.fence);
+      }
+      await sleep(clock, computeBackoff(++failures, RETRY_MS), this.#stopping.signal).catch(() => {});
+    }
+  }
+
+  /**
+   * Waits until this host holds the channel's lease, and keeps renewing it. `leased` is filled in also if the wait is aborted, since a
+   * lease that is not released stays with this host.
+   */
+  async #lease(leased: { fence: number; stop: () => void }, signal: AbortSignal, leaseLost: AbortController): Promise<void> {
+    const { id, sync, clock } = this.#deps;
+    const isShared = (): boolean => sync?.state().state === 'synced';
+    if (!sync || !isShared()) return;
+    const acquire = (): Promise<number | null> => sync.lease(toLeaseName(id), LEASE_MS);
+    let fence = await acquire();
+    for (; fence === null; fence = await acquire()) await sleep(clock, RETRY_MS, signal);
+    leased.fence = fence;
+    // With the first fence there was no previous host.
+    if (fence > 1) await sleep(clock, SETTLE_MS, signal);
+    leased.stop = every(clock, RENEW_MS, () => {
+      void acquire().then((renewed) => {
+        if (renewed !== fence && isShared()) leaseLost.abort(new TakenOverError('The lease of the channel was lost'));
+      });
+    });
+  }
+
+  async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
+    const { id, vault, runs, approvals, clock, settings, log, fault } = this.#deps;
+    const inbox = await Inbox.open(vault.collection('channelStates'), id);
+    const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
+    this.#inbox = inbox;
+    const responder = new ChannelResponder({
+      ...{ channelId: id, adapter, inbox, vault, runs, approvals, clock, settings, signal, warn: note, fault },
+      isClosing: () => this.#closing.signal.aborted,
+      onTakenOver: () => leaseLost.abort(new TakenOverError('Another gateway has taken over the channel')),
+      reportProblem: (problem) => this.#setProblem('answering', problem),
+    });
+    this.#responder = responder;
+    responder.startPending();
+    const pollSignal = AbortSignal.any([signal, this.#closing.signal]);
+    for (let failures = 0; ;) {
+      let wait: number;
+      try {
+        if (inbox.state.pending.filter(({ held }) => !held).length >= MAX_PENDING) wait = RETRY_MS;
+        else {
+          const { cursors, budget } = inbox.state;
+          const result = await adapter.poll({ cursors, budget, signal: pollSignal, spend: (spent) => inbox.setBudget(spent) });
+          const access = settings().channels[id];
+          const strangers = result.messages.filter((message) => !canWrite(access, message));
+          const codes = access && getAccessMode(access) === 'ask' ? await createCodes(strangers, inbox.state, clock.now()) : new Map();
+          if (codes.size > 0) note('Unknown senders got a code to pair with', { count: codes.size });
+          const messages = result.messages.filter((message) => codes.has(message.id) || !strangers.includes(message));
+          await inbox.add({ cursors: result.cursors, messages, codes }, clock.now());
+          responder.startPending();
+          this.#connectedSince ??= clock.now();
+          this.#setProblem('looking', result.problem);
+          wait = result.nextMs;
+        }
+        failures = 0;
+        onSuccess();
+      } catch (error) {
+        pollSignal.throwIfAborted();
+        if (error instanceof TakenOverError) throw error;
+        failures++;
+        const isPlatformError = error instanceof PlatformError;
+        this.#connectedSince = null;
+        this.#setProblem('looking', isPlatformError ? error.message : fault(error).message);
+        wait = (isPlatformError ? error.retryAfterMs : undefined) ?? computeBackoff(failures, adapter.minRetryMs);
+      }
+      await sleep(clock, wait, pollSignal);
+    }
+  }
+
+  async #close(fence: number): Promise<void> {
+    const { id, sync } = this.#deps;
+    // On a handover, answers in progress finish under the lease.
+    this.#connectedSince = null;
+    await this.#responder?.whenIdle();
+    this.#responder = undefined;
+    this.#inbox = undefined;
+    if (fence > 0) await sync?.release(toLeaseName(id), fence);
+  }
+
+  #setProblem(task: 'looking' | 'answering', problem: string | undefined): void {
+    const { log, id } = this.#deps;
+    const before = this.problem;
+    this.#problems[task] = problem;
+    const now = this.problem;
+    if (now !== before)
+      log.write(now === undefined ? 'info' : 'warn', 'channels', now === undefined ? `${id}: connected` : `${id}: ${now}`);
+    this.#inbox?.setStatus(now, this.#connectedSince).catch((error: unknown) => {
+      if (!(error instanceof TakenOverError) && !this.#stopping.signal.aborted) this.#deps.fault(error);
+    });
+  }
+}
+
+const toLeaseName = (id: string): string => `channel:${id}`;

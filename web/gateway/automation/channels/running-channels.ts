@@ -1,0 +1,157 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { Bridge } from '../../ports/bridge-interface.ts';
+import { toCanonicalJson } from '#shared/canonical-json.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import type { Config } from '../../config/gateway-config.ts';
+import { JobCoordinator } from '../cron/job-coordinator.ts';
+import type { Fetch } from '../../ports/fetch.ts';
+import type { LogWriter } from '../../system/log/log.ts';
+import type { Authorizations } from '../../config/oauth/authorizations.ts';
+import { coalesce } from '#shared/async/coalesce.ts';
+import type { Runs } from '../../agent/runs/runs.ts';
+import type { Settings } from '../../config/settings-schema.ts';
+import type { SyncPort } from '../../sync/sync-port.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { findBlocker, getChannelToken } from './channel-blocker.ts';
+import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
+import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
+import { TelegramAdapter } from './telegram/telegram-adapter.ts';
+import type { ChannelAdapter } from './channel-adapter.ts';
+import { XAuthorization } from './x/x-authorization.ts';
+import { XAdapter } from './x/x-adapter.ts';
+
+export interface RunningChannelsDeps {
+  config: Pick<Config, 'settings' | 'getSecret' | 'getReference'>;
+  vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
+  runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  approvals: RunningChannelDeps['approvals'];
+  bridge: Bridge;
+  clock: Clock;
+  fetch: Fetch;
+  sync: SyncPort | undefined;
+  log: LogWriter & { hide(secrets: Iterable<string>): void };
+  fault(error: unknown): RpcError;
+}
+
+interface StartedChannel {
+  /** Hash of the settings and token that it was started with: a different one causes a restart. */
+  key: string;
+  channel: RunningChannel;
+}
+
+/** Runs the enabled channels, on the active host only, while a bridge provides egress. */
+export class RunningChannels {
+  readonly #deps: RunningChannelsDeps;
+  readonly #coordinator: JobCoordinator;
+  readonly #running = new Map<StartableChannel, StartedChannel>();
+  readonly #authorization: XAuthorization;
+  readonly #unwatch: () => void;
+  readonly #refresh = coalesce(() => this.#refreshOnce());
+  #stopped = false;
+
+  constructor(deps: RunningChannelsDeps) {
+    this.#deps = deps;
+    this.#coordinator = new JobCoordinator(deps.sync, deps.clock);
+    const { config, vault, fetch, clock, log, fault } = deps;
+    this.#authorization = new XAuthorization({
+      ...{ fetch, clock, secrets: vault.secrets },
+      settings: () => config.settings.channels.x,
+      clientSecret: () => config.getSecret('channels.x.clientSecret'),
+      hide: (secrets) => log.hide(secrets),
+      onAuthorized: () => void this.restart('x').catch(fault),
+    });
+    const refresh = (): void => void this.refresh().catch(deps.fault);
+    const stops = [deps.bridge.watch(refresh), deps.sync?.watch(refresh) ?? (() => {})];
+    this.#unwatch = () => stops.forEach((stop) => stop());
+  }
+
+  /** Called when the settings, the bridge or the active host may have changed. */
+  refresh(): Promise<void> {
+    return this.#refresh();
+  }
+
+  /** State of a channel that this host runs; undefined if it does not. */
+  getState(id: string): { connected: boolean; problem: string | undefined } | undefined {
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
+    const running = channel && this.#running.get(channel);
+    return running && { connected: running.channel.isConnected, problem: running.channel.problem };
+  }
+
+  /** Retries at once instead of after the delay. */
+  async restart(id: string): Promise<void> {
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
+    if (channel) await this.#stopChannel(channel, false);
+    await this.refresh();
+  }
+
+  /**
+   * The address where the owner of the channel's account authorizes access. Throws `INVALID_PARAMS` if the channel needs no authorization,
+   * or lacks a setting for it.
+   */
+  async authorize(id: string, authorizations: Authorizations): Promise<string> {
+    if (id !== 'x') throw new RpcError('INVALID_PARAMS', `Channel "${id}" needs no authorization beyond its token.`);
+    return this.#authorization.begin(authorizations);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unwatch();
+    this.#coordinator.stop();
+    await Promise.all([...this.#running.keys()].map((id) => this.#stopChannel(id, false)));
+  }
+
+  async #refreshOnce(): Promise<void> {
+    for (const id of STARTABLE_CHANNELS) {
+      if (this.#stopped) return;
+      const settings = this.#deps.config.settings.channels[id];
+      const token = getChannelToken(id, this.#deps);
+      const canRun = settings?.enabled === true && findBlocker(id, this.#deps) === undefined;
+      const shouldRun = canRun && token !== undefined && this.#isActive();
+      const key = shouldRun ? await sha256(toCanonicalJson([settings, token])) : '';
+      const current = this.#running.get(id);
+      if (current && current.key !== key) {
+        // If another host is active, answers in progress finish here while the lease is still held. Not awaited, since other channels are
+        // waiting.
+        const ended = this.#stopChannel(id, !shouldRun && settings?.enabled === true && this.#deps.sync?.state().state === 'synced');
+        if (shouldRun) await ended;
+      }
+      if (!shouldRun || this.#stopped || this.#running.has(id)) continue;
+      this.#running.set(id, { key, channel: this.#startChannel(id, token) });
+    }
+  }
+
+  /** While disconnected from the bridge, another host may have taken the lease, whichever was active before. */
+  #isActive(): boolean {
+    return this.#deps.sync?.state().state !== 'away' && this.#coordinator.isActive();
+  }
+
+  async #stopChannel(id: StartableChannel, finish: boolean): Promise<void> {
+    const current = this.#running.get(id);
+    if (!current) return;
+    await current.channel.stop({ finish });
+    if (this.#running.get(id) === current) this.#running.delete(id);
+    // The channel may be enabled again by now.
+    if (!this.#stopped) void this.refresh().catch(this.#deps.fault);
+  }
+
+  #startChannel(id: StartableChannel, token: string): RunningChannel {
+    const { vault, runs, approvals, clock, sync, config, log, fault } = this.#deps;
+    return new RunningChannel({
+      ...{ id, vault, runs, approvals, clock, sync, log, fault },
+      settings: (): Settings => config.settings,
+      adapter: () => this.#createAdapter(id, token),
+    });
+  }
+
+  #createAdapter(id: StartableChannel, token: string): ChannelAdapter {
+    const { fetch, clock, config } = this.#deps;
+    const { x, telegram } = config.settings.channels;
+    if (id === 'telegram') return new TelegramAdapter({ fetch, clock, token, apiBase: getApiBase(id, telegram) });
+    if (!x) throw new Error('Channel "x" has no settings.');
+    return new XAdapter({
+      ...{ fetch, clock, token, settings: x, apiBase: getApiBase(id, x) },
+      accountToken: (signal) => this.#authorization.getToken(signal),
+    });
+  }
+}

@@ -1,0 +1,19 @@
+import { ggufPort } from '#shared/ports/gguf-port.ts';
+import type { LocalModel } from '#shared/ports/local-model.ts';
+import type { Bridge } from '../ports/bridge-interface.ts';
+import type { LocalRunner } from './local-runner.ts';
+
+/** Runs models on the bridge's disk with one of its backends; lists none without a bridge. */
+export function createBridgeRunner(bridge: Bridge, backend: LocalModel['backend']): LocalRunner {
+  return {
+    unsupported: backend === 'mlx' ? ['responseFormat'] : [],
+    async list(signal) {
+      if (!bridge.provides(ggufPort)) return [];
+      const { models } = await bridge.call(ggufPort, 'gguf.list', {}, { signal });
+      return models.filter((model) => model.backend === backend);
+    },
+    generate: (model, request, { signal, ontext }) =>
+      bridge.call(ggufPort, 'gguf.generate', { model, request }, { signal, on: { 'gguf.text': ontext } }),
+    embed: (model, texts, signal) => bridge.call(ggufPort, 'gguf.embed', { model, texts }, { signal }),
+  };
+}

@@ -1,0 +1,80 @@
+import { CLOSE_CODES } from '#shared/rpc/frames.ts';
+import type { Bridge } from '../../ports/bridge-interface.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { Devices } from '../devices/devices.ts';
+import { ApiKeys } from '../keys/api-keys.ts';
+import type { Runs } from '../../agent/runs/runs.ts';
+import type { SyncPort } from '../../sync/sync-port.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { LinkedBrowsers } from './linked-browsers.ts';
+import { AccessMirror } from './access-mirror.ts';
+import type { AccessControl } from './access-control.ts';
+
+/** The part of the live connections that access control needs. */
+export interface LiveConnections {
+  principals(): readonly string[];
+  close(principal: string, code: number, reason: string): void;
+}
+
+export interface AccessDeps {
+  vault: Vault;
+  clock: Clock;
+  bridge: Bridge;
+  sync: SyncPort | undefined;
+  connections: LiveConnections;
+  runs: Pick<Runs, 'abortByPrincipal'>;
+  timeZone(): string;
+  fault(error: unknown): unknown;
+}
+
+/** Principals with access besides the owner and the app: paired devices, programs with keys, and linked browsers of the app. */
+export interface Access {
+  devices: Devices;
+  keys: ApiKeys;
+  browsers: LinkedBrowsers;
+  stop(): void;
+}
+
+export function openAccess(deps: AccessDeps): Access {
+  const { vault, bridge, sync, connections, runs, fault } = deps;
+  const mirror: AccessMirror = new AccessMirror({
+    bridge,
+    sync,
+    fault,
+    grants: async () => [...(await devices.listGrants()), ...(await keys.listGrants())],
+  });
+  const abortOf = (principal: string): void => runs.abortByPrincipal(principal, 'The caller’s access was revoked.');
+  const disconnect = (principal: string): void => {
+    abortOf(principal);
+    connections.close(principal, CLOSE_CODES.policy, 'access was revoked');
+  };
+  const granting: AccessControl = {
+    refresh: () => mirror.refresh(),
+    listConnected: async () => new Set([...connections.principals(), ...(await mirror.listConnected())]),
+    async revoke(principal: string) {
+      disconnect(principal);
+      await mirror.revoke(principal);
+    },
+  };
+  const devices: Devices = new Devices({ ...deps, accessControl: granting });
+  const keys: ApiKeys = new ApiKeys({ ...deps, accessControl: granting });
+  const stopFollowing = vault.onRemoteChanges((changes) => {
+    const changed = changes.flatMap(({ store, key, deleted }) => {
+      if (store === 'devices') return [{ principal: devices.toPrincipal(key), deleted }];
+      return store === 'apiKeys' ? [{ principal: keys.toPrincipal(key), deleted }] : [];
+    });
+    for (const { principal, deleted } of changed) if (deleted) disconnect(principal);
+    if (changed.length > 0) void mirror.refresh();
+  });
+  return {
+    devices,
+    keys,
+    browsers: new LinkedBrowsers({ bridge, abortByPrincipal: abortOf }),
+    stop() {
+      stopFollowing();
+      mirror.stop();
+      devices.stop();
+      keys.stop();
+    },
+  };
+}

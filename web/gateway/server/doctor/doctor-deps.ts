@@ -1,0 +1,56 @@
+import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
+import type { Bridge } from '../../ports/bridge-interface.ts';
+import type { ChannelRegistry } from '../../automation/channels/channel-registry.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import type { LazyConfigFile } from '../../config/config-file/lazy-config-file.ts';
+import type { Config } from '../../config/gateway-config.ts';
+import type { Environment } from '../../ports/environment.ts';
+import type { LazyFilesMirror } from '../../agent/files-mirror/lazy-files-mirror.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
+import type { Log } from '../../system/log/log.ts';
+import type { McpServers } from '../../agent/mcp/mcp-servers.ts';
+import type { Providers } from '../../providers/providers.ts';
+import type { SecretReferences } from '../../config/secrets/secret-references.ts';
+import type { ConnectedClient } from '../../system/status/presence.ts';
+import type { SyncPort } from '../../sync/sync-port.ts';
+import type { ToolRegistry } from '../../agent/tools/tool-registry.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+
+export interface DoctorDeps {
+  clock: Clock;
+  vault: Pick<Vault, 'check' | 'getClockLead' | 'conflicts' | 'logs' | 'replica' | 'collection' | 'messages'>;
+  config: Pick<Config, 'settings' | 'faults'>;
+  file: Pick<LazyConfigFile, 'state'>;
+  channels: Pick<ChannelRegistry, 'list'>;
+  references: Pick<SecretReferences, 'unresolved'>;
+  providers: Pick<Providers, 'listStates' | 'list' | 'resolve'>;
+  mirror: Pick<LazyFilesMirror, 'states'>;
+  tools: Pick<ToolRegistry, 'loadAll' | 'list'>;
+  keys(): Promise<Pick<ApiKeys, 'list'>>;
+  mcp(): Promise<Pick<McpServers, 'refresh' | 'list'>>;
+  bridge: Bridge;
+  sync: SyncPort | undefined;
+  environment: Environment;
+  log: Pick<Log, 'flush' | 'problem' | 'write'>;
+  /** Build of the worker that the core runs in. */
+  build: string;
+  clients(): readonly ConnectedClient[];
+}
+
+/** Result of a check. */
+export type Finding = Pick<DoctorCheck, 'severity' | 'message' | 'fixHint'>;
+
+/** One check of the gateway's health. */
+export interface HealthCheck {
+  id: string;
+  title: string;
+  /** Runs the check; null if it does not apply here. If it throws, the failure of the check is reported. */
+  run(signal: AbortSignal): Promise<Finding | null> | Finding | null;
+}
+
+export const reportOk = (message: string): Finding => ({ severity: 'ok', message });
+export const reportProblem = (severity: Exclude<Finding['severity'], 'ok'>, message: string, fixHint?: string): Finding => ({
+  severity,
+  message,
+  ...(fixHint === undefined ? {} : { fixHint }),
+});

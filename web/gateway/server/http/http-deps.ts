@@ -1,0 +1,57 @@
+import type { Principal } from '#shared/link/hello.ts';
+import type { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { SpeechParams, SpeechResult } from '#shared/ports/speech-port.ts';
+import type { Scope } from '#shared/rpc/scopes.ts';
+import type { LogLevel } from '#shared/rpc/log-level.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import type { ModelEvent, ModelMessage, ToolSpec, GenerationOptions } from '../../providers/provider.ts';
+import type { Providers } from '../../providers/providers.ts';
+import type { Collection, UsageRecord } from '../../storage/vault-interface.ts';
+import type { ConversationRecord } from '../../storage/records/conversation-record.ts';
+import type { ApiFileRecord } from '../../storage/records/api-file-record.ts';
+import type { ResponseRecord } from '../../storage/records/response-record.ts';
+
+export interface HttpAgentRun {
+  agentId: string;
+  messages: ModelMessage[];
+  sessionId?: string | undefined;
+  /** Caller. */
+  principal: string;
+  generationOptions: GenerationOptions;
+  /** The caller's own tools: the run ends when it calls one, and the caller sends the result in its next request. */
+  tools?: readonly ToolSpec[];
+  signal: AbortSignal;
+}
+
+export interface HttpDeps {
+  agents: {
+    list(): { id: string }[];
+    run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
+  };
+  providers: Pick<Providers, 'resolve' | 'list' | 'findKind'>;
+  /** Speaks with Perch's built-in voices. Rejects with `RpcError`. */
+  speak(params: SpeechParams, signal: AbortSignal): Promise<SpeechResult>;
+  /** Stored responses. */
+  responses: Collection<ResponseRecord>;
+  conversations: Collection<ConversationRecord>;
+  apiFiles: Collection<ApiFileRecord>;
+  /** The gateway's MCP server (`/mcp`) for an agent. */
+  mcp(): Promise<(request: Request, agentId: string, principal: Principal) => Promise<Response>>;
+  clock: Clock;
+  /** Perch's version, for `/openapi.json`. */
+  version: string;
+  /** Converts an unexpected error to one with an ID that can be found in the log. */
+  fault(error: unknown): RpcError;
+  /** Writes a log entry. */
+  note?: (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
+  /** Rejects with `RpcError` if the caller has exceeded a limit. */
+  admit?: (principal: string) => Promise<void> | undefined;
+  /** Whether the principal is a revoked API key. */
+  isRevoked?: (principal: string) => Promise<boolean>;
+  /** Records that a principal has used a scope. */
+  used?: (principal: string, scope: Scope) => void;
+  /** Usage recorded since a time in milliseconds since 1970. */
+  usageSince?: (at: number) => Promise<Pick<UsageRecord, 'at' | 'model' | 'principal'>[]>;
+  /** Records the usage of calls that go directly to a model. */
+  record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
+}

@@ -1,0 +1,160 @@
+import { writeEvent } from '#shared/http/messages-api.ts';
+import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
+import type { ModelEvent } from '../../../providers/provider.ts';
+import type { FinishReason } from '../completion-objects.ts';
+
+/** Fields common to all events of an answer. */
+export interface MessageHead {
+  id: string;
+  /** As named by the client. */
+  model: string;
+}
+
+export const createMessageHead = (model: string): MessageHead => ({ id: `msg_${crypto.randomUUID().replaceAll('-', '')}`, model });
+
+type ContentBlock =
+  | { type: 'text'; text: string; citations: null }
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown>; caller: { type: 'direct' } };
+
+const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+};
+
+/** Anthropic counts cached input separately; Perch includes it in the input. */
+export function toMessagesUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Record<string, number> {
+  const [read, written] = [cacheReadTokens ?? 0, cacheWriteTokens ?? 0];
+  return {
+    input_tokens: Math.max(0, inputTokens - read - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    output_tokens: outputTokens,
+  };
+}
+
+/** Builds a whole answer from model events. */
+export class MessageBuilder {
+  readonly #blocks: ContentBlock[] = [];
+  #finish: FinishReason = 'stop';
+  #refusal = '';
+  #stopSequence: string | null = null;
+  usage: Usage | undefined;
+  /** All generated text, for an estimate of the usage. */
+  allText = '';
+
+  add(event: ModelEvent): void {
+    const last = this.#blocks.at(-1);
+    switch (event.type) {
+      case 'refusal':
+      case 'text':
+        if (event.type === 'refusal') this.#refusal += event.text;
+        this.allText += event.text;
+        if (last?.type === 'text') last.text += event.text;
+        else this.#blocks.push(toTextBlock(event.text));
+        break;
+      case 'reasoning':
+        this.allText += event.text;
+        if (last?.type === 'thinking') last.thinking += event.text;
+        else this.#blocks.push(toThinkingBlock(event.text));
+        break;
+      case 'tool_call':
+        this.allText += JSON.stringify(event.call);
+        this.#blocks.push(toToolBlock(event.call, event.call.args));
+        break;
+      case 'usage':
+        this.usage = event.usage;
+        break;
+      case 'finish':
+        this.#finish = event.reason;
+        this.#stopSequence = event.stopSequence ?? null;
+    }
+  }
+
+  /** The answer's final fields, with the reason of its end. */
+  stop(): Record<string, unknown> {
+    const details = this.#finish === 'content_filter' ? { type: 'refusal', category: null, explanation: this.#refusal || null } : null;
+    const isSequence = this.#finish === 'stop' && this.#stopSequence !== null;
+    const reason = isSequence ? 'stop_sequence' : STOP_REASONS[this.#finish];
+    return { stop_reason: reason, stop_sequence: isSequence ? this.#stopSequence : null, stop_details: details };
+  }
+
+  toMessage({ id, model }: MessageHead, usage: Usage): Record<string, unknown> {
+    return { id, type: 'message', role: 'assistant', model, content: this.#blocks, ...this.stop(), usage: toMessagesUsage(usage) };
+  }
+}
+
+const toTextBlock = (text: string): ContentBlock => ({ type: 'text', text, citations: null });
+const toThinkingBlock = (thinking: string): ContentBlock => ({ type: 'thinking', thinking, signature: '' });
+const toToolBlock = ({ id, tool }: ToolCall, input: Record<string, unknown>): ContentBlock => ({
+  ...{ type: 'tool_use', id, name: tool, input },
+  caller: { type: 'direct' },
+});
+
+/** Writes the events of one stream. */
+export class MessageWriter {
+  readonly #head: MessageHead;
+  #index = -1;
+  #open: ContentBlock['type'] | undefined;
+
+  constructor(head: MessageHead) {
+    this.#head = head;
+  }
+
+  start(usage: Usage): string {
+    const { id, model } = this.#head;
+    const empty = { content: [], stop_reason: null, stop_sequence: null, stop_details: null };
+    const message = { id, type: 'message', role: 'assistant', model, ...empty, usage: { ...toMessagesUsage(usage), output_tokens: 1 } };
+    return writeEvent({ type: 'message_start', message }) + PING_EVENT;
+  }
+
+  /** The event's text; empty for events that clients do not see. */
+  write(event: ModelEvent): string {
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+        return this.#begin(toTextBlock('')) + this.#delta({ type: 'text_delta', text: event.text });
+      case 'reasoning':
+        return this.#begin(toThinkingBlock('')) + this.#delta({ type: 'thinking_delta', thinking: event.text });
+      case 'tool_call': {
+        const blockStart = this.close() + this.#begin(toToolBlock(event.call, {}));
+        const json = this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify(event.call.args) });
+        return blockStart + json + this.close();
+      }
+      default:
+        return '';
+    }
+  }
+
+  /** Ends the open block. */
+  close(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    return writeEvent({ type: 'content_block_stop', index: this.#index });
+  }
+
+  end(toStopFields: Record<string, unknown>, usage: Usage): string {
+    const blockEnd = this.close();
+    return (
+      blockEnd +
+      writeEvent({ type: 'message_delta', delta: toStopFields, usage: toMessagesUsage(usage) }) +
+      writeEvent({ type: 'message_stop' })
+    );
+  }
+
+  #begin(block: ContentBlock): string {
+    if (this.#open === block.type) return '';
+    const blockEnd = this.close();
+    this.#open = block.type;
+    this.#index++;
+    return blockEnd + writeEvent({ type: 'content_block_start', index: this.#index, content_block: block });
+  }
+
+  #delta(delta: Record<string, unknown>): string {
+    return writeEvent({ type: 'content_block_delta', index: this.#index, delta });
+  }
+}
+
+export const PING_EVENT = writeEvent({ type: 'ping' });
