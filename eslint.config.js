@@ -12,7 +12,10 @@ const LIBRARY_PARTS = ['memory', 'recall', 'wiki', 'dreaming'].map((part) => `kn
 
 /** The gateway's rooms: a room may import those of its own tier and of earlier ones (ARCHITECTURE.md). */
 const GATEWAY_TIERS = [
-  ['storage', 'sync', 'nats', 'ports'],
+  ['storage'],
+  ['sync'],
+  ['nats'],
+  ['ports'],
   ['config', 'system'],
   ['providers', 'documents', 'drawings', 'browser-models'],
   ['agent'],
@@ -25,11 +28,18 @@ const GATEWAY_WALLS = [
   ...GATEWAY_TIERS.flatMap((tier, index) =>
     tier.map((room) => ({
       target: toGatewayPath(room),
-      from: [...GATEWAY_TIERS.slice(index + 1).flat().map(toGatewayPath), './web/paint', './web/lib', './web/routes'].filter(
-        (from) => room !== 'host' || from !== './web/paint',
-      ),
+      from: [
+        ...GATEWAY_TIERS.slice(index + 1)
+          .flat()
+          .map(toGatewayPath),
+        './web/paint',
+        './web/lib',
+        './web/routes',
+      ].filter((from) => room !== 'host' || from !== './web/paint'),
     })),
   ),
+  { target: './web/gateway/ports', from: ['./web/gateway/sync', './web/gateway/nats'] },
+  { target: './web/gateway/demo', from: ['./web/gateway/sync', './web/gateway/nats'] },
   // What `perch/memory` publishes knows nothing of the gateway.
   { target: './web/gateway/knowledge', from: ['./web'], except: ['./gateway/knowledge'] },
 ];

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { DEFAULT_INSTRUCTIONS } from '../../web/gateway/agent/runs/instructions.ts';
+import { DEFAULT_INSTRUCTIONS } from '../../web/gateway/config/default-instructions.ts';
 import { verifies } from '../requirements.ts';
 import { createTestGateway } from '../support/test-gateway.ts';
 

@@ -2,7 +2,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import { expect } from 'vitest';
 import { findCronProblem } from '#shared/cron/cron-fields.ts';
 import { describeCronInEnglish } from '#shared/cron/cron-in-english.ts';
-import { getTicks } from '../../web/gateway/automation/cron/schedule.ts';
+import { getTicks } from '../../shared/cron-schedule.ts';
 import { separateUnknown, withSafeDefaults } from '../../web/gateway/config/unknown-settings.ts';
 import { settingsSchema } from '../../web/gateway/config/settings-schema.ts';
 import { verifies } from '../requirements.ts';

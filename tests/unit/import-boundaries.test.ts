@@ -23,7 +23,6 @@ const FORBIDDEN_IMPORTS: [file: string, line: string][] = [
   ['web/gateway/agent/new.ts', "import type { Home } from '../../../bridge/home-directory.ts';"],
   ['web/gateway/agent/new.ts', "const page = import('#lib/trusted-script-url.ts');"],
   ['web/gateway/storage/new.ts', "import '../host/worker.ts';"],
-  ['web/gateway/agent/new.ts', "import '../nats/cluster-sharing-session.ts';"],
   ['web/gateway/storage/new.ts', "import type { StreamLine } from '../nats/stream-journal.ts';"],
   ['web/gateway/sync/new.ts', "import '../nats/cluster-sharing-session.ts';"],
   ['web/gateway/ports/new.ts', "import '../nats/cluster-sharing-session.ts';"],
@@ -61,7 +60,7 @@ const FORBIDDEN_IMPORTS: [file: string, line: string][] = [
   ['web/gateway/storage/new.ts', "import '../config/gateway-config.ts';"],
   ['web/gateway/providers/new.ts', "import type { Agents } from '../agent/agents.ts';"],
   ['web/gateway/agent/new.ts', "import '../automation/cron/cron-service.ts';"],
-  ['web/gateway/automation/new.ts', "import '../server/dispatch.ts';"],
+  ['web/gateway/automation/new.ts', "import '../server/connections.ts';"],
   ['web/gateway/knowledge/new.ts', "import '../storage/database.ts';"],
 ];
 

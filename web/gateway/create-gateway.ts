@@ -3,7 +3,8 @@ import type { ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import { createLazyAccess } from './server/access/lazy-access.ts';
-import { createAgents, MAIN_AGENT_ID } from './agent/agents.ts';
+import { createAgents } from './agent/agents.ts';
+import { MAIN_AGENT_ID } from './config/main-agent.ts';
 import { createLazyApprovalService } from './agent/approvals/lazy-approvals.ts';
 import { detachedBridge } from './ports/bridge-interface.ts';
 import { ChannelRegistry } from './automation/channels/channel-registry.ts';
@@ -53,7 +54,7 @@ import { createLazyTitles } from './agent/small-work/lazy-titles.ts';
 import { createSmallModelFinder } from './agent/small-work/small-models.ts';
 import { SystemEvents } from './agent/system-events/system-events.ts';
 import { isGranted, getToolPolicy } from './agent/tools/tool-policy.ts';
-import type { BuiltinToolsDeps } from './agent/tools/builtin-tools.ts';
+import type { BuiltinToolsDeps } from './builtin-tools.ts';
 import { type Tool, type ToolGate, ToolRegistry } from './agent/tools/tool-registry.ts';
 import { createToolRights } from './agent/tools/tool-rights.ts';
 import { ContentLabels } from './agent/trust/content-labels.ts';
@@ -192,7 +193,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     keepVersion: async (...file) => (await agentToolkit()).versions.save(...file),
     allow: () => config.settings.tools.webFetch?.allow ?? [],
   };
-  tools.registerLazy(async () => (await import('./agent/tools/builtin-tools.ts')).createBuiltinTools(toolDeps));
+  tools.registerLazy(async () => (await import('./builtin-tools.ts')).createBuiltinTools(toolDeps));
   const agentToolkit = lazy(async () =>
     (await import('./agent/agent-toolkit.ts')).openAgentToolkit({ vault, hub, clock, bridge, agents, runs, labels, fault }),
   );

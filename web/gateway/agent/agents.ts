@@ -1,9 +1,7 @@
+import { MAIN_AGENT_ID } from '../config/main-agent.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
 import type { Settings } from '../config/settings-schema.ts';
-
-/** The agent that always exists. */
-export const MAIN_AGENT_ID = 'main';
 
 /** An agent, as runs use it. */
 export interface Agent {

@@ -1,7 +1,7 @@
 import { BROWSER_OPEN_TOOL } from '#shared/approval-tool.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { MAIN_AGENT_ID } from './agents.ts';
+import { MAIN_AGENT_ID } from '../config/main-agent.ts';
 import type { ApprovalService } from './approvals/approval-service.ts';
 import { isPerson } from '../system/person.ts';
 import type { Config } from '../config/gateway-config.ts';

@@ -1,4 +1,4 @@
-import { MAIN_AGENT_ID } from './agents.ts';
+import { MAIN_AGENT_ID } from '../config/main-agent.ts';
 import type { EventBus } from '../system/event-bus.ts';
 import { createSessionChangedEvent } from '../storage/session-views.ts';
 import type { Settings } from '../config/settings-schema.ts';

@@ -4,12 +4,12 @@ import { REDACTED } from '#shared/redact.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { DEFAULT_UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
-import { MAIN_AGENT_ID } from '../agent/agents.ts';
+import { MAIN_AGENT_ID } from './main-agent.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import { HUGGINGFACE_URL } from './sections/hub-address.ts';
 import { isObject, type Json, mergePatch } from '#shared/merge-patch.ts';
 import { RATE_LIMIT } from '../system/rate-limit.ts';
-import { DEFAULT_INSTRUCTIONS } from '../agent/runs/instructions.ts';
+import { DEFAULT_INSTRUCTIONS } from './default-instructions.ts';
 import { type Settings, settingsSchema } from './settings-schema.ts';
 import { redactSecretLike } from './redact-settings.ts';
 

@@ -11,7 +11,7 @@ const CHUNKS: readonly (() => Promise<unknown>)[] = [
   () => import('../agent/guide/guide.ts'),
   () => import('../agent/guide/docs.ts'),
   () => import('../agent/knowledge/recall/message-search.ts'),
-  () => import('../agent/tools/builtin-tools.ts'),
+  () => import('../builtin-tools.ts'),
   () => import('../agent/tools/tool-offer.ts'),
   () => import('../agent/tools/tool-search.ts'),
   () => import('../agent/knowledge/memory/long-term-memories.ts'),

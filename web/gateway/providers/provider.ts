@@ -1,3 +1,4 @@
+import type { ProviderState } from '../storage/records/provider-state.ts';
 import type { MessagePart, ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ContextOverflow } from './context-overflow.ts';
 
@@ -28,13 +29,6 @@ export interface ModelMessage {
 }
 
 export type CacheLifetime = '5m' | '1h';
-
-/** A part of a turn that only its provider can read, such as signed thoughts. It is stored with the turn. */
-export interface ProviderState {
-  /** Format of `value`. */
-  wire: string;
-  value: unknown;
-}
 
 export interface ToolSpec {
   name: string;

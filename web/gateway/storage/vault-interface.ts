@@ -8,7 +8,7 @@ import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec-contracts
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import type { UsagePurpose } from '#shared/rpc/methods/usage-contracts.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { ProviderState } from '../providers/provider.ts';
+import type { ProviderState } from './records/provider-state.ts';
 import type { Compaction, HistoryMessage, SessionEntry, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
@@ -17,7 +17,7 @@ import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ResponseRecord } from './records/response-record.ts';
 import type { RoutedCall } from './records/routed-call.ts';
-import type { ContentLabel } from '../agent/trust/content-labels.ts';
+import type { ContentLabel } from './records/content-label.ts';
 
 /** A session as it is stored; its key is `<agentId>/<sessionId>`. */
 export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent'> {

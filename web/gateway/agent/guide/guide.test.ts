@@ -6,7 +6,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '#shared/async/clock.ts';
 import type { ModelEvent, ModelMessage, ModelRequest } from '../../providers/provider.ts';
 import { coreTools } from '../tools/core-tools.ts';
-import { cronTools } from '../tools/cron-tools.ts';
+import { cronTools } from '../../automation/cron/cron-tools.ts';
 import type { MemoryRecord, MessageRecord } from '../../storage/vault-interface.ts';
 import { STARTERS } from './guide-answer.ts';
 import { articles } from './docs.ts';

@@ -9,7 +9,7 @@ import { parseAttachments } from '../runs/attachments.ts';
 import type { Models } from '../runs/run-types.ts';
 import { generate, type ModelUsage } from '../runs/generate.ts';
 import { NO_NOTES } from '../runs/run-types.ts';
-import { toDefaultInstructions } from '../runs/instructions.ts';
+import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { toSystemMessages } from '../runs/prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from '../runs/run-context.ts';
 import { toUsageRecords } from '../runs/run-usage.ts';

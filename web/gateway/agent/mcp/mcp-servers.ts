@@ -3,7 +3,7 @@ import { truncateMiddle } from '#shared/truncate-text.ts';
 import { mcpPort } from '#shared/ports/mcp-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { McpElicitationResult, McpElicitation, McpPrompt, McpResource, McpServerState } from '#shared/rpc/methods/mcp-contracts.ts';
-import { MAIN_AGENT_ID } from '../agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import { redactPatterns } from '#shared/redact.ts';
 import { coalesce } from '#shared/async/coalesce.ts';

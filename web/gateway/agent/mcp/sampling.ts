@@ -2,7 +2,8 @@ import type { CreateMessageRequest, CreateMessageResult, SamplingMessage } from 
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
-import { type Agents, MAIN_AGENT_ID } from '../agents.ts';
+import { type Agents } from '../agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { ApprovalService } from '../approvals/approval-service.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { ModelMessage } from '../../providers/provider.ts';

@@ -4,7 +4,6 @@ import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { countUsage, estimateUsage } from '../../providers/estimate-usage.ts';
 import {
-  type ProviderState,
   type ModelEvent,
   type ModelMessage,
   type Provider,
@@ -12,6 +11,7 @@ import {
   type ToolSpec,
   type GenerationOptions,
 } from '../../providers/provider.ts';
+import type { ProviderState } from '../../storage/records/provider-state.ts';
 import { toPlainText } from '../../providers/content-parts.ts';
 import { retryStream } from '../../providers/retry.ts';
 import { sumOptional, sumUsage } from '../../providers/sum-usage.ts';

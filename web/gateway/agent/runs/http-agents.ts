@@ -1,13 +1,13 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
-import type { HttpAgentRun } from '../../server/http/http-deps.ts';
+import type { HttpAgentRun } from './http-agent-run.ts';
 import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
 import { type ModelEvent, UnsupportedOptionError } from '../../providers/provider.ts';
 import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
 import { CallerTools } from './caller-tools.ts';
 import { generate, type ModelUsage } from './generate.ts';
-import { toDefaultInstructions } from './instructions.ts';
+import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { createSystemText, toSystemMessages } from './prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
 import { RunTaint } from '../trust/run-taint.ts';

@@ -18,7 +18,7 @@ import type { ModelUsage } from './generate.ts';
 import { toInterruptedReplyId, withSharedIds } from './interrupted-run.ts';
 import { StepMessages } from './step-messages.ts';
 import { toSender } from './idempotent-send.ts';
-import { toDefaultInstructions } from './instructions.ts';
+import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { isDisconnected, isRefusal } from './run-errors.ts';
 import { toUsageRecords } from './run-usage.ts';
 import {

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type Agents, MAIN_AGENT_ID } from '../agents.ts';
+import { type Agents } from '../agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import { isPerson } from '../../system/person.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { LogWriter } from '../../system/log/log.ts';

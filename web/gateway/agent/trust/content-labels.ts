@@ -1,3 +1,4 @@
+import type { ContentLabel } from '../../storage/records/content-label.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
@@ -8,21 +9,6 @@ export type LabelledKind = ReviewedKind | 'reply';
 
 /** Kinds of labelled content that a person reviews. */
 export type ReviewedKind = 'file' | 'memory' | 'plan' | 'drawing';
-
-/** Marks content written by a run that had read from outside, until a person has reviewed it. */
-export interface ContentLabel {
-  /**
-   * `file:<workspace>/<path>`, `memory:<workspace>/<memory id>`, `plan:<id>` or `drawing:<id>`; `reply:<SHA-256>` for the text of a reply
-   * to a program.
-   */
-  id: string;
-  /** Such as `web:example.com`. */
-  sources: string[];
-  /** Addresses in the content that were read or typed. Undefined in labels of older builds, and if there are none. */
-  quotedUrls?: string[];
-  /** Milliseconds since the Unix epoch. */
-  at: number;
-}
 
 /** How links in content are opened: if it has `outside` sources, only `quotedUrls` open without asking. */
 export interface LinkOrigins {

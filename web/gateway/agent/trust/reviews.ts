@@ -6,7 +6,8 @@ import type { LogWriter } from '../../system/log/log.ts';
 import type { LazyMemories } from '../knowledge/memory/lazy-memories.ts';
 import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
 import type { AgentToolkit } from '../agent-toolkit.ts';
-import { type ContentLabel, type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
+import { type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
+import type { ContentLabel } from '../../storage/records/content-label.ts';
 import { getMessageSources } from './content-sources.ts';
 
 const MAX_TEXT_CHARS = 4000;

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
-import { MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
 import { RUN_TIMEOUT_MS } from '../cron/unattended-run.ts';
 import { abortable, sleep } from '#shared/async/watchdog.ts';

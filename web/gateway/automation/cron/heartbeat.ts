@@ -1,4 +1,4 @@
-import { MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { LogWriter } from '../../system/log/log.ts';
 import type { SystemEvents } from '../../agent/system-events/system-events.ts';
@@ -6,7 +6,7 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { HEARTBEAT, toRunId } from './job-runs.ts';
 import { GRACE_MS } from './schedule-plan.ts';
 import { runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
-import { getTicks } from './schedule.ts';
+import { getTicks } from '#shared/cron-schedule.ts';
 import type { JobCoordinator } from './job-coordinator.ts';
 
 const DEFAULT_MESSAGE = 'Heartbeat: check what is waiting for you and act on it. If nothing needs to be done, say so in one word.';

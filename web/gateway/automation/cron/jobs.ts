@@ -7,7 +7,7 @@ import { sanitizeMessage } from '../../agent/runs/sanitize.ts';
 import type { Collection } from '../../storage/vault-interface.ts';
 import { type JobRuns, toJobRun } from './job-runs.ts';
 import { computePlan } from './schedule-plan.ts';
-import { checkSchedule, parseSchedule } from './schedule.ts';
+import { checkSchedule, parseSchedule } from '#shared/cron-schedule.ts';
 
 /** Maximum number of jobs. */
 const MAX_JOBS = 200;

@@ -1,5 +1,5 @@
 import type { CronJobDefinition, CronRun } from '#shared/rpc/methods/cron-contracts.ts';
-import { getTicks } from './schedule.ts';
+import { getTicks } from '#shared/cron-schedule.ts';
 
 /** Delay after which a tick counts as missed. A running host checks at least once a minute. */
 export const GRACE_MS = 120_000;

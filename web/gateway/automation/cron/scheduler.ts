@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronJobDefinition } from '#shared/rpc/methods/cron-contracts.ts';
-import { MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import { coalesce } from '#shared/async/coalesce.ts';
 import { toSessionKey, type JobRunRecord, type Vault } from '../../storage/vault-interface.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -8,7 +8,7 @@ import { type JobRuns, toRunId } from './job-runs.ts';
 import { type MissedTicks, formatMissed, type SchedulePlan, computePlan } from './schedule-plan.ts';
 import { findOutcome } from './recovery.ts';
 import { runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
-import { syncSystemJobs, type SystemJobs } from './system-jobs.ts';
+import { syncSystemJobs, type SystemJobs } from '../../system/system-jobs.ts';
 import type { JobCoordinator } from './job-coordinator.ts';
 
 /** Maximum interval between checks, so that a clock that jumped, or a machine that slept, is noticed. */

@@ -1,5 +1,5 @@
 import type { z } from '#shared/rpc/zod.ts';
-import { checkSchedule } from '../../automation/cron/schedule.ts';
+import { checkSchedule } from '#shared/cron-schedule.ts';
 import { parseSettings, parseYamlSettings } from '../memory/parse-settings.ts';
 import { type ComponentName, dreamingFields, type StorageMode } from './dreaming-settings.ts';
 

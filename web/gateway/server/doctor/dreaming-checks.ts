@@ -1,5 +1,5 @@
 import { toClause } from '#shared/clause.ts';
-import { getTicks } from '../../automation/cron/schedule.ts';
+import { getTicks } from '#shared/cron-schedule.ts';
 import { findScheduleProblem } from '../../agent/knowledge/dreamer/dreaming-jobs.ts';
 import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
 

@@ -1,5 +1,5 @@
 import type { CronJobDefinition } from '#shared/rpc/methods/cron-contracts.ts';
-import { MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import { type MessageRecord, toSessionKey } from '../../storage/vault-interface.ts';
 import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
 

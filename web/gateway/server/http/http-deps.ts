@@ -1,27 +1,16 @@
+import type { HttpAgentRun } from '../../agent/runs/http-agent-run.ts';
 import type { Principal } from '#shared/link/hello.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SpeechParams, SpeechResult } from '#shared/ports/speech-port.ts';
 import type { Scope } from '#shared/rpc/scopes.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { ModelEvent, ModelMessage, ToolSpec, GenerationOptions } from '../../providers/provider.ts';
+import type { ModelEvent } from '../../providers/provider.ts';
 import type { Providers } from '../../providers/providers.ts';
 import type { Collection, UsageRecord } from '../../storage/vault-interface.ts';
 import type { ConversationRecord } from '../../storage/records/conversation-record.ts';
 import type { ApiFileRecord } from '../../storage/records/api-file-record.ts';
 import type { ResponseRecord } from '../../storage/records/response-record.ts';
-
-export interface HttpAgentRun {
-  agentId: string;
-  messages: ModelMessage[];
-  sessionId?: string | undefined;
-  /** Caller. */
-  principal: string;
-  generationOptions: GenerationOptions;
-  /** The caller's own tools: the run ends when it calls one, and the caller sends the result in its next request. */
-  tools?: readonly ToolSpec[];
-  signal: AbortSignal;
-}
 
 export interface HttpDeps {
   agents: {

@@ -2,7 +2,7 @@ import type { Principal } from '#shared/link/hello.ts';
 import { MESSAGES_PATH } from '#shared/http/messages-api.ts';
 import { RESPONSES_PATH } from '#shared/http/responses-socket.ts';
 import type { Area, Level } from '#shared/rpc/scopes.ts';
-import { MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import { handleChatCompletions, type ChatDeps } from './chat-endpoint.ts';
 import type { Conversations } from './conversations/conversations.ts';

@@ -1,4 +1,5 @@
-import type { ProviderState, ModelEvent, ModelMessage } from '../../providers/provider.ts';
+import type { ModelEvent, ModelMessage } from '../../providers/provider.ts';
+import type { ProviderState } from '../../storage/records/provider-state.ts';
 
 const MAX_TURNS = 500;
 const MAX_CHARS = 8_000_000;

@@ -1,11 +1,12 @@
 import type { agentContracts } from '#shared/rpc/methods/agent-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type Agents, MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { type Agents } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Config } from '../../config/gateway-config.ts';
 import type { Handlers } from '../../system/dispatch.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { checkNames, isObject, mergePatch } from '#shared/merge-patch.ts';
-import { DEFAULT_INSTRUCTIONS } from '../../agent/runs/instructions.ts';
+import { DEFAULT_INSTRUCTIONS } from '../../config/default-instructions.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import type { SessionRecord, Vault } from '../../storage/vault-interface.ts';

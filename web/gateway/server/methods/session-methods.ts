@@ -1,7 +1,8 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import type { RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
-import { type Agents, MAIN_AGENT_ID } from '../../agent/agents.ts';
+import { type Agents } from '../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { compactSession, type CompactSessionDeps } from '../../agent/compaction/compact-session.ts';
 import type { Handlers } from '../../system/dispatch.ts';

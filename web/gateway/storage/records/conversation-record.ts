@@ -1,4 +1,4 @@
-import type { ProviderState } from '../../providers/provider.ts';
+import type { ProviderState } from './provider-state.ts';
 import type { Item } from './response-record.ts';
 
 export interface ConversationEntry {

@@ -1,4 +1,4 @@
-import type { ProviderState } from '../../providers/provider.ts';
+import type { ProviderState } from './provider-state.ts';
 
 /** A part of a message, as in the public API. */
 export type ContentPart =

@@ -1,7 +1,7 @@
 import type { Agent, Agents } from '../../agents.ts';
 import { getWorkspaceName } from '../../agents.ts';
-import { checkSchedule } from '../../../automation/cron/schedule.ts';
-import type { SystemJob } from '../../../automation/cron/system-jobs.ts';
+import { checkSchedule } from '#shared/cron-schedule.ts';
+import type { SystemJob } from '../../../system/system-jobs.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 
 /** Agents that dream, one per workspace, because agents of one workspace share its memory. `main` goes first, then by id. */

@@ -2,7 +2,7 @@ import { formatSchedule } from '#shared/cron/format-schedule.ts';
 import { describeCronInEnglish } from '#shared/cron/cron-in-english.ts';
 import type { CronJob } from '#shared/rpc/methods/cron-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import { getTicks } from '../../../automation/cron/schedule.ts';
+import { getTicks } from '#shared/cron-schedule.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 import type { Dreamer } from './dreamer.ts';
 import { getDreamingAgents, toDreamingJobId, findScheduleProblem } from './dreaming-jobs.ts';

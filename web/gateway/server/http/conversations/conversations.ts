@@ -1,6 +1,6 @@
 import { createListSchema, z } from '#shared/rpc/zod.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { ProviderState } from '../../../providers/provider.ts';
+import type { ProviderState } from '../../../storage/records/provider-state.ts';
 import type { Collection } from '../../../storage/vault-interface.ts';
 import { readJson } from '../request-body.ts';
 import { badRequest, HttpError } from '../http-error.ts';

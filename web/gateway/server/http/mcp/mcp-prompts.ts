@@ -2,7 +2,8 @@ import { type GetPromptResult, type Prompt as McpPrompt, ProtocolError, Protocol
 import { parsePrompt, parsePromptName, PROMPTS_FOLDER } from '#shared/prompts/prompt-file.ts';
 import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 import { fillPrompt, findUserVariables, hasAppVariable } from '#shared/prompts/prompt-variables.ts';
-import { type Agent, MAIN_AGENT_ID } from '../../../agent/agents.ts';
+import { type Agent } from '../../../agent/agents.ts';
+import { MAIN_AGENT_ID } from '../../../config/main-agent.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Skill, SkillLibrary } from '../../../agent/skills/skill-library.ts';
 import { formatInvokedSkill } from '../../../agent/skills/skills-note.ts';

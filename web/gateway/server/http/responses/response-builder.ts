@@ -1,6 +1,7 @@
 import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import { estimateUsage } from '../../../providers/estimate-usage.ts';
-import type { ProviderState, ModelEvent, ModelMessage } from '../../../providers/provider.ts';
+import type { ModelEvent, ModelMessage } from '../../../providers/provider.ts';
+import type { ProviderState } from '../../../storage/records/provider-state.ts';
 import type { HttpError } from '../http-error.ts';
 import { OutputBuilder, type ResponseEvent } from './output-builder.ts';
 import type { OutputItem } from '../../../storage/records/response-record.ts';

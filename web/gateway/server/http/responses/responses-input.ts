@@ -1,6 +1,7 @@
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ProviderState, ModelMessage } from '../../../providers/provider.ts';
+import type { ModelMessage } from '../../../providers/provider.ts';
+import type { ProviderState } from '../../../storage/records/provider-state.ts';
 import { parseCallArgs, readContentPart } from '../chat-request.ts';
 import { badRequest } from '../http-error.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';

@@ -2,13 +2,13 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import {
-  type ProviderState,
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
   UnsupportedOptionError,
   type GenerationOptions,
 } from '../../../providers/provider.ts';
+import type { ProviderState } from '../../../storage/records/provider-state.ts';
 import type { Route } from '../../../providers/providers.ts';
 import { canForward } from '../../../providers/forwarding-provider.ts';
 import { withCountedUsage } from '../../../providers/counted-usage.ts';

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ProviderState } from '../../../providers/provider.ts';
+import type { ProviderState } from '../../../storage/records/provider-state.ts';
 
 /**
  * Data that a provider sends with its calls and requires back, encoded for the client to carry if nothing is stored here. It contains no

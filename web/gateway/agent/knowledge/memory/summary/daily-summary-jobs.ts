@@ -1,5 +1,5 @@
 import { type Agents, getWorkspaceName } from '../../../agents.ts';
-import type { SystemJob } from '../../../../automation/cron/system-jobs.ts';
+import type { SystemJob } from '../../../../system/system-jobs.ts';
 import { getDreamingAgents } from '../../dreamer/dreaming-jobs.ts';
 import type { Settings } from '../../../../config/settings-schema.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { countTokens } from '../../providers/tokens/count-tokens.ts';
-import { DEFAULT_INSTRUCTIONS, toDefaultInstructions } from './instructions.ts';
+import { countTokens } from '../providers/tokens/count-tokens.ts';
+import { DEFAULT_INSTRUCTIONS, toDefaultInstructions } from './default-instructions.ts';
 
 const named = (text: string): string[] => [...text.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name);
 const toSpecs = (...names: string[]) => names.map((name) => ({ name }));

@@ -2,9 +2,9 @@ import { formatSchedule } from '#shared/cron/format-schedule.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronJob, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { CronService } from '../../automation/cron/cron-service.ts';
-import { defineTool } from './define-tool.ts';
-import type { Tool } from './tool-registry.ts';
+import type { CronService } from './cron-service.ts';
+import { defineTool } from '../../agent/tools/define-tool.ts';
+import type { Tool } from '../../agent/tools/tool-registry.ts';
 
 const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 

@@ -1,8 +1,8 @@
 import { Cron } from 'croner';
-import { toClause } from '#shared/clause.ts';
-import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Schedule, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
-import { isTimeZone } from '#shared/local-time.ts';
+import { toClause } from './clause.ts';
+import { RpcError } from './rpc/rpc-error.ts';
+import type { Schedule, ScheduleInput } from './rpc/methods/cron-contracts.ts';
+import { isTimeZone } from './local-time.ts';
 
 /** The ticks of a schedule, in milliseconds since 1970. */
 export interface Ticks {

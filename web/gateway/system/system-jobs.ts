@@ -1,6 +1,6 @@
 import type { CronJobDefinition } from '#shared/rpc/methods/cron-contracts.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
-import type { Collection } from '../../storage/vault-interface.ts';
+import type { Collection } from '../storage/vault-interface.ts';
 
 /** A job that belongs to the gateway itself. */
 export type SystemJob = Omit<CronJobDefinition, 'createdAt' | 'since' | 'system'> & { system: NonNullable<CronJobDefinition['system']> };

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { verifies } from '../../../../tests/requirements.ts';
-import { createWallClock } from '../../../../tests/support/wall-clock.ts';
-import { checkSchedule, parseSchedule, getTicks } from './schedule.ts';
+import { verifies } from '../tests/requirements.ts';
+import { createWallClock } from '../tests/support/wall-clock.ts';
+import { checkSchedule, parseSchedule, getTicks } from './cron-schedule.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 0, 1);

@@ -1,9 +1,9 @@
-import { createExecTool } from '../exec/exec-tool.ts';
-import { coreTools } from './core-tools.ts';
-import { cronTools } from './cron-tools.ts';
-import { officeTools } from './office-tools.ts';
-import type { Tool } from './tool-registry.ts';
-import { webTools } from './web-tools.ts';
+import { createExecTool } from './agent/exec/exec-tool.ts';
+import { coreTools } from './agent/tools/core-tools.ts';
+import { cronTools } from './automation/cron/cron-tools.ts';
+import { officeTools } from './agent/tools/office-tools.ts';
+import type { Tool } from './agent/tools/tool-registry.ts';
+import { webTools } from './agent/tools/web-tools.ts';
 
 export type BuiltinToolsDeps = Parameters<typeof coreTools>[0] &
   Parameters<typeof officeTools>[0] &
