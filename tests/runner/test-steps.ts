@@ -11,7 +11,8 @@ export type Lane = readonly Step[];
 /** Lanes that run in parallel; groups run sequentially. */
 export type Group = readonly Lane[];
 
-const tsc = 'node_modules/typescript/bin/tsc';
+/** The native compiler takes less than half the time of TypeScript 6, which ESLint and svelte-check still need. */
+const tsc = 'node_modules/typescript-native/bin/tsc';
 const command = (name: string, ...args: string[]): Step => ({ kind: 'command', name, command: args });
 const exclude = (files: readonly string[]): string[] => files.flatMap((file) => ['--exclude', file]);
 
