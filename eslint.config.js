@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import { join } from 'node:path';
 import importX, { createNodeResolver } from 'eslint-plugin-import-x';
 import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
@@ -23,6 +25,24 @@ const GATEWAY_TIERS = [
   ['server'],
   ['host', 'demo'],
 ];
+/** Folders of the pages, which know the worker by its URL alone. */
+const PAGE_FOLDERS = ['canvas', 'kit', 'app', 'features', 'routes'].map((folder) => `./web/${folder}`);
+const FEATURES = readdirSync(join(import.meta.dirname, 'web/features'));
+
+/** Pages: canvas and kit know nothing of the app; the app knows no feature; a feature is entered by its `index.ts`. */
+const PAGE_WALLS = [
+  { target: PAGE_FOLDERS, from: './web/gateway', except: WORKER_BY_URL },
+  { target: PAGE_FOLDERS, from: './web/library' },
+  { target: './web/canvas', from: './web', except: ['./canvas', './kit/icons', './paint'] },
+  { target: './web/kit', from: './web', except: ['./kit', './app/i18n'] },
+  { target: './web/app', from: ['./web/features', './web/routes'] },
+  { target: './web/features', from: './web/routes' },
+  ...FEATURES.map((name) => ({
+    target: `./web/features/${name}`,
+    from: [`./web/features/!(${name})/!(index.ts)`, `./web/features/!(${name})/*/**`],
+  })),
+];
+
 const toGatewayPath = (room) => `./web/gateway/${room}`;
 const GATEWAY_WALLS = [
   ...GATEWAY_TIERS.flatMap((tier, index) =>
@@ -33,8 +53,7 @@ const GATEWAY_WALLS = [
           .flat()
           .map(toGatewayPath),
         './web/paint',
-        './web/lib',
-        './web/routes',
+        ...PAGE_FOLDERS,
       ].filter((from) => room !== 'host' || from !== './web/paint'),
     })),
   ),
@@ -51,8 +70,7 @@ export const walls = [
   ...GATEWAY_WALLS,
   // Painting is for pages and for the worker: it knows the shapes alone.
   { target: './web/paint', from: './web', except: ['./paint'] },
-  { target: './web/lib', from: './web/gateway', except: WORKER_BY_URL },
-  { target: './web/lib', from: './web/routes' },
+  ...PAGE_WALLS,
   // The libraries' faces in a browser know the core's parts that they are faces of, and how a database is opened.
   {
     target: './web/library/*.*',
@@ -60,11 +78,10 @@ export const walls = [
     except: ['./library', ...LIBRARY_PARTS.map((part) => `./gateway/${part}`), './gateway/storage/database.ts'],
   },
   // `perch/ui` is a face of what the pages draw with.
-  { target: './web/library/ui', from: './web', except: ['./library/ui', './lib/canvas', './lib/icons', './paint'] },
-  { target: ['./web/gateway/!(host)/**', './web/lib', './web/routes'], from: './web/library' },
+  { target: './web/library/ui', from: './web', except: ['./library/ui', './canvas', './kit/icons', './paint'] },
+  { target: './web/gateway/!(host)/**', from: './web/library' },
   // The gateway's own memory has its index in a database of that kind too.
   { target: './web/gateway/host', from: './web/library', except: ['./database-index.ts'] },
-  { target: './web/routes', from: './web/gateway' },
   { target: ['./bridge/*.*', './bridge/!(library)/**'], from: './web' },
   // The libraries' Node faces, and nothing else of the bridge, know those parts too, and what the faces share.
   {
@@ -133,7 +150,7 @@ export default ts.config(
     rules: never(node, pages),
   },
   {
-    files: ['web/lib/**/*.{ts,svelte}', 'web/routes/**/*.{ts,svelte}'],
+    files: ['web/{canvas,kit,app,features,routes}/**/*.{ts,svelte}'],
     ignores: TESTS,
     rules: never(node),
   },

@@ -121,7 +121,7 @@ function makeRelocatable(pages: string): void {
   const { name, short_name, description, display, background_color, theme_color, icons } = MANIFEST.parse(
     JSON.parse(readFileSync(file, 'utf8')),
   );
-  copyFileSync(join(import.meta.dirname, 'web/lib/hash/left.html'), join(pages, 'left.html'));
+  copyFileSync(join(import.meta.dirname, 'web/app/hash/left.html'), join(pages, 'left.html'));
   const index = join(pages, 'index.html');
   writeFileSync(index, withRelativeUrls(readFileSync(index, 'utf8')));
   const relativeIcons = icons.map((icon) => ({ ...icon, src: `.${String(icon['src'])}` }));
@@ -129,9 +129,9 @@ function makeRelocatable(pages: string): void {
   writeFileSync(file, JSON.stringify({ ...start, display, background_color, theme_color, icons: relativeIcons }));
 }
 
-/** In the demo the app's paths are behind the `#` (web/lib/hash): what its pages import of SvelteKit is put through there. */
+/** In the demo the app's paths are behind the `#` (web/app/hash): what its pages import of SvelteKit is put through there. */
 function hashRoutesPlugin(): Plugin {
-  const wrappers = join(import.meta.dirname, 'web/lib/hash');
+  const wrappers = join(import.meta.dirname, 'web/app/hash');
   return {
     name: 'perch-hash-routes',
     enforce: 'pre',
@@ -263,7 +263,7 @@ const config: UserConfig = {
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
                 {
                   name: 'host',
-                  test: isFile('web/lib/gateway/worker-host.ts', 'shared/link/credential-proof.ts'),
+                  test: isFile('web/app/connection/worker-host.ts', 'shared/link/credential-proof.ts'),
                   minShareCount: 2,
                   priority: -3,
                 },
@@ -271,13 +271,13 @@ const config: UserConfig = {
                 // Messages used by the message list and by other parts that load without it.
                 {
                   name: 'words',
-                  test: isFile('web/lib/i18n/chat-messages.ts', '.cache/words/later/messages/en.js'),
+                  test: isFile('web/app/i18n/chat-messages.ts', '.cache/words/later/messages/en.js'),
                   minShareCount: 2,
                   priority: -5,
                 },
                 // Looked at wherever a browser might have a model of its own.
-                { name: 'built-in', test: isFile('web/lib/built-in/language-model.ts'), minShareCount: 2, priority: -6 },
-                { name: createChunkNamer('answers', isFile('web/lib/ui/chat/lazy-chat-components.ts')), minShareCount: 2, priority: -7 },
+                { name: 'built-in', test: isFile('web/app/built-in-model/language-model.ts'), minShareCount: 2, priority: -6 },
+                { name: createChunkNamer('answers', isFile('web/features/chat/lazy-chat-components.ts')), minShareCount: 2, priority: -7 },
                 { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -8 },
               ],
             },

@@ -6,7 +6,7 @@ import { cleanupOutdatedCaches, createHandlerBoundToURL, matchPrecache, precache
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { getDemoSuffix } from '#shared/demo-suffix.ts';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
-import { storeShared, SHARE_PATH } from '#lib/incoming/shared-form.ts';
+import { storeShared, SHARE_PATH } from '#app/incoming/shared-form.ts';
 
 const SCOPE_PATH = new URL(self.registration.scope).pathname;
 /** Suffix of cache names, as other folders of the same origin may have a service worker too. */

@@ -32,7 +32,7 @@ const sampleTexts = (): SampleText[] => [
   })),
   { kind: 'TypeScript', text: listFiles('web/gateway/agent', '.ts', 200) },
   { kind: 'Markdown', text: listFiles('docs/decisions', '.md', 100) },
-  { kind: 'Svelte', text: listFiles('web/lib/ui', '.svelte', 40) },
+  { kind: 'Svelte', text: listFiles('web/features', '.svelte', 40) },
   { kind: 'JSON', text: readFileSync(join(ROOT, 'package-lock.json'), 'utf8') },
 ];
 

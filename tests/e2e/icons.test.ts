@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { FA_GLYPHS } from '../../web/lib/icons/fa-icons.ts';
-import { Icon } from '../../web/lib/icons/icon.ts';
-import type * as Icons from '../../web/lib/icons/icons.ts';
+import { FA_GLYPHS } from '../../web/kit/icons/fa-icons.ts';
+import { Icon } from '../../web/kit/icons/icon.ts';
+import type * as Icons from '../../web/kit/icons/icons.ts';
 import { verifies } from '../requirements.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 
@@ -29,7 +29,7 @@ let browser: TestBrowser;
 
 beforeAll(async () => {
   const bundle = await rolldown({
-    input: join(import.meta.dirname, '../../web/lib/icons/icons.ts'),
+    input: join(import.meta.dirname, '../../web/kit/icons/icons.ts'),
     platform: 'browser',
     logLevel: 'warn',
   });

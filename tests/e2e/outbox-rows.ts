@@ -1,5 +1,5 @@
 import type { Page } from 'playwright';
-import type { OutboxRecord } from '../../web/lib/state/page-db.ts';
+import type { OutboxRecord } from '../../web/app/state/page-db.ts';
 
 /** The messages that this browser keeps for the gateway. */
 export const readOutboxRows = (page: Page): Promise<OutboxRecord[]> =>

@@ -258,7 +258,7 @@ describe('content of others on a page', () => {
         ];
       },
       [
-        readFileSync(join(root, 'web/lib/diagrams/draw.js'), 'utf8'),
+        readFileSync(join(root, 'web/app/markdown/diagrams/draw.js'), 'utf8'),
         [
           `%%{init: {"themeCSS": ".node rect { fill: url(${at.recorder.url}/fill.svg#a) } @import url(${at.recorder.url}/import.css);"}}%%`,
           'flowchart LR',

@@ -1,6 +1,6 @@
 // The parts of the app that put content of others on a page, bundled by `untrusted-content.test.ts`.
-export { toSvgFile } from '../../web/lib/diagrams/svg-picture.ts';
-export { guardLinks } from '../../web/lib/markdown/guard-links.ts';
-export { renderMarkdown } from '../../web/lib/markdown/render-markdown.ts';
-export { sanitizeHtml } from '../../web/lib/markdown/sanitize-html.ts';
-export { toTrustedScriptUrl } from '../../web/lib/trusted-script-url.ts';
+export { toSvgFile } from '../../web/app/markdown/diagrams/svg-picture.ts';
+export { guardLinks } from '../../web/app/markdown/guard-links.ts';
+export { renderMarkdown } from '../../web/app/markdown/render-markdown.ts';
+export { sanitizeHtml } from '../../web/app/markdown/sanitize-html.ts';
+export { toTrustedScriptUrl } from '../../web/app/connection/trusted-script-url.ts';

@@ -1,7 +1,7 @@
-import { Icon } from '../../web/lib/icons/icon.ts';
-import { FA_GLYPHS } from '../../web/lib/icons/fa-icons.ts';
-import { type Glyph, toSvgText } from '../../web/lib/icons/glyph.ts';
-import { LUCIDE_GLYPHS } from '../../web/lib/icons/lucide-icons.ts';
+import { Icon } from '../../web/kit/icons/icon.ts';
+import { FA_GLYPHS } from '../../web/kit/icons/fa-icons.ts';
+import { type Glyph, toSvgText } from '../../web/kit/icons/glyph.ts';
+import { LUCIDE_GLYPHS } from '../../web/kit/icons/lucide-icons.ts';
 import { SCENES } from './gallery-scenes.ts';
 
 const PAGE_STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#ffffff, #131316); color: light-dark(#1b1b1f, #e4e2e6); }

@@ -7,7 +7,7 @@ const POLICY = { file: 'web/page-policy.ts', test: 'tests/e2e/page-policy.test.t
 export const PAGE_GUARDS: readonly Guard[] = [
   {
     name: 'HTML of replies: sanitizer',
-    file: 'web/lib/markdown/sanitize-html.ts',
+    file: 'web/app/markdown/sanitize-html.ts',
     find: '  DOMPurify.sanitize(html, {',
     replace: '  ((text: string, _settings: object) => document.createRange().createContextualFragment(text))(html, {',
     test: UNTRUSTED,
@@ -15,7 +15,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'HTML of replies: shown as text',
-    file: 'web/lib/markdown/render-markdown.ts',
+    file: 'web/app/markdown/render-markdown.ts',
     find: 'html: ({ text }) => toBareHtml(text),',
     replace: 'html: ({ text }) => text,',
     test: UNTRUSTED,
@@ -23,7 +23,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Pictures from elsewhere are not loaded',
-    file: 'web/lib/markdown/render-markdown.ts',
+    file: 'web/app/markdown/render-markdown.ts',
     find: "if (!DATA_IMAGE.test(image.getAttribute('src') ?? '')) image.replaceWith",
     replace: 'if (false) image.replaceWith',
     test: UNTRUSTED,
@@ -31,7 +31,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Schemes of links',
-    file: 'web/lib/markdown/render-markdown.ts',
+    file: 'web/app/markdown/render-markdown.ts',
     find: "if (!url || !['http:', 'https:', 'mailto:'].includes(url.protocol)) return",
     replace: 'if (!url) return',
     test: UNTRUSTED,
@@ -39,7 +39,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Scripts are of the app’s own origin',
-    file: 'web/lib/trusted-script-url.ts',
+    file: 'web/app/connection/trusted-script-url.ts',
     find: 'if (origin !== location.origin) throw',
     replace: 'if (false) throw',
     test: UNTRUSTED,
@@ -47,7 +47,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Links that the model composed',
-    file: 'web/lib/markdown/guard-links.ts',
+    file: 'web/app/markdown/guard-links.ts',
     find: 'if (policy && URL.parse(url)?.origin !== location.origin && isComposed(url, policy))',
     replace: 'if (false)',
     test: UNTRUSTED,
@@ -55,7 +55,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Diagrams: pictures of nodes',
-    file: 'web/lib/diagrams/draw.js',
+    file: 'web/app/markdown/diagrams/draw.js',
     find: '(/^\\s*data:image\\//i.test(address) ? address : EMPTY_PICTURE);',
     replace: 'address;',
     test: UNTRUSTED,
@@ -63,7 +63,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Diagrams: styles that a source sets',
-    file: 'web/lib/diagrams/draw.js',
+    file: 'web/app/markdown/diagrams/draw.js',
     find: ", 'themeCSS'],",
     replace: '],',
     test: UNTRUSTED,
@@ -71,7 +71,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Saved pictures: sanitizer',
-    file: 'web/lib/diagrams/svg-picture.ts',
+    file: 'web/app/markdown/diagrams/svg-picture.ts',
     find: '  const root = DOMPurify.sanitize(svg, {',
     replace: '  const root = ((text: string, _settings: object) => document.createRange().createContextualFragment(text))(svg, {',
     test: UNTRUSTED,
@@ -79,7 +79,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Saved pictures: addresses of elsewhere',
-    file: 'web/lib/diagrams/svg-picture.ts',
+    file: 'web/app/markdown/diagrams/svg-picture.ts',
     find: '  removeOutsideReferences(root);',
     replace: '',
     test: UNTRUSTED,
@@ -87,7 +87,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Saved pictures: addresses written with escapes',
-    file: 'web/lib/diagrams/svg-picture.ts',
+    file: 'web/app/markdown/diagrams/svg-picture.ts',
     find: 'const plain = unescapeCss(style);',
     replace: 'const plain = unescapeCss ? style : style;',
     test: UNTRUSTED,
@@ -110,14 +110,14 @@ export const PAGE_GUARDS: readonly Guard[] = [
   { name: 'CSP: forms', ...POLICY, find: "  'form-action': ['none'],\n", replace: '' },
   {
     name: 'Look-alikes in the name of a command',
-    file: 'web/lib/approvals/look-alikes.ts',
+    file: 'web/app/trust/look-alikes.ts',
     find: 'return [...names];',
     replace: 'return [];',
-    test: 'web/lib/approvals/look-alikes.test.ts',
+    test: 'web/app/trust/look-alikes.test.ts',
   },
   {
     name: 'Links that the model composed: the question',
-    file: 'web/lib/ui/chat/MarkdownBlock.svelte',
+    file: 'web/app/markdown/MarkdownBlock.svelte',
     find: '\n  {@attach attachLinkGuard(stableSource, isIncomplete, links)}',
     replace: '',
     test: 'tests/e2e/rendering.test.ts',
@@ -126,7 +126,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Look-alikes on the card',
-    file: 'web/lib/ui/chat/CommandDetails.svelte',
+    file: 'web/app/trust/CommandDetails.svelte',
     find: '{#if lookAlikes.length > 0}',
     replace: '{#if false}',
     test: 'tests/e2e/approvals-page.test.ts',
@@ -135,7 +135,7 @@ export const PAGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'The end of a command is seen before it is allowed',
-    file: 'web/lib/ui/chat/CommandDetails.svelte',
+    file: 'web/app/trust/CommandDetails.svelte',
     find: 'isSeen = isCommandViewed && request !== null && scripts.every((_, index) => viewedScripts[index]);',
     replace: 'isSeen = true;',
     test: 'tests/e2e/approvals-page.test.ts',

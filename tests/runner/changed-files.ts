@@ -27,9 +27,9 @@ function getTypeChecks(files: readonly string[]): Step[] {
   if (hasChanged(/^(web|shared)\/(?!gateway\/|library\/).*\.(ts|svelte|json)$/)) steps.push(TYPES.sync, TYPES.pages);
   if (hasChanged(/^shared\/.*\.ts$/)) steps.push(TYPES.shared);
   if (hasChanged(/^(shared|web\/gateway)\/.*\.ts$/)) steps.push(TYPES.gateway);
-  if (hasChanged(/^web\/(library|gateway\/core)\/.*\.ts$/)) steps.push(TYPES.library);
-  if (hasChanged(/^(web\/(library\/ui|lib\/canvas|lib\/icons|paint)|shared)\/.*\.ts$/)) steps.push(TYPES.ui);
-  if (hasChanged(/^(shared|bridge|tests|web\/gateway\/core)\/.*\.ts$|\.test\.ts$/)) steps.push(TYPES.bridge);
+  if (hasChanged(/^web\/(library|gateway\/(knowledge|providers|storage))\/.*\.ts$/)) steps.push(TYPES.library);
+  if (hasChanged(/^(web\/(library\/ui|canvas|kit\/icons|paint)|shared)\/.*\.ts$/)) steps.push(TYPES.ui);
+  if (hasChanged(/^(shared|bridge|tests|web\/gateway)\/.*\.ts$|\.test\.ts$/)) steps.push(TYPES.bridge);
   return steps;
 }
 

@@ -66,16 +66,16 @@ export const SLOWEST_FIRST = [
 
 /** End-to-end tests of a feature, by its source files. Names of tests omit `tests/e2e/` and `.test.ts`. */
 export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
-  [/^web\/(lib|gateway\/core)\/(agents|tools)\/|^web\/lib\/ui\/agents/, ['agents-page', 'tools-page']],
-  [/^web\/(paint|lib\/(canvas|studio))\/|^shared\/canvas\/|^web\/lib\/ui\/annotate/, ['annotate', 'annotate-files', 'canvas', 'studio']],
+  [/^web\/(features|gateway\/agent)\/(agents|tools)\//, ['agents-page', 'tools-page']],
+  [/^web\/(paint|canvas|features\/annotate)\/|^shared\/canvas\//, ['annotate', 'annotate-files', 'canvas', 'studio']],
   [/approvals?\b/, ['approvals', 'approvals-page']],
-  [/^web\/lib\/(backups)\/|^bridge\/backup\//, ['backups-page']],
-  [/^(web\/lib\/browser|bridge\/capabilities\/browser)\//, ['browser-page', 'driven-browser']],
-  [/^web\/gateway\/(browser-models|core\/local-models)\//, ['browser-models', 'local-models']],
+  [/^web\/features\/backups\/|^bridge\/backup\//, ['backups-page']],
+  [/^(web\/features\/browser|bridge\/capabilities\/browser)\//, ['browser-page', 'driven-browser']],
+  [/^web\/gateway\/(browser-models|providers\/local-models)\//, ['browser-models', 'local-models']],
   [/channels?\//, ['channels', 'channels-page']],
-  [/^web\/lib\/(chat|ui\/chat|markdown)\/|^web\/routes\/\(app\)\/\(chat\)/, ['app', 'chats', 'queue', 'rendering']],
+  [/^web\/(features\/chat|app\/markdown)\/|^web\/routes\/\(app\)\/\(chat\)/, ['app', 'chats', 'queue', 'rendering']],
   [/^bridge\/(cli|command-line)/, ['cli', 'completion', 'terminal']],
-  [/^web\/gateway\/core\/http\/|^shared\/http\/|^bridge\/server\/|good-answer|held-answer|whole-answer/, ['clients', 'responses']],
+  [/^web\/gateway\/server\/http\/|^shared\/http\/|^bridge\/server\/|good-answer|held-answer|whole-answer/, ['clients', 'responses']],
   [/^bridge\/(sync|cluster)\/|^web\/gateway\/nats\//, ['cluster-browser']],
   [/console\//, ['console-page']],
   [/^web\/gateway\/demo\/|demo/, ['demo']],
@@ -88,7 +88,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/incognito/, ['incognito']],
   [/logs?\//, ['logs']],
   [/^docs\/(site|guide)\//, ['guide-site']],
-  [/^web\/(gateway\/core|lib)\/(memory|recall)\/|^bridge\/library\/|^web\/library\//, ['memory', 'memory-browser']],
+  [/^web\/(gateway\/knowledge|features)\/(memory|recall)\/|^bridge\/library\/|^web\/library\//, ['memory', 'memory-browser']],
   [/mcp|tool-server/, ['tool-servers']],
   [/models?\/|providers\//, ['models-page', 'onboarding', 'clients']],
   [/plans?\//, ['plans-page']],
@@ -102,7 +102,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/wiki/, ['wiki']],
   [/^(package|vite\.config|bridge\/(build|setup))|^web\/[^/]+\.ts$/, ['app', 'build', 'first-load', 'package']],
   [/^shared\/(rpc|link|client|sync)\//, ['app', 'clients']],
-  [/^web\/(lib\/(ui|state|gateway)|routes)\/|\.css$/, ['app', 'accessible']],
+  [/^web\/(app|kit|routes)\/|\.css$/, ['app', 'accessible']],
 ];
 
 /** End-to-end tests of the features that these files belong to, each once. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type AST, parse } from 'svelte/compiler';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { getDirection, type Locale, LOCALES } from '#lib/i18n/locale.ts';
-import { parseTags } from '#lib/i18n/parse-tags.ts';
+import { getDirection, type Locale, LOCALES } from '../../web/app/i18n/locale.ts';
+import { parseTags } from '../../web/app/i18n/parse-tags.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const WORDS_DIR = join(ROOT, 'web/words');
@@ -185,9 +185,9 @@ describe('texts of components', () => {
   });
 
   it('is a message in scripts too', () => {
-    const scripts = ['web/lib', 'web/routes']
+    const scripts = ['web/app', 'web/features', 'web/kit', 'web/routes']
       .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
-      .filter((file) => /\.(?:ts|svelte)$/.test(file) && !/\.test\.ts$|^web\/lib\/(?:canvas|icons)\/|routes\/host/.test(file));
+      .filter((file) => /\.(?:ts|svelte)$/.test(file) && !/\.test\.ts$|^web\/kit\/icons\/|routes\/host/.test(file));
     const found = scripts.flatMap((file) => {
       const source = readFileSync(join(ROOT, file), 'utf8');
       const script = file.endsWith('.ts')
@@ -198,18 +198,12 @@ describe('texts of components', () => {
     expect(found).toEqual([]);
   });
 
-  const files = ['web/lib', 'web/routes']
+  const files = ['web/app', 'web/features', 'web/kit', 'web/routes']
     .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
-    .filter(
-      (file) =>
-        file.endsWith('.svelte') &&
-        !file.startsWith('web/lib/canvas') &&
-        !file.startsWith('web/lib/icons') &&
-        !file.includes('routes/host'),
-    );
+    .filter((file) => file.endsWith('.svelte') && !file.startsWith('web/kit/icons') && !file.includes('routes/host'));
 
   it('has no message that nothing says', () => {
-    const scripts = ['web/lib', 'web/routes'].flatMap((folder) =>
+    const scripts = ['web/app', 'web/features', 'web/kit', 'web/routes'].flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
         .filter((file) => /\.(svelte|ts)$/.test(file))
         .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),

@@ -1,8 +1,8 @@
 import { Canvas, Ellipse, FabricText, Line, Path, PencilBrush, Polygon, Rect } from 'fabric/es';
 import { generateNKeysBetween } from 'fractional-indexing';
 import type { FieldValues } from '#shared/canvas/change.ts';
-import { FreehandCanvas } from '../../../web/lib/canvas/freehand-canvas.ts';
-import type { Stage } from '../../../web/lib/canvas/stage.ts';
+import { FreehandCanvas } from '../../../web/canvas/freehand-canvas.ts';
+import type { Stage } from '../../../web/canvas/stage.ts';
 import { type SceneShape, createScene, SHEET_SIZE } from './scene.ts';
 
 /** Interface of a measured canvas. */

@@ -14,12 +14,12 @@ export {
   type Point,
 } from '#shared/canvas/path.ts';
 export { drawingToSvg } from '#shared/canvas/drawing-to-svg.ts';
-export { AnnotationCanvas } from '../../lib/canvas/annotation-canvas.ts';
-export { CanvasPanel, SimpleCanvasPanel, type CanvasPanelOptions } from '../../lib/canvas/canvas-panel.ts';
-export { DrawableCanvas, type CanvasOptions } from '../../lib/canvas/drawable-canvas.ts';
+export { AnnotationCanvas } from '../../canvas/annotation-canvas.ts';
+export { CanvasPanel, SimpleCanvasPanel, type CanvasPanelOptions } from '../../canvas/canvas-panel.ts';
+export { DrawableCanvas, type CanvasOptions } from '../../canvas/drawable-canvas.ts';
 export { exportImage, exportSvg, type ImageOptions } from '../../paint/export-image.ts';
-export { FreehandCanvas, type FreehandOptions } from '../../lib/canvas/freehand-canvas.ts';
-export { ImageCanvas, type ImageCanvasOptions } from '../../lib/canvas/image-canvas.ts';
-export { PaintStyle, type Paint } from '../../lib/canvas/paint-style.ts';
-export type { Tool } from '../../lib/canvas/drawing-tools.ts';
-export type { ImageSource } from '../../lib/canvas/picture-underlay.ts';
+export { FreehandCanvas, type FreehandOptions } from '../../canvas/freehand-canvas.ts';
+export { ImageCanvas, type ImageCanvasOptions } from '../../canvas/image-canvas.ts';
+export { PaintStyle, type Paint } from '../../canvas/paint-style.ts';
+export type { Tool } from '../../canvas/drawing-tools.ts';
+export type { ImageSource } from '../../canvas/picture-underlay.ts';

@@ -1,2 +1,2 @@
 export * from './canvas.ts';
-export * from '../../lib/icons/icons.ts';
+export * from '../../kit/icons/icons.ts';

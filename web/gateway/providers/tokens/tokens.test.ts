@@ -48,7 +48,7 @@ verifies('tokens/families', 'a model’s name says whose tokenizer it has', () =
 verifies('tokens/families', 'OpenAI’s models are counted exactly, and estimates come near', async () => {
   const texts = [
     ...readdirSync(conversationsFolder).map((name) => readFileSync(join(conversationsFolder, name), 'utf8')),
-    ...['ARCHITECTURE.md', 'web/gateway/agent/runs/run.ts', 'web/lib/ui/chat/ReplyView.svelte'].map((name) =>
+    ...['ARCHITECTURE.md', 'web/gateway/agent/runs/run.ts', 'web/features/chat/ReplyView.svelte'].map((name) =>
       readFileSync(join(root, name), 'utf8'),
     ),
     'Special <|endoftext|> and <|im_start|> are text',

@@ -1,0 +1,80 @@
+import { isImeComposing } from '#kit/is-ime-composing.ts';
+import { type ShortcutName, findShortcut } from './shortcuts.ts';
+import { safeLocalStorage } from '../state/safe-local-storage.ts';
+import { keyBindings } from './key-bindings.svelte.ts';
+
+/** Media query of narrow screens, on which the sidebar is a drawer. */
+const NARROW_QUERY = '(max-width: 767px)';
+
+type ShortcutAction = () => unknown;
+
+/** Open panels of the page, and the components that handle shortcuts. */
+class Layout {
+  readonly isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+  isNarrow = $state(false);
+  /** Whether the sidebar is open, on wide screens. */
+  isDocked = $state(safeLocalStorage.read('sidebar') !== 'hidden');
+  /** Whether the sidebar groups chats in folders by folder instead of by date. */
+  isGroupedByFolder = $state(safeLocalStorage.read('chats') === 'folders');
+  /** Whether the drawer with the sidebar is open, on narrow screens. */
+  isDrawerOpen = $state(false);
+  isModelsOpen = $state(false);
+  isHelpOpen = $state(false);
+  /** Whether the search field gets the focus when it appears. */
+  isSearchRequested = $state(false);
+  readonly #actions = new Map<ShortcutName, ShortcutAction>();
+
+  readonly isSidebarVisible = $derived(this.isNarrow ? this.isDrawerOpen : this.isDocked);
+
+  constructor() {
+    const narrow = matchMedia(NARROW_QUERY);
+    this.isNarrow = narrow.matches;
+    narrow.addEventListener('change', () => {
+      this.isNarrow = narrow.matches;
+      this.isDrawerOpen = false;
+    });
+  }
+
+  toggleSidebar(): void {
+    if (this.isNarrow) this.isDrawerOpen = !this.isDrawerOpen;
+    else {
+      this.isDocked = !this.isDocked;
+      safeLocalStorage.write('sidebar', this.isDocked ? null : 'hidden');
+    }
+  }
+
+  setGroupedByFolder(byFolder: boolean): void {
+    this.isGroupedByFolder = byFolder;
+    safeLocalStorage.write('chats', byFolder ? 'folders' : null);
+  }
+
+  openSearch(): void {
+    if (!this.isSidebarVisible) this.toggleSidebar();
+    this.isSearchRequested = true;
+  }
+
+  /** Registers the action of a shortcut. If the action returns false, the browser handles the key. Returns a function that removes it. */
+  onShortcut(name: ShortcutName, action: ShortcutAction): () => void {
+    this.#actions.set(name, action);
+    return () => {
+      if (this.#actions.get(name) === action) this.#actions.delete(name);
+    };
+  }
+
+  /** Runs the action of a shortcut. */
+  runAction(name: ShortcutName): void {
+    this.#actions.get(name)?.();
+  }
+
+  handleKey(event: KeyboardEvent): void {
+    if (event.defaultPrevented || isImeComposing(event)) return;
+    const name = findShortcut(event, this.isApple, keyBindings.overrides);
+    const action = name && this.#actions.get(name);
+    if (!action) return;
+    // Open dialogs and menus handle Esc first.
+    if (event.key === 'Escape' && document.querySelector('dialog:modal, [popover]:popover-open')) return;
+    if (action() !== false) event.preventDefault();
+  }
+}
+
+export const layout = new Layout();

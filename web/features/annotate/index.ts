@@ -1,0 +1,4 @@
+// What other features import of this one.
+export { captureDrivenBrowser } from './capture-picture.ts';
+export { NewDrawing } from './new-drawing.svelte.ts';
+export { openInAnnotate } from './picture-handover.ts';

@@ -1,0 +1,87 @@
+import type { ChannelKind } from '#shared/rpc/methods/channel-contracts.ts';
+import { replacePathsByLabels } from '#app/i18n/replace-paths.ts';
+import { m } from '#app/i18n/page-messages.ts';
+
+export type ChannelSetting = ChannelKind['settings'][number];
+
+interface ChannelField {
+  label: string;
+  /** A sentence below the field. */
+  hint: string;
+  kind: 'text' | 'number' | 'switch' | 'lines';
+  /** Default value. */
+  defaultValue?: number | boolean;
+  /** Shown under "More", as few people need it. */
+  rare?: true;
+  /** A user name that may be written with a leading at-sign, which is removed. */
+  stripsAtSign?: true;
+}
+
+const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint'> & { label: () => string; hint?: () => string }>> = {
+  bearerToken: { label: () => m.channels_field_bearer_token(), hint: () => m.channels_hint_bearer_token(), kind: 'text' },
+  botToken: { label: () => m.channels_field_bot_token(), hint: () => m.channels_hint_bot_token(), kind: 'text' },
+  socialUsername: { label: () => m.channels_field_account(), hint: () => m.channels_hint_account(), kind: 'text', stripsAtSign: true },
+  monitorMentions: { label: () => m.channels_field_mentions(), kind: 'switch', defaultValue: true },
+  monitorDMs: { label: () => m.channels_field_direct(), hint: () => m.channels_hint_direct(), kind: 'switch', defaultValue: false },
+  pollIntervalSeconds: {
+    label: () => m.channels_field_interval(),
+    hint: () => m.channels_hint_interval(),
+    kind: 'number',
+    defaultValue: 120,
+    rare: true,
+  },
+  allowedUsers: { label: () => m.channels_field_allowed(), hint: () => m.channels_hint_allowed(), kind: 'lines' },
+  searchesPerMonth: {
+    label: () => m.channels_field_searches(),
+    hint: () => m.channels_hint_searches(),
+    kind: 'number',
+    defaultValue: 3000,
+    rare: true,
+  },
+  clientId: { label: () => m.channels_field_client_id(), hint: () => m.channels_hint_client_id(), kind: 'text' },
+  clientSecret: { label: () => m.channels_field_client_secret(), hint: () => m.channels_hint_client_secret(), kind: 'text' },
+  apiBase: { label: () => m.channels_field_api(), hint: () => m.channels_hint_api(), kind: 'text', rare: true },
+};
+
+/** Form field of a channel setting. */
+export function getChannelField({ name, meaning }: ChannelSetting): ChannelField {
+  const field = CHANNEL_FIELDS[name];
+  return field ? { ...field, label: field.label(), hint: field.hint?.() ?? '' } : { label: name, hint: `${meaning}.`, kind: 'text' };
+}
+
+/** Replaces setting paths in a sentence of the gateway (`channels.x.bearerToken`) by the labels of their fields. */
+export const toFieldLabels = (sentence: string): string =>
+  replacePathsByLabels(sentence, /`?\bchannels\.[\w-]+\.(\w+)`?/g, (name) =>
+    Object.hasOwn(CHANNEL_FIELDS, name) ? CHANNEL_FIELDS[name]?.label() : undefined,
+  );
+
+export type FieldValue = string | boolean | number | null;
+
+/** Initial value of a field; empty for secrets. */
+export function toFieldValue(setting: ChannelSetting, settings: Readonly<Record<string, unknown>>): FieldValue {
+  const { kind, defaultValue } = getChannelField(setting);
+  const value = settings[setting.name];
+  if (setting.secret) return '';
+  if (kind === 'switch') return typeof value === 'boolean' ? value : defaultValue === true;
+  if (kind === 'number') return typeof value === 'number' ? value : null;
+  if (kind === 'lines') return Array.isArray(value) ? value.join('\n') : '';
+  return typeof value === 'string' ? value : '';
+}
+
+const stripAtSign = (name: string): string => name.replace(/^@/, '');
+
+/** Converts a field's value for storage: null removes a setting, undefined leaves it unchanged. */
+export function toStoredValue(setting: ChannelSetting, fieldValue: FieldValue): unknown {
+  const { kind, stripsAtSign = false } = getChannelField(setting);
+  if (kind === 'switch' || kind === 'number') return fieldValue;
+  const trimmed = String(fieldValue ?? '').trim();
+  const text = stripsAtSign ? stripAtSign(trimmed) : trimmed;
+  if (kind === 'lines') {
+    const lines = text
+      .split('\n')
+      .map((line) => stripAtSign(line.trim()))
+      .filter(Boolean);
+    return lines.length > 0 ? lines : null;
+  }
+  return text === '' ? (setting.secret ? undefined : null) : text;
+}
