@@ -269,7 +269,7 @@ export const GUARDS: readonly Guard[] = [
   // Scopes
   {
     name: 'Scopes of methods',
-    file: 'web/gateway/system/dispatch.ts',
+    file: 'web/gateway/server/dispatch.ts',
     find: "if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED'",
     replace: "if (false) throw new RpcError('AUTH_REQUIRED'",
     test: 'tests/core/key-scopes.test.ts',
@@ -318,7 +318,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Prototype names in parameters',
-    file: 'web/gateway/system/dispatch.ts',
+    file: 'web/gateway/server/dispatch.ts',
     find: '      rejectProto(params);',
     replace: '',
     test: 'tests/core/config.test.ts',

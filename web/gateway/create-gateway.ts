@@ -16,7 +16,7 @@ import { createLazyConfigFile } from './config/config-file/lazy-config-file.ts';
 import { ClientConnection } from './server/client-connection.ts';
 import { Connections } from './server/connections.ts';
 import { createLazyCron } from './automation/cron/lazy-cron.ts';
-import { createDispatcher } from './system/dispatch.ts';
+import { createDispatcher } from './server/dispatch.ts';
 import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
 import { inlineDocumentReader } from './documents/inline-document-reader.ts';
 import { createLazyDrawings } from './drawings/lazy-drawings.ts';

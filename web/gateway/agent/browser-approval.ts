@@ -5,7 +5,7 @@ import { MAIN_AGENT_ID } from '../config/main-agent.ts';
 import type { ApprovalService } from './approvals/approval-service.ts';
 import { isPerson } from '../system/person.ts';
 import type { Config } from '../config/gateway-config.ts';
-import type { Caller } from '../system/dispatch.ts';
+import type { Caller } from '../system/caller.ts';
 
 export interface BrowserApprovalDeps {
   config: Pick<Config, 'edit' | 'settings'>;

@@ -4,7 +4,7 @@ import type { ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { browserViewContracts } from '#shared/rpc/methods/browser-view-contracts.ts';
 import type { Bridge } from '../ports/bridge-interface.ts';
-import type { Caller } from '../system/dispatch.ts';
+import type { Caller } from '../system/caller.ts';
 
 type Methods = typeof browserViewContracts;
 

@@ -1,7 +1,7 @@
 import { sha256 } from '#shared/sha256.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
-import { parseParams } from '../system/dispatch.ts';
+import { parseParams } from '#shared/rpc/parse-params.ts';
 import type { EventBus } from '../system/event-bus.ts';
 import { findMovedTokens } from './sections/channel-settings.ts';
 import { findEndedPermissions, findMovedHeaders } from './sections/mcp-settings.ts';

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { DRAWING_LIMITS } from '#shared/rpc/methods/drawing-contracts.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Caller } from '../system/dispatch.ts';
+import type { Caller } from '../system/caller.ts';
 import type { EventBus } from '../system/event-bus.ts';
 import { Throttle } from '#shared/async/throttle.ts';
 

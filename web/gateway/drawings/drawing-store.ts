@@ -5,7 +5,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { DRAWING_LIMITS, type DrawingEntry } from '#shared/rpc/methods/drawing-contracts.ts';
 import { getClockTime } from '#shared/sync/version.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Caller } from '../system/dispatch.ts';
+import type { Caller } from '../system/caller.ts';
 import type { EventBus } from '../system/event-bus.ts';
 import type { DrawingChange, DrawingRecord, RemoteChange, RecordWrite, Vault } from '../storage/vault-interface.ts';
 import { Drafts } from './drafts.ts';

@@ -18,7 +18,7 @@ import type { Admission } from './admission.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { parseClientFrame } from './client-frame.ts';
-import { parseParams } from '../system/dispatch.ts';
+import { parseParams } from '#shared/rpc/parse-params.ts';
 import { toDrawingKey } from '../drawings/drawing-key.ts';
 import type { Subscriber } from '../system/event-bus.ts';
 import type { LogWriter } from '../system/log/log.ts';

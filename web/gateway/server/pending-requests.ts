@@ -3,7 +3,8 @@ import { type LegacyResult, findLegacyResult } from '#shared/rpc/protocol-2-resu
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { MIN_PROTOCOL_VERSION, PROTOCOL_VERSION, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
-import type { Caller, Dispatcher } from '../system/dispatch.ts';
+import type { Dispatcher } from './dispatch.ts';
+import type { Caller } from '../system/caller.ts';
 import { type IdempotencyCache, toKeyedCall } from '../system/idempotency.ts';
 
 export interface PendingRequestsDeps {

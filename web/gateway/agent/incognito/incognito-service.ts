@@ -3,7 +3,7 @@ import type { IncognitoMessage } from '#shared/rpc/methods/incognito-contracts.t
 import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Agent } from '../agents.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Caller } from '../../system/dispatch.ts';
+import type { Caller } from '../../system/caller.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import { parseAttachments } from '../runs/attachments.ts';
 import type { Models } from '../runs/run-types.ts';

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type Agents } from '../../agent/agents.ts';
 import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { checkNames, isObject, mergePatch } from '#shared/merge-patch.ts';
 import { DEFAULT_INSTRUCTIONS } from '../../config/default-instructions.ts';

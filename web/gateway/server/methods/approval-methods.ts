@@ -1,7 +1,7 @@
 import type { approvalContracts } from '#shared/rpc/methods/approval-contracts.ts';
 import type { ApprovalService } from '../../agent/approvals/approval-service.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 
 export const approvalMethods = ({
   approvalService,

@@ -1,7 +1,7 @@
 import { backupPort } from '#shared/ports/backup-port.ts';
 import type { backupContracts } from '#shared/rpc/methods/backup-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 
 interface BackupMethodsDeps {

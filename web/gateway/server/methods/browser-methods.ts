@@ -5,7 +5,8 @@ import { requirePerson } from '../../system/person.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import { type BrowserApprovalDeps, openWithApproval } from '../../agent/browser-approval.ts';
 import { type BrowserConfig, getBrowserAccess } from '../../agent/browser-access.ts';
-import type { Caller, Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Caller } from '../../system/caller.ts';
 import { lazy } from '#shared/async/lazy.ts';
 
 export interface BrowserMethodsDeps extends BrowserApprovalDeps {

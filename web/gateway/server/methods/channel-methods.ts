@@ -5,7 +5,7 @@ import type { ChannelRegistry } from '../../automation/channels/channel-registry
 import type { LazyChannels } from '../../automation/channels/lazy-channels.ts';
 import { isStartable } from '../../config/sections/channel-settings.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { mergePatch, createPatch } from '#shared/merge-patch.ts';
 import type { LazyAuthorizations } from '../../config/oauth/lazy-authorizations.ts';
 

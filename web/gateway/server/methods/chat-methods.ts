@@ -1,6 +1,6 @@
 import type { chatContracts } from '#shared/rpc/methods/chat-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import { toHistory, MAX_MESSAGE_BYTES, toPlainText, createSessionChangedEvent } from '../../storage/session-views.ts';

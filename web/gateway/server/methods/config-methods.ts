@@ -5,7 +5,8 @@ import { requirePerson } from '../../system/person.ts';
 import type { Config } from '../../config/gateway-config.ts';
 import { checkChange, hideUnknownSecrets, readSetting } from '../../config/known-settings.ts';
 import { parsePath } from '#shared/merge-patch.ts';
-import type { Caller, Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Caller } from '../../system/caller.ts';
 import type { SecretReferences } from '../../config/secrets/secret-references.ts';
 import { redactSettings } from '../../config/redact-settings.ts';
 

@@ -1,7 +1,7 @@
 import type { cronContracts } from '#shared/rpc/methods/cron-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { CronService } from '../../automation/cron/cron-service.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 
 export const cronMethods = ({ cron: load }: { cron(): Promise<CronService> }): Handlers<typeof cronContracts> => ({
   'cron.list': async () => {

@@ -1,5 +1,5 @@
 import { deferredContracts } from '#shared/rpc/methods/deferred-contracts.ts';
-import type { Handlers, Methods } from '../../system/dispatch.ts';
+import type { Handlers, Methods } from '../dispatch.ts';
 import { backupMethods } from './backup-methods.ts';
 import { browserMethods } from './browser-methods.ts';
 import { channelMethods } from './channel-methods.ts';

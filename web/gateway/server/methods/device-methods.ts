@@ -1,7 +1,7 @@
 import type { deviceContracts } from '#shared/rpc/methods/device-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Access } from '../access/access.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 
 export interface DeviceMethodsDeps {
   access(): Promise<Pick<Access, 'devices' | 'browsers'>>;

@@ -1,5 +1,5 @@
 import type { drawingContracts } from '#shared/rpc/methods/drawing-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { DrawingStore } from '../../drawings/drawing-store.ts';
 import { toDrawingKey } from '../../drawings/drawing-key.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';

@@ -4,7 +4,7 @@ import type { Agents } from '../../agent/agents.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { CronService } from '../../automation/cron/cron-service.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { Dreamer } from '../../agent/knowledge/dreamer/dreamer.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Settings } from '../../config/settings-schema.ts';

@@ -1,7 +1,7 @@
 import type { execContracts, ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
 import { isPerson, requirePerson } from '../../system/person.ts';
 import type { ApprovalService } from '../../agent/approvals/approval-service.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { toGrantee } from '../../agent/exec/grantee.ts';
 import { withoutScriptTexts } from '../../agent/exec/exec-views.ts';
 

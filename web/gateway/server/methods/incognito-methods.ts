@@ -1,5 +1,5 @@
 import type { incognitoContracts as contracts } from '#shared/rpc/methods/incognito-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { LazyIncognito } from '../../agent/incognito/lazy-incognito.ts';
 
 export const incognitoMethods = ({ incognito }: { incognito: LazyIncognito }): Handlers<typeof contracts> => ({

@@ -1,5 +1,5 @@
 import { initialContracts } from '#shared/rpc/methods/initial-contracts.ts';
-import type { Handlers, Methods } from '../../system/dispatch.ts';
+import type { Handlers, Methods } from '../dispatch.ts';
 import { agentMethods } from './agent-methods.ts';
 import { approvalMethods } from './approval-methods.ts';
 import { chatMethods } from './chat-methods.ts';

@@ -1,6 +1,6 @@
 import type { keyContracts } from '#shared/rpc/methods/key-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 
 export interface KeyMethodsDeps {

@@ -1,5 +1,5 @@
 import type { logContracts } from '#shared/rpc/methods/log-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { LogTailDeps } from '../../system/log/log-tail.ts';
 

@@ -1,6 +1,6 @@
 import type { mcpContracts } from '#shared/rpc/methods/mcp-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { McpServers } from '../../agent/mcp/mcp-servers.ts';
 
 /** Waits until the current settings are applied, so that a server that was just added is found. */

@@ -3,7 +3,7 @@ import type { memoryContracts, MemoryEntry, RecallHistoryEntry } from '#shared/r
 import { type Agents, getWorkspaceName } from '../../agent/agents.ts';
 import { isPerson } from '../../system/person.ts';
 import { getAgentModels, type CompletionDeps } from '../../agent/compaction/model-completion.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { createLocalTime } from '#shared/local-time.ts';
 import { labelMemory } from '../../agent/knowledge/memory/label-memory.ts';
 import type { LazyMemories } from '../../agent/knowledge/memory/lazy-memories.ts';

@@ -1,5 +1,5 @@
 import type { modelListContracts } from '#shared/rpc/methods/model-list-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { Providers } from '../../providers/providers.ts';
 
 export const modelListMethods = ({ providers }: { providers: Providers }): Handlers<typeof modelListContracts> => ({

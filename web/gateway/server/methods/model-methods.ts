@@ -1,7 +1,7 @@
 import type { modelContracts } from '#shared/rpc/methods/model-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { LocalModelDownloads } from '../../providers/local-models/local-model-downloads.ts';
 import { listProviderKinds } from '../../config/sections/provider-kinds.ts';
 import type { Providers } from '../../providers/providers.ts';

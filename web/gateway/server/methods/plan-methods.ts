@@ -1,5 +1,5 @@
 import type { planContracts } from '#shared/rpc/methods/plan-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 import { toSessionKey } from '../../storage/vault-interface.ts';
 import type { AgentToolkit } from '../../agent/agent-toolkit.ts';

@@ -1,6 +1,6 @@
 import type { reviewContracts } from '#shared/rpc/methods/review-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import { Reviews, type ReviewsDeps } from '../../agent/trust/reviews.ts';

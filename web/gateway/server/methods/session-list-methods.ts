@@ -1,5 +1,5 @@
 import type { sessionListContracts } from '#shared/rpc/methods/session-list-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import { toSessionEntry, parseSessionPath } from '../../storage/session-views.ts';
 import type { SessionRecord, Vault } from '../../storage/vault-interface.ts';

@@ -5,7 +5,7 @@ import { type Agents } from '../../agent/agents.ts';
 import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { compactSession, type CompactSessionDeps } from '../../agent/compaction/compact-session.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { getRecallState } from '../../agent/knowledge/recall/recall-state.ts';
 import type { Runs } from '../../agent/runs/runs.ts';

@@ -1,5 +1,5 @@
 import type { skillContracts } from '#shared/rpc/methods/skill-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { AgentToolkit } from '../../agent/agent-toolkit.ts';
 
 export const skillMethods = ({

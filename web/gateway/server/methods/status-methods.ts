@@ -1,5 +1,5 @@
 import type { statusContracts } from '#shared/rpc/methods/status-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { DoctorDeps } from '../doctor/doctor-deps.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Presence } from '../../system/status/presence.ts';

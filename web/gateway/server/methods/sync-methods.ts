@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { syncContracts, SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import type { Config } from '../../config/gateway-config.ts';
 import { listConflicts, countConflicts, toConflictFile } from '../../system/conflicts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';

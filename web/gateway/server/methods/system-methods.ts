@@ -1,5 +1,5 @@
 import type { systemContracts } from '#shared/rpc/methods/system-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { SystemEvents } from '../../agent/system-events/system-events.ts';

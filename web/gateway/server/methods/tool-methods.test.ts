@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../../agent/agents.ts';
-import type { Caller } from '../../system/dispatch.ts';
+import type { Caller } from '../../system/caller.ts';
 import { defineTool } from '../../agent/tools/define-tool.ts';
 import { ToolRegistry } from '../../agent/tools/tool-registry.ts';
 import { toolMethods } from './tool-methods.ts';

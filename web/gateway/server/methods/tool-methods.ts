@@ -1,7 +1,7 @@
 import type { toolContracts } from '#shared/rpc/methods/tool-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import type { Picture, SentFile, ToolRegistry } from '../../agent/tools/tool-registry.ts';
 import { TOOL_SEARCH } from '../../storage/records/routed-call.ts';
 import { SEARCH_LABEL } from '../../agent/tools/search-specs.ts';

@@ -1,7 +1,7 @@
 import { speechPort } from '#shared/ports/speech-port.ts';
 import type { ttsContracts } from '#shared/rpc/methods/tts-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 
 export const ttsMethods = ({ bridge }: { bridge: Bridge }): Handlers<typeof ttsContracts> => ({
   'tts.speak': async (params, { signal }) => ({

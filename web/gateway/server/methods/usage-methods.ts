@@ -1,7 +1,7 @@
 import type { usageContracts } from '#shared/rpc/methods/usage-contracts.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { listDates, createLocalTime } from '#shared/local-time.ts';
 import { sumOptional } from '../../providers/sum-usage.ts';
 import type { UsageRecord, Vault } from '../../storage/vault-interface.ts';

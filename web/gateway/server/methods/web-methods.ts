@@ -2,7 +2,7 @@ import { webPort } from '#shared/ports/web-port.ts';
 import type { webContracts } from '#shared/rpc/methods/web-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { requireWebAddress } from '../../agent/tools/web-address.ts';
 
 export interface WebMethodsDeps {

@@ -1,5 +1,5 @@
 import type { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
-import type { Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 import type { Wikis } from '../../agent/knowledge/wiki/wikis.ts';

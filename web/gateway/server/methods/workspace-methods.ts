@@ -1,7 +1,8 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { workspaceContracts } from '#shared/rpc/methods/workspace-contracts.ts';
 import { allowsScope } from '#shared/rpc/scopes.ts';
-import type { Caller, Handlers } from '../../system/dispatch.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Caller } from '../../system/caller.ts';
 import type { LazyFilesMirror } from '../../agent/files-mirror/lazy-files-mirror.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 import type { AgentToolkit } from '../../agent/agent-toolkit.ts';

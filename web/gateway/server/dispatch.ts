@@ -1,27 +1,11 @@
-import { truncateText, formatValuePath } from '#shared/truncate-text.ts';
+import { truncateText } from '#shared/truncate-text.ts';
 import { type Contract, type ParsedParams, type MethodPolicy, findRefusal, type ContractResult, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
-import type { AnyEvent } from '#shared/rpc/events.ts';
+import { parseParams } from '#shared/rpc/parse-params.ts';
 import { POLICIES } from '#shared/rpc/tables.ts';
-import type { z } from '#shared/rpc/zod.ts';
 import { createNotLoadedError } from '#shared/async/lazy.ts';
-
-/** The caller, as handlers see it. */
-export interface Caller {
-  connId: string;
-  principal: string;
-  scopes: readonly Scope[];
-  /** Subscribes the caller to the events of this session or drawing. */
-  follow(sessionKey: string): void;
-  unfollow(sessionKey: string): void;
-  /** Sends an event to the caller's connection only. */
-  emit(event: AnyEvent): void;
-  /** Resolves when the caller's connection is ready for more events; undefined if it is now. */
-  ready?(): Promise<void> | undefined;
-  /** Aborts when the connection closes. Work that must outlive it (runs) ignores this signal. */
-  signal: AbortSignal;
-}
+import type { Caller } from '../system/caller.ts';
 
 export type Handler<C extends Contract> = (params: ParsedParams<C>, caller: Caller) => Promise<ContractResult<C>> | ContractResult<C>;
 /** A handler for each contract, except `connect`, which the connection handles. */
@@ -118,29 +102,3 @@ function rejectProto(params: unknown): void {
     for (const child of Object.values(value)) if (typeof child === 'object') pending.push(child);
   }
 }
-
-/** Maximum number of issues per error. */
-const MAX_ISSUES = 10;
-
-/** Parses params, or throws `INVALID_PARAMS` with the keys at fault and their problems. */
-export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
-  const parsed = schema.safeParse(params);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => {
-    const names = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MAX_ISSUES) : [];
-    const keys = names.map((name) => formatValuePath([...issue.path, name]));
-    const message = keys.length > 0 ? 'is not a known parameter' : lowerFirst(issue.message);
-    return { unknown: keys, key: keys.join(', ') || formatValuePath(issue.path), message };
-  });
-  const [first] = issues;
-  throw new RpcError('INVALID_PARAMS', first ? toSentence(first) : 'Invalid parameters.', {
-    details: { issues: issues.slice(0, MAX_ISSUES).map(({ key, message }) => ({ key, message })) },
-  });
-}
-
-function toSentence({ unknown, key, message }: { unknown: readonly string[]; key: string; message: string }): string {
-  if (unknown.length > 0) return `Unknown parameter${unknown.length > 1 ? 's' : ''} ${unknown.map((name) => `\`${name}\``).join(', ')}.`;
-  return `${key === '' ? 'Parameters' : `\`${key}\``} ${message}.`;
-}
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

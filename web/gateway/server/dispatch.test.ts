@@ -3,7 +3,8 @@ import { connectionContracts } from '#shared/rpc/methods/connection-contracts.ts
 import { systemContracts } from '#shared/rpc/methods/system-contracts.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
-import { type Caller, createDispatcher, type Methods } from './dispatch.ts';
+import { createDispatcher, type Methods } from './dispatch.ts';
+import type { Caller } from '../system/caller.ts';
 
 const caller = { principal: 'app:local', scopes: SCOPES } as unknown as Caller;
 
