@@ -21,7 +21,7 @@ const FORBIDDEN_IMPORTS: [file: string, line: string][] = [
   ['web/gateway/agent/new.ts', "import 'fs/promises';"],
   ['web/gateway/agent/new.ts', "import 'svelte/store';"],
   ['web/gateway/agent/new.ts', "import type { Home } from '../../../bridge/home-directory.ts';"],
-  ['web/gateway/agent/new.ts', "const page = import('../../web/app/connection/trusted-script-url.ts');"],
+  ['web/gateway/agent/new.ts', "const page = import('../../app/connection/trusted-script-url.ts');"],
   ['web/gateway/storage/new.ts', "import '../host/worker.ts';"],
   ['web/gateway/storage/new.ts', "import type { StreamLine } from '../nats/stream-journal.ts';"],
   ['web/gateway/sync/new.ts', "import '../nats/cluster-sharing-session.ts';"],
