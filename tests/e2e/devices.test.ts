@@ -51,10 +51,20 @@ verifies(
     const row = page.getByRole('listitem').filter({ hasText: 'A phone' });
     await row.getByText('Connected').waitFor();
     await row.getByText('Read only ·').waitFor();
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Devices and sync/ })
+      .getByText('Devices', { exact: true })
+      .waitFor();
+    const gateways = page.locator('#hosts');
+    await gateways.getByText('This browser', { exact: true }).waitFor();
+    expect(await gateways.innerText()).not.toContain('Build');
     for (const width of [1280, 360]) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
+        if (width === 360)
+          await page.getByRole('button', { name: 'Connection: Connected' }).locator('svg').filter({ visible: true }).waitFor();
         await row.scrollIntoViewIfNeeded();
         if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/devices-${width}-${colorScheme}.png` });
         const findProblems = async () => [...(await findOverflow(page)), ...(await findLowContrast(page))];
