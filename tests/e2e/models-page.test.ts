@@ -75,6 +75,7 @@ describe('models in the app', () => {
       await waitFor(async () => (await keys()).join() === 'vendor/gpt-4o-mini,vendor/gpt-4o', 'the cheapest first');
       await page.getByLabel('Vision', { exact: true }).uncheck();
 
+      expect((await page.getByRole('columnheader', { name: 'Compare' }).getByText('Compare').boundingBox())?.width).toBeGreaterThan(20);
       for (const name of ['gpt-4o', 'normal', 'error-500']) await page.getByLabel(`Compare ${name}`, { exact: true }).check();
       const otherComparison = page.getByRole('region', { name: 'Comparison' }).last();
       const fact = (name: string) => otherComparison.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts();

@@ -45,7 +45,7 @@ describe('import into the wiki', () => {
 
     const page = await openLinkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/wiki`);
-    await page.getByRole('button', { name: 'Import pages or claims' }).click();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
     await dialog.getByLabel('Choose folder').setInputFiles(join(folder.path, 'vault'));
     await dialog.getByText('2 new pages, 1 unchanged, 1 different, Pictures: 2.').waitFor();
@@ -78,7 +78,7 @@ describe('import into the wiki', () => {
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
 
     // Over what is here, where that is asked for; and that, too, is taken back.
-    await page.getByRole('button', { name: 'Import pages or claims' }).click();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
     await dialog.getByLabel('Choose files').setInputFiles([join(folder.path, 'vault/Ana.md')]);
     await dialog.getByLabel('Overwrite pages that are different').check();
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
@@ -98,7 +98,7 @@ describe('import into the wiki', () => {
     await zip.add('vault/img/miso.png', new Uint8ArrayReader(new Uint8Array(createWhitePng(40, 30))));
     const page = await at.browser.page(`${at.perch.url}/wiki`);
     await waitForConnection(page, LINKED_STATUS);
-    await page.getByRole('button', { name: 'Import pages or claims' }).click();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
     const buffer = Buffer.from(await zip.close());
     await dialog
