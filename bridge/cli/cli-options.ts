@@ -16,7 +16,7 @@ export function createPortOption({ free }: { free: boolean }): Option {
 export const createBindOption = (): Option => new Option('--bind <address>', 'Address to listen on').default('127.0.0.1');
 
 export const createHostOption = (): Option =>
-  new Option('--host <kind>', 'Run the gateway in an open browser tab (tab), a managed Chromium (headless) or either (auto)')
+  new Option('--host <kind>', 'Run the gateway in an open browser tab (tab), the background browser (headless) or either (auto)')
     .choices(['auto', 'tab', 'headless'])
     .default('auto');
 

@@ -68,10 +68,10 @@ export function toConnectionError(target: GatewayTarget, error: unknown, reason:
 
 /** The bridge is running with its capabilities; the gateway itself runs in a browser. */
 const createNoHostError = ({ where, isLocal, port }: GatewayTarget): string => {
-  const runs = `The bridge ${where} is running, but no browser serves the gateway`;
+  const runs = `Perch ${where} is running, but no browser runs the gateway`;
   if (!isLocal) return `${runs}. Open the app in a browser on that computer.`;
   const open = toCommandLine(port === DEFAULT_PORT ? 'open' : `open --port ${port}`);
-  return `${runs}. Open the link from \`${open}\` in a browser, or start the bridge without \`--host tab\`.`;
+  return `${runs}. Open the link from \`${open}\` in a browser, or start Perch without \`--host tab\`.`;
 };
 
 /** Describes a network error. For several addresses, only the members of the error have messages. */

@@ -155,10 +155,10 @@ export async function runGateway(options: RunGatewayOptions): Promise<void> {
     const deadline = new Promise<'late'>((done) => void setTimeout(done, ATTACH_MS, 'late').unref());
     const isLate = (await Promise.race([attached, stopped, deadline])) === 'late';
     // In a cluster another bridge may have the host, and the other vaults are served.
-    if (isLate && isTogether) log(`Warning: No host has served the vault for ${ATTACH_MS / 1000} s, here or in the cluster`);
+    if (isLate && isTogether) log(`Warning: No gateway has been active for ${ATTACH_MS / 1000} s, here or in the cluster`);
     else if (isLate)
       throw new CommandError(
-        `No host started within ${ATTACH_MS / 1000} s. The managed Chromium is running, but its page doesn’t respond.`,
+        `The gateway didn’t start within ${ATTACH_MS / 1000} s. The background browser is running, but its page doesn’t respond.`,
       );
   } else await serveShared();
   if (options.advertise) {

@@ -179,14 +179,14 @@ export class BrowserPool {
     // If a tab's host is active, it runs due jobs.
     if (hosts.kind === 'headless' && hosts.current)
       rest = await this.#options.getPendingWork(hosts.current).catch((error: unknown) => {
-        entry.vault.log(`Keeping the managed Chromium: its host didn’t say whether it can stop (${describeError(error)})`);
+        entry.vault.log(`Keeping the background browser: its gateway didn’t say whether it can stop (${describeError(error)})`);
         return { busy: true, dueAt: null };
       });
     const isSoon = rest.dueAt !== null && rest.dueAt - Date.now() <= 2 * this.#options.leadMs;
     if (rest.busy || isSoon) entry.usedAt = performance.now();
     // A client may have connected in the meantime.
     if (rest.busy || isSoon || !isIdle(entry)) return false;
-    entry.vault.log(`Stopping the managed Chromium: ${reason}`);
+    entry.vault.log(`Stopping the background browser: ${reason}`);
     entry.dueAt = rest.dueAt;
     await this.#end(entry);
     return true;

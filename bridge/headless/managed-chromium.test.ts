@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     chmodSync(broken, 0o755);
     const error = await ManagedChromium.start(options({ executable: broken })).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Error);
-    expect(String(error)).toMatch(/Couldn’t start the managed Chromium .*libnss3/);
+    expect(String(error)).toMatch(/Couldn’t start the background browser .*libnss3/);
     expect(String(error)).not.toContain('\n');
   });
 

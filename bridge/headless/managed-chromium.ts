@@ -50,7 +50,7 @@ export class ManagedChromium {
   /** Starts the browser and resolves once it runs. Throws ProfileInUse, or an error that says why it did not start. */
   static async start(options: ManagedChromiumOptions): Promise<ManagedChromium> {
     const managed = new ManagedChromium(options);
-    if (process.getuid?.() === 0) options.log('Warning: Running as root, so the managed Chromium runs without its sandbox');
+    if (process.getuid?.() === 0) options.log('Warning: Running as root, so the background browser runs without its sandbox');
     const first = await managed.#launch();
     managed.#loop = managed.#supervise(first);
     return managed;
@@ -59,7 +59,7 @@ export class ManagedChromium {
   /** Restarts the browser, for a host that is attached but does not answer. */
   async restart(reason: string): Promise<void> {
     if (this.#browser === null || this.#closing.signal.aborted) return;
-    this.#options.log(`Restarting the managed Chromium: ${reason}`);
+    this.#options.log(`Restarting the background browser: ${reason}`);
     await this.#browser.close();
   }
 
@@ -90,7 +90,7 @@ export class ManagedChromium {
       return browser;
     } catch (error) {
       if (error instanceof ProfileInUseError) throw error;
-      throw new Error(`Couldn’t start the managed Chromium (${executable}): ${describeError(error)}`);
+      throw new Error(`Couldn’t start the background browser (${executable}): ${describeError(error)}`);
     }
   }
 
@@ -111,7 +111,7 @@ export class ManagedChromium {
       }
       if (performance.now() - since > STEADY_MS) wait = this.#backOff.first;
       if (closing.aborted) return;
-      this.#options.log(`The managed Chromium ended. Restarting it in ${wait} ms`);
+      this.#options.log(`The background browser ended. Restarting it in ${wait} ms`);
       await this.#pause(wait);
       wait = Math.min(wait * 2, this.#backOff.max);
     }

@@ -110,7 +110,7 @@ export interface SharedVaultServices {
   figures: MetricDefinition[];
 }
 
-const HOST_LABELS = { tab: 'a tab', headless: 'the managed Chromium', remote: 'a host of another bridge' };
+const HOST_LABELS = { tab: 'a browser tab', headless: 'the background browser', remote: 'a browser of another computer' };
 
 /** Opens the vault. Rejects with an error for the user if its files can't be read. */
 export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): Promise<Vault> {
@@ -121,9 +121,9 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
   const access = await AccessGrants.open(home.accessFile, log);
   const password = new OwnerPassword(home.passwordFile, { warn: log, checkMs: timing.passwordMs });
   const auth = new Authenticator({ token, credentials: await home.credentials(), access, password, limiter });
-  hosts.on('join', ({ kind, build }) => log(`A host attached (${kind}, build ${build})`));
-  hosts.on('attach', (kind) => log(`The vault is served by ${HOST_LABELS[kind]}`));
-  hosts.on('leave', ({ kind }, code, reason) => log(`A host (${kind}) disconnected: ${reason || 'connection lost'} (${code})`));
+  hosts.on('join', ({ kind, build }) => log(`Connected to ${HOST_LABELS[kind]} (build ${build})`));
+  hosts.on('attach', (kind) => log(`The gateway runs in ${HOST_LABELS[kind]}`));
+  hosts.on('leave', ({ kind }, code, reason) => log(`Disconnected from ${HOST_LABELS[kind]}: ${reason || 'connection lost'} (${code})`));
 
   const gauge = new InFlightCounter();
   const exchanges = new ExchangeRegistry();

@@ -260,7 +260,7 @@ describe('one vault’s credentials at another’s doors', () => {
       expect.stringContaining('disconnected'),
     );
     expect(work.ring.read({ ring: '', limit: 100, level: 'debug' }).lines.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('A host (headless) disconnected'),
+      expect.stringContaining('Disconnected from the background browser'),
     );
   });
 

@@ -28,7 +28,7 @@ verifies(
     expect(await check()).toMatchObject({ severity: 'warning', message: expect.stringContaining('needs the bridge') as string });
     await gw.attach(bridge);
     await waitFor(async () => (await status()).status === 'running', 'it runs');
-    expect(await check()).toMatchObject({ severity: 'ok', message: expect.stringContaining('telegram') as string });
+    expect(await check()).toMatchObject({ severity: 'ok', message: expect.stringContaining('Telegram') as string });
     server.write('Hello');
     await waitFor(() => server.sent.length === 1, 'the answer');
     expect(server.sent[0]?.text).toContain('guide');
@@ -55,9 +55,9 @@ verifies('channels/doctor', 'an enabled channel whose server does not respond is
     client.call('config.patch', { patch: { channels: { telegram: { enabled, botToken: token, apiBase } } } });
   const check = async () => (await client.call('doctor.run', {})).checks.find(({ id }) => id === 'channels');
   await set(true);
-  expect(await check()).toMatchObject({ severity: 'warning', message: 'Not connected yet: telegram.' });
+  expect(await check()).toMatchObject({ severity: 'warning', message: 'Not connected yet: Telegram.' });
   await set(false);
-  expect(await check()).toMatchObject({ severity: 'ok', message: 'Connected: webchat.' });
+  expect(await check()).toMatchObject({ severity: 'ok', message: 'Connected: Perch app.' });
   silent.closeAllConnections();
 });
 

@@ -639,9 +639,10 @@ verifies('doctor/hints', 'each failing check has a hint, whose commands, pages, 
       expect(quoted).not.toMatch(/^npm /);
       if (quoted.startsWith('perch ')) {
         const words = quoted.split(' ');
-        const name = words.filter((word) => !word.startsWith('--') && word !== 'tab').join(' ');
-        expect(knownCommands, quoted).toContain(name);
         const command = words.slice(1).reduce<Command>((at, word) => at.commands.find((child) => child.name() === word) ?? at, program);
+        const values = ['tab', ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices)];
+        const name = words.filter((word) => !word.startsWith('--') && !values.includes(word)).join(' ');
+        expect(knownCommands, quoted).toContain(name);
         for (const option of words.filter((word) => word.startsWith('--')))
           expect(
             command.options.map(({ long }) => long),

@@ -213,7 +213,7 @@ verifies('cli/no-host', 'a bridge without a host is told as that, with how to ge
     const failed: unknown = await runPerch([...words, '--port', port], { PERCH_HOME: gateway.home }).catch((error: unknown) => error);
     expect(failed).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/The bridge on port \d+ is running, but no browser serves the gateway.*open --port \d+/),
+      stderr: expect.stringMatching(/Perch on port \d+ is running, but no browser runs the gateway.*open --port \d+/),
     });
   }
 });

@@ -39,7 +39,7 @@ verifies(
     const { client } = outside;
     const { lines } = await client.call('logs.tail', { limit: 2_000, json: true });
     const logTexts = lines.map((line) => (typeof line === 'object' ? `${line.component}: ${line.message}` : line));
-    expect(logTexts).toEqual(expect.arrayContaining(['gateway: Gateway started', 'bridge: The vault is served by the managed Chromium']));
+    expect(logTexts).toEqual(expect.arrayContaining(['gateway: Gateway started', 'bridge: The gateway runs in the background browser']));
     expect(JSON.stringify(lines)).not.toContain(gateway.token);
     expect(await client.call('system.info', {})).toMatchObject({
       host: 'headless',

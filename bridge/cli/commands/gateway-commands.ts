@@ -26,7 +26,7 @@ export function addGatewayCommands(program: Command): void {
     .addOption(
       new Option(
         '--max-browsers <number>',
-        'Maximum number of managed Chromium browsers across vaults (default: based on free memory)',
+        'Maximum number of background browsers across vaults (default: based on free memory)',
       ).argParser((text) => parseInteger(text, 1, 100)),
     )
     .action(async (options) => (await import('../run-gateway.ts')).runGateway(options));

@@ -11,8 +11,8 @@ const ERROR_SKEW_MS = 5 * 60_000;
 /** Checks of the bridge's machine, as reported by the bridge. */
 export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): HealthCheck[] {
   if (!bridge.provides(systemPort)) {
-    const message = 'The bridge is not running. Commands, the local API and saving to disk are unavailable.';
-    return [{ id: 'bridge', title: 'Bridge', run: () => reportProblem('info', message, 'Start it with `perch gateway run`.') }];
+    const message = 'Perch isn’t running on your computer. Commands, the local API and saving to disk are unavailable.';
+    return [{ id: 'bridge', title: 'Local service', run: () => reportProblem('info', message, 'Start it with `perch gateway run`.') }];
   }
   const readAbout = async (signal: AbortSignal) => {
     const [before, started] = [clock.now(), clock.monotonic()];
@@ -29,27 +29,27 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
   return [
     {
       id: 'bridge',
-      title: 'Bridge',
+      title: 'Local service',
       async run(signal) {
         const { version, build: bridgeBuild } = await getAbout(signal);
         if (bridgeBuild === build) return reportOk(`Connected to Perch ${version}.`);
         return reportProblem(
           'warning',
-          `The bridge serves build ${bridgeBuild}, but this app runs build ${build}.`,
-          'Reload the app. If that doesn’t help, restart the bridge with `perch gateway run`.',
+          `The local service has build ${bridgeBuild}, but this app runs build ${build}.`,
+          'Reload the app. If that doesn’t help, restart Perch with `perch gateway run`.',
         );
       },
     },
     {
       id: 'version',
-      title: 'Bridge version',
+      title: 'Local service version',
       async run(signal) {
         const { version } = await getAbout(signal);
-        if (version === environment.release) return reportOk(`Bridge and app run version ${version}.`);
+        if (version === environment.release) return reportOk(`The local service and the app run version ${version}.`);
         return reportProblem(
           'warning',
-          `The bridge runs version ${version}, but the app runs ${environment.release}.`,
-          'Restart the bridge with `perch gateway run`, then reload the app.',
+          `The local service runs version ${version}, but the app runs ${environment.release}.`,
+          'Restart Perch with `perch gateway run`, then reload the app.',
         );
       },
     },
@@ -58,11 +58,11 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       title: 'Clock',
       async run(signal) {
         const { skew } = await getAbout(signal);
-        if (skew < MAX_SKEW_MS) return reportOk('The clocks of this browser and the bridge match.');
+        if (skew < MAX_SKEW_MS) return reportOk('The clocks of this browser and your computer match.');
         const seconds = Math.round(skew / 1000).toLocaleString('en');
         return reportProblem(
           skew < ERROR_SKEW_MS ? 'warning' : 'error',
-          `The clocks of this browser and the bridge differ by ${seconds} s.`,
+          `The clocks of this browser and your computer differ by ${seconds} s.`,
           'Turn on automatic time on both computers.',
         );
       },
@@ -90,7 +90,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return reportProblem(
           'info',
           'Your encryption key is stored in a file that any program you run can read.',
-          'If your keyring is unlocked whenever Perch starts, move the key there with `perch secrets keyring` and the argument “on”.',
+          'If your keyring is unlocked whenever Perch starts, move the key there with `perch secrets keyring on`.',
         );
       },
     },
@@ -100,10 +100,10 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       async run(signal) {
         const { unsandboxed, hostMode } = await getFaults(signal);
         if (hostMode === 'tab') return null;
-        if (!unsandboxed) return reportOk('The managed Chromium runs in a sandbox.');
+        if (!unsandboxed) return reportOk('The background browser runs in a sandbox.');
         return reportProblem(
           'warning',
-          'The bridge runs as root, so the managed Chromium runs without a sandbox.',
+          'Perch runs as root, so the background browser runs without a sandbox.',
           'Run `perch gateway run` as a user other than root.',
         );
       },
@@ -130,7 +130,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         if (!bridge.provides(desktopPort)) return null;
         const { problem } = await bridge.call(desktopPort, 'desktop.check', {}, { signal });
         if (problem === null) return reportOk('Agents can capture the desktop if you allow it.');
-        return reportProblem('info', `desktop_screenshot is unavailable: ${toClause(problem)}.`, 'Start the bridge in a desktop session.');
+        return reportProblem('info', `Agents can’t take screenshots: ${toClause(problem)}.`, 'Start Perch in a desktop session.');
       },
     },
     {

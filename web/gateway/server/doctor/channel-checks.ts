@@ -14,12 +14,14 @@ export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Healt
       const all = await channels.list();
       const bad = all.filter(({ problem }) => problem !== undefined);
       // Disabled channels would be `stopped`.
-      const absent = all.filter(({ status, problem }) => status === 'configured' && problem === undefined).map(({ id }) => id);
+      const absent = all
+        .filter(({ status, problem }) => status === 'configured' && problem === undefined)
+        .map(({ display_name }) => display_name);
       if (bad.length + absent.length === 0) {
-        const running = all.filter((channel) => channel.running).map(({ id }) => id);
+        const running = all.filter((channel) => channel.running).map(({ display_name }) => display_name);
         return reportOk(`Connected: ${running.join(', ')}.`);
       }
-      const messages = bad.map(({ id, problem = '' }) => `${id}: ${toClause(problem)}`);
+      const messages = bad.map(({ display_name, problem = '' }) => `${display_name}: ${toClause(problem)}`);
       if (absent.length > 0) messages.push(`Not connected yet: ${absent.join(', ')}`);
       const failed = bad.some(({ status }) => status === 'error');
       return reportProblem(failed ? 'error' : 'warning', `${messages.join('. ')}.`, bad.length > 0 ? FIX_HINT : WAIT_HINT);

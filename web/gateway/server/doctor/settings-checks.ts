@@ -24,13 +24,13 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
       if (isPending)
         return reportProblem(
           'error',
-          `These keys come from the bridge, which is not running: ${names.join(', ')}.`,
+          `These keys are on your computer, where Perch isn’t running: ${names.join(', ')}.`,
           'Start it with `perch gateway run`.',
         );
       return reportProblem(
         'error',
         `${refusal}Keys not found: ${names.join(', ')}.`,
-        `Add each to ${file ?? 'secrets.env'} as NAME=value or set it in the bridge’s environment, then call \`secrets.reload\`.`,
+        `Add each to ${file ?? 'secrets.env'} as NAME=value or set it in Perch’s environment, then call \`secrets.reload\`.`,
       );
     },
   },

@@ -19,7 +19,7 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): He
       const hint =
         environment.host() === 'headless'
           ? undefined
-          : 'Ask the browser to keep your data in Devices. Many browsers agree once the app is installed.';
+          : 'In the app, open Devices and click Keep my data. Many browsers agree once the app is installed.';
       const message = 'The browser may delete your data when the disk is nearly full';
       // In this case it is a copy of the data on disk, and can be restored.
       if (sync?.state().state === 'synced') return reportProblem('info', `${message}. All of it is also saved to disk.`, hint);

@@ -28,15 +28,16 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         if (state === 'off')
           return reportProblem(
             'info',
-            'The bridge is not running, so your data is only in this browser. Start Perch with `perch gateway run` to save it to disk too.',
+            'Your data is only in this browser. Start Perch on your computer with `perch gateway run` to save it to disk too.',
           );
-        if (state === 'away') return reportProblem('warning', `The bridge is not running.${waiting}`, 'Start it with `perch gateway run`.');
+        if (state === 'away')
+          return reportProblem('warning', `Perch isn’t running on your computer.${waiting}`, 'Start it with `perch gateway run`.');
         if (state === 'outdated')
           return reportProblem('error', problem ?? 'The data was written by a newer version of Perch.', 'Reload the app to update it.');
         return reportProblem(
           'error',
-          `${problem ?? 'The journal can’t be written.'}${waiting}`,
-          'Free space on the disk of the journal (see Devices), or restart the bridge with `perch gateway run`.',
+          `${problem ?? 'Perch can’t write to its file on your computer.'}${waiting}`,
+          'Free space on the disk (see Devices), or restart Perch with `perch gateway run`.',
         );
       },
     },
@@ -120,7 +121,7 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
           ...pages.filter(({ version }) => version !== build).map(({ version }) => `a tab runs ${version}`),
           ...hosts.filter((host) => host.build !== build).map((host) => `${host.name || 'a device'} runs ${host.build}`),
         ];
-        if (others.length === 0) return reportOk(`All tabs and devices run build ${build}.`);
+        if (others.length === 0) return reportOk('All tabs and devices run the same version.');
         return reportProblem(
           'warning',
           `This app runs build ${build}, but ${others.join(', ')}.`,
