@@ -396,7 +396,9 @@ describe('a failing platform', () => {
   verifies('channels/token', 'the bot’s token, which is in its addresses, is in no log, error or setting', async () => {
     await using at = await createTelegramGateway({ botToken: `${TELEGRAM_TOKEN}wrong` });
     await at.passes(async () => (await at.status()).status === 'error');
-    expect((await at.status()).problem).toContain('rejected channels.telegram.botToken');
+    expect((await at.status()).problem).toContain(
+      'rejected channels.telegram.botToken (401: Unauthorized). Copy the token from BotFather again.',
+    );
     at.server.fault = () => ({
       status: 400,
       body: JSON.stringify({ ok: false, error_code: 400, description: `no ${TELEGRAM_TOKEN}wrong here` }),

@@ -81,7 +81,10 @@ export class TelegramApi {
       }
       case 401:
       case 404:
-        return new PlatformError(`${NAME} rejected channels.telegram.botToken (${status}): ${text}`, options);
+        return new PlatformError(
+          `${NAME} rejected channels.telegram.botToken (${status}: ${text}). Copy the token from BotFather again.`,
+          options,
+        );
       case 409:
         return new PlatformError(`Another program or webhook already receives this bot’s messages (409): ${text}`, options);
       default:
