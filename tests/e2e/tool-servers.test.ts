@@ -107,7 +107,7 @@ describe('tool servers in the app', () => {
     await row.getByRole('button', { name: 'Turn off' }).click();
     await row.getByText('Off', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Remove…' }).click();
-    await page.getByRole('dialog', { name: 'Remove hand?' }).getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Remove the MCP server “hand”?' }).getByRole('button', { name: 'Remove', exact: true }).click();
     await section.getByText('No MCP servers yet').waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
