@@ -303,6 +303,7 @@ verifies('doctor/checks', 'faults of the journal, its disk, and of what devices 
   const notice = { at: Date.now(), message: 'The journal was damaged and is filled again' };
   expect(await diagnose('journal', withSync({}, { notices: [notice] }))).toMatchObject({ severity: 'warning', message: notice.message });
   expect(await diagnose('journal', withSync({}, { notices: [{ ...notice, at: 1 }] }))).toMatchObject({ severity: 'ok' });
+  expect(await diagnose('disk', withSync({}, { free: 60.5 * 1024 ** 3 }))).toMatchObject({ severity: 'ok', message: '60.5 GB free.' });
   expect(await diagnose('disk', withSync({}, { free: 500 * 1024 ** 2 }))).toMatchObject({ severity: 'warning' });
   expect(await diagnose('disk', withSync({}, { free: 50 * 1024 ** 2 }))).toMatchObject({
     severity: 'error',

@@ -14,7 +14,7 @@ const isWayland = platform === 'linux' && !!env['WAYLAND_DISPLAY'] && (env['XDG_
 
 async function loadScreenshots(): Promise<typeof import('node-screenshots')> {
   if (platform === 'linux' && !env['DISPLAY'])
-    throw new RpcError('INTERNAL_ERROR', 'No screen found: neither DISPLAY nor WAYLAND_DISPLAY is set for the bridge');
+    throw new RpcError('INTERNAL_ERROR', 'No screen found: neither DISPLAY nor WAYLAND_DISPLAY is set for Perch');
   return import('node-screenshots').catch((error: unknown) => {
     const message = 'The optional package node-screenshots is not installed or not available for this system';
     throw new RpcError('INTERNAL_ERROR', message, {}, { cause: error });

@@ -130,7 +130,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         if (!bridge.provides(desktopPort)) return null;
         const { problem } = await bridge.call(desktopPort, 'desktop.check', {}, { signal });
         if (problem === null) return reportOk('Agents can capture the desktop if you allow it.');
-        return reportProblem('info', `Agents can’t take screenshots: ${toClause(problem)}.`, 'Start Perch in a desktop session.');
+        return reportProblem('info', `Agents can’t take screenshots. ${toClause(problem)}.`, 'Start Perch in a desktop session.');
       },
     },
     {

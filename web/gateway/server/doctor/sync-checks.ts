@@ -10,7 +10,9 @@ const NOTICE_MS = 7 * DAY_MS;
 const MIN_FREE_BYTES = 1024 ** 3;
 const ERROR_FREE_BYTES = 100 * 1024 ** 2;
 
-const formatMegabytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2).toLocaleString('en')} MB`;
+const GIB = 1024 ** 3;
+const formatFreeSpace = (bytes: number): string =>
+  bytes < GIB ? `${Math.floor(bytes / 1024 ** 2)} MB` : `${(bytes / GIB).toLocaleString('en', { maximumFractionDigits: 1 })} GB`;
 
 /** Checks of the journal, the other hosts, and their data. */
 export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): HealthCheck[] {
@@ -72,7 +74,7 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
     },
     {
       id: 'journal',
-      title: 'Journal health',
+      title: 'Data on disk',
       async run() {
         const { journal } = (await getInfo()) ?? {};
         if (!journal) return null;
@@ -88,11 +90,11 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
       async run() {
         const { journal } = (await getInfo()) ?? {};
         if (!journal || journal.free === null) return null;
-        if (journal.free >= MIN_FREE_BYTES) return reportOk(`${formatMegabytes(journal.free)} free.`);
+        if (journal.free >= MIN_FREE_BYTES) return reportOk(`${formatFreeSpace(journal.free)} free.`);
         const hint = 'Free space on this disk. To back up to another disk, use `perch backup export --output`.';
         return reportProblem(
           journal.free < ERROR_FREE_BYTES ? 'error' : 'warning',
-          `Only ${formatMegabytes(journal.free)} free on the disk of the journal (${journal.path}).`,
+          `Only ${formatFreeSpace(journal.free)} free on the disk of your data (${journal.path}).`,
           hint,
         );
       },
