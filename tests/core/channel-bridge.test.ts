@@ -35,7 +35,7 @@ verifies(
     server.fault = () => ({ status: 500, body: 'no' });
     server.write('Hello again');
     await waitFor(async () => (await status()).status === 'error', 'an error');
-    expect(await check()).toMatchObject({ severity: 'error', message: expect.stringContaining('telegram: ') as string });
+    expect(await check()).toMatchObject({ severity: 'error', message: expect.stringContaining('Telegram: ') as string });
     gw.detach();
     await waitFor(async () => (await status()).status === 'configured', 'it rests');
     const { lines } = await client.call('logs.tail', { limit: 2000 });
