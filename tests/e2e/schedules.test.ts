@@ -57,7 +57,9 @@ describe('the page of schedules', () => {
     await runs.getByText('just now · manual').waitFor();
     await takeScreenshots(page, 'run');
 
+    await briefing.getByText('On', { exact: true }).waitFor();
     await briefing.getByRole('switch').uncheck();
+    await briefing.getByText('Off', { exact: true }).waitFor();
     await briefing.getByText('· off').waitFor();
     await waitFor(async () => (await client.call('cron.list', {})).jobs[0]?.enabled === false, 'it to be off');
     await briefing.getByRole('button', { name: 'Edit Morning briefing' }).click();
