@@ -1,4 +1,5 @@
 import MiniSearch from 'minisearch';
+import { toSearchText } from './search-text.ts';
 
 interface Section {
   id: string;
@@ -47,7 +48,7 @@ function toExcerpt(text: string, at: number): string {
 }
 
 function createResultItem(section: Section, words: readonly string[]): HTMLLIElement {
-  const plain = section.text.replaceAll(/[`*|]|^#+ /gm, '').replaceAll(/\s+/g, ' ');
+  const plain = toSearchText(section.text);
   const at = Math.max(
     0,
     plain.toLowerCase().search(new RegExp(words.map((word) => word.replaceAll(/[^\p{L}\p{N}]/gu, '.')).join('|'), 'u')),

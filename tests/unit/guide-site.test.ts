@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { GROUPS } from '../../docs/site/pages.ts';
 import { findBrokenLinks, renderGuidePage, toDocument } from '../../docs/site/render.ts';
+import { toSearchText } from '../../docs/site/search-text.ts';
 import { parseGuidePage } from '../../web/gateway/agent/guide/guide-page.ts';
 
 const folder = join(import.meta.dirname, '../../docs/guide');
@@ -54,4 +55,9 @@ it('splits a page at its headings, not at those in code', () => {
     { id: 'p#one', title: 'One', page: 'P', keywords: 'uno', text: 'Text with a link and .\n\n```sh\n## no heading\n```' },
     { id: 'p#two-x', title: 'Two `x`', page: 'P', text: 'More' },
   ]);
+});
+
+it('shows sections in search results without Markdown', () => {
+  const section = '### Start\n\n1. Run **it**:\n\n   ```sh\n   perch open\n   ```\n\n| To | Do |\n| --- | :-: |\n| Stop | `Ctrl+C` |\n';
+  expect(toSearchText(section)).toBe('Start 1. Run it: perch open To · Do Stop · Ctrl+C');
 });
