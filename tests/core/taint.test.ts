@@ -159,6 +159,52 @@ describe('a run that has read outside content', () => {
     expect((await gw.vault.config.read())?.['tools']).toMatchObject({ afterReading: { file_write: ['web:pages.test'] } });
   });
 
+  verifies('injection/grants', 'covers no other sources or tools by an asterisk in a name that was chosen outside', async () => {
+    const write = (content: string): Say => ({ tool: 'file_write', args: { path: 'mine.md', content } });
+    const readCall: Say = { tool: 'file_read', args: { path: 'notes.md' } };
+    const t = await createTaintedGateway([
+      [write('1')],
+      ['done'],
+      [FETCH_CALL],
+      [write('2')],
+      ['done'],
+      [write('3')],
+      ['done'],
+      [readCall],
+      [write('4')],
+      ['done'],
+    ]);
+    await using gw = t.gw;
+    const { client, pending } = t;
+    const allowAlways = async (send: Promise<unknown>): Promise<void> => {
+      await waitFor(async () => (await pending()).length === 1, 'the approval');
+      const [approval] = await pending();
+      await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve', always: true });
+      await send;
+    };
+    await client.call('workspace.write', { path: 'mine.md', content: '0' });
+    const line = { id: 'm', role: 'user', content: 'Hi', timestamp: 1, parentId: null, outside: ['*', 'web:*'] };
+    await client.call('sessions.import', { content: JSON.stringify(line), title: '*', sessionId: 'imported' });
+    const { messages } = await client.call('chat.history', { sessionId: 'imported' });
+    expect(messages[0]?.outside).not.toContain('import:*');
+    await allowAlways(client.call('chat.send', { sessionId: 'imported', message: 'Go on' }));
+    const denySecond = client.call('chat.send', { sessionId: 'next', message: `Read ${PAGE}` });
+    await waitFor(async () => (await pending()).length === 1, 'the approval after another page');
+    await client.call('approvals.resolve', { id: (await pending())[0]?.id ?? '', decision: 'deny' });
+    await denySecond;
+    const attachments = [{ filename: '*', mimeType: 'text/plain', content: btoa('x') }];
+    await allowAlways(client.call('chat.send', { sessionId: 'document', message: 'Read', attachments }));
+    // Programs choose the names of sources, too.
+    await client.call('workspace.write', { path: 'notes.md', content: 'x', outside: ['*'] });
+    await allowAlways(client.call('chat.send', { sessionId: 'file', message: 'Read notes.md' }));
+    const { afterReading = {} } = (await gw.vault.config.read())?.['tools'] as { afterReading?: Record<string, string[]> };
+    expect(
+      Object.values(afterReading)
+        .flat()
+        .filter((source) => source.includes('*')),
+    ).toEqual([]);
+  });
+
   verifies(
     'injection/review',
     'keeps a label whose content has not arrived: the label is written first, and syncs separately',

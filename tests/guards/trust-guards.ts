@@ -192,4 +192,28 @@ export const TRUST_GUARDS: readonly Guard[] = [
     test: 'tests/core/key-scopes.test.ts',
     only: 'keys/messages',
   },
+  {
+    name: 'Grants name sources, never patterns',
+    file: 'web/gateway/agent/approvals/approvals.ts',
+    find: 'outside.filter(isExactSource)',
+    replace: 'outside',
+    test: 'tests/core/taint.test.ts',
+    only: 'by an asterisk',
+  },
+  {
+    name: 'Names of sources are no patterns',
+    file: 'web/gateway/agent/trust/content-sources.ts',
+    find: "      .replaceAll('*', '_')\n",
+    replace: '',
+    test: 'web/gateway/agent/trust/content-sources.test.ts',
+    only: 'take names literally',
+  },
+  {
+    name: 'Grants cover no sources that a label had no room for',
+    file: 'web/gateway/agent/tools/tool-policy.ts',
+    find: 'pattern !== MORE_SOURCES && ',
+    replace: '',
+    test: 'web/gateway/agent/trust/content-sources.test.ts',
+    only: 'a label has room for',
+  },
 ];

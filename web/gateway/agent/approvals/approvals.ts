@@ -12,6 +12,7 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { ToolContext, ToolQuestion } from '../tools/tool-registry.ts';
 import type { ApprovalRecord, Vault } from '../../storage/vault-interface.ts';
+import { isExactSource } from '../trust/content-sources.ts';
 import { APPROVED_ELSEWHERE } from './approved-elsewhere.ts';
 import { type HeldReply, isHeldReply } from './held-reply.ts';
 import { createRefusalError } from './refusal-error.ts';
@@ -36,7 +37,8 @@ export interface Decision {
 /** Settings that let a tool run without approval from now on, also after reading from the sources of this approval. */
 function toAlwaysAllowSettings({ tool, outside }: ApprovalRecord, { afterReading = {} }: Settings['tools']): Partial<Settings['tools']> {
   const policies = isHeldReply(tool) ? {} : { [tool]: 'auto' as const };
-  return outside ? { policies, afterReading: { [tool]: [...new Set([...(afterReading[tool] ?? []), ...outside])] } } : { policies };
+  if (!outside) return { policies };
+  return { policies, afterReading: { [tool]: [...new Set([...(afterReading[tool] ?? []), ...outside.filter(isExactSource)])] } };
 }
 
 /** Tool calls that wait for a person's approval, and held replies. Commands, which are stored as requests, are listed among them. */

@@ -7,6 +7,7 @@ import { type Clock, every } from '#shared/async/clock.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import { isExactSource } from '../trust/content-sources.ts';
 import type { ExecRecord, Vault } from '../../storage/vault-interface.ts';
 import { executeCommand, type CommandOutcome } from './execute.ts';
 import { CommandOutput, trimRecord } from './command-output.ts';
@@ -132,7 +133,7 @@ export class ExecRequests {
     const policy = await findPolicy(vault, { ...resolved, ...requester, earlierHash });
     const { paths, sources } = await findUnreviewedFiles(labels, workspaces);
     const isAccepted = sources.length === 0 || isGranted(sources);
-    const covered = policy !== undefined && (outside ?? []).every((source) => policy.outside?.includes(source));
+    const covered = policy !== undefined && (outside ?? []).every((source) => isExactSource(source) && policy.outside?.includes(source));
     const now = clock.now();
     const record: ExecRecord = {
       ...asked,

@@ -1,6 +1,7 @@
 import type { ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { isHeldReply } from '../approvals/held-reply.ts';
+import { MORE_SOURCES } from '../trust/content-sources.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import { type Tool } from './tool-registry.ts';
 
@@ -23,5 +24,5 @@ export function isGranted({ afterReading = {} }: Settings['tools'], tool: string
   const allowed = Object.entries(afterReading).flatMap(([pattern, list]) =>
     matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool) ? list : [],
   );
-  return sources.every((source) => allowed.some((pattern) => matchesWildcard(pattern, source)));
+  return sources.every((source) => allowed.some((pattern) => pattern !== MORE_SOURCES && matchesWildcard(pattern, source)));
 }

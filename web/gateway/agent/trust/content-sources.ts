@@ -4,20 +4,32 @@ import { isChannelSession } from '../../system/channel-session.ts';
 /** Maximum number of sources in a list. */
 const MAX_SOURCES = 20;
 /** Replaces all further sources, so that a grant for the listed ones does not cover them. */
-const MORE_SOURCES = 'more:sources';
+export const MORE_SOURCES = 'more:sources';
 const MAX_NAME_CHARS = 100;
 
+const SOURCE_KINDS = ['web', 'mcp', 'document', 'picture', 'channel', 'program', 'key', 'command', 'import', 'unknown'] as const;
 /** Kinds of content that may be written by someone other than the owner. */
-export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'key' | 'command' | 'import' | 'unknown';
+export type SourceKind = (typeof SOURCE_KINDS)[number];
 
-/** A source of outside content, such as `web:example.com`: its kind and its name. */
+/** A source of outside content, such as `web:example.com`: its kind and its name. `*` is replaced: in a grant it matches any name. */
 export const toSource = (kind: SourceKind, name: string): string =>
   `${kind}:${
     name
       .replace(/[\s\p{C}]+/gu, ' ')
+      .replaceAll('*', '_')
       .trim()
       .slice(0, MAX_NAME_CHARS) || 'unknown'
   }`;
+
+/** Sources that a file names, in their proper form; texts of another form are left out. */
+export const normalizeSources = (sources: readonly string[]): string[] =>
+  sources.flatMap((source) => {
+    const kind = SOURCE_KINDS.find((each) => source.startsWith(`${each}:`));
+    return kind ? [toSource(kind, source.slice(kind.length + 1))] : [];
+  });
+
+/** Whether a grant for this source covers nothing else: others may choose the names of documents and imports. */
+export const isExactSource = (source: string): boolean => !source.includes('*') && source !== MORE_SOURCES;
 
 /** Source of text written by a program whose key lacks scopes: `key:<id> <name>`. */
 export const toKeySource = (id: string, name: string): string => toSource('key', `${id} ${name}`);

@@ -21,7 +21,7 @@ import {
 } from '../../storage/session-views.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import { parseMarkdownChat } from '../../agent/markdown-chat.ts';
-import { mergeSources, toSource } from '../../agent/trust/content-sources.ts';
+import { mergeSources, normalizeSources, toSource } from '../../agent/trust/content-sources.ts';
 import { getActiveBranch, type CopiedMessage, copyMessages, sortForExport, toMarkdown, parseJsonLines } from '../session-transfer.ts';
 import { type SessionRecord, toSessionKey, type Vault } from '../../storage/vault-interface.ts';
 import { matchesFilters } from './session-list-methods.ts';
@@ -187,9 +187,11 @@ export const sessionMethods = ({
         named,
         messages.map(({ compaction, quotedUrls: _, ...message }) => ({
           ...message,
-          outside: mergeSources([source], message.outside),
+          outside: mergeSources([source], normalizeSources(message.outside ?? [])),
           // Models receive the summary in place of the message.
-          ...(compaction ? { compaction: { ...compaction, outside: mergeSources([source], compaction.outside) } } : {}),
+          ...(compaction
+            ? { compaction: { ...compaction, outside: mergeSources([source], normalizeSources(compaction.outside ?? [])) } }
+            : {}),
         })),
       );
     },
