@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
+import { connectOutside } from './outside-client.ts';
 import {
   useAnnotateFixture,
   openBlankSheet,
@@ -142,6 +143,10 @@ describe('importing into a drawing and exporting it', () => {
       await file.setInputFiles({ name: got.suggestedFilename(), mimeType: 'application/json', buffer: Buffer.from(json) });
       await waitFor(async () => (await titleField(page).inputValue()) === 'secret', 'the drawing of the file');
       expect((await getShapeKinds(all.at, page)).sort()).toEqual(['image', 'redaction']);
+      // Others may have made the file.
+      using outside = await connectOutside(all.at.perch);
+      const { items } = await outside.client.call('review.list', {});
+      expect(items.map(({ kind, sources }) => [kind, sources])).toEqual([['drawing', [`document:${got.suggestedFilename()}`]]]);
       await page.goto(`${all.at.perch.url}/annotate`);
       await file.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') });
       await page

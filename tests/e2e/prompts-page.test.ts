@@ -292,6 +292,9 @@ describe('prompts in the app', () => {
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('listitem', { name: 'Another' }).getByText('/greet-2').waitFor();
     expect((await client.call('workspace.read', { path: 'prompts/greet-2.md' })).content).toContain('Good evening.');
+    // Others may have written it.
+    const { items } = await client.call('review.list', {});
+    expect(items.find(({ title }) => title === 'prompts/greet-2.md')?.sources).toEqual(['import:prompts']);
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

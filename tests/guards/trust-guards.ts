@@ -193,6 +193,22 @@ export const TRUST_GUARDS: readonly Guard[] = [
     only: 'keys/messages',
   },
   {
+    name: 'Labels of drawings from files',
+    file: 'web/gateway/server/methods/drawing-methods.ts',
+    find: "    await labels.add('drawing', id, outside);\n",
+    replace: '',
+    test: 'tests/core/taint.test.ts',
+    only: 'on a drawing from a file',
+  },
+  {
+    name: 'Titles of labelled drawings',
+    file: 'web/gateway/agent/tools/canvas-tools.ts',
+    find: 'taint?.isTainted === false && labelled.has(entry.id) ?',
+    replace: 'false ?',
+    test: 'tests/core/taint.test.ts',
+    only: 'on a drawing from a file',
+  },
+  {
     name: 'Grants name sources, never patterns',
     file: 'web/gateway/agent/approvals/approvals.ts',
     find: 'outside.filter(isExactSource)',

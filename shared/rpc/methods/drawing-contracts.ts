@@ -52,10 +52,12 @@ export const drawingContracts = {
       height: side,
       background: FIELDS.background.default(null),
       changes: changes.default([]),
+      /** Where its content comes from, such as `document:plan.json`, if others may have made it. */
+      outside: z.array(z.string().min(1).max(200)).max(20).optional(),
     }),
     result: drawing,
     emits: ['drawings.changed'],
-    docs: 'Creates a drawing of the given size in CSS pixels, optionally with shapes, as changes of `Drawing.history()`. Everything is stored, or nothing.',
+    docs: 'Creates a drawing of the given size in CSS pixels, optionally with shapes, as changes of `Drawing.history()`. Everything is stored, or nothing. With `outside` the drawing counts as content from outside until a person reviews it.',
     policy: { scope: 'write' },
   }),
   'drawings.open': defineMethod({

@@ -40,10 +40,11 @@ class Drawings {
     return this.createCopy(title, drawing);
   }
 
-  /** Creates a drawing with the content of another one, such as that of a file, and returns its id. */
-  async createCopy(title: string, drawing: Drawing): Promise<string> {
+  /** Creates a drawing with the content of another one and returns its id. `outside`: sources, if others may have made it. */
+  async createCopy(title: string, drawing: Drawing, outside?: string[]): Promise<string> {
     const { width, height, background } = drawing.page;
-    const created = await gateway.call('drawings.create', { title, width, height, background, changes: drawing.history() });
+    const changes = drawing.history();
+    const created = await gateway.call('drawings.create', { title, width, height, background, changes, ...(outside ? { outside } : {}) });
     return created.id;
   }
 

@@ -8,6 +8,9 @@ import { toasts } from '#kit/toasts.svelte.ts';
 import { drawings } from './drawings.svelte.ts';
 import { PictureError, readPicture } from './read-picture.ts';
 
+/** Maximum length of a file's name in the label of its drawing. */
+const MAX_SOURCE_CHARS = 100;
+
 /** The address of a drawing. */
 export const toDrawingHref = (id: string): string => `/annotate/${id}`;
 
@@ -58,7 +61,9 @@ export class NewDrawing {
 
   async #createFromJson(file: File): Promise<string> {
     try {
-      return await drawings.createCopy(toTitle(file.name), drawingFromJson(await file.text()));
+      return await drawings.createCopy(toTitle(file.name), drawingFromJson(await file.text()), [
+        `document:${toSafeFileName(file.name).slice(0, MAX_SOURCE_CHARS)}`,
+      ]);
     } catch (error) {
       if (error instanceof Error && error.name === 'DrawingFileError')
         throw new PictureError(m.annotate_file_problem({ name: file.name, why: error.message }));

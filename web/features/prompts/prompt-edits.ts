@@ -7,6 +7,9 @@ import { formatPromptFile, getPromptPath } from '#shared/prompts/prompt-file.ts'
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { prompts } from '#app/state/prompt-library.svelte.ts';
 
+/** Source of imported prompts, as labels name it. */
+const IMPORT_SOURCE = 'import:prompts';
+
 // Changes to the person's prompts. All functions reject if the gateway refuses.
 
 /** Stores a prompt. `previousName`: the prompt that it replaces; null for a new one. */
@@ -43,7 +46,8 @@ export async function importPrompts(imported: readonly Prompt[]): Promise<string
       const exists = prompts.list?.some(({ text, title }) => text === prompt.text && title === prompt.title);
       if (exists) continue;
       const name = names.has(prompt.name) ? createFreePromptName(prompt.name, names) : prompt.name;
-      await write({ ...prompt, name });
+      // Others may have written it: an agent that reads the file asks before it makes changes.
+      await write({ ...prompt, name }, [IMPORT_SOURCE]);
       names.add(name);
       added++;
     }
@@ -55,8 +59,9 @@ export async function importPrompts(imported: readonly Prompt[]): Promise<string
   return formatList(sentences, { style: 'narrow' });
 }
 
-async function write(prompt: Prompt): Promise<void> {
-  await gateway.call('workspace.write', { path: getPromptPath(prompt.name), content: formatPromptFile(prompt) });
+async function write(prompt: Prompt, outside?: string[]): Promise<void> {
+  const file = { path: getPromptPath(prompt.name), content: formatPromptFile(prompt) };
+  await gateway.call('workspace.write', { ...file, ...(outside ? { outside } : {}) });
 }
 
 async function remove(name: string): Promise<void> {

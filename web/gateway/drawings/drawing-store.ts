@@ -61,12 +61,12 @@ export class DrawingStore {
 
   /** Creates a drawing with its initial content. Throws `INVALID_PARAMS`. */
   async create(
-    fields: Pick<DrawingRecord, 'title' | 'width' | 'height' | 'background'>,
+    fields: Pick<DrawingRecord, 'id' | 'title' | 'width' | 'height' | 'background'>,
     changes: readonly Change[],
   ): Promise<DrawingEntry> {
     const { vault, clock } = this.#deps;
     this.#rejectFuture(changes);
-    const record: DrawingRecord = { id: crypto.randomUUID(), ...fields, createdAt: clock.now() };
+    const record: DrawingRecord = { ...fields, createdAt: clock.now() };
     const liveChanges = new LiveChanges();
     const { effective } = liveChanges.add(changes);
     rejectTooLarge(liveChanges);

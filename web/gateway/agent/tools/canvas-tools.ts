@@ -26,6 +26,8 @@ const MAX_SIDE_PX = 1568;
 
 const formatShapeCount = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
 
+/** Replaces the title of a drawing that waits for review. */
+const UNREVIEWED_TITLE = 'Not reviewed yet';
 const drawingIdParam = id.describe('Drawing id from canvas_open');
 
 /** Tools to view and edit the user's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
@@ -46,7 +48,13 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       async run({ drawingId, offset }, { taint }) {
         const from = await drawings();
         if (drawingId === undefined) {
-          const { content, nextOffset } = getTextPage(JSON.stringify(await from.list()), offset, MAX_TEXT_CHARS);
+          const labelled = await labels.list('drawing');
+          // A title is content too. In an untainted run, opening the drawing shows it.
+          const listed = (await from.list()).map((entry) =>
+            taint?.isTainted === false && labelled.has(entry.id) ? { ...entry, title: UNREVIEWED_TITLE } : entry,
+          );
+          if (taint?.isTainted) taint.add(listed.flatMap(({ id }) => labelled.get(id) ?? []));
+          const { content, nextOffset } = getTextPage(JSON.stringify(listed), offset, MAX_TEXT_CHARS);
           return { ...(nextOffset === null ? {} : { next: nextOffset }), ...toUntrustedText({ text: content }) };
         }
         const { entry, drawing } = await from.read(drawingId);
@@ -106,7 +114,8 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
         const { entry, drawing } = await (await drawings()).read(drawingId);
         // A screenshot or a pasted image may show anything.
         const isPicture = drawing.shapes.some(({ kind }) => kind === 'image');
-        context.taint?.add(isPicture ? [toSource('picture', entry.title)] : await labels.getSources('drawing', drawingId));
+        context.taint?.add(await labels.getSources('drawing', drawingId));
+        if (isPicture) context.taint?.add([toSource('picture', entry.title)]);
         const { width, height } = drawing.page;
         let scale = Math.min(1, MAX_SIDE_PX / Math.max(width, height));
         let png = await paint(drawing, scale);

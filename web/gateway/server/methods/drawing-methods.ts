@@ -6,7 +6,7 @@ import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 
 export interface DrawingMethodsDeps {
   drawings(): Promise<DrawingStore>;
-  labels: Pick<ContentLabels, 'remove'>;
+  labels: Pick<ContentLabels, 'add' | 'remove'>;
 }
 
 export const drawingMethods = ({ drawings: load, labels }: DrawingMethodsDeps): Handlers<typeof drawingContracts> => ({
@@ -14,7 +14,11 @@ export const drawingMethods = ({ drawings: load, labels }: DrawingMethodsDeps): 
     const all = await (await load()).list();
     return { drawings: all, count: all.length };
   },
-  'drawings.create': async ({ changes, ...made }) => (await load()).create(made, changes),
+  'drawings.create': async ({ changes, outside = [], ...made }) => {
+    const id = crypto.randomUUID();
+    await labels.add('drawing', id, outside);
+    return (await load()).create({ id, ...made }, changes);
+  },
   'drawings.open': async ({ drawingId, follow }, caller) => (await load()).open(drawingId, follow ? caller : undefined),
   'drawings.change': async ({ drawingId, changes }, { connId }) => ({ stored: await (await load()).change(drawingId, changes, connId) }),
   'drawings.close': ({ drawingId }, { unfollow }) => {
