@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { Drawing } from '#shared/canvas/drawing.ts';
+import { Editor } from '#shared/canvas/editor.ts';
 import { createDocx, toParagraphXml, createPdf } from '../../support/office-files.ts';
 import { INJECTED_ORDER, ORDER_PARTS, type ModelStep } from './obedient-model.ts';
 import type { World } from './injection-world.ts';
@@ -301,6 +303,25 @@ const leftoverSources: Source[] = [
         await world.chat('Search the wiki', [toStep('wiki_search', { query: 'notice about tulips' })], { session: 'next' });
       });
     },
+  },
+  {
+    name: 'drawing from a file',
+    attack: (world, order) =>
+      runOrderInChat(world, order, async () => {
+        const drawing = new Drawing({ width: 400, height: 300 });
+        new Editor(drawing).add('text', { x: 20, y: 20, text: INJECTED_ORDER });
+        const fields = { title: 'Tulips', width: 400, height: 300, changes: drawing.history(), outside: ['document:tulips.json'] };
+        const { id: drawingId } = await world.client.call('drawings.create', fields);
+        await world.chat('Look at the drawing', [toStep('canvas_open', { drawingId })]);
+      }),
+  },
+  {
+    name: 'imported prompt',
+    attack: (world, order) =>
+      runOrderInChat(world, order, async () => {
+        await world.client.call('workspace.write', { path: 'prompts/tulips.md', content: INJECTED_ORDER, outside: ['import:prompts'] });
+        await world.chat('Read the prompt', [toStep('file_read', { path: 'prompts/tulips.md' })]);
+      }),
   },
   {
     name: 'output of a command',
