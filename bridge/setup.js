@@ -49,6 +49,10 @@ export const TRIMMED = [
     reason: 'builds that the app does not use',
   },
   {
+    files: ['mediabunny/dist/bundles', 'mediabunny/src'],
+    reason: 'builds and sources that the app does not use',
+  },
+  {
     files: ['lucide/dist/umd', 'gpt-tokenizer/cjs', 'gpt-tokenizer/data', 'fabric/dist-extensions'],
     reason: 'builds that the app does not use',
   },

@@ -1,10 +1,10 @@
 import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { ggufReply, ggufRequest, ggufTextEvent, ggufTexts, ggufVectors } from './gguf-port.ts';
+import { localModelTask } from './local-model.ts';
 import { definePort } from './port.ts';
+import { transcript, transcriptRequest } from './transcript.ts';
 
-/** Task of a model stored in this browser. */
-export const browserTask = z.enum(['text-generation', 'feature-extraction']);
 /** Data type of the weights, as named by transformers. */
 export const browserDtype = z.enum(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']);
 export type BrowserDtype = z.infer<typeof browserDtype>;
@@ -12,8 +12,10 @@ export type BrowserDtype = z.infer<typeof browserDtype>;
 export const storedBrowserModel = z.object({
   /** `<owner>/<name>`. */
   repo: z.string(),
-  task: browserTask,
+  task: localModelTask,
   dtype: browserDtype,
+  /** Data type of the encoder's weights, if the model has an encoder of its own. */
+  encoderDtype: browserDtype.optional(),
   /** The name of its graph's file without folder, precision and ending: `model`. */
   graph: z.string(),
   /** Number of weight files next to the graph's. */
@@ -43,6 +45,12 @@ export const browserModelsPort = definePort({
       params: z.object({ texts: ggufTexts }),
       result: ggufVectors,
       docs: 'Makes vectors.',
+      policy: { scope: 'write' },
+    }),
+    'run.transcribe': defineMethod({
+      params: transcriptRequest,
+      result: transcript,
+      docs: 'Transcribes an audio file. `INVALID_PARAMS` with `details.field` for audio that cannot be read.',
       policy: { scope: 'write' },
     }),
     'run.idle': defineMethod({

@@ -37,8 +37,8 @@ export interface HostApi {
   lend(tabLock: string, work: PageTask, lender: PageWorkerProvider): Promise<void>;
 }
 
-/** Purposes of workers that pages provide: reading documents, and running models. */
-export const PAGE_WORKERS = ['documents', 'models'] as const;
+/** Purposes of workers that pages provide: reading documents, running models, and converting audio. */
+export const PAGE_WORKERS = ['documents', 'models', 'audio'] as const;
 /** Work that pages provide; `built-in` is the browser's own model, which only pages have. */
 export type PageTask = (typeof PAGE_WORKERS)[number] | 'built-in';
 

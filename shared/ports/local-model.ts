@@ -6,6 +6,9 @@ export type ModelSource = z.infer<typeof modelSource>;
 export const modelBackend = z.enum(['gguf', 'mlx', 'browser']);
 export type ModelBackend = z.infer<typeof modelBackend>;
 
+/** What a model does, as named by Hugging Face. */
+export const localModelTask = z.enum(['text-generation', 'feature-extraction', 'automatic-speech-recognition']);
+
 /** `<repo_owner>/<repo_name>/<file_name>`. For models in a browser, which are stored as a whole, without the file name. */
 export const localModelId = z.string().min(5).max(600);
 
@@ -19,6 +22,8 @@ export const localModel = z.object({
   contextWindow: z.number().nullable(),
   /** Null if Perch did not download the model or used a mirror. */
   source: modelSource.nullable(),
+  /** Undefined if unknown. */
+  task: localModelTask.optional(),
   /** Why the model cannot be run; null if no problem is known. */
   problem: z.string().nullable(),
 });

@@ -5,8 +5,10 @@ import { contracts } from '#shared/rpc/methods/index.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
+import { writeWav } from '#shared/wav.ts';
+import { createFakeSpeechEngine } from '../support/fake-speech-engine.ts';
 import { startHubServer } from '../support/hub-server.ts';
-import { createChatModel, createVectorModel } from '../support/onnx-file.ts';
+import { createChatModel, createSpeechModel, createVectorModel } from '../support/onnx-file.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { type Perch, startPerch } from './perch-process.ts';
 import { connectOutside, type OutsideClient } from './outside-client.ts';
@@ -20,6 +22,7 @@ const REPOS = {
     ...createChatModel('Hello you'),
     'onnx/model_q4.onnx': createChatModel('Hello you', { endless: true })[GRAPH] ?? new Uint8Array(),
   },
+  'perch/ears': createSpeechModel('guten Tag', 'nothing here'),
   'perch/vectors': createVectorModel({ red: [1, 0, 0], green: [0, 1, 0], scarlet: [0.9, 0.1, 0] }),
 };
 const completion = z.object({
@@ -31,14 +34,23 @@ const embeddings = z.object({
   usage: z.object({ prompt_tokens: z.number() }),
 });
 
+const transcript = z.object({
+  ...{ text: z.string(), language: z.string(), duration: z.number() },
+  segments: z.array(z.record(z.string(), z.unknown())),
+});
+
 const postCompletion = (perch: Perch, path: string, body: object, init: RequestInit = {}): Promise<Response> =>
   perch.fetch(`/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), ...init });
 
 /** A tab that hosts, a hub that is this machine's, and a client outside. */
-async function createBrowserModelFixture(host: 'tab' | 'auto' = 'tab', args: readonly string[] = []) {
+async function createBrowserModelFixture(
+  host: 'tab' | 'auto' = 'tab',
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+) {
   const parts = new AsyncDisposableStack();
   const hub = parts.use(await startHubServer(REPOS));
-  const perch = parts.use(await startPerch({ host }));
+  const perch = parts.use(await startPerch({ host, env }));
   const browser = host === 'tab' ? parts.use(await launchBrowser({ args })) : undefined;
   const page = await browser?.page(perch.linkUrl);
   await waitFor(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
@@ -200,6 +212,62 @@ verifies(
     if (browser) expectNoComplaints(browser);
   },
   90_000,
+);
+
+verifies(
+  ['browser-models/transcribe', 'http.media/local-transcription', 'http.media/encoded-voices'],
+  'speech of Perch’s own voice, encoded and transcribed in the same browser',
+  async () => {
+    using engine = createFakeSpeechEngine();
+    await using at = await createBrowserModelFixture('tab', [], { PATH: engine.path });
+    const { hub, perch, browser, outside } = at;
+    expect(await download(outside, 'perch/ears')).toMatchObject({ state: 'done' });
+    expect(hub.asked.filter(({ store, path }) => store && path.endsWith('.onnx'))).toHaveLength(2);
+    const speak = (format: string): Promise<Response> =>
+      postCompletion(perch, 'audio/speech', {
+        model: 'perch/tts',
+        voice: 'system:espeak-ng:de',
+        input: 'Guten Tag',
+        response_format: format,
+      });
+    const transcribe = (file: File, fields: Record<string, string> = {}, path = 'transcriptions'): Promise<Response> => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries({ model: 'browser/perch/ears', ...fields })) form.set(name, value);
+      form.set('file', file);
+      return perch.fetch(`/v1/audio/${path}`, { method: 'POST', body: form });
+    };
+    const sound = await speak('opus');
+    expect([sound.status, sound.headers.get('content-type')]).toEqual([200, 'audio/ogg']);
+    const ogg = await sound.arrayBuffer();
+    expect(new TextDecoder('latin1').decode(ogg.slice(0, 4))).toBe('OggS');
+    for (const [name, bytes] of [
+      ['a.ogg', ogg],
+      ['a.mp3', await (await speak('mp3')).arrayBuffer()],
+      ['a.wav', await (await speak('wav')).arrayBuffer()],
+    ] as const) {
+      const heard = transcript.parse(await (await transcribe(new File([bytes], name), { response_format: 'verbose_json' })).json());
+      expect([name, heard.text, heard.language, Math.round(heard.duration)]).toEqual([name, 'guten Tag', 'german', 1]);
+      expect(heard.segments).toEqual([{ id: 0, start: 0, end: 0.5, text: 'guten Tag' }]);
+    }
+    const silence = new File([writeWav({ channels: 1, sampleRate: 8000, data: new Uint8Array(16_000) })], 'b.wav');
+    expect(await (await transcribe(silence, { model: 'whisper-1', response_format: 'text' })).text()).toBe('nothing here\n');
+    expect(await (await transcribe(silence, {}, 'translations')).json()).toMatchObject({ text: 'in English' });
+    const minutes = writeWav({ channels: 1, sampleRate: 8000, data: new Uint8Array(16_000 * 70) });
+    expect(await (await transcribe(new File([minutes], 'c.wav'))).json()).toMatchObject({ usage: { seconds: 70 } });
+    // AAC depends on the system's encoders.
+    const aac = await speak('aac');
+    if (!aac.ok) expect(await aac.text()).toContain('Set `response_format` to opus, mp3, wav, pcm');
+    for (const [fields, file, message] of [
+      [{}, new File(['no sound, but enough text to look for one'], 'a.mp3'), 'Couldn’t read the audio: the format is unknown'],
+      [{ language: 'tlh' }, silence, 'doesn’t know the language'],
+      [{ model: 'browser/perch/none' }, silence, 'No model with id'],
+    ] as const)
+      expect(await (await transcribe(file, fields)).text()).toContain(message);
+    expect((await askModel(perch, 'browser/perch/ears')).status).toBe(400);
+    await expect(outside.client.call('models.select', { modelId: 'perch/ears' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    if (browser) expectNoComplaints(browser);
+  },
+  120_000,
 );
 
 verifies('browser-models/self-hosted', 'their runtime is beside the app, and no page or service worker loads it before', () => {

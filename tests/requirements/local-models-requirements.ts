@@ -42,6 +42,7 @@ export const localModels = [
       'A model in the browser answers in pieces and with true figures, in a tab or the managed browser, and after a restart.',
     'browser-models/abort': 'An answer that is not wanted any more is left off, and the next one has its turn.',
     'browser-models/embed': 'A model in the browser makes vectors of texts.',
+    'browser-models/transcribe': 'A Whisper model in the browser is downloaded with both of its graphs, and makes text of audio files.',
     'browser-models/text': 'A model’s thoughts are told from its answer, which ends before the texts at which it is to stop.',
     'browser-models/turns': 'One model in the browser is loaded at a time, by whatever page can, and unloaded when it is idle.',
     'browser-models/gone': 'The page that runs a model may go, hang or fail: one clear error, and another page goes on.',

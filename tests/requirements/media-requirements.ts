@@ -5,7 +5,10 @@ export const media = [
   chosenSection('decision 0109', {
     'http.media/speech': '`POST /v1/audio/speech` passes a provider’s audio on as it comes.',
     'http.media/own-voices': 'Perch’s voices take OpenAI’s voice names and speeds, and give MP3, WAV or PCM.',
+    'http.media/encoded-voices':
+      'Perch’s voices give Opus, AAC or FLAC if the browser can encode it; otherwise the error names formats that work.',
     'http.media/transcription': '`POST /v1/audio/transcriptions` passes a form with all its fields on, and records the usage.',
+    'http.media/local-transcription': 'A Whisper model in the browser transcribes and translates audio files in all of OpenAI’s formats.',
     'http.media/translation': '`POST /v1/audio/translations` passes on alike.',
     'http.media/bad-forms': 'A broken, empty or incomplete form is a 400, a form over 32 MB a 413.',
     'http.media/which-provider': 'A task that no provider can do is an error that names the providers to add.',

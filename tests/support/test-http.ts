@@ -15,7 +15,7 @@ import type { ApiFileRecord } from '../../web/gateway/storage/records/api-file-r
 import type { ResponseRecord } from '../../web/gateway/storage/records/response-record.ts';
 import type { ModelEvent } from '../../web/gateway/providers/provider.ts';
 import type { ProviderConfig } from '../../web/gateway/providers/provider-factory.ts';
-import { Providers } from '../../web/gateway/providers/providers.ts';
+import { Providers, type ProvidersOptions } from '../../web/gateway/providers/providers.ts';
 import { startUpstream, type Upstream } from '../test-upstream.ts';
 import { createMemoryCollection } from './memory-collection.ts';
 import { createCheckedHandler } from './openai-shapes/checked-fetch.ts';
@@ -40,7 +40,7 @@ export async function* toEvents(...list: (ModelEvent | Error)[]): AsyncGenerator
 export function createTestHttp(
   configured: ProviderConfig[],
   fetchFrom: typeof fetch = (url, init) => fetch(url, init),
-  { clock = INSTANT_CLOCK, checked = true }: { clock?: Clock; checked?: boolean } = {},
+  { clock = INSTANT_CLOCK, checked = true, runners }: { clock?: Clock; checked?: boolean; runners?: ProvidersOptions['runners'] } = {},
 ) {
   const runs: HttpAgentRun[] = [];
   const faults: unknown[] = [];
@@ -58,6 +58,7 @@ export function createTestHttp(
     clock,
     localServers: [],
     limits: RETRY_LIMITS,
+    runners,
   });
   providers.configure(configured);
   const test = {
@@ -65,6 +66,8 @@ export function createTestHttp(
     clock: { ...INSTANT_CLOCK },
     /** Perch's own voices. */
     speak: ((_params, _signal) => Promise.reject(new Error('no voice in this test'))) as HttpDeps['speak'],
+    /** Converts audio in the browser. */
+    convertAudio: (() => Promise.reject(new Error('no browser in this test'))) as HttpDeps['convertAudio'],
     /** Next run of the agent. */
     agent: (_run: HttpAgentRun): AsyncIterable<ModelEvent> =>
       toEvents({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' }),
@@ -103,6 +106,7 @@ export function createTestHttp(
     mcp: () => Promise.reject(new Error('no tools are served here')),
     ...{ providers, responses, conversations, apiFiles, version: '1.2.3' },
     speak: (params, signal) => test.speak(params, signal),
+    convertAudio: (audio, format, signal) => test.convertAudio(audio, format, signal),
     clock: {
       now: () => test.clock.now(),
       monotonic: () => test.clock.monotonic(),

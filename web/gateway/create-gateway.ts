@@ -18,6 +18,7 @@ import { Connections } from './server/connections.ts';
 import { createLazyCron } from './automation/cron/lazy-cron.ts';
 import { createDispatcher } from './server/dispatch.ts';
 import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
+import { noAudioConverter } from './audio/audio-converter.ts';
 import { inlineDocumentReader } from './documents/inline-document-reader.ts';
 import { createLazyDrawings } from './drawings/lazy-drawings.ts';
 import { unknownEnvironment } from './ports/environment.ts';
@@ -75,6 +76,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sync,
     bridge = detachedBridge,
     documents = inlineDocumentReader,
+    audio = noAudioConverter,
     environment = unknownEnvironment,
   } = options;
   const started = clock.monotonic();
@@ -345,6 +347,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const http = createLazyHttp({
     ...deps,
     bridge,
+    audio,
     agents,
     runs,
     providers,

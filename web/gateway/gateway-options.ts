@@ -3,6 +3,7 @@ import type { Admission } from './server/admission.ts';
 import type { Bridge } from './ports/bridge-interface.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Painter } from './drawings/painter.ts';
+import type { AudioConverter } from './audio/audio-converter.ts';
 import type { DocumentReader } from './documents/document-reader.ts';
 import type { Environment } from './ports/environment.ts';
 import type { FaultLog } from './server/fault-handler.ts';
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   painter?: Painter;
   /** Models that this browser stores and runs; none by default. */
   browserModels?: BrowserModels;
+  /** Converts audio in this browser; none by default. */
+  audio?: AudioConverter;
   /** The browser's built-in model; none by default. */
   builtIn?: LocalRunner<RunnableModel>;
   /** Storage for the memory index of a workspace, with its vectors; in this process only by default. */

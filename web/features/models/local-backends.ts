@@ -19,7 +19,12 @@ export const LOCAL_BACKENDS: Record<ModelBackend, LocalBackend> = {
     getLocation: () => m.model_words_place_browser_where(),
     hint: () => m.model_words_place_browser_hint(),
     needsBridge: false,
-    examples: ['HuggingFaceTB/SmolLM2-135M-Instruct', 'HuggingFaceTB/SmolLM2-360M-Instruct', 'onnx-community/Qwen2.5-0.5B-Instruct'],
+    examples: [
+      'HuggingFaceTB/SmolLM2-135M-Instruct',
+      'HuggingFaceTB/SmolLM2-360M-Instruct',
+      'onnx-community/Qwen2.5-0.5B-Instruct',
+      'onnx-community/whisper-base',
+    ],
   },
   gguf: {
     label: () => m.model_words_place_gguf(),

@@ -2,7 +2,6 @@ import {
   AutoModel,
   AutoModelForCausalLM,
   AutoTokenizer,
-  env,
   FeatureExtractionPipeline,
   InterruptableStoppingCriteria,
   type PreTrainedModel,
@@ -12,9 +11,17 @@ import {
 } from '@xenova/transformers';
 import type { StoredBrowserModel } from '#shared/ports/browser-models-port.ts';
 import type { GgufRequest, ggufReply, ggufVectors } from '#shared/ports/gguf-port.ts';
-import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ReasoningParser, type OutputPiece } from '#shared/reasoning-parser.ts';
+import {
+  configureRuntime,
+  createInvalidParams,
+  createYieldingModel,
+  detectDevice,
+  type InferenceDevice,
+  toLoadOptions,
+  yieldToMessages,
+} from './inference-runtime.ts';
 import type { ModelStore } from './model-store.ts';
 
 /** Maximum number of context tokens; some models are trained for many more. */
@@ -26,31 +33,6 @@ const poolingSchema = z.object({ pooling_mode_cls_token: z.boolean().optional(),
 const inputsSchema = z.object({ input_ids: z.instanceof(Tensor), attention_mask: z.instanceof(Tensor) });
 
 type Pooling = 'cls' | 'last_token' | 'mean';
-export type InferenceDevice = 'webgpu' | 'wasm';
-
-/** The device to run on: a GPU, if an adapter is available and not only the API. */
-async function detectDevice({ gpu }: { gpu?: { requestAdapter(): Promise<unknown> } }): Promise<InferenceDevice> {
-  const adapter = await gpu?.requestAdapter().catch(() => null);
-  return adapter ? 'webgpu' : 'wasm';
-}
-
-/** Prevents all network access: files come from storage, the runtime from the app's own origin. */
-function configureRuntime(store: ModelStore, model: StoredBrowserModel): void {
-  Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, useBrowserCache: false, useWasmCache: false });
-  env.fetch = () => Promise.resolve(new Response(null, { status: 404 }));
-  const prefix = `${env.localModelPath}${model.repo}/`;
-  env.useCustomCache = true;
-  env.customCache = {
-    match: async (name) => (name.startsWith(prefix) ? store.readFile(model, name.slice(prefix.length)) : undefined),
-    put: () => Promise.resolve(),
-  };
-  const { wasm } = env.backends.onnx;
-  if (wasm) {
-    wasm.wasmPaths = { mjs: `${__PERCH_ONNX__}.mjs`, wasm: `${__PERCH_ONNX__}.wasm` };
-    // Threads need shared memory, which requires cross-origin isolation.
-    wasm.numThreads = 1;
-  }
-}
 
 /** A model of this browser's storage, loaded into memory. */
 export class LoadedModel {
@@ -78,19 +60,9 @@ export class LoadedModel {
   static async load(store: ModelStore, metadata: StoredBrowserModel): Promise<LoadedModel> {
     configureRuntime(store, metadata);
     const device = await detectDevice(navigator);
-    const options = {
-      ...{
-        device,
-        dtype: metadata.dtype,
-        local_files_only: true,
-        model_file_name: metadata.graph,
-        use_external_data_format: metadata.dataFiles,
-      },
-      ...(metadata.files.some(({ path }) => path.startsWith('onnx/')) ? {} : { subfolder: '' }),
-    };
     const tokenizer = await AutoTokenizer.from_pretrained(metadata.repo, { local_files_only: true });
     const modelClass = metadata.task === 'text-generation' ? AutoModelForCausalLM : AutoModel;
-    const model = await modelClass.from_pretrained(metadata.repo, options);
+    const model = await modelClass.from_pretrained(metadata.repo, toLoadOptions(metadata, device));
     const poolingConfig = poolingSchema.safeParse(
       await (await store.readFile(metadata, '1_Pooling/config.json'))?.json().catch(() => undefined),
     ).data;
@@ -126,7 +98,7 @@ export class LoadedModel {
       token_callback_function: () => void outputTokens++,
     });
     const { temperature, topP } = request;
-    await this.#createYieldingModel(signal, () => stop.interrupt()).generate({
+    await createYieldingModel(this.#model, signal, () => stop.interrupt()).generate({
       ...{ input_ids, attention_mask, streamer },
       stopping_criteria: [stop],
       max_new_tokens: maxTokens,
@@ -172,33 +144,4 @@ export class LoadedModel {
       );
     }
   }
-
-  /** The model, yielding after each token so that an abort can arrive. */
-  #createYieldingModel(signal: AbortSignal, interrupt: () => void): PreTrainedModel {
-    const model = this.#model;
-    return new Proxy(model, {
-      get(target, name) {
-        if (name !== 'forward') return Reflect.get(target, name, target) as unknown;
-        return async (modelInputs: Parameters<PreTrainedModel['forward']>[0]) => {
-          await yieldToMessages();
-          if (signal.aborted) interrupt();
-          return target.forward(modelInputs);
-        };
-      },
-    });
-  }
-}
-
-const createInvalidParams = (message: string, field: string): RpcError => new RpcError('INVALID_PARAMS', message, { details: { field } });
-
-/** Resolves after pending messages have been handled. Timers would be throttled in a hidden page. */
-function yieldToMessages(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
 }

@@ -167,7 +167,11 @@ verifies('browser-models/download', 'the precision that suits what runs it, with
       { task: 'text-generation', contextWindow: 1024 },
     ],
     [{ architectures: ['BertModel'] }, { task: 'feature-extraction', contextWindow: null }],
-    [{ architectures: ['WhisperForConditionalGeneration'] }, /not a text or embedding model/],
+    [
+      { model_type: 'whisper', architectures: ['WhisperForConditionalGeneration'] },
+      { task: 'automatic-speech-recognition', contextWindow: null },
+    ],
+    [{ model_type: 't5', architectures: ['T5ForConditionalGeneration'] }, /not a text, embedding or Whisper model/],
     [{}, /no architecture/],
   ];
   for (const [config, expected] of configs) {
@@ -177,4 +181,24 @@ verifies('browser-models/download', 'the precision that suits what runs it, with
   }
   expect(() => readConfig('{', REPO)).toThrow(/Couldn’t read/);
   expect(Object.keys(createVectorModel({ a: [1, 0, 0] }))).toContain('1_Pooling/config.json');
+});
+
+verifies('browser-models/download', 'a speech model has two graphs, of one precision if there are both', () => {
+  const files = [
+    ...['config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json'],
+    ...['', '_fp16', '_quantized', '_q4'].map((ending) => `onnx/encoder_model${ending}.onnx`),
+    ...['', '_quantized', '_q4', '_q4f16'].map((ending) => `onnx/decoder_model_merged${ending}.onnx`),
+    ...['onnx/encoder_model_q4.onnx_data', 'onnx/decoder_model.onnx'],
+  ].map((path) => ({ path, size: 1 }));
+  const select = (processor: Processor, filename?: string) => selectModelFiles(files, { repo: REPO, processor, filename });
+  expect(select('cpu')).toEqual({
+    ...{ repo: REPO, dtype: 'q8', encoderDtype: 'q8', graph: 'decoder_model_merged', dataFiles: 0 },
+    files: [
+      ...['config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json'],
+      ...['onnx/encoder_model_quantized.onnx', 'onnx/decoder_model_merged_quantized.onnx'],
+    ].map((path) => ({ path, size: 1 })),
+  });
+  expect(select('half')).toMatchObject({ dtype: 'q4f16', encoderDtype: 'q4' });
+  expect(select('gpu').files.map(({ path }) => path)).toContain('onnx/encoder_model_q4.onnx_data');
+  expect(select('cpu', 'decoder_model_merged.onnx')).toMatchObject({ dtype: 'fp32', encoderDtype: 'fp32' });
 });

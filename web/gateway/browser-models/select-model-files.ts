@@ -23,17 +23,23 @@ export type Processor = keyof typeof DTYPE_PREFERENCE;
 
 /** Graphs that can answer chats or create embeddings without another graph. */
 const GRAPH_FILE = /^(?:onnx\/)?(model|decoder_model_merged)((?:_[a-z0-9]+)?)\.onnx$/;
+/** Graphs that encode the input of speech models. */
+const ENCODER_FILE = /^(?:onnx\/)?(encoder_model)((?:_[a-z0-9]+)?)\.onnx$/;
+/** Model types of speech recognition that transformers.js runs with timestamps. */
+const SPEECH_MODEL_TYPES = new Set(['whisper', 'lite-whisper']);
 const COMPANION_FILES = [
   'config.json',
   'generation_config.json',
   'tokenizer.json',
   'tokenizer_config.json',
+  'preprocessor_config.json',
   'chat_template.jinja',
   '1_Pooling/config.json',
 ];
 const REQUIRED_FILES = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
 
 const configSchema = z.looseObject({
+  model_type: z.string().nullish(),
   architectures: z.array(z.string()).min(1).nullish(),
   max_position_embeddings: z.number().int().positive().optional().catch(undefined),
   n_positions: z.number().int().positive().optional().catch(undefined),
@@ -46,8 +52,8 @@ interface ModelGraph {
 }
 
 /**
- * Chooses files of a repository: the graph that suits the processor best, or the one named by `filename`, with its data. Throws a HubError
- * that lists the existing ones.
+ * Chooses files of a repository: the graph that suits the processor best, or the one named by `filename`, with its data, and the encoder's
+ * graph if there is one. Throws a HubError that lists the existing ones.
  */
 export function selectModelFiles(
   files: readonly HubFile[],
@@ -55,7 +61,7 @@ export function selectModelFiles(
 ): Omit<StoredBrowserModel, 'task' | 'contextWindow' | 'keptAt'> {
   for (const path of REQUIRED_FILES)
     if (!files.some((file) => file.path === path)) throw new HubError(`${repo} has no ${path}. Choose a model made for transformers.js.`);
-  const graphs = files.flatMap(toGraph);
+  const graphs = files.flatMap((file) => toGraph(file, GRAPH_FILE));
   const available = graphs.map(({ file }) => file.path).join(', ') || 'none';
   const getRank = ({ dtype }: ModelGraph): number => DTYPE_PREFERENCE[processor].indexOf(dtype);
   const selected =
@@ -68,18 +74,30 @@ export function selectModelFiles(
         ? `${repo} has no ONNX file that runs in a browser. Choose a model made for transformers.js.`
         : `${repo} has no ONNX file "${filename}" that runs in a browser. Available files: ${available.slice(0, 1000)}.`,
     );
-  const { path } = selected.file;
-  const data = files.filter((file) => file.path === `${path}_data` || (file.path.startsWith(`${path}_data_`) && /_\d+$/.test(file.path)));
+  const encoder =
+    selected.name === 'model'
+      ? undefined
+      : files
+          .flatMap((file) => toGraph(file, ENCODER_FILE))
+          .filter((graph) => graph.dtype === selected.dtype || getRank(graph) >= 0)
+          .sort((a, b) => Number(b.dtype === selected.dtype) - Number(a.dtype === selected.dtype) || getRank(a) - getRank(b))[0];
   const companions = files.filter((file) => COMPANION_FILES.includes(file.path));
   return {
-    ...{ repo, dtype: selected.dtype, graph: selected.name, dataFiles: data.length },
+    ...{ repo, dtype: selected.dtype, graph: selected.name, dataFiles: findDataFiles(files, selected).length },
+    ...(encoder ? { encoderDtype: encoder.dtype } : {}),
     // Small files first: an unsupported model is detected before its weights are downloaded.
-    files: [...companions, selected.file, ...data].map((file) => ({ path: file.path, size: file.size })),
+    files: [...companions, ...[encoder, selected].flatMap((graph) => (graph ? [graph.file, ...findDataFiles(files, graph)] : []))].map(
+      (file) => ({ path: file.path, size: file.size }),
+    ),
   };
 }
 
-function toGraph(file: HubFile): ModelGraph[] {
-  const [, name, suffix] = GRAPH_FILE.exec(file.path) ?? [];
+/** Files with a graph's weights. */
+const findDataFiles = (files: readonly HubFile[], { file: { path } }: ModelGraph): HubFile[] =>
+  files.filter((file) => file.path === `${path}_data` || (file.path.startsWith(`${path}_data_`) && /_\d+$/.test(file.path)));
+
+function toGraph(file: HubFile, pattern: RegExp): ModelGraph[] {
+  const [, name, suffix] = pattern.exec(file.path) ?? [];
   const dtype = DTYPE_BY_SUFFIX.find(([each]) => each === suffix)?.[1];
   return name !== undefined && dtype ? [{ file, name, dtype }] : [];
 }
@@ -88,12 +106,16 @@ function toGraph(file: HubFile): ModelGraph[] {
 export function readConfig(text: string, repo: string): Pick<StoredBrowserModel, 'task' | 'contextWindow'> {
   const parsed = configSchema.safeParse(parseJsonSafely(text));
   if (!parsed.success) throw new HubError(`Couldn’t read config.json of ${repo}.`);
-  const { architectures, max_position_embeddings: positions, n_positions: legacyPositions } = parsed.data;
+  const { model_type: modelType, architectures, max_position_embeddings: positions, n_positions: legacyPositions } = parsed.data;
   const architecture = architectures?.[0] ?? '';
   const contextWindow = positions ?? legacyPositions ?? null;
   if (/(ForCausalLM|LMHeadModel)$/.test(architecture)) return { task: 'text-generation', contextWindow };
   if (/(Model|ForMaskedLM)$/.test(architecture)) return { task: 'feature-extraction', contextWindow };
-  throw new HubError(`${repo} is not a text or embedding model (${architecture.slice(0, 100) || 'no architecture in config.json'}).`);
+  if (SPEECH_MODEL_TYPES.has(modelType ?? '') && /ForConditionalGeneration$/.test(architecture))
+    return { task: 'automatic-speech-recognition', contextWindow: null };
+  throw new HubError(
+    `${repo} is not a text, embedding or Whisper model (${architecture.slice(0, 100) || 'no architecture in config.json'}).`,
+  );
 }
 
 function parseJsonSafely(text: string): unknown {

@@ -4,6 +4,7 @@ import { browserModelsPort } from '#shared/ports/browser-models-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { ModelStore } from './model-store.ts';
 import type { LoadedModel } from './loaded-model.ts';
+import type { SpeechModel } from './speech-model.ts';
 
 /**
  * Runs in a dedicated worker that a page starts for the gateway's worker: runs one model, which ends with it, for calls over the port in
@@ -21,8 +22,10 @@ export function serveModels(scope: DedicatedWorkerGlobalScope): void {
 
 function servePort(port: MessagePort, store: ModelStore): void {
   let loaded: LoadedModel | undefined;
+  let speech: SpeechModel | undefined;
   let current: Promise<unknown> = Promise.resolve();
   const model = (): LoadedModel => {
+    if (speech) throw new RpcError('INVALID_PARAMS', 'This model only recognizes speech.', { details: { field: 'model' } });
     if (!loaded) throw new RpcError('INTERNAL_ERROR', 'No model is loaded.');
     return loaded;
   };
@@ -31,10 +34,16 @@ function servePort(port: MessagePort, store: ModelStore): void {
     browserModelsPort.calls,
     {
       'run.load': async ({ model: metadata }) => {
-        const { LoadedModel } = await import('./loaded-model.ts');
-        loaded = await LoadedModel.load(store, metadata).catch((error: unknown) => {
+        const toError = (error: unknown): never => {
           throw toRunError(metadata.repo, error);
-        });
+        };
+        if (metadata.task === 'automatic-speech-recognition') {
+          const { SpeechModel } = await import('./speech-model.ts');
+          speech = await SpeechModel.load(store, metadata).catch(toError);
+          return { device: speech.device };
+        }
+        const { LoadedModel } = await import('./loaded-model.ts');
+        loaded = await LoadedModel.load(store, metadata).catch(toError);
         return { device: loaded.device };
       },
       'run.generate': (request, signal) => {
@@ -44,6 +53,12 @@ function servePort(port: MessagePort, store: ModelStore): void {
       },
       'run.embed': ({ texts }, signal) => {
         const reply = model().embed(texts, signal);
+        current = reply.catch(() => {});
+        return reply;
+      },
+      'run.transcribe': (request, signal) => {
+        if (!speech) throw new RpcError('INVALID_PARAMS', 'This model doesn’t recognize speech.', { details: { field: 'model' } });
+        const reply = speech.transcribe(request, signal);
         current = reply.catch(() => {});
         return reply;
       },

@@ -1,4 +1,5 @@
 import type { PageTask, PageWorkerProvider } from '#shared/ports/host-api.ts';
+import { PageAudioConverter } from './page-audio-converter.ts';
 import { PageBuiltInModel } from './page-built-in-model.ts';
 import { PageDocumentReader } from './page-document-reader.ts';
 import { LazyPageModels } from './lazy-page-models.ts';
@@ -7,6 +8,7 @@ import { LazyPageModels } from './lazy-page-models.ts';
 export class CapabilityRegistry {
   readonly documents = new PageDocumentReader();
   readonly models: LazyPageModels;
+  readonly audio = new PageAudioConverter();
   readonly builtIn = new PageBuiltInModel();
   /** Pages whose end is awaited. */
   readonly #watchedPages = new Set<string>();
@@ -30,11 +32,13 @@ export class CapabilityRegistry {
   unregisterPage(tabLock: string): void {
     this.documents.removePage(tabLock);
     this.models.removePage(tabLock);
+    this.audio.removePage(tabLock);
     this.builtIn.removePage(tabLock);
   }
 
   #getRunner(work: PageTask): Pick<PageBuiltInModel, 'addPage'> {
     if (work === 'models') return this.models;
+    if (work === 'audio') return this.audio;
     return work === 'documents' ? this.documents : this.builtIn;
   }
 }

@@ -228,7 +228,9 @@ export class Host implements HostApi {
           ),
         documents: this.#capabilities.documents,
         painter: async (picture, scale) => (await import('../../paint/export-image.ts')).exportImage(picture, { scale }),
-        ...(external ? {} : { browserModels: this.#capabilities.models, builtIn: this.#capabilities.builtIn }),
+        ...(external
+          ? {}
+          : { browserModels: this.#capabilities.models, builtIn: this.#capabilities.builtIn, audio: this.#capabilities.audio }),
         memoryStore: async (workspace) =>
           new (await import('../../library/database-index.ts')).DatabaseIndex(`perch-memory ${workspace}${nameSuffix}`),
         clock: systemClock,

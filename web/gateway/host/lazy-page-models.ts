@@ -32,6 +32,7 @@ export class LazyPageModels implements BrowserModels {
   readonly download: BrowserModels['download'] = async (request) => (await this.#load()).download(request);
   readonly remove: BrowserModels['remove'] = async (id) => (await this.#load()).remove(id);
   readonly generate: BrowserModels['generate'] = async (...args) => (await this.#load()).generate(...args);
+  readonly transcribe: BrowserModels['transcribe'] = async (...args) => (await this.#load()).transcribe(...args);
   readonly embed: BrowserModels['embed'] = async (...args) => (await this.#load()).embed(...args);
 
   async #load(): Promise<PageModels> {

@@ -48,6 +48,7 @@ class TestPage implements PageWorkerProvider {
         return done;
       },
       'run.embed': async ({ texts }) => ({ vectors: texts.map(() => [1]), tokens: texts.length }),
+      'run.transcribe': async ({ audio }) => ({ text: audio, language: 'en', duration: 1, segments: [] }),
       'run.idle': async () => ({}),
       ...this.#handlers,
     };

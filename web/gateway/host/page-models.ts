@@ -99,6 +99,10 @@ export class PageModels implements Omit<BrowserModels, 'unsupported'> {
     return this.#enqueue(id, signal, (calls) => calls.call('run.embed', { texts }, signal));
   }
 
+  transcribe(...[id, request, signal]: Parameters<BrowserModels['transcribe']>): ReturnType<BrowserModels['transcribe']> {
+    return this.#enqueue(id, signal, (calls) => calls.call('run.transcribe', request, signal));
+  }
+
   #enqueue<T>(id: string, signal: AbortSignal, work: (calls: RunningModel['calls']) => Promise<T>): Promise<T> {
     return this.#mutex.take(signal, async () => {
       clearTimeout(this.#idleTimer);
@@ -179,12 +183,13 @@ export class PageModels implements Omit<BrowserModels, 'unsupported'> {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-const toLocalModel = ({ repo, files, contextWindow }: StoredBrowserModel): LocalModel => ({
+const toLocalModel = ({ repo, files, task, contextWindow }: StoredBrowserModel): LocalModel => ({
   id: repo,
   backend: 'browser',
   sizeBytes: sum(files.map(({ size }) => size)),
   name: repo.split('/')[1] ?? null,
   contextWindow,
+  task,
   source: 'huggingface',
   problem: null,
 });

@@ -14,7 +14,7 @@ verifies(
         (file) =>
           file.endsWith('.ts') &&
           !file.endsWith('.test.ts') &&
-          !/(documents|browser-models)[\\/]|host[\\/](parts|worker|cluster-sharing)|tokens[\\/]tokenizers/.test(file),
+          !/(documents|browser-models|audio)[\\/]|host[\\/](parts|worker|cluster-sharing)|tokens[\\/]tokenizers/.test(file),
       )
       .flatMap((file) => imported(readFileSync(join(root, file), 'utf8')));
     const listed = imported(readFileSync(join(root, 'host/prefetch-chunks.ts'), 'utf8'));

@@ -5,6 +5,7 @@
 const CHUNKS: readonly (() => Promise<unknown>)[] = [
   () => import('../server/methods/deferred-methods.ts'),
   () => import('./uplink-connection.ts'),
+  () => import('./convert-in-page.ts'),
   // Needed for an answer of the guide.
   () => import('../agent/runs/generate.ts'),
   () => import('../agent/incognito/incognito-service.ts'),

@@ -1,6 +1,7 @@
 import { expose } from 'comlink';
 import { findDemoSuffix } from '#shared/demo-suffix.ts';
 import { getPageWorkerName } from '#shared/ports/host-api.ts';
+import { serveAudio } from '../audio/serve-audio.ts';
 import { serveModels } from '../browser-models/serve-models.ts';
 import { serveDocuments } from '../documents/serve-documents.ts';
 import { Host } from './host.ts';
@@ -26,4 +27,5 @@ if ('onconnect' in scope) {
   };
 } else if (scope.name === getPageWorkerName('documents')) serveDocuments(scope);
 else if (scope.name === getPageWorkerName('models')) serveModels(scope);
+else if (scope.name === getPageWorkerName('audio')) serveAudio(scope);
 else expose(createHost());

@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
+import type { Transcript, TranscriptRequest } from '#shared/ports/transcript.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import { createReaderResolver } from './describe-file.ts';
 import type { LocalResult, LocalRequest, LocalRunner, LocalText, RunnableModel } from './local-runner.ts';
@@ -13,6 +14,7 @@ import {
   ProviderError,
   UnsupportedOptionError,
 } from './provider.ts';
+import type { TranscribingProvider } from './transcribing-provider.ts';
 
 const embeddingRequest = z.object({
   model: z.string(),
@@ -26,7 +28,7 @@ const embeddingRequest = z.object({
 });
 
 /** Provider of local models, run by a `LocalRunner`. */
-export class LocalProvider implements EmbeddingProvider {
+export class LocalProvider implements EmbeddingProvider, TranscribingProvider {
   readonly id: string;
   readonly name: string;
   readonly #runner: LocalRunner<RunnableModel>;
@@ -84,16 +86,32 @@ export class LocalProvider implements EmbeddingProvider {
     }
   }
 
-  /** Lists the models that can run. */
+  async transcribe(model: string, request: TranscriptRequest, signal: AbortSignal): Promise<Transcript> {
+    if (!this.#runner.transcribe) throw new ProviderError(`${this.name} can’t transcribe audio.`, { status: 400, param: 'model' });
+    try {
+      return await this.#runner.transcribe(model, request, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw toProviderError(error);
+    }
+  }
+
+  async listTranscribers(signal: AbortSignal): Promise<string[]> {
+    return (await this.#runner.list(signal)).filter(isTranscriber).map(({ id }) => id);
+  }
+
+  /** Lists the models that can run. Models for speech recognition are left out, because no chat can use them. */
   async models(signal: AbortSignal): Promise<ListedModel[]> {
     const tools = this.#runner.unsupported.includes('tools') ? { tools: false } : {};
     return (await this.#runner.list(signal))
-      .filter(({ problem }) => problem === null)
+      .filter((model) => model.problem === null && !isTranscriber(model))
       .map(({ id, name, contextWindow }) =>
         createListedModel(id, { name, contextWindow, maxTokens: contextWindow, vision: false, ...tools }),
       );
   }
 }
+
+const isTranscriber = ({ task }: RunnableModel): boolean => task === 'automatic-speech-recognition';
 
 const OPTION_NAMES: Partial<Record<keyof ModelRequest, string>> = {
   tools: 'tools',

@@ -1,5 +1,6 @@
 import type { ggufReply, ggufRequest, ggufTextEvent, ggufVectors } from '#shared/ports/gguf-port.ts';
 import type { LocalModel } from '#shared/ports/local-model.ts';
+import type { Transcript, TranscriptRequest } from '#shared/ports/transcript.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import type { ModelRequest } from './provider.ts';
 
@@ -9,7 +10,7 @@ export type LocalVectors = z.output<typeof ggufVectors>;
 export type LocalText = z.output<typeof ggufTextEvent>;
 
 /** A model as its runner lists it. `problem`: why it cannot run. */
-export type RunnableModel = Pick<LocalModel, 'id' | 'name' | 'contextWindow' | 'problem'>;
+export type RunnableModel = Pick<LocalModel, 'id' | 'name' | 'contextWindow' | 'problem' | 'task'>;
 
 /** Runs local models: on the bridge's disk, or in this browser. */
 export interface LocalRunner<Model extends RunnableModel = LocalModel> {
@@ -22,6 +23,8 @@ export interface LocalRunner<Model extends RunnableModel = LocalModel> {
   generate(model: string, request: LocalRequest, options: { signal: AbortSignal; ontext(piece: LocalText): void }): Promise<LocalResult>;
   /** One vector per text. */
   embed(model: string, texts: string[], signal: AbortSignal): Promise<LocalVectors>;
+  /** Transcribes a recording; only for runners of speech recognition models. */
+  transcribe?(model: string, request: TranscriptRequest, signal: AbortSignal): Promise<Transcript>;
   /** Options that its models do not support: rejected if an API client requires exactness, otherwise omitted. */
   readonly unsupported: readonly (keyof ModelRequest)[];
 }

@@ -1,4 +1,5 @@
 import { toClause } from '#shared/clause.ts';
+import type { Transcript } from '#shared/ports/transcript.ts';
 import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '#shared/async/clock.ts';
@@ -13,6 +14,7 @@ import { getProviderKind } from '../config/sections/provider-kinds.ts';
 import type { LocalRunner, RunnableModel } from './local-runner.ts';
 import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, type Provider, ProviderError } from './provider.ts';
 import type { DrawingProvider, RelayedResponse, RelayingProvider } from './relaying-provider.ts';
+import type { TranscribingProvider } from './transcribing-provider.ts';
 import { abortable } from '#shared/async/watchdog.ts';
 
 /** A provider's configuration, with its secret resolved. */
@@ -91,6 +93,16 @@ class LazyProvider<P extends Provider> implements Provider {
 class LazyEmbeddingProvider<P extends EmbeddingProvider> extends LazyProvider<P> implements EmbeddingProvider {
   async embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     return (await this.getProvider(signal)).embed(body, signal);
+  }
+}
+
+class LazyTranscribingProvider extends LazyEmbeddingProvider<EmbeddingProvider & TranscribingProvider> implements TranscribingProvider {
+  async transcribe(...[model, request, signal]: Parameters<TranscribingProvider['transcribe']>): Promise<Transcript> {
+    return (await this.getProvider(signal)).transcribe(model, request, signal);
+  }
+
+  async listTranscribers(signal: AbortSignal): Promise<string[]> {
+    return (await this.getProvider(signal)).listTranscribers(signal);
   }
 }
 
@@ -174,5 +186,6 @@ const LOCAL_NAMES: Readonly<Record<LocalKind, string>> = {
 /** Provider of models that Perch runs itself; needs no configuration. */
 export function createLocalProvider(id: LocalKind, runner: LocalRunner<RunnableModel>): EmbeddingProvider {
   const identity = { id, name: LOCAL_NAMES[id] };
-  return new LazyEmbeddingProvider(identity, async () => new (await loadLocal()).LocalProvider({ ...identity, runner }));
+  const load = async () => new (await loadLocal()).LocalProvider({ ...identity, runner });
+  return runner.transcribe ? new LazyTranscribingProvider(identity, load) : new LazyEmbeddingProvider(identity, load);
 }

@@ -11,6 +11,7 @@ import { createLocalProvider, toConfigKey, createProvider, LOCAL_KINDS, type Loc
 import type { LocalRunner, RunnableModel } from './local-runner.ts';
 import { toModelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, createListedModel, type Provider, ProviderError } from './provider.ts';
+import { canTranscribe } from './transcribing-provider.ts';
 import { withTimeout } from '#shared/async/watchdog.ts';
 
 /** The built-in model, which is always available. */
@@ -218,6 +219,15 @@ export class Providers {
   /** The first configured provider of these kinds. */
   findKind(kinds: readonly ProviderKind[]): Provider | undefined {
     return this.#configured.find(({ vendor }) => vendor !== undefined && kinds.includes(vendor))?.provider;
+  }
+
+  /** A speech recognition model that Perch runs itself; undefined if there is none. */
+  async findTranscriber(signal: AbortSignal): Promise<Route | undefined> {
+    for (const tracked of this.#local) {
+      const [model] = canTranscribe(tracked.provider) ? await tracked.provider.listTranscribers(signal) : [];
+      if (model !== undefined) return this.#route(tracked, model);
+    }
+    return undefined;
   }
 
   #toRestingField({ breaker }: TrackedProvider): Pick<ProviderEntry, 'resting'> {

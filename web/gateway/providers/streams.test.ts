@@ -147,6 +147,7 @@ describe('a stream of any server', () => {
         ...{ responses: createMemoryCollection(), conversations: createMemoryCollection(), apiFiles: createMemoryCollection() },
         mcp: () => Promise.reject(new Error('no tools are served here')),
         speak: () => Promise.reject(new Error('no voice is here')),
+        convertAudio: () => Promise.reject(new Error('no browser is here')),
         version: '1.2.3',
         clock: systemClock,
         fault: () => new RpcError('INTERNAL_ERROR', 'ours'),

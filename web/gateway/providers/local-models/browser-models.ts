@@ -18,6 +18,7 @@ export interface BrowserDownloadRequest {
 
 /** Models stored in this browser, run by workers of its pages. */
 export interface BrowserModels extends LocalRunner {
+  transcribe: NonNullable<LocalRunner['transcribe']>;
   /** Downloads the missing files of a model. Resolves with its id; rejects with an error message for users. */
   download(request: BrowserDownloadRequest): Promise<string>;
   /** Incomplete models, with sizes in bytes. */
@@ -38,4 +39,5 @@ export const noBrowserModels: BrowserModels = {
   download: rejectUnavailable,
   generate: rejectUnavailable,
   embed: rejectUnavailable,
+  transcribe: rejectUnavailable,
 };

@@ -123,6 +123,11 @@ export class LocalModelDownloads {
     const model = (await this.listInstalled(signal)).find((installed) => installed.id === id);
     if (!model) throw localModelNotFound(id);
     if (model.problem !== null) throw new RpcError('INVALID_PARAMS', `${id} can’t run: ${toClause(model.problem)}.`);
+    if (model.task !== undefined && model.task !== 'text-generation')
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `${id} can’t chat: it is a model for ${model.task === 'feature-extraction' ? 'embeddings' : 'speech recognition'}.`,
+      );
     const selected = `${model.backend}/${id}`;
     await this.#deps.config.set('chat.model', selected);
     return { selected };

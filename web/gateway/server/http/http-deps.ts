@@ -3,6 +3,7 @@ import type { Principal } from '#shared/link/hello.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SpeechParams, SpeechResult } from '#shared/ports/speech-port.ts';
 import type { Scope } from '#shared/rpc/scopes.ts';
+import type { AudioConverter } from '../../audio/audio-converter.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { ModelEvent } from '../../providers/provider.ts';
@@ -17,9 +18,11 @@ export interface HttpDeps {
     list(): { id: string }[];
     run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
   };
-  providers: Pick<Providers, 'resolve' | 'list' | 'findKind'>;
+  providers: Pick<Providers, 'resolve' | 'list' | 'findKind' | 'findTranscriber'>;
   /** Speaks with Perch's built-in voices. Rejects with `RpcError`. */
   speak(params: SpeechParams, signal: AbortSignal): Promise<SpeechResult>;
+  /** Converts audio in this browser. Rejects with `RpcError`. */
+  convertAudio: AudioConverter['convert'];
   /** Stored responses. */
   responses: Collection<ResponseRecord>;
   conversations: Collection<ConversationRecord>;

@@ -5,6 +5,7 @@ import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
 import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
 import { allowsScope, type Scope } from '#shared/rpc/scopes.ts';
 import { speechPort } from '#shared/ports/speech-port.ts';
+import type { AudioConverter } from '../../audio/audio-converter.ts';
 import type { Agent } from '../../agent/agents.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import { lazy } from '#shared/async/lazy.ts';
@@ -37,6 +38,7 @@ export interface LazyHttp {
 
 export interface LazyHttpDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault'> {
   bridge: Bridge;
+  audio: AudioConverter;
   providers: Providers;
   runs: Runs;
   agents: { list(): Agent[] };
@@ -57,7 +59,10 @@ export function createLazyHttp(deps: LazyHttpDeps): LazyHttp {
   const { providers, vault, bridge, clock, fault, admit, used, log, version } = deps;
   const note: HttpDeps['note'] & {} = (level, message, fields) => log.write(level, 'http', message, fields);
   const load = lazy(async () => {
-    const [{ createHttpHandler }, { HttpAgents }] = await Promise.all([import('./http-handler.ts'), import('../../agent/runs/http-agents.ts')]);
+    const [{ createHttpHandler }, { HttpAgents }] = await Promise.all([
+      import('./http-handler.ts'),
+      import('../../agent/runs/http-agents.ts'),
+    ]);
     return createHttpHandler({
       agents: isolateKeySessions(new HttpAgents(deps), deps.scopes),
       mcp: lazy(async () =>
@@ -69,6 +74,7 @@ export function createLazyHttp(deps: LazyHttpDeps): LazyHttp {
       ),
       ...{ providers, clock, version, fault, admit, used, note, responses: vault.collection('responses') },
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
+      convertAudio: (audio, format, signal) => deps.audio.convert(audio, format, signal),
       isRevoked: async (principal) => (await deps.scopes(principal))?.length === 0,
       ...{ conversations: vault.collection('conversations'), apiFiles: vault.collection('apiFiles') },
       usageSince: (at) => vault.usage.since(at),

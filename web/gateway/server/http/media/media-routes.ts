@@ -15,6 +15,8 @@ export interface MediaTask {
   kinds: readonly ProviderKind[];
   /** Suggestion in errors: these providers, and an example model. */
   hint: string;
+  /** Models in this browser support it too. */
+  inBrowser?: boolean;
 }
 
 export const SPEECH_TASK: MediaTask = {
@@ -25,12 +27,14 @@ export const SPEECH_TASK: MediaTask = {
 export const TRANSCRIPTION_TASK: MediaTask = {
   action: 'transcribe audio',
   kinds: ['openai', 'groq', 'mistral'],
-  hint: 'Add OpenAI, Groq, Mistral or another provider with `/audio/transcriptions` in Models, and set `model` to a name such as `openai/gpt-4o-transcribe`.',
+  hint: 'Add OpenAI, Groq, Mistral or another provider with `/audio/transcriptions` in Models, and set `model` to a name such as `openai/gpt-4o-transcribe`. Or download a Whisper model into the browser in Models, and set it to a name such as `browser/onnx-community/whisper-base`.',
+  inBrowser: true,
 };
 export const TRANSLATION_TASK: MediaTask = {
   action: 'translate audio',
   kinds: ['openai', 'groq'],
-  hint: 'Add OpenAI, Groq or another provider with `/audio/translations` in Models, and set `model` to a name such as `openai/whisper-1`.',
+  hint: 'Add OpenAI, Groq or another provider with `/audio/translations` in Models, and set `model` to a name such as `openai/whisper-1`. Or download a Whisper model into the browser in Models, and set it to a name such as `browser/onnx-community/whisper-base`.',
+  inBrowser: true,
 };
 export const IMAGES_TASK: MediaTask = {
   action: 'create images',
@@ -40,7 +44,7 @@ export const IMAGES_TASK: MediaTask = {
 
 /**
  * Finds the provider for a task. A bare name that no provider lists goes to the first hosted provider that supports the task, as providers
- * hide such models in their lists. Throws a 400 for an agent, and a 404 that names providers to add.
+ * hide such models in their lists, or to a model in this browser. Throws a 400 for an agent, and a 404 that names providers to add.
  */
 export async function findMediaRoute(model: string, task: MediaTask, signal: AbortSignal, deps: HttpDeps): Promise<Route> {
   if (findAgentId(model, deps) !== undefined) throw badRequest(`Agents can’t ${task.action}. ${task.hint}`, 'model');
@@ -49,6 +53,8 @@ export async function findMediaRoute(model: string, task: MediaTask, signal: Abo
   } catch (error) {
     if (!(error instanceof HttpError) || error.status !== 404) throw error;
     const provider = deps.providers.findKind(task.kinds);
+    const local = !provider && task.inBrowser && !model.includes('/') ? await deps.providers.findTranscriber(signal) : undefined;
+    if (local) return local;
     if (!provider || model.includes('/')) throw modelNotFound(`No provider can ${task.action} with the model "${model}". ${task.hint}`);
     return { provider, model, key: `${provider.id}/${model}` };
   }

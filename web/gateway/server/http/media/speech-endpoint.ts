@@ -1,5 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { SSE_HEADERS } from '#shared/http/sse.ts';
+import { encodedFormat, type EncodedFormat } from '#shared/ports/audio-port.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { MAX_SPEECH_CHARS } from '#shared/rpc/methods/tts-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
@@ -32,7 +34,9 @@ type SpeechRequest = z.output<typeof speechRequest>;
 const BUILTIN_MODEL = 'perch/tts';
 /** OpenAI's model names that clients send by default. */
 const DEFAULT_MODELS = new Set(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts']);
-const BUILTIN_FORMATS = ['mp3', 'wav', 'pcm'] as const;
+const BUILTIN_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+/** Formats that a browser may be unable to encode. */
+const BASIC_FORMATS = ['mp3', 'wav', 'pcm'] as const;
 /** Sample rate, in Hz, of OpenAI's `pcm`. */
 const PCM_SAMPLE_RATE = 24_000;
 const FORMAT_TYPES: Readonly<Record<string, string>> = {
@@ -90,12 +94,27 @@ async function speakWithBuiltin(body: SpeechRequest, caller: Caller, deps: ChatD
     );
   if (input.trim() === '') throw badRequest('`input` has no text.', 'input');
   const params = { text: input, voice: id, rate: toSpeechRate(speed ?? 1) };
-  const speech = await deps.speak(format === 'mp3' ? params : { ...params, format: 'wav' }, caller.abort.signal);
-  const bytes = fromBase64(speech.audio);
+  const { signal } = caller.abort;
+  const encoded = encodedFormat.safeParse(format).data;
+  const isMp3 = format === 'mp3' || encoded !== undefined;
+  const speech = await deps.speak(isMp3 ? params : { ...params, format: 'wav' }, signal);
+  const bytes = fromBase64(encoded === undefined ? speech.audio : await encodeSpeech(speech.audio, encoded, signal, deps));
   caller.release();
-  if (format !== 'mp3' && speech.mimeType !== 'audio/wav')
+  if (!isMp3 && speech.mimeType !== 'audio/wav')
     throw new HttpError(503, 'unavailable', 'The bridge is older than the app. Restart Perch, or set `response_format` to "mp3".');
-  const audio = format === 'mp3' ? bytes : format === 'wav' ? writeWav(parseWav(bytes)) : toPcm(parseWav(bytes), PCM_SAMPLE_RATE);
+  const audio = isMp3 ? bytes : format === 'wav' ? writeWav(parseWav(bytes)) : toPcm(parseWav(bytes), PCM_SAMPLE_RATE);
   const headers = { 'content-type': FORMAT_TYPES[format] ?? '', 'x-perch-voice': encodeURIComponent(speech.voice) };
   return ignored.report(new Response(audio, { headers }), deps.note);
+}
+
+/** Converts MP3. Throws a 400 that names the formats that always work if the browser can't. */
+async function encodeSpeech(audio: string, format: EncodedFormat, signal: AbortSignal, deps: ChatDeps): Promise<string> {
+  try {
+    return await deps.convertAudio(audio, format, signal);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const reason = error.code === 'INVALID_PARAMS' ? `This browser can’t encode ${format}.` : error.message;
+    const formats = error.code === 'INVALID_PARAMS' && format !== 'opus' ? ['opus', ...BASIC_FORMATS] : BASIC_FORMATS;
+    throw badRequest(`${reason} Set \`response_format\` to ${formats.join(', ')}.`, 'response_format');
+  }
 }

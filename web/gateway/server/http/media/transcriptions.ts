@@ -1,12 +1,18 @@
-import { SSE_HEADERS } from '#shared/http/sse.ts';
+import { toBase64 } from '#shared/base64.ts';
+import { SSE_HEADERS, writeSse } from '#shared/http/sse.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { guessUsage } from '../../../providers/estimate-usage.ts';
 import { toBodyStream, runForCaller } from '../caller.ts';
 import type { ChatDeps } from '../chat-endpoint.ts';
+import type { Route } from '../../../providers/providers.ts';
+import { canTranscribe, type TranscribingProvider } from '../../../providers/transcribing-provider.ts';
+import { badRequest } from '../http-error.ts';
+import { IgnoredFields } from '../ignored-fields.ts';
 import { parseParams } from '../parse-params.ts';
 import { findMediaRoute, withTaskHint, type MediaTask, requireRelay, TRANSCRIPTION_TASK, TRANSLATION_TASK } from './media-routes.ts';
 import { toSafeType, isEventStream, relayEvents, readRelayedJson, readMediaUsage, readRelayedText } from './relayed-response.ts';
+import { formatTranscript, toJson, TRANSCRIPT_FORMATS } from './transcript-formats.ts';
 import { formBoolean, formNumber, readForm, toFields, fileField, withModel } from './form-upload.ts';
 
 const RESPONSE_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
@@ -56,7 +62,10 @@ function handleAudio(request: Request, principal: string, { path, task, schema }
     const form = await readForm(request);
     const body = parseParams(schema, toFields(form));
     const { signal } = caller.abort;
-    const { provider, model, key } = await findMediaRoute(body.model, task, signal, deps);
+    const route = await findMediaRoute(body.model, task, signal, deps);
+    const { provider, model, key } = route;
+    if (canTranscribe(provider))
+      return transcribeHere(body, { ...route, provider, translate: task === TRANSLATION_TASK }, principal, deps, signal);
     const isStream = body['stream'] === true;
     const relayed = await withTaskHint(task, () =>
       requireRelay(provider, task).relay(path, withModel(form, model), signal, { streamed: isStream }),
@@ -87,6 +96,44 @@ function handleAudio(request: Request, principal: string, { path, task, schema }
     const type = isText ? 'text/plain; charset=utf-8' : 'application/json';
     return new Response(text, { headers: { 'content-type': toSafeType(relayed.contentType, type) } });
   });
+}
+
+/** Fields that models in this browser use. */
+const LOCAL_FIELDS = new Set(['file', 'model', 'language', 'response_format', 'stream']);
+
+/** Transcribes with a model that Perch runs itself. */
+async function transcribeHere(
+  body: z.output<typeof transcriptionRequest | typeof translationRequest>,
+  { provider, model, key, translate }: Route & { provider: TranscribingProvider; translate: boolean },
+  principal: string,
+  deps: ChatDeps,
+  signal: AbortSignal,
+): Promise<Response> {
+  const format = TRANSCRIPT_FORMATS.find((each) => each === (body.response_format ?? 'json'));
+  if (!format)
+    throw badRequest(`\`response_format\` must be ${TRANSCRIPT_FORMATS.join(', ')} for models in this browser.`, 'response_format');
+  const ignored = new IgnoredFields();
+  for (const [name, value] of Object.entries(body)) if (value != null && !LOCAL_FIELDS.has(name)) ignored.add(name);
+  const language = typeof body['language'] === 'string' && body['language'] !== '' ? { language: body['language'] } : {};
+  const audio = toBase64(new Uint8Array(await body.file.arrayBuffer()));
+  const transcript = await provider.transcribe(model, { audio, translate, ...language }, signal);
+  deps.record?.({
+    ...{ at: deps.clock.now(), provider: provider.id, model: key, principal },
+    usage: guessUsage(0, transcript.text.length),
+  });
+  if (body['stream'] === true) {
+    const { text, usage } = toJson(transcript);
+    const events = [
+      { type: 'transcript.text.delta', delta: text },
+      { type: 'transcript.text.done', text, usage },
+    ];
+    return ignored.report(
+      new Response(events.map((event) => writeSse(JSON.stringify(event))).join(''), { headers: SSE_HEADERS }),
+      deps.note,
+    );
+  }
+  const { body: content, type } = formatTranscript(transcript, format);
+  return ignored.report(new Response(content, { headers: { 'content-type': type } }), deps.note);
 }
 
 const toDelta = (event: object): string => ('delta' in event && typeof event.delta === 'string' ? event.delta : '');
