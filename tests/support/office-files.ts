@@ -75,7 +75,7 @@ export const createDocx = (
 export const toSheetXml = (rows: readonly string[]): string =>
   `${XML}<worksheet ${S}><sheetData>${rows.map((cells, index) => `<row r="${index + 1}">${cells}</row>`).join('')}</sheetData></worksheet>`;
 
-/** Creates a workbook; `sheets` replaces the three default sheets. */
+/** Creates a workbook; `sheets` replaces the three default sheets. `date1904`: its days count from 1904. */
 export const createXlsx = (
   sheets: Record<string, { xml: string; hidden?: boolean }> = {
     'Sales & co': {
@@ -89,17 +89,18 @@ export const createXlsx = (
     Empty: { xml: toSheetXml([]) },
     Secret: { xml: toSheetXml(['<c r="A1"><v>7</v></c>']), hidden: true },
   },
+  { date1904 = false }: { date1904?: boolean } = {},
 ): Promise<Bytes> => {
   const entries = Object.entries(sheets);
   return createZip({
     ...root('xl/workbook.xml'),
-    'xl/workbook.xml': `${XML}<workbook ${S}><sheets>${entries.map(([name, { hidden }], index) => `<sheet name="${name.replaceAll('&', '&amp;')}" sheetId="${index + 1}" r:id="rId${index + 1}"${hidden ? ' state="hidden"' : ''}/>`).join('')}</sheets></workbook>`,
+    'xl/workbook.xml': `${XML}<workbook ${S}>${date1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${entries.map(([name, { hidden }], index) => `<sheet name="${name.replaceAll('&', '&amp;')}" sheetId="${index + 1}" r:id="rId${index + 1}"${hidden ? ' state="hidden"' : ''}/>`).join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': toRelationshipsXml([
       ...entries.map((_, index): [string, string, string] => [`rId${index + 1}`, 'worksheet', `worksheets/sheet${index + 1}.xml`]),
       ['rIdA', 'styles', 'styles.xml'],
       ['rIdB', 'sharedStrings', '/xl/sharedStrings.xml'],
     ]),
-    'xl/styles.xml': `${XML}<styleSheet ${S}><numFmts><numFmt numFmtId="170" formatCode="#,##0.00&quot; EUR&quot;"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/><xf numFmtId="10"/><xf numFmtId="22"/></cellXfs></styleSheet>`,
+    'xl/styles.xml': `${XML}<styleSheet ${S}><numFmts><numFmt numFmtId="170" formatCode="#,##0.00&quot; EUR&quot;"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/><xf numFmtId="10"/><xf numFmtId="22"/><xf numFmtId="46"/></cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `${XML}<sst ${S}><si><t>Date</t></si><si><r><t>Am</t></r><r><t>ount</t></r><rPh><t>phonetic</t></rPh></si></sst>`,
     ...Object.fromEntries(entries.map(([, { xml }], index) => [`xl/worksheets/sheet${index + 1}.xml`, xml])),
   });

@@ -150,9 +150,11 @@ describe('spreadsheets', () => {
     expect((await read('xlsx', file, { limit: 50_000 })).text).toContain('## After');
   });
 
-  verifies('office/xlsx', 'spans of hours do not depend on the first day of the calendar', () => {
+  verifies('office/xlsx', 'spans of hours do not depend on the first day of the calendar', async () => {
     expect(formatXlsxNumber(1.5, '[h]:mm:ss', true)).toBe('36:00:00');
     expect(formatXlsxNumber(1.5, '[h]:mm:ss', false)).toBe('36:00:00');
+    const sheets = { Times: { xml: toSheetXml(['<c r="A1" s="5"><v>1.5</v></c><c r="B1" s="1"><v>1</v></c>']) } };
+    expect((await read('xlsx', await createXlsx(sheets, { date1904: true }))).text).toContain('| 1 | 36:00:00 | 1904-01-02 |');
     expect(formatXlsxNumber(45678.75, 'm/d/yy h:mm', true)).toBe('2029-01-22 18:00');
   });
 });
