@@ -21,6 +21,8 @@ const getPaths = (root) => ({
   node: join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
   build: join(root, 'dist', 'app', 'build.json'),
   buildStamp: join(root, '.cache', 'built'),
+  /** Present while the app is built, and after a build that was interrupted. */
+  building: join(root, '.cache', 'building'),
   quicklyCompressed: join(root, '.cache', 'quickly-compressed'),
   browserStamp: join(root, '.cache', 'browser'),
   /** Present if the packages of the workspace `tests/tools` are installed too. */
@@ -114,9 +116,19 @@ export function fingerprint(root) {
  * @param {string} root
  */
 export function isBuildCurrent(root) {
-  const { build, buildStamp } = getPaths(root);
-  const built = readBuildId(build);
+  const built = readBuildId(root);
+  const { buildStamp } = getPaths(root);
   return built !== undefined && readIfExists(buildStamp) === `${built} ${fingerprint(root)}`;
+}
+
+/**
+ * Records that a build has begun: it is not current until `markBuilt`, even if it is interrupted after its `build.json` was written.
+ * @param {string} root
+ */
+export function markBuilding(root) {
+  const { building } = getPaths(root);
+  mkdirSync(dirname(building), { recursive: true });
+  writeFileSync(building, '');
 }
 
 /**
@@ -124,9 +136,10 @@ export function isBuildCurrent(root) {
  * @param {string} root @param {string} sources
  */
 export function markBuilt(root, sources) {
-  const { build, buildStamp } = getPaths(root);
+  const { building, buildStamp } = getPaths(root);
   mkdirSync(dirname(buildStamp), { recursive: true });
-  writeFileSync(buildStamp, `${readBuildId(build)} ${sources}`);
+  rmSync(building, { force: true });
+  writeFileSync(buildStamp, `${readBuildId(root)} ${sources}`);
 }
 
 /** @param {string} path */
@@ -134,10 +147,15 @@ const readIfExists = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : 
 /** @param {string} path */
 const hashFile = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-/** @param {string} path */
-function readBuildId(path) {
+/**
+ * Undefined if there is no complete build.
+ * @param {string} root
+ */
+function readBuildId(root) {
+  const { build, building } = getPaths(root);
+  if (existsSync(building)) return undefined;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')).build;
+    return JSON.parse(readFileSync(build, 'utf8')).build;
   } catch {
     return undefined;
   }
@@ -320,13 +338,13 @@ export function useHooks(root) {
 
 /** @param {string} root @param {boolean} quickly use a compression that takes a twentieth of the time */
 async function build(root, quickly) {
-  const { node, build: info, quicklyCompressed } = getPaths(root);
+  const { node, quicklyCompressed } = getPaths(root);
   /** @param {string} action @param {string} script */
   const evaluate = (action, script) => run(action, node, ['--input-type=module', '-e', script], { cwd: root, capture: true });
   if (!isBuildCurrent(root)) {
     const sources = fingerprint(root);
     // Times have changed. The configuration's own hash tells whether contents have, which matters only if there is something to keep.
-    const built = readBuildId(info);
+    const built = readBuildId(root);
     const currentBuild =
       built &&
       (await evaluate(
@@ -336,6 +354,7 @@ async function build(root, quickly) {
     if (built === undefined || currentBuild !== built)
       await timed('Building the app', 'Built the app', async () => {
         rmSync(quicklyCompressed, { force: true });
+        markBuilding(root);
         const args = [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'];
         await run('building the app', node, args, { cwd: root, quiet: true, env: quickly ? { PERCH_COMPRESS: 'quickly' } : {} });
         if (quickly) writeFileSync(quicklyCompressed, '');

@@ -2,7 +2,16 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { isBuildCurrent, areDependenciesCurrent, fingerprint, markBuilt, getNpmArguments, SOURCES, trim } from '../../bridge/setup.js';
+import {
+  isBuildCurrent,
+  areDependenciesCurrent,
+  fingerprint,
+  markBuilding,
+  markBuilt,
+  getNpmArguments,
+  SOURCES,
+  trim,
+} from '../../bridge/setup.js';
 import * as viteConfig from '../../vite.config.ts';
 import { verifies } from '../requirements.ts';
 
@@ -108,6 +117,10 @@ verifies('setup/current', 'the app is current until a source changes, comes, goe
     markBuilt(root, fingerprint(root));
     expect(isBuildCurrent(root), String(change)).toBe(true);
   }
+  markBuilding(root);
+  expect(isBuildCurrent(root), 'an interrupted build').toBe(false);
+  markBuilt(root, fingerprint(root));
+  expect(isBuildCurrent(root)).toBe(true);
   writeCheckoutFile('dist/app/build.json', 'half writ');
   expect(isBuildCurrent(root)).toBe(false);
 });
