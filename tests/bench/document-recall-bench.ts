@@ -119,13 +119,15 @@ class OfficeParserThread {
 
   async read(bytes: Uint8Array): Promise<string> {
     const thread = (this.#thread ??= new Worker(new URL('children/office-parser.ts', import.meta.url)));
-    const answer = await new Promise<string | undefined>((resolve) => {
-      const timer = setTimeout(() => resolve(undefined), READ_TIMEOUT_MS);
-      const end = (text?: string): void => (clearTimeout(timer), resolve(text));
-      thread.once('message', end).once('error', () => end());
-      thread.postMessage(bytes);
-    });
-    thread.removeAllListeners();
+    // Without `removeAllListeners()`, after which a Worker delivers no more messages.
+    const answered = Promise.withResolvers<string | undefined>();
+    const timer = setTimeout(() => answered.resolve(undefined), READ_TIMEOUT_MS);
+    const onerror = (): void => answered.resolve(undefined);
+    thread.once('message', answered.resolve).once('error', onerror);
+    thread.postMessage(bytes);
+    const answer = await answered.promise;
+    clearTimeout(timer);
+    thread.off('message', answered.resolve).off('error', onerror);
     if (answer === undefined) await this.end();
     // Removes the file names of pictures, which are not text of the document.
     return (answer ?? '').replaceAll(/\[Image: [^\]]*\]/g, '');
