@@ -2,7 +2,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { OLLAMA_VERSION } from '#shared/http/ollama-api.ts';
 import { readJson } from '../request-body.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { modelNotFound } from '../http-error.ts';
+import { badRequest, modelNotFound } from '../http-error.ts';
 import { parseParams } from '../parse-params.ts';
 import { isVisibleTo } from '../ids.ts';
 import { KEEP_ALIVE_MS, type LoadedModels } from './loaded-models.ts';
@@ -85,7 +85,9 @@ export async function listRunningModels(request: Request, principal: string, loa
 /** `POST /api/show`. */
 export async function showOllamaModel(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {
   const { model, name } = parseParams(showRequest, await readJson(request));
-  const modelName = await withoutDefaultTag(model || name || '', request.signal, deps);
+  const requestedName = model || name;
+  if (!requestedName) throw badRequest('`model` is required.', 'model');
+  const modelName = await withoutDefaultTag(requestedName, request.signal, deps);
   const found = (await listNamedModels(request.signal, deps)).find((model) => model.name === modelName);
   if (!found) throw modelNotFound(`The model "${modelName}" does not exist. Use GET /api/tags to list the available models.`);
   const family = getFamily(found);

@@ -145,6 +145,8 @@ verifies('http.ollama/models', 'lists, describes and names its version', async (
   });
   const missing = await post('/api/show', { model: 'nope' });
   expect([missing.status, await missing.json()]).toEqual([404, { error: expect.stringContaining('"nope"') as string }]);
+  const unnamed = await post('/api/show', {});
+  expect([unnamed.status, await unnamed.json()]).toEqual([400, { error: '`model` is required.' }]);
 });
 
 describe('GET /api/ps', () => {
