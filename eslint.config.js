@@ -19,7 +19,7 @@ const GATEWAY_TIERS = [
   ['nats'],
   ['ports'],
   ['config', 'system'],
-  ['providers', 'documents', 'drawings', 'browser-models'],
+  ['providers', 'documents', 'drawings', 'browser-models', 'audio'],
   ['agent'],
   ['automation'],
   ['server'],
