@@ -125,7 +125,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     name: 'The browser’s page is asked for its address',
     file: 'web/gateway/agent/tools/browser-tools.ts',
     find: 'const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];',
-    replace: "const found = [toWebSource(lastSnapshots.get(which)?.host ?? 'the browserContracts')];",
+    replace: "const found = [toWebSource(lastSnapshots.get(profile)?.host ?? 'the browser')];",
     ...LAUNDERINGS,
   },
   {
