@@ -146,3 +146,14 @@ verifies('office/ocr', 'pages without text alone, a bounded number at a time; wh
     ),
   ).rejects.toThrow('only images such as scans');
 });
+
+verifies('office/pdf', 'a word over the page keeps the lines under it apart, and text drawn twice comes once', async () => {
+  const bytes = await createPdf(async (document) => {
+    const font = await document.embedFont(StandardFonts.Helvetica);
+    const page = document.addPage([400, 400]);
+    page.drawText('DRAFT', { x: 20, y: 180, size: 120, font });
+    for (const [index, line] of ['First line', 'Second line', 'Third line'].entries())
+      for (const shift of [0, 0.3]) page.drawText(line, { x: 30 + shift, y: 220 - 14 * index, size: 10, font });
+  });
+  expect((await read(bytes)).text).toBe('## Page 1\n\nFirst line\nSecond line\nThird line\nDRAFT');
+});

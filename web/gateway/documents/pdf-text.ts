@@ -22,6 +22,12 @@ interface TextLine {
 
 /** Maximum difference of rotation within a line, in degrees. */
 const ROTATION_STEP_DEGREES = 5;
+/** Maximum ratio of the heights of letters whose baselines may differ by more than the smaller ones' height. */
+const MAX_HEIGHT_RATIO = 3;
+/** Maximum distance of a piece drawn again, as a part of its height. */
+const MAX_REPEAT_OFFSET = 0.1;
+/** Maximum number of equal pieces that a piece is compared with. */
+const MAX_COMPARED_PIECES = 100;
 
 /**
  * Position of a piece relative to its letters' direction: upside-down, vertical or mirrored text still runs from left to right. `transform`
@@ -37,8 +43,25 @@ export function toPosition([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly 
 
 /** The text of a page: one direction after another, starting with that of the first piece. */
 export function formatPage(pieces: readonly PdfPiece[]): string {
-  const texts = [...Map.groupBy(pieces, ({ direction }) => direction).values()].map(formatDirection);
+  const texts = [...Map.groupBy(withoutRepeats(pieces), ({ direction }) => direction).values()].map(formatDirection);
   return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** Without pieces drawn again at the same place, as programs do for bold letters and shadows. */
+function withoutRepeats(pieces: readonly PdfPiece[]): PdfPiece[] {
+  const drawn = new Map<string, PdfPiece[]>();
+  return pieces.filter((piece) => {
+    if (piece.text.trim() === '') return true;
+    const key = `${piece.direction} ${piece.text}`;
+    const same = drawn.get(key) ?? [];
+    drawn.set(key, same);
+    const distance = MAX_REPEAT_OFFSET * piece.height;
+    // The latest first: repeats are near, and a dot may occur thousands of times.
+    for (const other of same.slice(-MAX_COMPARED_PIECES).reverse())
+      if (Math.abs(other.x - piece.x) <= distance && Math.abs(other.y - piece.y) <= distance) return false;
+    same.push(piece);
+    return true;
+  });
 }
 
 /**
@@ -72,7 +95,7 @@ function groupLines(pieces: readonly PdfPiece[]): TextLine[] {
       if (line && piece.text !== '') line.pieces.push(piece);
       continue;
     }
-    const same = line && Math.abs(piece.y - line.y) <= 0.5 * Math.max(line.height, piece.height, 1);
+    const same = line && Math.abs(piece.y - line.y) <= 0.5 * getLineTolerance(line.height, piece.height);
     if (!line || !same) lines.push((line = { pieces: [], left: piece.x, right: piece.x, y: piece.y, height: piece.height }));
     if (piece.text !== '') line.pieces.push(piece);
     line.left = Math.min(line.left, piece.x);
@@ -80,6 +103,12 @@ function groupLines(pieces: readonly PdfPiece[]): TextLine[] {
     line.height = Math.max(line.height, piece.height);
   }
   return lines.filter(({ pieces: [first] }) => first);
+}
+
+/** Height that decides whether two pieces are on one line: the larger, but a watermark does not take the lines that it covers. */
+function getLineTolerance(a: number, b: number): number {
+  const [small, large] = [Math.min(a, b), Math.max(a, b)];
+  return Math.max(small > 0 && large > MAX_HEIGHT_RATIO * small ? small : large, 1);
 }
 
 /** Whether more than a fifth of the lines are above the previous one, in the same column. */
