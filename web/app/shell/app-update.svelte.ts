@@ -1,3 +1,4 @@
+import { Workbox } from 'workbox-window';
 import { BASE_PATH } from '../state/demo.ts';
 import { loadMessages } from '../i18n/load-messages.ts';
 import { locale } from '../i18n/locale.ts';
@@ -38,16 +39,17 @@ class AppUpdate {
 
   async #register(): Promise<void> {
     try {
-      const registration = await navigator.serviceWorker.register(toTrustedScriptUrl(`${BASE_PATH}service-worker.js`), {
-        scope: BASE_PATH,
-      });
+      const workbox = new Workbox(toTrustedScriptUrl(`${BASE_PATH}service-worker.js`), { scope: BASE_PATH });
+      const registration = await workbox.register({ immediate: true });
+      if (!registration) return;
       this.registration = registration;
+      // Workbox reports an update that another tab or a later check finds only once.
       const watchInstall = (): void => registration.installing?.addEventListener('statechange', () => this.check());
       registration.addEventListener('updatefound', watchInstall);
       watchInstall();
       this.check();
       void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ type: 'SPEAK', locale }));
-      const checkForUpdate = (): void => void registration.update().catch(() => {});
+      const checkForUpdate = (): void => void workbox.update().catch(() => {});
       setInterval(checkForUpdate, CHECK_MS);
       // A person who returns may have started another version in a terminal.
       document.addEventListener('visibilitychange', () => document.hidden || checkForUpdate());
