@@ -114,7 +114,7 @@ describe('tools in the app', () => {
     const row = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem').filter({ hasText: 'all' });
     await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
-    const group = page.getByRole('region', { name: /^MCP server all/ });
+    const group = page.getByRole('region', { name: /^MCP server: all/ });
     const image = group.getByRole('listitem', { name: 'Get Tiny Image Tool' });
     await image.getByRole('button', { expanded: false }).click();
     await image.getByText('No arguments').waitFor();
