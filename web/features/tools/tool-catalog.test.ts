@@ -13,7 +13,7 @@ it('tools are grouped by source, those of tool servers last, and found by all wo
     tool('read_pdf', 'office', 'Text by pages', { title: 'Read PDF', summary: 'Reads the text of a PDF.' }),
     tool('now', 'core', 'The time'),
   ];
-  expect(groupTools(list, '').map(({ title }) => title)).toEqual(['Built in', 'Files and documents', 'MCP server a', 'MCP server b']);
+  expect(groupTools(list, '').map(({ title }) => title)).toEqual(['Built in', 'Files and documents', 'MCP server: a', 'MCP server: b']);
   expect(groupTools(list, 'PDF read').flatMap(({ tools }) => tools.map(({ name }) => name))).toEqual(['read_pdf']);
   expect(groupTools(list, 'text by').flatMap(({ tools }) => tools.map(({ name }) => name))).toEqual(['read_pdf']);
   expect(groupTools([tool('x', 'constructor')], '').map(({ title }) => title)).toEqual(['constructor']);
