@@ -1,4 +1,12 @@
-import type { CallItem, ContentPart, CustomCallItem, ItemStatus, MessageItem, OutputItem, ReasoningItem } from '../../../storage/records/response-record.ts';
+import type {
+  CallItem,
+  ContentPart,
+  CustomCallItem,
+  ItemStatus,
+  MessageItem,
+  OutputItem,
+  ReasoningItem,
+} from '../../../storage/records/response-record.ts';
 
 /** An event of the stream, without its number. */
 export type ResponseEvent = { type: string } & Record<string, unknown>;
