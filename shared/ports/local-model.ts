@@ -6,7 +6,7 @@ export type ModelSource = z.infer<typeof modelSource>;
 export const modelBackend = z.enum(['gguf', 'mlx', 'browser']);
 export type ModelBackend = z.infer<typeof modelBackend>;
 
-/** What a model does, as named by Hugging Face. */
+/** Task of a model, as named by Hugging Face. */
 export const localModelTask = z.enum(['text-generation', 'feature-extraction', 'automatic-speech-recognition']);
 
 /** `<repo_owner>/<repo_name>/<file_name>`. For models in a browser, which are stored as a whole, without the file name. */

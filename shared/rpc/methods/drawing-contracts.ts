@@ -52,7 +52,7 @@ export const drawingContracts = {
       height: side,
       background: FIELDS.background.default(null),
       changes: changes.default([]),
-      /** Where its content comes from, such as `document:plan.json`, if others may have made it. */
+      /** Sources of content that others may have made, such as `document:plan.json`. */
       outside: z.array(z.string().min(1).max(200)).max(20).optional(),
     }),
     result: drawing,

@@ -1,2 +1,2 @@
-// What other features import of this one.
+// Exports for other features.
 export { default as RecallSummary } from './RecallSummary.svelte';

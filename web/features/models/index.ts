@@ -1,4 +1,4 @@
-// What other features import of this one.
+// Exports for other features.
 export { default as BuiltInModelRow } from './BuiltInModelRow.svelte';
 export { default as DefaultModel } from './DefaultModel.svelte';
 export { default as DownloadForm } from './DownloadForm.svelte';

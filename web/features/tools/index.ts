@@ -1,3 +1,3 @@
-// What other features import of this one.
+// Exports for other features.
 export { getSourceTitle, groupTools } from './tool-catalog.ts';
 export { toMatcher, withLine } from './tool-patterns.ts';
