@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { STREAM_WINDOW_BYTES } from '#shared/link/stream.ts';
@@ -163,6 +164,24 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
       expect(ends.map(({ reason }) => reason)).toEqual(Array(2).fill('the connection to the cluster was lost'));
     },
   );
+
+  verifies('cluster.links/ends', 'a link outlives a pause of both processes', async () => {
+    await using nats = await createNatsServer();
+    const received: string[] = [];
+    await using pair = await createLinkPair(nats, {
+      onstream: (stream) => stream.receive({ data: (chunk) => void received.push(Buffer.from(chunk).toString()), end() {}, reset() {} }),
+      times: { beatMs: 50, silentMs: 400 },
+    });
+    for (let at = 0; at < 3; at++) {
+      for (const until = performance.now() + 600; performance.now() < until;);
+      await setImmediate();
+    }
+    pair.a.mux.open({ kind: 'rpc' }).send('still there');
+    await Promise.race([
+      waitFor(() => received.length === 1),
+      pair.a.mux.closed.then(({ reason }) => Promise.reject(new Error(reason))),
+    ]);
+  });
 
   verifies('cluster.links/slow', 'a hundred streams without a reader buffer at most their credit, and do not block others', async () => {
     await using nats = await createNatsServer();

@@ -42,7 +42,8 @@ export class NatsLink implements Link<Uint8Array> {
   #end: { code: number; reason: string } | undefined;
   #chunks: Uint8Array[] = [];
   #size = 0;
-  #lastReceivedAt = performance.now();
+  /** Intervals since the other side's last message. Counted, not timed: while this process is suspended, no interval passes. */
+  #silentBeats = 0;
 
   constructor(options: NatsLinkOptions) {
     this.#options = options;
@@ -53,12 +54,7 @@ export class NatsLink implements Link<Uint8Array> {
     this.#settle = resolve;
     this.#timer = setInterval(() => {
       this.#publish(MESSAGE_KIND.beat);
-      if (performance.now() - this.#lastReceivedAt < silentMs) return;
-      // This process itself may have been suspended, so read pending messages first.
-      setImmediate(() => {
-        if (performance.now() - this.#lastReceivedAt >= silentMs)
-          this.#finish(CLOSE_CODES.goingAway, 'the other bridge stopped responding');
-      });
+      if (++this.#silentBeats * beatMs >= silentMs) this.#finish(CLOSE_CODES.goingAway, 'the other bridge stopped responding');
     }, beatMs);
     this.#timer.unref();
     void nc.closed().then(() => this.#finish(CLOSE_CODES.goingAway, 'the connection to the cluster was lost'));
@@ -92,7 +88,7 @@ export class NatsLink implements Link<Uint8Array> {
       this.close(CLOSE_CODES.protocolError, 'a message was lost or is not from the other bridge');
       return false;
     }
-    this.#lastReceivedAt = performance.now();
+    this.#silentBeats = 0;
     const { kind, bytes } = opened;
     if (kind === MESSAGE_KIND.whole || kind === MESSAGE_KIND.part) this.#handleMessage(bytes, kind === MESSAGE_KIND.whole);
     else if (kind === MESSAGE_KIND.close) {

@@ -37,12 +37,15 @@ describe.runIf(hasNats)('unreferenced objects', () => {
       const home = await a.disconnect();
       await nats.start();
       await b.journal.push([createVersion('y', 3, 'b', { payload: null, deleted: true })], 'b');
-      await using cleaner = await startMachine(createSettings(nats.url), { ages: now });
-      await waitFor(async () => (await countObjects(nats)).objects === 1, 'the object that nothing refers to, taken out');
-      await awaitAgreement([b, cleaner], 2);
-      await waitFor(() => cleaner.lines.includes('Removed one unused object from the cluster'));
+      {
+        // Stopped before the other one returns: with no time to keep an object, it could remove one before its record arrives.
+        await using cleaner = await startMachine(createSettings(nats.url), { ages: now });
+        await waitFor(async () => (await countObjects(nats)).objects === 1, 'the object that nothing refers to, taken out');
+        await awaitAgreement([b, cleaner], 2);
+        await waitFor(() => cleaner.lines.includes('Removed one unused object from the cluster'));
+      }
       await home.reconnect();
-      await awaitAgreement([a, b, cleaner], 2);
+      await awaitAgreement([a, b], 2);
     }
     await using later = await startMachine(createSettings(nats.url));
     await awaitAgreement([b, later], 2);
