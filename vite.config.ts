@@ -11,6 +11,7 @@ import { compressFolder } from './web/compress-folder.ts';
 import { stripContractDocs } from './web/strip-contract-docs.ts';
 import { createChunkNamer } from './web/initial-chunk.ts';
 import { createLazyJsonSchemas, isJsonSchemaModule } from './web/lazy-json-schemas.ts';
+import { listWorkerChunks } from './web/list-worker-chunks.ts';
 import { inlineTables } from './web/inline-tables.ts';
 import { PAGE_POLICY } from './web/page-policy.ts';
 import { splitRankTables } from './web/split-rank-tables.ts';
@@ -225,6 +226,12 @@ function isFile(...paths: string[]): (id: string) => boolean {
   return (id) => paths.some((path) => id.replaceAll('\\', '/').endsWith(`/${path}`));
 }
 
+/** Readers of documents, tables of tokenizers, audio codecs, the client of a cluster, and the demo. */
+const HEAVY_MODULES = /[\\/]gateway[\\/](documents|audio|demo|nats)[\\/]|[\\/]tokens[\\/]tokenizers|[\\/]gpt-tokenizer[\\/]/;
+
+/** Methods and their contracts: one file for those that a gateway's start does not need. */
+const METHODS = /[\\/]web[\\/]gateway[\\/].*-methods\.ts$/;
+
 /** Modules of a first visit: the app's frame and its chat. */
 const FIRST_PAGE = /[\\/]routes[\\/](\(app\)[\\/](\(chat\)[\\/].*)?)?\+\w+\.(svelte|ts)$/;
 
@@ -232,14 +239,20 @@ const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
   worker: {
     format: 'es',
-    plugins: () => [stripContractDocs(), splitRankTables(), inlineTables(), createLazyJsonSchemas()],
+    plugins: () => [
+      stripContractDocs(),
+      splitRankTables(),
+      inlineTables(),
+      createLazyJsonSchemas(),
+      listWorkerChunks({ worker: 'web/gateway/host/worker.ts', build, heavy: HEAVY_MODULES }),
+    ],
     // A worker's initial modules form one file: chunks shared with its lazy modules would split it into a hundred.
     rolldownOptions: {
       output: {
         codeSplitting: {
           groups: [
             { name: createChunkNamer('start', (_id, { isEntry }) => isEntry), test: (id) => !isJsonSchemaModule(id), priority: 2 },
-            { name: createChunkNamer('methods', isFile('web/gateway/server/methods/deferred-methods.ts')), priority: 1 },
+            { name: createChunkNamer('methods', (id) => METHODS.test(id)), priority: 1 },
           ],
         },
       },

@@ -10,11 +10,11 @@ import type { Clock } from '../../shared/async/clock.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { type Environment, unknownEnvironment } from '../../web/gateway/ports/environment.ts';
 import type { Fetch } from '../../web/gateway/ports/fetch.ts';
-import { createGateway } from '../../web/gateway/create-gateway.ts';
+import { createGateway } from '../../web/gateway/gateway.ts';
 import type { Gateway } from '../../web/gateway/gateway-options.ts';
 import type { SyncPort } from '../../web/gateway/sync/sync-port.ts';
 import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
-import { prefetchChunks } from '../../web/gateway/host/prefetch-chunks.ts';
+import { loadLazyModules } from './load-lazy-modules.ts';
 import { openVault, acquireEpoch } from '../../web/gateway/storage/open-vault.ts';
 import { auditErrorCodes } from './error-audit.ts';
 import { checkConformance, throwOnMismatches } from './openai-shapes/conformance-check.ts';
@@ -149,7 +149,7 @@ export async function createTestGateway(
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   // A fake clock does not wait for code loaded on demand.
-  if (options.clock) await prefetchChunks();
+  if (options.clock) await loadLazyModules();
   const name = options.name ?? `test-${++databases}`;
   if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
   const vault = options.vault ?? (await openVault({ name, epoch: await acquireEpoch(name), clock, onclosed: () => {} }));

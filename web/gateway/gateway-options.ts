@@ -8,7 +8,7 @@ import type { DocumentReader } from './documents/document-reader.ts';
 import type { Environment } from './ports/environment.ts';
 import type { FaultLog } from './server/fault-handler.ts';
 import type { Fetch } from './ports/fetch.ts';
-import type { LazyHttp } from './server/http/lazy-http.ts';
+import type { HttpService } from './server/http/http-service.ts';
 import type { BrowserModels } from './providers/local-models/browser-models.ts';
 import type { LocalRunner, RunnableModel } from './providers/local-runner.ts';
 import type { MemoryStore } from './agent/knowledge/memory/agent-memories.ts';
@@ -51,7 +51,7 @@ export interface GatewayOptions {
 }
 
 /** The gateway: accepts connections of protocol 3 over any link, and serves `/v1`. */
-export interface Gateway extends Omit<LazyHttp, 'setServing'> {
+export interface Gateway extends Pick<HttpService, 'fetch' | 'acceptResponses' | 'storeReceipts' | 'writeSpliceFailure'> {
   accept(link: Link<string>, admission: Admission): void;
   /** Resolves once the stored configuration is in force: another host may have just changed it. */
   whenSettled(): Promise<void>;

@@ -6,10 +6,11 @@ import type { ApprovalService } from './approvals/approval-service.ts';
 import { isPerson } from '../system/person.ts';
 import type { Config } from '../config/gateway-config.ts';
 import type { Caller } from '../system/caller.ts';
+import type { Lazy } from '../system/modules.ts';
 
 export interface BrowserApprovalDeps {
   config: Pick<Config, 'edit' | 'settings'>;
-  approvalService(): Promise<Pick<ApprovalService, 'approvals'>>;
+  approvalService: Lazy<Pick<ApprovalService, 'approvals'>>;
 }
 
 const privatePlaceRefusal = z.object({ reason: z.literal('private-place') });
@@ -31,7 +32,7 @@ export async function openWithApproval<R>(
     if (host === undefined || !isPerson(principal) || !isPrivatePlaceRefusal(error)) throw error;
     const context = { agentId: MAIN_AGENT_ID, sessionKey: null, runId: null, principal, signal };
     const summary = `Let the browser, and agents in it, open ${host} from now on, and open ${url}`;
-    await (await approvalService()).approvals.request({ tool: BROWSER_OPEN_TOOL, args: { url }, summary }, context);
+    await (await approvalService.load()).approvals.request({ tool: BROWSER_OPEN_TOOL, args: { url }, summary }, context);
     await config.edit((document) => {
       const { allow } = config.settings.browser;
       const browser = { ...(document['browser'] as object | undefined), allow: [...new Set([...allow, host])] };

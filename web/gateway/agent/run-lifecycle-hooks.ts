@@ -1,15 +1,16 @@
 import { type RunLifecycleHooks, NO_NOTES } from './runs/run-types.ts';
 import type { RunRecord, Vault } from '../storage/vault-interface.ts';
 import type { AgentToolkit } from './agent-toolkit.ts';
+import type { Lazy } from '../system/modules.ts';
 
 /** Hooks of the workbench into the life of a run. The workbench is loaded with the first run; if that fails, runs continue without it. */
 export function createRunLifecycleHooks(
-  agentToolkit: () => Promise<AgentToolkit>,
+  agentToolkit: Lazy<AgentToolkit>,
   fault: (error: unknown) => unknown,
 ): RunLifecycleHooks & { onRunLost(run: RunRecord): Promise<void>; recover(vault: Pick<Vault, 'collection'>): Promise<void> } {
   const attempt = async <T>(work: (toolkit: AgentToolkit) => Promise<T>): Promise<T | undefined> => {
     try {
-      return await work(await agentToolkit());
+      return await work(await agentToolkit.load());
     } catch (error) {
       fault(error);
       return undefined;
@@ -25,7 +26,7 @@ export function createRunLifecycleHooks(
       try {
         const plans = await vault.collection('plans').list();
         // Opening the workbench pauses them; without such plans it need not be loaded.
-        if (plans.some(({ status }) => status === 'running' || status === 'pending')) await agentToolkit();
+        if (plans.some(({ status }) => status === 'running' || status === 'pending')) await agentToolkit.load();
       } catch (error) {
         fault(error);
       }

@@ -12,7 +12,7 @@ import { joinScopes, LEVELS } from '#shared/rpc/scopes.ts';
 import type { BrowserTransport } from '#shared/sync/nats/browser-transport.ts';
 import type { HostApi, HostStatus, PageTask, PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { systemClock } from '#shared/async/clock.ts';
-import { createGateway } from '../create-gateway.ts';
+import { createGateway } from '../gateway.ts';
 import type { Gateway } from '../gateway-options.ts';
 import { createUplinkBridge } from '../ports/uplink-bridge.ts';
 import { createFetch } from '../ports/create-fetch.ts';

@@ -1,100 +1,16 @@
-/**
- * Modules that are loaded on demand. Document readers, tokenizer tables and the cluster client are excluded: they are larger than all
- * others together, and the service worker caches them.
- */
-const CHUNKS: readonly (() => Promise<unknown>)[] = [
-  () => import('../server/methods/deferred-methods.ts'),
-  () => import('./uplink-connection.ts'),
-  () => import('./convert-in-page.ts'),
-  // Needed for an answer of the guide.
-  () => import('../agent/runs/generate.ts'),
-  () => import('../agent/incognito/incognito-service.ts'),
-  () => import('../agent/guide/guide.ts'),
-  () => import('../agent/guide/docs.ts'),
-  () => import('../agent/knowledge/recall/message-search.ts'),
-  () => import('../builtin-tools.ts'),
-  () => import('../agent/tools/tool-offer.ts'),
-  () => import('../agent/tools/tool-search.ts'),
-  () => import('../agent/knowledge/memory/long-term-memories.ts'),
-  () => import('../storage/search/find-messages.ts'),
-  () => import('../storage/search/search-index.ts'),
-  () => import('../storage/disk-reserve.ts'),
-  () => import('../agent/agent-toolkit.ts'),
-  () => import('../agent/tools/browser-tools.ts'),
-  () => import('../agent/tools/desktop-tools.ts'),
-  () => import('../agent/knowledge/wiki/wiki-tools.ts'),
-  () => import('../agent/browser-views.ts'),
-  () => import('../drawings/drawing-store.ts'),
-  () => import('../agent/tools/canvas-tools.ts'),
-  () => import('../../paint/export-image.ts'),
-  () => import('../providers/openai-compatible.ts'),
-  () => import('../server/http/http-handler.ts'),
-  () => import('../server/http/responses/responses.ts'),
-  () => import('../server/http/responses/responses-socket.ts'),
-  () => import('../server/http/messages/messages.ts'),
-  () => import('../server/http/ollama/ollama.ts'),
-  () => import('../server/http/files/api-files.ts'),
-  () => import('../server/http/conversations/conversations.ts'),
-  () => import('../server/http/embeddings.ts'),
-  () => import('../server/http/rerank.ts'),
-  () => import('../server/http/moderations.ts'),
-  () => import('../server/http/completions/completions.ts'),
-  () => import('../server/http/media/speech-endpoint.ts'),
-  () => import('../server/http/media/transcriptions.ts'),
-  () => import('../server/http/media/images.ts'),
-  () => import('../server/http/openapi/openapi.ts'),
-  () => import('../server/http/splice-failure-event.ts'),
-  () => import('../server/http/mcp/mcp-handler.ts'),
-  () => import('../agent/runs/http-agents.ts'),
-  () => import('#shared/redact.ts'),
-  () => import('#shared/ports/secrets-port.ts'),
-  () => import('file-type'),
-  () => import('../agent/approvals/approval-service.ts'),
-  () => import('../config/config-file/config-file.ts'),
-  () => import('../agent/files-mirror/files-mirror.ts'),
-  () => import('../agent/workspace/merge-copy.ts'),
-  () => import('../automation/cron/cron-service.ts'),
-  () => import('../server/access/access.ts'),
-  () => import('../automation/channels/channel-catalog.ts'),
-  () => import('../automation/channels/running-channels.ts'),
-  () => import('../automation/channels/x/search-budget.ts'),
-  () => import('../agent/knowledge/memory/agent-memories.ts'),
-  () => import('../agent/knowledge/memory/vectors/provider-embedder.ts'),
-  () => import('../../library/database-index.ts'),
-  () => import('../agent/knowledge/recall/reply-recall.ts'),
-  () => import('../agent/compaction/compactor.ts'),
-  () => import('../agent/small-work/titles.ts'),
-  () => import('../providers/tokens/count-tokens.ts'),
-  () => import('../agent/knowledge/dreamer/dreamer.ts'),
-  () => import('../agent/knowledge/dreamer/dreaming-status.ts'),
-  () => import('../agent/knowledge/memory/summary/daily-summaries.ts'),
-  () => import('../agent/knowledge/wiki/wikis.ts'),
-  () => import('../agent/knowledge/wiki/wiki-handlers.ts'),
-  () => import('../agent/mcp/mcp-servers.ts'),
-  () => import('../config/oauth/authorizations.ts'),
-  () => import('#shared/http/notice-page.ts'),
-  () => import('../system/log/log-line.ts'),
-  () => import('../system/log/log-tail.ts'),
-  () => import('../system/status/bridge-info.ts'),
-  () => import('../server/doctor/doctor.ts'),
-  () => import('../providers/anthropic.ts'),
-  () => import('../providers/google.ts'),
-  () => import('../providers/local-provider.ts'),
-  () => import('../providers/local-models/local-model-downloads.ts'),
-  () => import('../browser-models/fetch-model.ts'),
-  () => import('../providers/model-table.ts'),
-  () => import('./cluster-sharing.ts'),
-  () => import('./built-in-model-runner.ts'),
-  () => import('./page-models.ts'),
-  () => import('yaml'),
-];
+import { z } from '#shared/rpc/zod.ts';
 
 /**
- * Preloads the modules one after another, so that they are available if the server goes away or the build is replaced. Modules that fail to
- * load are tried again on use. Resolves with whether all were loaded.
+ * Preloads the worker's chunks one after another, so that they are available if the server goes away or the build is replaced. The build
+ * writes their list (web/list-worker-chunks.ts), without large ones. Chunks that fail to load are tried again on use. Resolves with whether
+ * all were loaded.
  */
 export async function prefetchChunks(): Promise<boolean> {
-  let complete = true;
-  for (const load of CHUNKS) await load().catch(() => (complete = false));
-  return complete;
+  if (import.meta.env.DEV) return true;
+  let isComplete = true;
+  const base = globalThis.location.href;
+  const response = await fetch(new URL(`prefetch-${__PERCH_BUILD__}.json`, base));
+  const names = z.array(z.string()).parse(await response.json());
+  for (const name of names) await import(/* @vite-ignore */ new URL(name, base).href).catch(() => (isComplete = false));
+  return isComplete;
 }

@@ -3,8 +3,9 @@ import { connectionContracts } from '#shared/rpc/methods/connection-contracts.ts
 import { systemContracts } from '#shared/rpc/methods/system-contracts.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
-import { createDispatcher, type Methods } from './dispatch.ts';
+import { createDispatcher } from './dispatch.ts';
 import type { Caller } from '../system/caller.ts';
+import type { Methods } from '../system/methods.ts';
 
 const caller = { principal: 'app:local', scopes: SCOPES } as unknown as Caller;
 
@@ -17,12 +18,17 @@ function dispatcher() {
     return undefined as never;
   };
   const { call } = createDispatcher({
-    initial: { contracts: { health: connectionContracts.health }, handlers: { health: noting('health') } },
-    loadRest() {
-      const load = Promise.withResolvers<Methods>();
-      loads.push(load);
-      return load.promise;
-    },
+    loaded: [{ contracts: { health: connectionContracts.health }, handlers: { health: noting('health') } }],
+    lazy: [
+      {
+        namespaces: ['system'],
+        load() {
+          const load = Promise.withResolvers<Methods>();
+          loads.push(load);
+          return load.promise;
+        },
+      },
+    ],
   });
   const later: Methods = {
     contracts: { 'system.heartbeat.last': systemContracts['system.heartbeat.last'] },

@@ -1,21 +1,12 @@
 import { truncateText } from '#shared/truncate-text.ts';
-import { type Contract, type ParsedParams, type MethodPolicy, findRefusal, type ContractResult, type Scope } from '#shared/rpc/contract.ts';
+import { type Contract, type MethodPolicy, findRefusal, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import { parseParams } from '#shared/rpc/parse-params.ts';
 import { POLICIES } from '#shared/rpc/tables.ts';
 import { createNotLoadedError } from '#shared/async/lazy.ts';
 import type { Caller } from '../system/caller.ts';
-
-export type Handler<C extends Contract> = (params: ParsedParams<C>, caller: Caller) => Promise<ContractResult<C>> | ContractResult<C>;
-/** A handler for each contract, except `connect`, which the connection handles. */
-export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };
-
-/** Callable methods: contracts with their handlers. */
-export interface Methods {
-  contracts: Record<string, Contract>;
-  handlers: Record<string, Handler<never>>;
-}
+import type { Methods } from '../system/methods.ts';
 
 /** Method names that are reserved and answered with `NOT_IMPLEMENTED`. */
 const RESERVED = new Set(['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']);
@@ -37,10 +28,17 @@ export interface Dispatcher {
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
+/** Methods that are loaded when one of them is first called. */
+export interface LazyMethods {
+  /** First words of their names. Other groups may have methods of the same namespace. */
+  namespaces: readonly string[];
+  load(): Promise<Methods>;
+}
+
 export interface DispatcherOptions {
-  initial: Methods;
-  /** Loads the methods that are not in `initial`. If it rejects, the next call tries again. */
-  loadRest(): Promise<Methods>;
+  /** Methods that exist from the start. */
+  loaded: readonly Methods[];
+  lazy: readonly LazyMethods[];
   /**
    * Rejects if a principal has exhausted a limit, or has a limit and its usage cannot be counted; undefined for a principal without limits.
    */
@@ -49,23 +47,34 @@ export interface DispatcherOptions {
   used?(principal: string, scope: Scope): void;
 }
 
-export function createDispatcher({ initial, loadRest, meter = () => undefined, used = () => {} }: DispatcherOptions): Dispatcher {
+export function createDispatcher({ loaded, lazy, meter = () => undefined, used = () => {} }: DispatcherOptions): Dispatcher {
   const table: Record<string, RegisteredMethod> = Object.create(null);
   const add = ({ contracts, handlers }: Methods): void => {
     for (const [method, contract] of Object.entries(contracts))
       table[method] = { contract, run: handlers[method] as RegisteredMethod['run'] };
   };
-  add(initial);
+  for (const methods of loaded) add(methods);
+  const missing = new Set(lazy);
   let loading: Promise<void> | undefined;
   let failure: unknown;
-  const load = async (): Promise<void> => {
+  const load = async (namespace: string): Promise<void> => {
+    const groups = [...missing].filter(({ namespaces }) => namespaces.includes(namespace));
     try {
-      add(await loadRest());
+      for (const methods of await Promise.all(groups.map((group) => group.load()))) add(methods);
+      for (const group of groups) missing.delete(group);
     } catch (error) {
       failure = error;
-    } finally {
-      loading = undefined;
     }
+  };
+  /** Loads one after another, so that calls start in the order of arrival. */
+  const loadAfterOthers = (method: string): Promise<void> => {
+    const loadOwn = (): Promise<void> | undefined => (table[method] ? undefined : load(method.split('.', 1)[0] ?? ''));
+    const next = loading ? loading.then(loadOwn) : Promise.resolve(loadOwn());
+    loading = next;
+    void next.then(() => {
+      if (loading === next) loading = undefined;
+    });
+    return next;
   };
   return {
     getPolicy: (method) => policies[method],
@@ -79,7 +88,8 @@ export function createDispatcher({ initial, loadRest, meter = () => undefined, u
       used(caller.principal, scope);
       rejectProto(params);
       // Known methods wait too while others are loading: calls start in the order of arrival.
-      if (loading || !table[method]) await (loading ??= load());
+      if (!table[method]) await loadAfterOthers(method);
+      else if (loading) await loading;
       const registered = table[method];
       if (!registered) throw createNotLoadedError(failure);
       const parsed = parseParams(registered.contract.params, params);

@@ -3,13 +3,14 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Agents } from '../agents.ts';
 import type { SelectedModel, Models } from '../runs/run-types.ts';
 import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
-import type { LazyCompaction } from './lazy-compaction.ts';
+import type { Compactor } from './compactor.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface CompactSessionDeps {
   vault: Pick<Vault, 'sessions' | 'messages'>;
   agents: Agents;
   models: Pick<Models, 'resolve'>;
-  compaction: Pick<LazyCompaction, 'compact'>;
+  compactor: Lazy<Pick<Compactor, 'compact'>>;
 }
 
 /** Number of messages at the end of a branch in which its last reply is looked for. */
@@ -19,14 +20,14 @@ const LAST_REPLY_WINDOW = 40;
 export async function compactSession(
   { agentId, sessionId }: { agentId: string; sessionId: string },
   { principal, signal }: { principal: string; signal: AbortSignal },
-  { vault, agents, models, compaction }: CompactSessionDeps,
+  { vault, agents, models, compactor }: CompactSessionDeps,
 ): Promise<MethodResult<'sessions.compact'>> {
   const agent = agents.get(agentId);
   const key = toSessionKey(agentId, sessionId);
   if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with id "${sessionId}".`);
   const { messages } = await vault.messages.branch(key, { limit: LAST_REPLY_WINDOW });
   const chosen = await resolveLastModel(messages.findLast(({ model }) => model !== undefined)?.model, agent.model, models);
-  const done = await compaction.compact({ key, agent, chosen, principal }, signal);
+  const done = await (await compactor.load()).compact({ key, agent, chosen, principal }, signal);
   return { compacted: done !== undefined, messageId: done?.messageId ?? null, compaction: done?.compaction ?? null };
 }
 

@@ -1,10 +1,12 @@
 import { isChannel } from '../../system/person.ts';
 import { isChannelSession } from '../../system/channel-session.ts';
 import { labelMemory } from '../knowledge/memory/label-memory.ts';
-import type { LazyMemories } from '../knowledge/memory/lazy-memories.ts';
+import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
+import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
 import type { MemoryCategory } from '../../knowledge/memory/long-term.ts';
 import type { ModelCaller } from '../runs/run-types.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface Fact {
   text: string;
@@ -13,11 +15,11 @@ export interface Fact {
 
 /** Stores new facts in the agent's memory, like the tool `memory_add`. `sources`: the outside sources of the conversation. */
 export const createFactRecorder =
-  ({ load, longTerm }: Pick<LazyMemories, 'load' | 'longTerm'>, labels: ContentLabels) =>
+  (deps: { memories: Lazy<AgentMemories>; longTermMemories: Lazy<LongTermMemories>; labels: ContentLabels }) =>
   async (facts: readonly Fact[], { agent }: Pick<ModelCaller, 'agent'>, sources: readonly string[]): Promise<void> => {
-    const memory = await (await load()).getManager(agent.id);
+    const memory = await (await deps.memories.load()).getManager(agent.id);
     for (const { text, category } of facts) {
-      await labelMemory({ labels, longTerm }, agent.id, text, sources);
+      await labelMemory(deps, agent.id, text, sources);
       await memory.addMemory(text, category);
     }
   };

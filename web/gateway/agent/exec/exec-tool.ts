@@ -11,13 +11,14 @@ import { toSource } from '../trust/content-sources.ts';
 import { toGrantee } from './grantee.ts';
 import { isSilent } from './risk.ts';
 import type { Tool, ToolGate } from '../tools/tool-registry.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 /** Maximum number of characters of output for a model, and of its share for errors if both streams are long. */
 const MAX_CHARS = 20_000;
 const ERROR_CHARS = 5_000;
 
 export interface ExecToolDeps {
-  approvalService(): Promise<ApprovalService>;
+  approvalService: Lazy<ApprovalService>;
   policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
   gate: Pick<ToolGate, 'isGranted'>;
 }
@@ -48,7 +49,7 @@ export const createExecTool = ({ approvalService, policy, gate }: ExecToolDeps):
       // Neither `auto` nor a stored policy applies to a command that outside content may have asked for.
       const isOpen = sources.length === 0 || isAllowed(sources);
       const approved = isOpen && policy(tool) === 'auto';
-      const { exec } = await approvalService();
+      const { exec } = await approvalService.load();
       const grantee = toGrantee(principal, agentId);
       const requester = { agentId, sessionId, runId, toolCallId, grantee, isGranted: isAllowed };
       const commandRequest = { command, args, workingDir, purpose: purpose || undefined, approved, ...requester };

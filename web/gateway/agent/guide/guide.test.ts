@@ -32,10 +32,8 @@ const tools = coreTools({
     messages: { get: () => Promise.resolve(undefined) },
     search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },
   },
-  memories: {
-    load: () => Promise.reject(new Error('Nothing is remembered here')),
-    longTerm: () => Promise.reject(new Error('Nothing is remembered here')),
-  },
+  memories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
+  longTermMemories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
   labels: new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock: systemClock }),
 });
 
@@ -435,7 +433,7 @@ describe('the docs', () => {
     const all = articles.map(({ text }) => text).join('\n');
     const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!js|toml|lost|env|db)[a-z_A-Z]+)+`, 'g'));
     for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
-    const cron = cronTools(() => Promise.reject(new Error('not asked for')));
+    const cron = cronTools({ load: () => Promise.reject(new Error('not asked for')) });
     const names = new Set([...tools, ...cron].map(({ name }) => name));
     for (const [name] of all.matchAll(/\b(?:memory|docs|session|cron)_\w+/g)) expect(names, name).toContain(name);
     expect(articles.find(({ id }) => id === 'memory#memory-tools')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);

@@ -4,7 +4,7 @@ import { type ModelEvent, type ModelMessage, type ModelRequest, type Provider, t
 import { sleep } from '#shared/async/watchdog.ts';
 import { MessageSearch } from '../knowledge/recall/message-search.ts';
 import { answerQuestion, FOOTER, type GuideSources, HELP } from './guide-answer.ts';
-import { GUIDE } from './lazy-guide.ts';
+import { GUIDE } from './guide-entry.ts';
 import { type ListedTool, parseCommand, formatToolList } from './commands.ts';
 import { splitPieces } from './split-pieces.ts';
 import { renderResult } from './render-result.ts';

@@ -53,7 +53,7 @@ export class McpServers {
       boundApprovals: new Set(),
       onChanged: (name) => hub.broadcast({ event: 'mcp.changed', payload: { name } }),
       async requestApproval(server, { tool, description }, signal) {
-        const { approvals } = await approvalService();
+        const { approvals } = await approvalService.load();
         await approvals.request(
           {
             tool: toSourceId(server),

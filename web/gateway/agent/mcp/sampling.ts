@@ -11,6 +11,7 @@ import type { Models } from '../runs/run-types.ts';
 import { generate, type ModelUsage } from '../runs/generate.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { toSourceId } from './mcp-tool-names.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 const MAX_TOKENS = 8192;
 const MAX_MESSAGES = 100;
@@ -23,7 +24,7 @@ export interface SamplingDeps {
   clock: Clock;
   agents: Pick<Agents, 'get'>;
   models: Models;
-  approvalService(): Promise<ApprovalService>;
+  approvalService: Lazy<ApprovalService>;
 }
 
 /**
@@ -52,7 +53,7 @@ export async function runSampling(
     typeof last?.content === 'string'
       ? last.content
       : (last?.content ?? []).map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
-  const { approvals } = await approvalService();
+  const { approvals } = await approvalService.load();
   await approvals.request(
     {
       tool: principal,

@@ -23,13 +23,15 @@ const MAX_THINKING_TOKENS = 800;
 /** Replaces a chat's provisional title, its first words, after the first reply. */
 export class Titles {
   readonly #deps: TitlesDeps;
+  readonly #abort = new AbortController();
 
   constructor(deps: TitlesDeps) {
     this.#deps = deps;
   }
 
   /** Never rejects: on failure, the chat keeps its first words as title. */
-  async createTitle(run: CompletedRun, signal: AbortSignal): Promise<void> {
+  async createTitle(run: CompletedRun): Promise<void> {
+    const { signal } = this.#abort;
     try {
       await this.#createTitle(run, signal);
     } catch (error) {
@@ -37,6 +39,10 @@ export class Titles {
       const reason = error instanceof Error ? error.message : String(error);
       this.#deps.log.write('info', 'titles', `Could not make a title for a chat: ${reason}`, { session: run.key });
     }
+  }
+
+  stop(): void {
+    this.#abort.abort(new Error('The gateway was closed.'));
   }
 
   async #createTitle(run: CompletedRun, signal: AbortSignal): Promise<void> {

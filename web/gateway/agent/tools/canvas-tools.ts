@@ -14,9 +14,10 @@ import { MAX_TEXT_CHARS, toUntrustedText } from './office-tools.ts';
 import { sendPicture } from './send-picture.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './tool-registry.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface CanvasToolsDeps {
-  drawings(): Promise<Pick<DrawingStore, 'list' | 'read' | 'edit'>>;
+  drawings: Lazy<Pick<DrawingStore, 'list' | 'read' | 'edit'>>;
   paint: Painter | undefined;
   labels: ContentLabels;
 }
@@ -46,7 +47,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       }),
       impact: 'reads',
       async run({ drawingId, offset }, { taint }) {
-        const from = await drawings();
+        const from = await drawings.load();
         if (drawingId === undefined) {
           const labelled = await labels.list('drawing');
           // A title is content too. In an untainted run, opening the drawing shows it.
@@ -92,11 +93,11 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
           .filter(Boolean)
           .join('. ');
       },
-      check: async ({ drawingId }) => (await drawings()).read(drawingId),
+      check: async ({ drawingId }) => (await drawings.load()).read(drawingId),
       impact: ({ change, remove }) => ([...change.map((each) => each.id), ...remove].length > 0 ? 'changes' : 'adds'),
       async run({ drawingId, ...work }, context) {
         await labels.add('drawing', drawingId, getLabelSources(context));
-        const added = await (await drawings()).edit(drawingId, (drawing) => drawShapes(drawing, work));
+        const added = await (await drawings.load()).edit(drawingId, (drawing) => drawShapes(drawing, work));
         return { drawingId, added, changed: work.change.length, removed: work.remove.length };
       },
     }),
@@ -111,7 +112,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       impact: 'reads',
       async run({ drawingId }, context) {
         if (!paint) throw new RpcError('INTERNAL_ERROR', 'Drawings can’t be captured here.');
-        const { entry, drawing } = await (await drawings()).read(drawingId);
+        const { entry, drawing } = await (await drawings.load()).read(drawingId);
         // A screenshot or a pasted image may show anything.
         const isPicture = drawing.shapes.some(({ kind }) => kind === 'image');
         context.taint?.add(await labels.getSources('drawing', drawingId));

@@ -24,7 +24,7 @@ export interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
 }
 
 /** Tools that every gateway has. */
-export function coreTools({ vault, memories, labels, keepVersion, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
+export function coreTools({ vault, clock, timeZone: configured, ...deps }: CoreToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'docs_search',
@@ -96,6 +96,6 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
         }
       },
     }),
-    ...memoryTools({ memories, messages: vault.messages, labels, keepVersion }),
+    ...memoryTools({ ...deps, messages: vault.messages }),
   ];
 }

@@ -10,12 +10,11 @@ import { getMessageSources, mergeSources } from '../trust/content-sources.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { defineTool } from './define-tool.ts';
 import type { Impact, Tool, ToolContext } from './tool-registry.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface MemoryToolsDeps {
-  memories: {
-    load(): Promise<Pick<AgentMemories, 'getManager'>>;
-    longTerm(): Promise<Pick<LongTermMemories, 'list' | 'getWorkspaceName'>>;
-  };
+  memories: Lazy<Pick<AgentMemories, 'getManager'>>;
+  longTermMemories: Lazy<Pick<LongTermMemories, 'list' | 'getWorkspaceName'>>;
   messages: Pick<Vault['messages'], 'get'>;
   labels: ContentLabels;
   /** Saves the file's current version before a tool changes it. */
@@ -23,17 +22,17 @@ export interface MemoryToolsDeps {
 }
 
 /** Tools for the memory of the calling agent. */
-export function memoryTools({ memories, messages, labels, keepVersion }: MemoryToolsDeps): Tool[] {
+export function memoryTools({ memories, longTermMemories, messages, labels, keepVersion }: MemoryToolsDeps): Tool[] {
   const getImpact = async (name: string, args: Record<string, unknown>, { agentId }: ToolContext): Promise<Impact> => {
     if (name === 'memory_search' || name === 'memory_stats') return 'reads';
     if (name === 'memory_add') return 'adds';
     if (name !== 'memory_update_preference') return 'changes';
     const key = String(args['key']).trim().toLowerCase();
-    const known = await (await memories.longTerm()).list(agentId);
+    const known = await (await longTermMemories.load()).list(agentId);
     return known.some((memory) => parsePreference(memory)?.key.toLowerCase() === key) ? 'changes' : 'adds';
   };
   const label = (text: string, context: ToolContext): Promise<void> =>
-    labelMemory({ labels, longTerm: memories.longTerm }, context.agentId, text, getLabelSources(context));
+    labelMemory({ labels, longTermMemories }, context.agentId, text, getLabelSources(context));
   const getFoundSources = async (found: FoundMemory, workspace: string): Promise<readonly string[]> => {
     if (found.messageId !== undefined) {
       const message = await messages.get(found.messageId);
@@ -59,7 +58,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
         const { agentId, sessionKey, taint } = context;
         if (name === 'memory_add') await label(String(args['text']), context);
         if (name === 'memory_forget' || name === 'memory_update_preference')
-          await keepVersion((await memories.longTerm()).getWorkspaceName(agentId), LONG_TERM_FILE, context.toolCallId);
+          await keepVersion((await longTermMemories.load()).getWorkspaceName(agentId), LONG_TERM_FILE, context.toolCallId);
         if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
         const found: FoundMemory[] = [];
         const result = await run(
@@ -72,7 +71,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
           (memory) => found.push(memory),
         );
         if (taint && found.length > 0) {
-          const workspace = (await memories.longTerm()).getWorkspaceName(agentId);
+          const workspace = (await longTermMemories.load()).getWorkspaceName(agentId);
           for (const memory of found) taint.add(await getFoundSources(memory, workspace));
         }
         return result;

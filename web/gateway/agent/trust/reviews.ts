@@ -3,12 +3,14 @@ import type { ReviewItem } from '#shared/rpc/methods/review-contracts.ts';
 import { type Agents, getWorkspaceName } from '../agents.ts';
 import type { DrawingStore } from '../../drawings/drawing-store.ts';
 import type { LogWriter } from '../../system/log/log.ts';
-import type { LazyMemories } from '../knowledge/memory/lazy-memories.ts';
+import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
+import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
 import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
 import type { AgentToolkit } from '../agent-toolkit.ts';
 import { type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
 import type { ContentLabel } from '../../storage/records/content-label.ts';
 import { getMessageSources } from './content-sources.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 const MAX_TEXT_CHARS = 4000;
 const MAX_TITLE_CHARS = 200;
@@ -17,9 +19,10 @@ export interface ReviewsDeps {
   vault: Pick<Vault, 'files' | 'messages' | 'sessions'>;
   labels: ContentLabels;
   agents: Agents;
-  memories: LazyMemories;
-  drawings(): Promise<Pick<DrawingStore, 'list' | 'remove'>>;
-  agentToolkit(): Promise<Pick<AgentToolkit, 'workspaces' | 'plans'>>;
+  memories: Lazy<AgentMemories>;
+  longTermMemories: Lazy<LongTermMemories>;
+  drawings: Lazy<Pick<DrawingStore, 'list' | 'remove'>>;
+  agentToolkit: Lazy<Pick<AgentToolkit, 'workspaces' | 'plans'>>;
   log: LogWriter;
 }
 
@@ -60,9 +63,9 @@ export class Reviews {
     const { labels, agentToolkit, memories, drawings, log } = this.#deps;
     const { kind, workspace, name } = parseLabelId(id);
     if ((await labels.getSources(kind, id.slice(kind.length + 1))).length === 0) throw createNotFoundError(id);
-    if (kind === 'file') await (await agentToolkit()).workspaces.remove(workspace, name);
-    else if (kind === 'plan') await (await agentToolkit()).plans.remove(name);
-    else if (kind === 'drawing') await (await drawings()).remove(name);
+    if (kind === 'file') await (await agentToolkit.load()).workspaces.remove(workspace, name);
+    else if (kind === 'plan') await (await agentToolkit.load()).plans.remove(name);
+    else if (kind === 'drawing') await (await drawings.load()).remove(name);
     else await (await (await memories.load()).getManager(this.#findAgentId(workspace))).forget(name);
     await this.#removeLabel(id);
     log.write('info', 'review', 'Discarded content from outside', { id });
@@ -103,13 +106,13 @@ export class Reviews {
   }
 
   async #readContent(kind: ReviewedKind, workspace: string, name: string): Promise<{ title: string; text: string | null } | undefined> {
-    const { vault, agentToolkit, memories, drawings, agents } = this.#deps;
+    const { vault, agentToolkit, longTermMemories, drawings, agents } = this.#deps;
     if (kind === 'file') {
       const file = await vault.files.get(workspace, name);
       return file && { title: file.path, text: file.encoding === 'utf8' ? file.content : null };
     }
     if (kind === 'plan') {
-      const plan = await (await agentToolkit()).plans.get(name).catch(() => undefined);
+      const plan = await (await agentToolkit.load()).plans.get(name).catch(() => undefined);
       return (
         plan && {
           title: plan.goal,
@@ -118,11 +121,11 @@ export class Reviews {
       );
     }
     if (kind === 'drawing') {
-      const drawing = (await (await drawings()).list()).find((entry) => entry.id === name);
+      const drawing = (await (await drawings.load()).list()).find((entry) => entry.id === name);
       return drawing && { title: drawing.title, text: null };
     }
     if (!agents.list().some((agent) => getWorkspaceName(agent) === workspace)) return undefined;
-    const memory = (await (await memories.longTerm()).list(this.#findAgentId(workspace))).find((entry) => entry.id === name);
+    const memory = (await (await longTermMemories.load()).list(this.#findAgentId(workspace))).find((entry) => entry.id === name);
     return memory && { title: memory.text, text: memory.text };
   }
 

@@ -7,7 +7,8 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { isChannelSession } from '../../system/channel-session.ts';
 import { findBlocker, type ChannelBlockerDeps } from './channel-blocker.ts';
-import type { LazyChannels } from './lazy-channels.ts';
+import type { Loadable } from '../../system/modules.ts';
+import type { RunningChannels } from './running-channels.ts';
 import { getAccessMode, getPendingRequests, Senders, type SendersDeps } from './senders.ts';
 import { isStartable } from '../../config/sections/channel-settings.ts';
 
@@ -20,7 +21,7 @@ export interface ChannelRegistryDeps extends ChannelBlockerDeps, SendersDeps {
   clock: Clock;
   vault: Pick<Vault, 'collection'>;
   settings(): Settings;
-  running: Pick<LazyChannels, 'current'>;
+  runningChannels: Pick<Loadable<RunningChannels>, 'loaded'>;
 }
 
 /** All channels: connected ones merged with configured ones. */
@@ -85,7 +86,7 @@ export class ChannelRegistry {
 
   /** State of a channel according to the host that runs it, this one or another. */
   async #getStartable(kind: ChannelKind, enabled: boolean): Promise<ChannelEntry> {
-    const { vault, running, settings, clock } = this.#deps;
+    const { vault, runningChannels, settings, clock } = this.#deps;
     const state = await vault.collection('channelStates').get(kind.id);
     const { x } = settings().channels;
     const channelSettings = settings().channels[kind.id];
@@ -106,7 +107,7 @@ export class ChannelRegistry {
     const entry = { ...toMetadata(kind), name: kind.id, ...extra };
     const idle = { ...entry, ...(state ? { metrics: { ...state.metrics, connected_since: null } } : {}), running: false } as const;
     if (!enabled) return { ...idle, source: 'config', status: 'stopped' };
-    const localState = running.current()?.getState(kind.id);
+    const localState = runningChannels.loaded?.getState(kind.id);
     const blocker = isStartable(kind.id) ? findBlocker(kind.id, this.#deps) : undefined;
     if (!localState && blocker !== undefined) return { ...idle, source: 'config', status: 'configured', problem: blocker };
     // The stored state of another host, if this one does not run the channel.

@@ -14,6 +14,7 @@ import { TakenOverError } from './inbox.ts';
 import { PlatformError } from './platform-request.ts';
 import { canWrite } from './senders.ts';
 import type { PendingMessage } from '../../storage/records/channel-state.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 /** Maximum number of conversations that are answered concurrently. */
 const MAX_CONCURRENT = 4;
@@ -28,7 +29,7 @@ const APOLOGY = 'Sorry, I couldn’t answer that. Please try again later.';
 export interface ChannelResponderDeps extends DeliveryDeps {
   channelId: string;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
-  approvals(): Promise<Pick<Approvals, 'hold'>>;
+  approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
   settings(): Settings;
   /** Whether the channel is closing: no new messages are started. */
   isClosing(): boolean;
@@ -153,7 +154,7 @@ export class ChannelResponder {
           const reply = answer.files && (await this.#deps.vault.messages.get(answer.files.messageId));
           const files = reply ? getFiles(reply.content).map(({ filename }) => filename ?? 'file') : [];
           const question = toHeldReply(channelId, message, message.held, { agentId, sessionId, files });
-          if (await (await this.#deps.approvals()).hold(question, signal))
+          if (await (await this.#deps.approvalService.load()).approvals.hold(question, signal))
             await inbox.update(id, ({ held: _, ...before }) => ({ ...before, answer }));
           else {
             warn('A reply was not approved', { message: id });

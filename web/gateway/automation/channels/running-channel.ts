@@ -13,6 +13,7 @@ import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
 import { PlatformError } from './platform-request.ts';
 import { getAccessMode, createCodes, canWrite } from './senders.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 /** Duration of the channel's lease: a live host renews it, and a dead one loses it after this time. */
 const LEASE_MS = 20_000;
@@ -30,7 +31,7 @@ export interface RunningChannelDeps {
   adapter(): ChannelAdapter;
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
-  approvals(): Promise<Pick<Approvals, 'hold'>>;
+  approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
   clock: Clock;
   sync: SyncPort | undefined;
   settings(): Settings;
@@ -115,12 +116,12 @@ export class RunningChannel {
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
-    const { id, vault, runs, approvals, clock, settings, log, fault } = this.#deps;
+    const { id, vault, runs, approvalService, clock, settings, log, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
     const responder = new ChannelResponder({
-      ...{ channelId: id, adapter, inbox, vault, runs, approvals, clock, settings, signal, warn: note, fault },
+      ...{ channelId: id, adapter, inbox, vault, runs, approvalService, clock, settings, signal, warn: note, fault },
       isClosing: () => this.#closing.signal.aborted,
       onTakenOver: () => leaseLost.abort(new TakenOverError('Another gateway has taken over the channel')),
       reportProblem: (problem) => this.#setProblem('answering', problem),

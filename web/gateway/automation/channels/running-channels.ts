@@ -25,7 +25,7 @@ export interface RunningChannelsDeps {
   config: Pick<Config, 'settings' | 'getSecret' | 'getReference'>;
   vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
-  approvals: RunningChannelDeps['approvals'];
+  approvalService: RunningChannelDeps['approvalService'];
   bridge: Bridge;
   clock: Clock;
   fetch: Fetch;
@@ -136,9 +136,9 @@ export class RunningChannels {
   }
 
   #startChannel(id: StartableChannel, token: string): RunningChannel {
-    const { vault, runs, approvals, clock, sync, config, log, fault } = this.#deps;
+    const { vault, runs, approvalService, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
-      ...{ id, vault, runs, approvals, clock, sync, log, fault },
+      ...{ id, vault, runs, approvalService, clock, sync, log, fault },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
     });

@@ -5,6 +5,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { CronService } from './cron-service.ts';
 import { defineTool } from '../../agent/tools/define-tool.ts';
 import type { Tool } from '../../agent/tools/tool-registry.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
@@ -40,10 +41,10 @@ function toSchedule({ cron: expr, timeZone, everyMinutes, at }: ScheduleArgs): S
 }
 
 /** Tools for an agent to schedule its own jobs; it cannot see or remove others. */
-export function cronTools(cron: () => Promise<CronService>): Tool[] {
+export function cronTools(cron: Lazy<CronService>): Tool[] {
   /** The job service, if the job belongs to the agent. Throws `NOT_FOUND`. */
   const ownJobs = async (id: string, agentId: string): Promise<CronService['jobs']> => {
-    const { jobs } = await cron();
+    const { jobs } = await cron.load();
     const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
     if (!own) throw new RpcError('NOT_FOUND', `You have no job with id "${id}". Call cron_list to get ids.`);
     return jobs;
@@ -77,11 +78,11 @@ export function cronTools(cron: () => Promise<CronService>): Tool[] {
       // The job runs unattended.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
         `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
-      check: async (scheduleArgs) => (await cron()).jobs.parseSchedule(toSchedule(scheduleArgs), 'schedule'),
+      check: async (scheduleArgs) => (await cron.load()).jobs.parseSchedule(toSchedule(scheduleArgs), 'schedule'),
       async run({ message, name, inMainSession, ...scheduleArgs }, { agentId, principal, actsFor: by = principal }) {
         const schedule = toSchedule(scheduleArgs);
         const sessionTarget = inMainSession ? 'main' : 'isolated';
-        const { jobs } = await cron();
+        const { jobs } = await cron.load();
         return toJobSummary(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true, by }));
       },
     }),
@@ -95,7 +96,7 @@ export function cronTools(cron: () => Promise<CronService>): Tool[] {
       params: z.strictObject({}),
       impact: 'reads',
       run: async (_args, { agentId }) => {
-        const all = await (await cron()).jobs.list();
+        const all = await (await cron.load()).jobs.list();
         return { jobs: all.filter((job) => job.agentId === agentId).map(toJobSummary) };
       },
     }),

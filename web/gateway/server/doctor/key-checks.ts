@@ -11,12 +11,12 @@ const UNUSED_MS = 30 * DAY_MS;
 const MAX_NAMED = 10;
 
 /** Finds API keys with more scopes than they use. */
-export const keyChecks = ({ keys, clock }: Pick<DoctorDeps, 'keys' | 'clock'>): HealthCheck[] => [
+export const keyChecks = ({ access, clock }: Pick<DoctorDeps, 'access' | 'clock'>): HealthCheck[] => [
   {
     id: 'api-keys',
     title: 'API key scopes',
     async run() {
-      const all = await (await keys()).list();
+      const all = await (await access.load()).keys.list();
       const overprivileged = all.flatMap((key) => describeUnusedScopes(key, clock.now()) ?? []);
       if (all.length === 0) return null;
       if (overprivileged.length === 0) return reportOk('No API key has scopes that it doesn’t use.');

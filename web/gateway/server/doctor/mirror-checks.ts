@@ -6,14 +6,14 @@ import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './do
 const MAX_NAMED = 5;
 
 /** Checks the folders of mirrored workspaces, if a bridge provides them. */
-export function mirrorChecks({ bridge, mirror }: DoctorDeps): HealthCheck[] {
+export function mirrorChecks({ bridge, filesMirror }: DoctorDeps): HealthCheck[] {
   if (!bridge.provides(filesPort)) return [];
   return [
     {
       id: 'mirror',
       title: 'Workspace folders',
       run() {
-        const { states } = mirror;
+        const states = filesMirror.loaded?.states ?? [];
         const stopped = states.filter(({ state }) => state === 'stopped');
         const failed = states.filter(({ state }) => state === 'failed');
         const problems = [...stopped, ...failed].map(({ workspace, problem }) => `${workspace}: ${toClause(problem ?? '')}`).join('; ');

@@ -12,7 +12,7 @@ const LOGS_HINT = 'Check its output in Tools (`mcp.logs`), then restart it (`mcp
 export function programChecks({ bridge, config, mcp }: DoctorDeps): HealthCheck[] {
   let pendingServers: ReturnType<typeof loadServers> | undefined;
   const loadServers = async (): Promise<McpServerState[]> => {
-    const all = await mcp();
+    const all = await mcp.load();
     await all.refresh();
     return all.list().servers;
   };

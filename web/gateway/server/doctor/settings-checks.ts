@@ -1,9 +1,10 @@
+import { getConfigFileState } from '../../config/config-file/config-file-state.ts';
 import { toClause } from '#shared/clause.ts';
 import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
 import { findUnknownSettings, findUnknownTools } from './unknown-names.ts';
 
 /** Finds invalid and unusual settings. */
-export const settingsChecks = ({ config, file, references, tools }: DoctorDeps): HealthCheck[] => [
+export const settingsChecks = ({ config, configFile, references, tools }: DoctorDeps): HealthCheck[] => [
   {
     id: 'secrets',
     title: 'API keys',
@@ -54,7 +55,7 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
     id: 'config-file',
     title: 'Configuration file',
     run() {
-      const { state, path, problem } = file.state;
+      const { state, path, problem } = getConfigFileState(configFile);
       if (state === 'off') return null;
       if (state === 'synced') return reportOk(`${path ?? 'The file'} is in sync.`);
       const { message = 'unknown error', line, column } = problem ?? {};

@@ -19,9 +19,9 @@ import { ProviderStateCache } from './provider-state-cache.ts';
  * the bridge may answer without the host. `turn`: for a request that came over a WebSocket. Every failure is a response with an error
  * object, never a rejection.
  */
-export function createHttpHandler(
-  httpDeps: HttpDeps,
-): (request: Request, principal: Principal, exchange?: Stream, turn?: SocketTurn) => Promise<Response> {
+export type HttpHandler = (request: Request, principal: Principal, exchange?: Stream, turn?: SocketTurn) => Promise<Response>;
+
+export function createHttpHandler(httpDeps: HttpDeps): HttpHandler {
   const providerStates = new ProviderStateCache();
   const uploads = lazy(async () => new (await import('./files/api-files.ts')).ApiFiles(httpDeps));
   const findRoute = createRouter(createRoutes(httpDeps, providerStates, uploads));

@@ -1,9 +1,9 @@
-import type { agentContracts } from '#shared/rpc/methods/agent-contracts.ts';
+import { agentContracts } from '#shared/rpc/methods/agent-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type Agents } from '../../agent/agents.ts';
 import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { checkNames, isObject, mergePatch } from '#shared/merge-patch.ts';
 import { DEFAULT_INSTRUCTIONS } from '../../config/default-instructions.ts';
@@ -19,7 +19,7 @@ export interface AgentMethodsDeps {
   hub: Pick<EventBus, 'emit'>;
 }
 
-export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMethodsDeps): Handlers<typeof agentContracts> => {
+export const agentMethods = defineMethods(agentContracts)(({ agents: all, config, vault, runs, hub }: AgentMethodsDeps) => {
   const listSessions = async (id: string): Promise<SessionRecord[]> =>
     (await vault.sessions.list()).filter(({ agentId }) => agentId === id);
   const deleteSessions = async (id: string): Promise<number> => {
@@ -63,4 +63,4 @@ export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMet
 
     'agents.bindings': () => [...config.settings.bindings, { pattern: '*', agentId: MAIN_AGENT_ID }],
   };
-};
+});

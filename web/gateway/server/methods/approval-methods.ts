@@ -1,20 +1,17 @@
-import type { approvalContracts } from '#shared/rpc/methods/approval-contracts.ts';
+import { approvalContracts } from '#shared/rpc/methods/approval-contracts.ts';
 import type { ApprovalService } from '../../agent/approvals/approval-service.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
+import type { Lazy } from '../../system/modules.ts';
 
-export const approvalMethods = ({
-  approvalService,
-}: {
-  approvalService(): Promise<ApprovalService>;
-}): Handlers<typeof approvalContracts> => ({
+export const approvalMethods = defineMethods(approvalContracts)(({ approvalService }: { approvalService: Lazy<ApprovalService> }) => ({
   'approvals.list': async ({ status }) => {
-    const list = await (await approvalService()).approvals.list(status);
+    const list = await (await approvalService.load()).approvals.list(status);
     return { approvals: list, count: list.length };
   },
 
   'approvals.resolve': async ({ id, ...decision }, caller) => {
     requirePerson(caller, 'approve or deny');
-    return { approval: await (await approvalService()).approvals.resolve(id, decision) };
+    return { approval: await (await approvalService.load()).approvals.resolve(id, decision) };
   },
-});
+}));

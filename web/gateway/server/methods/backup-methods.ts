@@ -1,7 +1,7 @@
 import { backupPort } from '#shared/ports/backup-port.ts';
-import type { backupContracts } from '#shared/rpc/methods/backup-contracts.ts';
+import { backupContracts } from '#shared/rpc/methods/backup-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 
 interface BackupMethodsDeps {
@@ -10,7 +10,7 @@ interface BackupMethodsDeps {
 }
 
 /** Backups are made of the journal, which contains everything acknowledged here. */
-export const backupMethods = ({ bridge, sync }: BackupMethodsDeps): Handlers<typeof backupContracts> => ({
+export const backupMethods = defineMethods(backupContracts)(({ bridge, sync }: BackupMethodsDeps) => ({
   'backup.export': (params, { signal }) => bridge.call(backupPort, 'backup.export', params, { signal }),
 
   'backup.status': async (_params, { signal }) => {
@@ -25,4 +25,4 @@ export const backupMethods = ({ bridge, sync }: BackupMethodsDeps): Handlers<typ
     if (result.restored) await sync?.waitForPosition((await sync.info())?.journal.head ?? 0);
     return result;
   },
-});
+}));

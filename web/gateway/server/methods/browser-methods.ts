@@ -1,11 +1,11 @@
 import { browserPort } from '#shared/ports/browser-port.ts';
 import { browserContracts } from '#shared/rpc/methods/browser-contracts.ts';
-import type { browserViewContracts } from '#shared/rpc/methods/browser-view-contracts.ts';
+import { browserViewContracts } from '#shared/rpc/methods/browser-view-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import { type BrowserApprovalDeps, openWithApproval } from '../../agent/browser-approval.ts';
 import { type BrowserConfig, getBrowserAccess } from '../../agent/browser-access.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods, type Handlers } from '../../system/methods.ts';
 import type { Caller } from '../../system/caller.ts';
 import { lazy } from '#shared/async/lazy.ts';
 
@@ -15,11 +15,11 @@ export interface BrowserMethodsDeps extends BrowserApprovalDeps {
 }
 
 /** Forwards every call to the bridge, after setting which sites the browser may reach. Local addresses are opened only after approval. */
-export function browserMethods({
+export const browserMethods = defineMethods({ ...browserContracts, ...browserViewContracts })(({
   bridge,
   config,
   approvalService,
-}: BrowserMethodsDeps): Handlers<typeof browserContracts & typeof browserViewContracts> {
+}: BrowserMethodsDeps) => {
   const allow = (signal: AbortSignal) => bridge.call(browserPort, 'browser.allow', getBrowserAccess(config), { signal });
   const names = Object.keys(browserContracts) as (keyof typeof browserContracts)[];
   const forwarded = names.map((name) => [
@@ -50,4 +50,4 @@ export function browserMethods({
       return bridge.call(browserPort, 'browser.input', params, { signal: caller.signal });
     },
   };
-}
+});

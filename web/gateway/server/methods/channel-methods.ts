@@ -1,22 +1,28 @@
-import type { channelContracts } from '#shared/rpc/methods/channel-contracts.ts';
+import { channelContracts } from '#shared/rpc/methods/channel-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { ChannelRegistry } from '../../automation/channels/channel-registry.ts';
-import type { LazyChannels } from '../../automation/channels/lazy-channels.ts';
+import type { RunningChannels } from '../../automation/channels/running-channels.ts';
 import { isStartable } from '../../config/sections/channel-settings.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import { mergePatch, createPatch } from '#shared/merge-patch.ts';
-import type { LazyAuthorizations } from '../../config/oauth/lazy-authorizations.ts';
+import type { Authorizations } from '../../config/oauth/authorizations.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface ChannelMethodsDeps {
   channels: ChannelRegistry;
-  running: LazyChannels;
-  oauth: Pick<LazyAuthorizations, 'load'>;
+  runningChannels: Lazy<RunningChannels>;
+  authorizations: Lazy<Authorizations>;
   config: Pick<Config, 'edit'>;
 }
 
-export const channelMethods = ({ channels: service, running, oauth, config }: ChannelMethodsDeps): Handlers<typeof channelContracts> => {
+export const channelMethods = defineMethods(channelContracts)(({
+  channels: service,
+  runningChannels,
+  authorizations,
+  config,
+}: ChannelMethodsDeps) => {
   const status = async (channelId: string) => {
     const { id, ...state } = await service.get(channelId);
     return { channel_id: id, ...state };
@@ -29,7 +35,7 @@ export const channelMethods = ({ channels: service, running, oauth, config }: Ch
         `Channel "${channelId}" can’t be started or stopped. Call channels.catalog to list the supported channels.`,
       );
     await config.edit((document) => mergePatch(document, createPatch(['channels', channelId, 'enabled'], enabled)));
-    const channels = await running.load();
+    const channels = await runningChannels.load();
     if (enabled) await channels.restart(channelId);
     else await channels.refresh();
     return status(channelId);
@@ -46,7 +52,7 @@ export const channelMethods = ({ channels: service, running, oauth, config }: Ch
     'channels.authorize': async ({ channelId }, caller) => {
       requirePerson(caller, 'authorize a channel');
       await service.get(channelId);
-      return { url: await (await running.load()).authorize(channelId, await oauth.load()) };
+      return { url: await (await runningChannels.load()).authorize(channelId, await authorizations.load()) };
     },
 
     'channels.senders': () => service.senders.list(),
@@ -68,4 +74,4 @@ export const channelMethods = ({ channels: service, running, oauth, config }: Ch
       return { channels, count: channels.length };
     },
   };
-};
+});

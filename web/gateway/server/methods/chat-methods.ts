@@ -1,12 +1,12 @@
-import type { chatContracts } from '#shared/rpc/methods/chat-contracts.ts';
+import { chatContracts } from '#shared/rpc/methods/chat-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import { toHistory, MAX_MESSAGE_BYTES, toPlainText, createSessionChangedEvent } from '../../storage/session-views.ts';
 import { type MessageRecord, toSessionKey, type Vault } from '../../storage/vault-interface.ts';
 
-export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: EventBus }): Handlers<typeof chatContracts> => ({
+export const chatMethods = defineMethods(chatContracts)(({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: EventBus }) => ({
   'chat.send': ({ temperature, ...params }, { principal, scopes, follow }) => {
     follow(toSessionKey(params.agentId, params.sessionId));
     return runs.send({ ...params, wishes: { temperature }, principal, scopes });
@@ -61,7 +61,7 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
   'chat.text': async ({ agentId, sessionId, messageId }) => ({
     text: toPlainText((await requireMessage(vault, toSessionKey(agentId, sessionId), messageId)).content),
   }),
-});
+}));
 
 async function requireMessage(vault: Vault, key: string, messageId: string): Promise<MessageRecord> {
   const message = await vault.messages.get(messageId);

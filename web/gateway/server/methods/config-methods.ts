@@ -1,11 +1,13 @@
 import { allowsScope } from '#shared/rpc/contract.ts';
-import type { configContracts } from '#shared/rpc/methods/config-contracts.ts';
-import type { LazyConfigFile } from '../../config/config-file/lazy-config-file.ts';
+import { configContracts } from '#shared/rpc/methods/config-contracts.ts';
+import type { ConfigFile } from '../../config/config-file/config-file.ts';
+import { getConfigFileState } from '../../config/config-file/config-file-state.ts';
+import type { Loadable } from '../../system/modules.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Config } from '../../config/gateway-config.ts';
 import { checkChange, hideUnknownSecrets, readSetting } from '../../config/known-settings.ts';
 import { parsePath } from '#shared/merge-patch.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { Caller } from '../../system/caller.ts';
 import type { SecretReferences } from '../../config/secrets/secret-references.ts';
 import { redactSettings } from '../../config/redact-settings.ts';
@@ -17,16 +19,16 @@ const requirePersonForTools = (caller: Caller, name: string | undefined): void =
 
 export interface ConfigMethodsDeps {
   config: Config;
-  file: Pick<LazyConfigFile, 'state'>;
+  configFile: Pick<Loadable<ConfigFile>, 'loaded'>;
   references: Pick<SecretReferences, 'reload' | 'unresolved'>;
 }
 
-export const configMethods = ({ config: store, file, references }: ConfigMethodsDeps): Handlers<typeof configContracts> => ({
+export const configMethods = defineMethods(configContracts)(({ config: store, configFile, references }: ConfigMethodsDeps) => ({
   'config.get': ({ key }, { scopes }) => {
     const document = (allowsScope(scopes, 'admin') ? hideUnknownSecrets : redactSettings)(store.document);
     return { ...readSetting(key === undefined ? [] : parsePath(key), document, store.settings), hash: store.hash };
   },
-  'config.file': () => file.state,
+  'config.file': () => getConfigFileState(configFile),
   'config.set': async ({ key, value }, caller) => {
     requirePersonForTools(caller, key.split('.')[0]);
     return { ok: true, hash: await store.set(key, value, checkChange) };
@@ -40,4 +42,4 @@ export const configMethods = ({ config: store, file, references }: ConfigMethods
     for (const name of Object.keys(patch)) requirePersonForTools(caller, name);
     return { ok: true, hash: await store.patch(patch, baseHash, checkChange) };
   },
-});
+}));

@@ -1,33 +1,34 @@
-import type { cronContracts } from '#shared/rpc/methods/cron-contracts.ts';
+import { cronContracts } from '#shared/rpc/methods/cron-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { CronService } from '../../automation/cron/cron-service.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
+import type { Lazy } from '../../system/modules.ts';
 
-export const cronMethods = ({ cron: load }: { cron(): Promise<CronService> }): Handlers<typeof cronContracts> => ({
+export const cronMethods = defineMethods(cronContracts)(({ cron }: { cron: Lazy<CronService> }) => ({
   'cron.list': async () => {
-    const jobs = await (await load()).jobs.list();
+    const jobs = await (await cron.load()).jobs.list();
     return { jobs, count: jobs.length };
   },
   'cron.add': async ({ idempotencyKey: _, ...input }, caller) => {
     if (input.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
-    const job = await (await load()).jobs.add({ ...input, by: caller.principal });
+    const job = await (await cron.load()).jobs.add({ ...input, by: caller.principal });
     return { jobId: job.id, ok: true, job };
   },
   'cron.update': async ({ id, ...change }, caller) => {
     if (change.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
-    return { job: await (await load()).jobs.update(id, change, caller.principal) };
+    return { job: await (await cron.load()).jobs.update(id, change, caller.principal) };
   },
   'cron.toggle': async ({ id, enabled }) => {
-    await (await load()).jobs.toggle(id, enabled);
+    await (await cron.load()).jobs.toggle(id, enabled);
     return { ok: true, enabled };
   },
   'cron.remove': async ({ id }) => {
-    await (await load()).jobs.remove(id);
+    await (await cron.load()).jobs.remove(id);
     return { ok: true };
   },
-  'cron.run': async ({ id }) => ({ ok: true, record: await (await load()).run(id) }),
+  'cron.run': async ({ id }) => ({ ok: true, record: await (await cron.load()).run(id) }),
   'cron.history': async ({ jobId, limit }) => {
-    const records = await (await load()).jobs.history(jobId, limit);
+    const records = await (await cron.load()).jobs.history(jobId, limit);
     return { records, count: records.length };
   },
-});
+}));

@@ -1,9 +1,9 @@
 import { desktopPort } from '#shared/ports/desktop-port.ts';
-import type { desktopContracts } from '#shared/rpc/methods/desktop-contracts.ts';
+import { desktopContracts } from '#shared/rpc/methods/desktop-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 
-export const desktopMethods = ({ bridge }: { bridge: Bridge }): Handlers<typeof desktopContracts> => ({
+export const desktopMethods = defineMethods(desktopContracts)(({ bridge }: { bridge: Bridge }) => ({
   'desktop.screenshot': (params, { signal }) => bridge.call(desktopPort, 'desktop.screenshot', params, { signal }),
   'desktop.windows': (params, { signal }) => bridge.call(desktopPort, 'desktop.windows', params, { signal }),
-});
+}));

@@ -1,33 +1,34 @@
-import type { deviceContracts } from '#shared/rpc/methods/device-contracts.ts';
+import { deviceContracts } from '#shared/rpc/methods/device-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Access } from '../access/access.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface DeviceMethodsDeps {
-  access(): Promise<Pick<Access, 'devices' | 'browsers'>>;
+  access: Lazy<Pick<Access, 'devices' | 'browsers'>>;
 }
 
-export const deviceMethods = ({ access }: DeviceMethodsDeps): Handlers<typeof deviceContracts> => ({
+export const deviceMethods = defineMethods(deviceContracts)(({ access }: DeviceMethodsDeps) => ({
   'device.initiate': async ({ deviceName, scopes }, caller) => {
     // A device acts as a person: a program that could pair one could approve itself.
     requirePerson(caller, 'pair a device');
-    return (await access()).devices.initiate(deviceName, scopes);
+    return (await access.load()).devices.initiate(deviceName, scopes);
   },
-  'device.complete': async ({ code, response }) => ({ paired: true, ...(await (await access()).devices.complete(code, response)) }),
+  'device.complete': async ({ code, response }) => ({ paired: true, ...(await (await access.load()).devices.complete(code, response)) }),
   'device.list': async () => {
-    const devices = await (await access()).devices.list();
+    const devices = await (await access.load()).devices.list();
     return { devices, count: devices.length };
   },
   'device.revoke': async ({ deviceId }) => {
-    await (await access()).devices.revoke(deviceId);
+    await (await access.load()).devices.revoke(deviceId);
     return { revoked: true };
   },
   'device.browsers': async () => {
-    const browsers = await (await access()).browsers.list();
+    const browsers = await (await access.load()).browsers.list();
     return { browsers, count: browsers.length };
   },
   'device.unlink': async ({ browserId }) => {
-    await (await access()).browsers.unlink(browserId);
+    await (await access.load()).browsers.unlink(browserId);
     return { unlinked: true };
   },
-});
+}));

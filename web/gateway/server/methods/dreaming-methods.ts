@@ -1,18 +1,19 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { DREAM_PHASES, type dreamingContracts } from '#shared/rpc/methods/dreaming-contracts.ts';
+import { DREAM_PHASES, dreamingContracts } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { Agents } from '../../agent/agents.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { CronService } from '../../automation/cron/cron-service.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { Dreamer } from '../../agent/knowledge/dreamer/dreamer.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface DreamingMethodsDeps {
-  dreamer(): Promise<Dreamer>;
-  cron(): Promise<CronService>;
+  dreamer: Lazy<Dreamer>;
+  cron: Lazy<CronService>;
   agents: Agents;
   settings(): Settings;
   timeZone(): string;
@@ -23,35 +24,35 @@ export interface DreamingMethodsDeps {
 /** Maximum number of runs in a report. */
 const MAX_RUNS = 100;
 
-export function dreamingMethods({
-  dreamer: load,
+export const dreamingMethods = defineMethods(dreamingContracts)(({
+  dreamer,
   cron,
   agents,
   settings,
   timeZone,
   clock,
   labels,
-}: DreamingMethodsDeps): Handlers<typeof dreamingContracts> {
+}: DreamingMethodsDeps) => {
   const status = lazy(() => import('../../agent/knowledge/dreamer/dreaming-status.ts'));
   const dreamerModule = lazy(() => import('../../agent/knowledge/dreamer/dreamer.ts'));
   return {
     'dreaming.status': async ({ agentId }) => {
       const { getDreamingStatus } = await status();
-      const jobs = async () => (await cron()).jobs.list();
-      return getDreamingStatus(agentId, { dreamer: await load(), agents, settings, timeZone, jobs, now: () => clock.now() });
+      const jobs = async () => (await cron.load()).jobs.list();
+      return getDreamingStatus(agentId, { dreamer: await dreamer.load(), agents, settings, timeZone, jobs, now: () => clock.now() });
     },
-    'dreaming.signals': async (params) => (await load()).listSignals(params),
+    'dreaming.signals': async (params) => (await dreamer.load()).listSignals(params),
     'dreaming.run': async ({ agentId, phase }) => {
-      const dreamer = await load();
-      const { run, done } = await dreamer.start(agentId, phase === undefined ? DREAM_PHASES : [phase]);
+      const loaded = await dreamer.load();
+      const { run, done } = await loaded.start(agentId, phase === undefined ? DREAM_PHASES : [phase]);
       // Its outcome is recorded in its history.
       done.catch(() => {});
-      return { agentId, workspace: (await dreamer.openWorkspace(agentId)).name, run };
+      return { agentId, workspace: (await loaded.openWorkspace(agentId)).name, run };
     },
     'dreaming.review': async ({ agentId, state, limit }) => {
-      const dreamer = await load();
-      const target = await dreamer.openWorkspace(agentId);
-      const { review } = dreamer.getPhases(target).phases;
+      const loaded = await dreamer.load();
+      const target = await loaded.openWorkspace(agentId);
+      const { review } = loaded.getPhases(target).phases;
       const found =
         state === 'proposed' ? await review.pending() : (await review.history()).filter((promotion) => promotion.state !== 'proposed');
       const { toProposal } = await dreamerModule();
@@ -60,30 +61,30 @@ export function dreamingMethods({
     'dreaming.accept': async ({ agentId, contentHash, text, category }, caller) => {
       requirePerson(caller, 'accept suggestions');
       const fields = { ...(text === undefined ? {} : { text }), ...(category === undefined ? {} : { category }) };
-      return { proposal: await (await load()).decide(agentId, ({ review }) => review.accept(contentHash, fields)) };
+      return { proposal: await (await dreamer.load()).decide(agentId, ({ review }) => review.accept(contentHash, fields)) };
     },
     'dreaming.reject': async ({ agentId, contentHash, reason }, caller) => {
       requirePerson(caller, 'reject suggestions');
-      return { proposal: await (await load()).decide(agentId, ({ review }) => review.reject(contentHash, reason)) };
+      return { proposal: await (await dreamer.load()).decide(agentId, ({ review }) => review.reject(contentHash, reason)) };
     },
     'dreaming.restore': async ({ agentId, contentHash }, caller) => {
       requirePerson(caller, 'restore suggestions');
-      return { proposal: await (await load()).decide(agentId, ({ review }) => review.restore(contentHash)) };
+      return { proposal: await (await dreamer.load()).decide(agentId, ({ review }) => review.restore(contentHash)) };
     },
     'dreaming.history': async ({ agentId, limit }) => {
-      const dreamer = await load();
-      const target = await dreamer.openWorkspace(agentId);
-      const { runs } = await dreamer.listRuns(target, limit);
+      const loaded = await dreamer.load();
+      const target = await loaded.openWorkspace(agentId);
+      const { runs } = await loaded.listRuns(target, limit);
       return { agentId, workspace: target.name, runs, count: runs.length };
     },
     'dreaming.report': async ({ agentId, runId }) => {
-      const dreamer = await load();
-      const target = await dreamer.openWorkspace(agentId);
-      const run = (await dreamer.listRuns(target, MAX_RUNS)).runs.find(({ id }) => id === runId);
+      const loaded = await dreamer.load();
+      const target = await loaded.openWorkspace(agentId);
+      const run = (await loaded.listRuns(target, MAX_RUNS)).runs.find(({ id }) => id === runId);
       if (!run) throw new RpcError('NOT_FOUND', `No run with id "${runId}".`);
       const narrative = run.rem ? ((await target.workspace.read(run.rem.path)) ?? null) : null;
       const origins = run.rem ? await labels.getLinkOrigins('file', `${target.name}/${run.rem.path}`) : {};
       return { agentId, workspace: target.name, run, narrative, ...origins };
     },
   };
-}
+});

@@ -1,5 +1,5 @@
-import type { logContracts } from '#shared/rpc/methods/log-contracts.ts';
-import type { Handlers } from '../dispatch.ts';
+import { logContracts } from '#shared/rpc/methods/log-contracts.ts';
+import { defineMethods } from '../../system/methods.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { LogTailDeps } from '../../system/log/log-tail.ts';
 
@@ -7,7 +7,7 @@ export interface LogMethodsDeps extends LogTailDeps {
   timeZone(): string;
 }
 
-export function logMethods(deps: LogMethodsDeps): Handlers<typeof logContracts> {
+export const logMethods = defineMethods(logContracts)((deps: LogMethodsDeps) => {
   const loadTail = lazy(async () => {
     const [{ LogTail }, render] = await Promise.all([import('../../system/log/log-tail.ts'), import('../../system/log/log-line.ts')]);
     return { tail: new LogTail(deps), ...render };
@@ -31,4 +31,4 @@ export function logMethods(deps: LogMethodsDeps): Handlers<typeof logContracts> 
       return { logs: entries, count: entries.length };
     },
   };
-}
+});

@@ -1,12 +1,13 @@
-import type { mcpContracts } from '#shared/rpc/methods/mcp-contracts.ts';
+import { mcpContracts } from '#shared/rpc/methods/mcp-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { McpServers } from '../../agent/mcp/mcp-servers.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 /** Waits until the current settings are applied, so that a server that was just added is found. */
-export const mcpMethods = ({ mcp: load }: { mcp(): Promise<McpServers> }): Handlers<typeof mcpContracts> => {
+export const mcpMethods = defineMethods(mcpContracts)(({ mcp }: { mcp: Lazy<McpServers> }) => {
   const ready = async (): Promise<McpServers> => {
-    const servers = await load();
+    const servers = await mcp.load();
     await servers.refresh();
     return servers;
   };
@@ -60,4 +61,4 @@ export const mcpMethods = ({ mcp: load }: { mcp(): Promise<McpServers> }): Handl
       return { ok: true };
     },
   };
-};
+});

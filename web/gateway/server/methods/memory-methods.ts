@@ -1,12 +1,13 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { memoryContracts, MemoryEntry, RecallHistoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
+import { memoryContracts, type MemoryEntry, type RecallHistoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
 import { type Agents, getWorkspaceName } from '../../agent/agents.ts';
 import { isPerson } from '../../system/person.ts';
 import { getAgentModels, type CompletionDeps } from '../../agent/compaction/model-completion.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import { createLocalTime } from '#shared/local-time.ts';
 import { labelMemory } from '../../agent/knowledge/memory/label-memory.ts';
-import type { LazyMemories } from '../../agent/knowledge/memory/lazy-memories.ts';
+import type { AgentMemories } from '../../agent/knowledge/memory/agent-memories.ts';
+import type { LongTermMemories } from '../../agent/knowledge/memory/long-term-memories.ts';
 import { toMemoryPage } from '../../knowledge/memory/memory-page.ts';
 import { toNotesPath, isDate } from '../../knowledge/memory/layout.ts';
 import { toMemoryId } from '../../knowledge/memory/index/index-entry.ts';
@@ -17,11 +18,13 @@ import { tryInOrder } from '../../agent/small-work/small-models.ts';
 import { toPlainText } from '../../storage/session-views.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 import type { RecallReply, Vault } from '../../storage/vault-interface.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface MemoryMethodsDeps extends CompletionDeps {
   vault: Pick<Vault, 'messages' | 'usage'>;
   agents: Agents;
-  memories: LazyMemories;
+  memories: Lazy<AgentMemories>;
+  longTermMemories: Lazy<LongTermMemories>;
   labels: ContentLabels;
   timeZone(): string;
 }
@@ -29,19 +32,20 @@ export interface MemoryMethodsDeps extends CompletionDeps {
 /** Maximum characters of the question shown with recalled memories. */
 const MAX_QUESTION_CHARS = 300;
 
-export const memoryMethods = ({
+export const memoryMethods = defineMethods(memoryContracts)(({
   vault,
   clock,
   agents,
   memories,
+  longTermMemories,
   labels,
   models,
   silenceMs,
   findSmallModel,
   timeZone,
-}: MemoryMethodsDeps): Handlers<typeof memoryContracts> => {
+}: MemoryMethodsDeps) => {
   const openMemory = async (agentId: string): Promise<MemoryManager> => (await memories.load()).getManager(agentId);
-  const listMemories = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
+  const listMemories = async (agentId: string): Promise<readonly MemoryEntry[]> => (await longTermMemories.load()).list(agentId);
   const requireMemory = async (agentId: string, id: string): Promise<MemoryEntry> => {
     const found = (await listMemories(agentId)).find((memory) => memory.id === id);
     if (!found) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
@@ -65,7 +69,7 @@ export const memoryMethods = ({
     },
 
     'memory.add': async ({ agentId, text, category, createdAt, outside = [] }, { principal }) => {
-      await labelMemory({ labels, longTerm: memories.longTerm }, agentId, sanitizeText(text), outside);
+      await labelMemory({ labels, longTermMemories }, agentId, sanitizeText(text), outside);
       const { added, ...entry } = await (await openMemory(agentId)).addMemory(sanitizeText(text), category, createdAt);
       // An entry saved by a person needs no review. A restored one keeps its label.
       if (isPerson(principal) && outside.length === 0)
@@ -139,7 +143,7 @@ export const memoryMethods = ({
       return { recalled: replies.map(toRecalledBefore), next };
     },
   };
-};
+});
 
 /** With NUL or lone surrogates, the file would no longer be valid text, and agents could not read their memory. */
 const sanitizeText = (text: string, param = 'text'): string => sanitizeMessage(text, { param });

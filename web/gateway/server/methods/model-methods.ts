@@ -1,20 +1,21 @@
-import type { modelContracts } from '#shared/rpc/methods/model-contracts.ts';
+import { modelContracts } from '#shared/rpc/methods/model-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { LocalModelDownloads } from '../../providers/local-models/local-model-downloads.ts';
 import { listProviderKinds } from '../../config/sections/provider-kinds.ts';
 import type { Providers } from '../../providers/providers.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 const PROBE_TIMEOUT_MS = 20_000;
 
 export interface ModelMethodsDeps {
   providers: Providers;
   clock: Clock;
-  localModels(): Promise<LocalModelDownloads>;
+  localModels: Lazy<LocalModelDownloads>;
 }
 
-export const modelMethods = ({ providers, clock, localModels }: ModelMethodsDeps): Handlers<typeof modelContracts> => ({
+export const modelMethods = defineMethods(modelContracts)(({ providers, clock, localModels }: ModelMethodsDeps) => ({
   'models.catalog': () => ({ kinds: listProviderKinds() }),
 
   'models.probe': async ({ model, provider }, { signal }) => {
@@ -32,27 +33,27 @@ export const modelMethods = ({ providers, clock, localModels }: ModelMethodsDeps
     }
   },
 
-  'models.local': async (_params, { signal }) => ({ models: await (await localModels()).listInstalled(signal) }),
+  'models.local': async (_params, { signal }) => ({ models: await (await localModels.load()).listInstalled(signal) }),
 
   'models.download': async (params, caller) => {
     requirePerson(caller, 'download models');
-    return (await localModels()).start(params, caller.signal);
+    return (await localModels.load()).start(params, caller.signal);
   },
 
-  'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels()).list(signal) }),
+  'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels.load()).list(signal) }),
 
   'models.cancelDownload': async (params, caller) => {
     requirePerson(caller, 'cancel downloads');
-    return (await localModels()).cancel(params, caller.signal);
+    return (await localModels.load()).cancel(params, caller.signal);
   },
 
   'models.deleteLocal': async ({ modelId }, caller) => {
     requirePerson(caller, 'delete models');
-    return { deleted: true, ...(await (await localModels()).remove(modelId, caller.signal)) };
+    return { deleted: true, ...(await (await localModels.load()).remove(modelId, caller.signal)) };
   },
 
   'models.select': async ({ modelId }, caller) => {
     requirePerson(caller, 'select a model');
-    return (await localModels()).select(modelId, caller.signal);
+    return (await localModels.load()).select(modelId, caller.signal);
   },
-});
+}));

@@ -1,12 +1,12 @@
-import type { reviewContracts } from '#shared/rpc/methods/review-contracts.ts';
+import { reviewContracts } from '#shared/rpc/methods/review-contracts.ts';
 import { requirePerson } from '../../system/person.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import { Reviews, type ReviewsDeps } from '../../agent/trust/reviews.ts';
 import { toSessionKey } from '../../storage/vault-interface.ts';
 
-export const reviewMethods = ({ hub, ...deps }: ReviewsDeps & { hub: EventBus }): Handlers<typeof reviewContracts> => {
+export const reviewMethods = defineMethods(reviewContracts)(({ hub, ...deps }: ReviewsDeps & { hub: EventBus }) => {
   const reviews = new Reviews(deps);
   return {
     'review.list': async () => {
@@ -31,4 +31,4 @@ export const reviewMethods = ({ hub, ...deps }: ReviewsDeps & { hub: EventBus })
       return { messages };
     },
   };
-};
+});

@@ -1,5 +1,5 @@
-import type { sessionListContracts } from '#shared/rpc/methods/session-list-contracts.ts';
-import type { Handlers } from '../dispatch.ts';
+import { sessionListContracts } from '#shared/rpc/methods/session-list-contracts.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import { toSessionEntry, parseSessionPath } from '../../storage/session-views.ts';
 import type { SessionRecord, Vault } from '../../storage/vault-interface.ts';
@@ -25,7 +25,7 @@ function isAfterCursor({ updatedAt, key }: SessionRecord, cursor: string): boole
   return updatedAt < Number(lastUpdatedAt) || (updatedAt === Number(lastUpdatedAt) && key > lastKey);
 }
 
-export const sessionListMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof sessionListContracts> => ({
+export const sessionListMethods = defineMethods(sessionListContracts)(({ runs, vault }: { runs: Runs; vault: Vault }) => ({
   'sessions.list': async ({ limit, cursor, paths, ...filters }) => {
     const only = paths && new Set(paths.map(parseSessionPath));
     const all = await vault.sessions.list();
@@ -40,4 +40,4 @@ export const sessionListMethods = ({ runs, vault }: { runs: Runs; vault: Vault }
       cursor: more ? `${last.updatedAt} ${last.key}` : null,
     };
   },
-});
+}));

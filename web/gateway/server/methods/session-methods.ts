@@ -1,11 +1,11 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
-import type { RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
+import { type RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
 import { type Agents } from '../../agent/agents.ts';
 import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { compactSession, type CompactSessionDeps } from '../../agent/compaction/compact-session.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { getRecallState } from '../../agent/knowledge/recall/recall-state.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
@@ -29,7 +29,7 @@ import { matchesFilters } from './session-list-methods.ts';
 /** Maximum characters per part of an export; a longer message is a part by itself. */
 const MAX_EXPORT_CHARS = 4 * 1024 * 1024;
 
-export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compaction'> {
+export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compactor'> {
   runs: Runs;
   vault: Vault;
   hub: EventBus;
@@ -38,16 +38,16 @@ export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 
   settings(): Settings;
 }
 
-export const sessionMethods = ({
+export const sessionMethods = defineMethods(sessionContracts)(({
   runs,
   vault,
   hub,
   clock,
   agents,
   models,
-  compaction,
+  compactor,
   settings,
-}: SessionMethodsDeps): Handlers<typeof sessionContracts> => {
+}: SessionMethodsDeps) => {
   const notifyChange = (key: string, deleted = false): void => hub.emit(createSessionChangedEvent(key, deleted), key);
   const editSession = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
     const key = parseSessionPath(path);
@@ -138,7 +138,7 @@ export const sessionMethods = ({
       return recallState(changedTo);
     },
 
-    'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compaction }),
+    'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compactor }),
 
     'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {
       const { session, messages } = await readSession(path);
@@ -196,4 +196,4 @@ export const sessionMethods = ({
       );
     },
   };
-};
+});

@@ -1,5 +1,5 @@
-import type { statusContracts } from '#shared/rpc/methods/status-contracts.ts';
-import type { Handlers } from '../dispatch.ts';
+import { statusContracts } from '#shared/rpc/methods/status-contracts.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { DoctorDeps } from '../doctor/doctor-deps.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Presence } from '../../system/status/presence.ts';
@@ -10,7 +10,7 @@ export interface StatusMethodsDeps extends DoctorDeps {
   uptime(): number;
 }
 
-export function statusMethods(deps: StatusMethodsDeps): Handlers<typeof statusContracts> {
+export const statusMethods = defineMethods(statusContracts)((deps: StatusMethodsDeps) => {
   const machine = lazy(() => import('../../system/status/bridge-info.ts'));
   const doctor = lazy(() => import('../doctor/doctor.ts'));
   const { environment, presence } = deps;
@@ -25,4 +25,4 @@ export function statusMethods(deps: StatusMethodsDeps): Handlers<typeof statusCo
     'update.check': async (_params, { signal }) => (await machine()).checkUpdate(deps, signal),
     'doctor.run': async (_params, { signal }) => (await doctor()).runDoctor(deps, signal),
   };
-}
+});

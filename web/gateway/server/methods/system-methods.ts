@@ -1,5 +1,5 @@
-import type { systemContracts } from '#shared/rpc/methods/system-contracts.ts';
-import type { Handlers } from '../dispatch.ts';
+import { systemContracts } from '#shared/rpc/methods/system-contracts.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { SystemEvents } from '../../agent/system-events/system-events.ts';
@@ -12,7 +12,7 @@ export interface SystemMethodsDeps {
   settings(): Pick<Settings, 'heartbeat'>;
 }
 
-export const systemMethods = ({ vault, events, runs, settings }: SystemMethodsDeps): Handlers<typeof systemContracts> => ({
+export const systemMethods = defineMethods(systemContracts)(({ vault, events, runs, settings }: SystemMethodsDeps) => ({
   'system.event': async ({ text, mode }, { principal }) => {
     if (mode === 'now') await events.sendNow(text, runs, principal);
     else await events.add(text, principal);
@@ -22,4 +22,4 @@ export const systemMethods = ({ vault, events, runs, settings }: SystemMethodsDe
     const last = await vault.collection('jobRuns').get('heartbeat');
     return { enabled: settings().heartbeat.enabled, lastHeartbeatAt: last?.startedAt ?? null };
   },
-});
+}));

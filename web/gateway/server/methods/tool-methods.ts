@@ -1,12 +1,12 @@
-import type { toolContracts } from '#shared/rpc/methods/tool-contracts.ts';
+import { toolContracts } from '#shared/rpc/methods/tool-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import type { Picture, SentFile, ToolRegistry } from '../../agent/tools/tool-registry.ts';
 import { TOOL_SEARCH } from '../../storage/records/routed-call.ts';
 import { SEARCH_LABEL } from '../../agent/tools/search-specs.ts';
 
-export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }): Handlers<typeof toolContracts> {
+export const toolMethods = defineMethods(toolContracts)(({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }) => {
   /** Calls that can be cancelled, by principal and the caller's id. */
   const running = new Map<string, AbortController>();
   const toCallKey = (principal: string, callId: string): string => JSON.stringify([principal, callId]);
@@ -70,4 +70,4 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
       return { cancelled: call !== undefined };
     },
   };
-}
+});

@@ -1,9 +1,9 @@
 import { speechPort } from '#shared/ports/speech-port.ts';
-import type { ttsContracts } from '#shared/rpc/methods/tts-contracts.ts';
+import { ttsContracts } from '#shared/rpc/methods/tts-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 
-export const ttsMethods = ({ bridge }: { bridge: Bridge }): Handlers<typeof ttsContracts> => ({
+export const ttsMethods = defineMethods(ttsContracts)(({ bridge }: { bridge: Bridge }) => ({
   'tts.speak': async (params, { signal }) => ({
     ...(await bridge.call(speechPort, 'speech.speak', params, { signal })),
     mimeType: 'audio/mpeg',
@@ -13,4 +13,4 @@ export const ttsMethods = ({ bridge }: { bridge: Bridge }): Handlers<typeof ttsC
     const { voices } = await bridge.call(speechPort, 'speech.voices', {}, { signal });
     return { voices, count: voices.length };
   },
-});
+}));

@@ -1,7 +1,7 @@
-import type { usageContracts } from '#shared/rpc/methods/usage-contracts.ts';
+import { usageContracts } from '#shared/rpc/methods/usage-contracts.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import { listDates, createLocalTime } from '#shared/local-time.ts';
 import { sumOptional } from '../../providers/sum-usage.ts';
 import type { UsageRecord, Vault } from '../../storage/vault-interface.ts';
@@ -20,7 +20,7 @@ interface UsageSums extends Pick<Usage, 'inputTokens' | 'outputTokens' | 'totalT
   estimatedCalls?: number;
 }
 
-export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Handlers<typeof usageContracts> {
+export const usageMethods = defineMethods(usageContracts)(({ vault, clock, timeZone }: UsageMethodsDeps) => {
   /** The last days in the configured time zone, and the records of these days. */
   const readDays = async (days: number) => {
     const toLocalTime = createLocalTime(timeZone());
@@ -63,7 +63,7 @@ export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Hand
       return { hourlyDistribution };
     },
   };
-}
+});
 
 function computeSums(records: readonly UsageRecord[]): UsageSums {
   const sums: UsageSums = { calls: records.length, inputTokens: 0, outputTokens: 0, totalTokens: 0, cost: 0 };

@@ -1,8 +1,8 @@
 import { webPort } from '#shared/ports/web-port.ts';
-import type { webContracts } from '#shared/rpc/methods/web-contracts.ts';
+import { webContracts } from '#shared/rpc/methods/web-contracts.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { Handlers } from '../dispatch.ts';
+import { defineMethods } from '../../system/methods.ts';
 import { requireWebAddress } from '../../agent/tools/web-address.ts';
 
 export interface WebMethodsDeps {
@@ -10,7 +10,7 @@ export interface WebMethodsDeps {
   config: Pick<Config, 'settings'>;
 }
 
-export const webMethods = ({ bridge, config }: WebMethodsDeps): Handlers<typeof webContracts> => ({
+export const webMethods = defineMethods(webContracts)(({ bridge, config }: WebMethodsDeps) => ({
   'web.picture': async ({ url }, { signal }) => {
     requireWebAddress(url);
     const allow = [...(config.settings.tools.webFetch?.allow ?? [])];
@@ -18,4 +18,4 @@ export const webMethods = ({ bridge, config }: WebMethodsDeps): Handlers<typeof 
     const [mimeType = ''] = answer.contentType.split(';');
     return { url: answer.url, mimeType: mimeType.trim().toLowerCase(), content: answer.body };
   },
-});
+}));

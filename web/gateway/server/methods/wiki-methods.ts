@@ -1,17 +1,20 @@
-import type { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
-import type { Handlers } from '../dispatch.ts';
+import { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
+import { defineMethods } from '../../system/methods.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 import type { Wikis } from '../../agent/knowledge/wiki/wikis.ts';
+import type { Lazy } from '../../system/modules.ts';
 
 export interface WikiMethodsDeps {
-  wikis(): Promise<Wikis>;
+  wikis: Lazy<Wikis>;
   labels: ContentLabels;
 }
 
 /** The methods' own code is loaded with the wikis. */
-export const wikiMethods = ({ wikis, labels }: WikiMethodsDeps): Handlers<typeof wikiContracts> => {
-  const load = lazy(async () => (await import('../../agent/knowledge/wiki/wiki-handlers.ts')).createWikiHandlers(await wikis(), labels));
+export const wikiMethods = defineMethods(wikiContracts)(({ wikis, labels }: WikiMethodsDeps) => {
+  const load = lazy(async () =>
+    (await import('../../agent/knowledge/wiki/wiki-handlers.ts')).createWikiHandlers(await wikis.load(), labels),
+  );
   return {
     'wiki.pages': async (params) => (await load()).pages(params),
     'wiki.page': async (params) => (await load()).page(params),
@@ -34,4 +37,4 @@ export const wikiMethods = ({ wikis, labels }: WikiMethodsDeps): Handlers<typeof
     'wiki.export': async (params) => (await load()).export(params),
     'wiki.import': async (params) => (await load()).import(params),
   };
-};
+});

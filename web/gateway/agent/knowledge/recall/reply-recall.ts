@@ -1,7 +1,6 @@
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Log } from '../../../system/log/log.ts';
-import type { LazyMemories } from '../memory/lazy-memories.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
 import type { Memory } from '../../../knowledge/memory/long-term-file.ts';
 import type { RecallResult, RunRecall } from '../../runs/run-types.ts';
@@ -12,9 +11,10 @@ import type { Settings } from '../../../config/settings-schema.ts';
 import { buildContextMessage, toContextLine } from '../../../knowledge/recall/context-message.ts';
 import { ActiveMemoryRecaller } from '../../../knowledge/recall/recaller.ts';
 import { LongTermBackend } from '../../../knowledge/recall/long-term-backend.ts';
+import type { Lazy } from '../../../system/modules.ts';
 
 export interface ReplyRecallDeps {
-  memories: Pick<LazyMemories, 'longTerm'>;
+  longTermMemories: Lazy<LongTermMemories>;
   labels: ContentLabels;
   clock: Clock;
   settings(): Settings;
@@ -56,15 +56,15 @@ export class ReplyRecall implements RunRecall {
   }
 
   async #getSources(agentId: string, recalled: readonly { id: string }[]): Promise<string[]> {
-    const workspace = (await this.#deps.memories.longTerm()).getWorkspaceName(agentId);
+    const workspace = (await this.#deps.longTermMemories.load()).getWorkspaceName(agentId);
     const labelled = await this.#deps.labels.list('memory', `${workspace}/`);
     return mergeSources(...recalled.map(({ id }) => labelled.get(`${workspace}/${id}`)));
   }
 
   /** Recreated if the settings have changed. */
   async #getRecaller(agentId: string, isTainted: boolean): Promise<ActiveMemoryRecaller> {
-    const { memories, clock } = this.#deps;
-    const longTerm = await memories.longTerm();
+    const { longTermMemories, clock } = this.#deps;
+    const longTerm = await longTermMemories.load();
     const workspace = longTerm.getWorkspaceName(agentId);
     const { recall } = this.#deps.settings().memory;
     const settings = toCanonicalJson(recall);

@@ -21,6 +21,7 @@ import { toOauthSecretName } from '../../../config/sections/mcp-settings.ts';
 import { AuthorizationFlow } from './authorization-flow.ts';
 import { createRestrictedFetch } from './restricted-fetch.ts';
 import { type Permission, permissionSchema } from './mcp-permission.ts';
+import type { Lazy } from '../../../system/modules.ts';
 
 const MAX_TEXT_CHARS = 500;
 /** Errors that make a permission void; after all others a retry may succeed. */
@@ -34,7 +35,7 @@ export interface McpAuthorizationDeps {
   vault: Pick<Vault, 'secrets'>;
   clock: Pick<Clock, 'now'>;
   fetch: Fetch;
-  authorizations(): Promise<Authorizations>;
+  authorizations: Lazy<Authorizations>;
   /** Redacts these secrets in the log. */
   hide(secrets: Iterable<string>): void;
   /** Called when a person has given authorization: the connection is worth another attempt. */
@@ -111,7 +112,7 @@ export class McpAuthorization implements AuthProvider {
     const { name, url, oauth } = this.#endpoint;
     const { authorizations, clock, fetch } = this.#deps;
     const owner = `MCP server ${name}`;
-    const pending = await authorizations();
+    const pending = await authorizations.load();
     const { state, redirectUri } = await pending.start({
       owner,
       complete: async (granted, signal) => {

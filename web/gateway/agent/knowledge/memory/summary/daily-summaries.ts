@@ -3,16 +3,17 @@ import type { Agents } from '../../../agents.ts';
 import { getAgentModels, type CompletionDeps } from '../../../compaction/model-completion.ts';
 import { listDates, createLocalTime } from '#shared/local-time.ts';
 import type { LogWriter } from '../../../../system/log/log.ts';
-import type { LazyMemories } from '../lazy-memories.ts';
+import type { AgentMemories } from '../agent-memories.ts';
 import { formatDate, toNotesPath, getDayStart } from '../../../../knowledge/memory/layout.ts';
 import type { MemoryManager } from '../../../../knowledge/memory/memory-manager.ts';
 import type { SummaryModel } from '../../../../knowledge/memory/summary/summarise.ts';
 import { hasSummary } from '../../../../knowledge/memory/summary/day-summary.ts';
 import { tryInOrder } from '../../../small-work/small-models.ts';
+import type { Lazy } from '../../../../system/modules.ts';
 
 export interface DailySummariesDeps extends CompletionDeps {
   agents: Agents;
-  memories: Pick<LazyMemories, 'load'>;
+  memories: Lazy<AgentMemories>;
   timeZone(): string;
   log: LogWriter;
 }

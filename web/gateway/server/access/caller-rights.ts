@@ -1,10 +1,9 @@
 import type { Scope } from '#shared/rpc/scopes.ts';
-import { lazy } from '#shared/async/lazy.ts';
-import type { Access, AccessDeps } from './access.ts';
+import type { Lazy } from '../../system/modules.ts';
+import type { Access } from './access.ts';
 
-/** Devices and keys, loaded on first use. */
-export interface LazyAccess {
-  load(): Promise<Access>;
+/** What devices and keys may do, and what they did. Other principals need no records, and load nothing. */
+export interface CallerRights {
   /** Called when a device or program has connected, made a request or disconnected. */
   recordActivity(principal: string): void;
   /** Called when a call or tool of the principal has used a scope. */
@@ -15,39 +14,25 @@ export interface LazyAccess {
   keySources(principal: string): Promise<readonly string[]>;
   /** Checks a principal before a model call. Rejects like `ApiKeys.admit`; undefined if it is not a key. */
   admit(principal: string, unattended?: boolean): Promise<void> | undefined;
-  stop(): void;
 }
 
-export function createLazyAccess(deps: AccessDeps): LazyAccess {
-  let opened: Access | undefined;
-  let stopped = false;
-  const load = lazy(async () => {
-    const { openAccess } = await import('./access.ts');
-    opened = openAccess(deps);
-    if (stopped) opened.stop();
-    return opened;
-  });
+export function createCallerRights({ load }: Lazy<Access>, fault: (error: unknown) => unknown): CallerRights {
+  const isKey = (principal: string): boolean => principal.startsWith('key:');
   return {
-    load,
     recordActivity(principal) {
-      if (stopped || !/^(device|key):/.test(principal)) return;
+      if (!/^(device|key):/.test(principal)) return;
       load()
         .then(({ devices, keys }) => Promise.all([devices.recordActivity(principal), keys.recordActivity(principal)]))
-        .catch(deps.fault);
+        .catch(fault);
     },
     recordScopeUse(principal, scope) {
-      if (stopped || !principal.startsWith('key:')) return;
+      if (!isKey(principal)) return;
       load()
         .then(({ keys }) => keys.recordScopeUse(principal, scope))
-        .catch(deps.fault);
+        .catch(fault);
     },
-    scopes: async (principal) => (principal.startsWith('key:') ? (await load()).keys.getScopes(principal) : undefined),
-    keySources: async (principal) => (principal.startsWith('key:') ? (await load()).keys.getSources(principal) : []),
-    admit: (principal, unattended) =>
-      principal.startsWith('key:') ? load().then(({ keys }) => keys.admit(principal, unattended)) : undefined,
-    stop() {
-      stopped = true;
-      opened?.stop();
-    },
+    scopes: async (principal) => (isKey(principal) ? (await load()).keys.getScopes(principal) : undefined),
+    keySources: async (principal) => (isKey(principal) ? (await load()).keys.getSources(principal) : []),
+    admit: (principal, unattended) => (isKey(principal) ? load().then(({ keys }) => keys.admit(principal, unattended)) : undefined),
   };
 }

@@ -1,0 +1,20 @@
+import { defineModule, type Lazy } from '../../system/modules.ts';
+import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
+import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+import { canRemember, createFactRecorder } from './remember-facts.ts';
+import type { SummariserDeps } from './summariser.ts';
+
+type CompactorNeeds = Omit<SummariserDeps, 'remember' | 'canRemember'> & {
+  memories: Lazy<AgentMemories>;
+  longTermMemories: Lazy<LongTermMemories>;
+  labels: ContentLabels;
+};
+
+/** Summarises the earlier part of chats that outgrow their model's context. */
+export const compactorModule = defineModule<CompactorNeeds>()({
+  name: 'compactor',
+  needs: ['vault', 'hub', 'clock', 'models', 'findSmallModel', 'log', 'settings', 'silenceMs', 'memories', 'longTermMemories', 'labels'],
+  load: async (needs) => new (await import('./compactor.ts')).Compactor({ ...needs, remember: createFactRecorder(needs), canRemember }),
+  stop: (compactor) => compactor.stop(),
+});

@@ -1,0 +1,88 @@
+import type { Clock } from '#shared/async/clock.ts';
+import type { Principal } from '#shared/link/hello.ts';
+import type { Link } from '#shared/link/link.ts';
+import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
+import type { Authorizations } from '../../config/oauth/authorizations.ts';
+import type { Providers } from '../../providers/providers.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { LogWriter } from '../../system/log/log.ts';
+import type { Lazy } from '../../system/modules.ts';
+import type { CallerRights } from '../access/caller-rights.ts';
+import type { HttpDeps } from './http-deps.ts';
+import type { HttpHandler } from './http-handler.ts';
+import type { ResponsesSockets } from './responses/responses-socket.ts';
+import { storeReceipts } from './usage-receipts.ts';
+
+export interface HttpServiceDeps {
+  http: Lazy<HttpHandler>;
+  authorizations: Lazy<Authorizations>;
+  clock: Clock;
+  vault: Pick<Vault, 'usage'>;
+  providers: Providers;
+  rights: Pick<CallerRights, 'recordScopeUse'>;
+  log: LogWriter;
+  fault: HttpDeps['fault'];
+}
+
+/** The HTTP side of the gateway: `/v1`, `/mcp` and `/oauth/callback`, whose code is loaded on first use. */
+export class HttpService {
+  readonly #deps: HttpServiceDeps;
+  #isServing = true;
+  #sockets: ResponsesSockets | undefined;
+
+  constructor(deps: HttpServiceDeps) {
+    this.#deps = deps;
+  }
+
+  async fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response> {
+    const url = new URL(request.url);
+    if (url.pathname === OAUTH_CALLBACK_PATH) return this.#finishAuthorization(url.searchParams);
+    return (await this.#deps.http.load())(request, principal, exchange);
+  }
+
+  /** Serves a WebSocket at `/v1/responses`. `headers`: those of the client's upgrade request that apply to each of its requests. */
+  async acceptResponses(link: Link<string>, principal: Principal, headers: Readonly<Record<string, string>>): Promise<void> {
+    const { http, clock } = this.#deps;
+    const [handle, { ResponsesSockets }] = await Promise.all([http.load(), import('./responses/responses-socket.ts')]);
+    this.#sockets ??= new ResponsesSockets(this.#isServing);
+    this.#sockets.accept(link, { headers, clock, answer: (request, turn) => handle(request, principal, undefined, turn) });
+  }
+
+  /** Whether this host is active: if not, these WebSockets are closed once they are idle. */
+  setServing(isServing: boolean): void {
+    this.#isServing = isServing;
+    this.#sockets?.setServing(isServing);
+  }
+
+  /** Stores the usage of calls that the bridge spliced; resolves once it is stored. */
+  storeReceipts(receipts: UsageReceipt[]): Promise<void> {
+    const { rights, providers, vault, log } = this.#deps;
+    for (const { call } of receipts) rights.recordScopeUse(call.principal, 'v1');
+    return storeReceipts(receipts, {
+      providers,
+      usage: vault.usage,
+      note: (message, fields) => log.write('debug', 'http', message, fields),
+    });
+  }
+
+  /** Text to send after events that the bridge has passed on without the host and that ended with a failure. */
+  async writeSpliceFailure(failure: SpliceFailure, signal: AbortSignal): Promise<string> {
+    const { providers, fault, log } = this.#deps;
+    const { writeSpliceFailure } = await import('./splice-failure-event.ts');
+    return writeSpliceFailure(failure, signal, {
+      providers,
+      fault,
+      note: (level, message, fields) => log.write(level, 'http', message, fields),
+    });
+  }
+
+  /** A page for the person. */
+  async #finishAuthorization(params: URLSearchParams): Promise<Response> {
+    const { renderNoticePage } = await import('#shared/http/notice-page.ts');
+    const authorizations = await this.#deps.authorizations.load();
+    const { body, ...head } = renderNoticePage(await authorizations.handleCallback(params));
+    return new Response(body, head);
+  }
+}
