@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { BlobWriter, configure, TextReader, ZipWriter } from '@zip.js/zip.js';
 import { verifies } from '../../tests/requirements.ts';
-import { parseJsonLines } from '../../web/gateway/server/session-transfer.ts';
+import { parseJsonLines } from '../../web/gateway/agent/sessions/session-transfer.ts';
 import type { ImportedChat } from './imported-chat.ts';
 import { PictureIndex } from './picture-index.ts';
 import { isSavedChat, readImport } from './read-import.ts';

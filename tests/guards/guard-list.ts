@@ -181,7 +181,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Grants of jobs come from a person',
-    file: 'web/gateway/server/methods/cron-methods.ts',
+    file: 'web/gateway/automation/cron/cron-methods.ts',
     find: 'if (input.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
     test: 'tests/core/taint.test.ts',
@@ -189,7 +189,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Changed grants of jobs come from a person',
-    file: 'web/gateway/server/methods/cron-methods.ts',
+    file: 'web/gateway/automation/cron/cron-methods.ts',
     find: 'if (change.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
     test: 'tests/core/taint.test.ts',

@@ -89,7 +89,7 @@ export const REACH_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Pairing codes: a person confirms',
-    file: 'web/gateway/server/methods/channel-methods.ts',
+    file: 'web/gateway/automation/channels/channel-methods.ts',
     find: "requirePerson(caller, 'confirm a sender');",
     replace: 'void caller;',
     test: SENDERS.test,

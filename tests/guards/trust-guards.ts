@@ -123,7 +123,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'The browser’s page is asked for its address',
-    file: 'web/gateway/agent/tools/browser-tools.ts',
+    file: 'web/gateway/agent/browser/browser-tools.ts',
     find: 'const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];',
     replace: "const found = [toWebSource(lastSnapshots.get(profile)?.host ?? 'the browser')];",
     ...LAUNDERINGS,
@@ -194,7 +194,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Labels of drawings from files',
-    file: 'web/gateway/server/methods/drawing-methods.ts',
+    file: 'web/gateway/agent/drawings/drawing-methods.ts',
     find: "    await labels.add('drawing', id, outside);\n",
     replace: '',
     test: 'tests/core/taint.test.ts',
@@ -202,7 +202,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Titles of labelled drawings',
-    file: 'web/gateway/agent/tools/canvas-tools.ts',
+    file: 'web/gateway/agent/drawings/canvas-tools.ts',
     find: 'taint?.isTainted === false && labelled.has(entry.id) ?',
     replace: 'false ?',
     test: 'tests/core/taint.test.ts',

@@ -1,11 +1,11 @@
 import { connectionContracts } from '#shared/rpc/methods/connection-contracts.ts';
 import type { LazyMethods } from './server/dispatch.ts';
-import { agentMethods } from './server/methods/agent-methods.ts';
-import { approvalMethods } from './server/methods/approval-methods.ts';
-import { chatMethods } from './server/methods/chat-methods.ts';
-import { modelListMethods } from './server/methods/model-list-methods.ts';
-import { sessionListMethods } from './server/methods/session-list-methods.ts';
-import { syncMethods } from './server/methods/sync-methods.ts';
+import { agentMethods } from './agent/agent-methods.ts';
+import { approvalMethods } from './agent/approvals/approval-methods.ts';
+import { chatMethods } from './agent/runs/chat-methods.ts';
+import { modelListMethods } from './providers/model-list-methods.ts';
+import { sessionListMethods } from './agent/sessions/session-list-methods.ts';
+import { syncMethods } from './agent/workspace/sync-methods.ts';
 import { defineMethods, type Handlers, type MethodGroup, type Methods } from './system/methods.ts';
 
 const connectionMethods = defineMethods(connectionContracts)(({ health }: Pick<Handlers<typeof connectionContracts>, 'health'>) => ({
@@ -17,34 +17,34 @@ const FIRST_METHODS = [connectionMethods, chatMethods, sessionListMethods, agent
 
 /** All other methods by their namespaces, loaded with the first call of one. */
 const LAZY_METHODS = [
-  lazyMethods('backup', async () => (await import('./server/methods/backup-methods.ts')).backupMethods),
-  lazyMethods('browser', async () => (await import('./server/methods/browser-methods.ts')).browserMethods),
-  lazyMethods('channels', async () => (await import('./server/methods/channel-methods.ts')).channelMethods),
-  lazyMethods('config secrets', async () => (await import('./server/methods/config-methods.ts')).configMethods),
-  lazyMethods('cron', async () => (await import('./server/methods/cron-methods.ts')).cronMethods),
-  lazyMethods('desktop', async () => (await import('./server/methods/desktop-methods.ts')).desktopMethods),
-  lazyMethods('device', async () => (await import('./server/methods/device-methods.ts')).deviceMethods),
-  lazyMethods('doctor system update web', async () => (await import('./server/methods/status-methods.ts')).statusMethods),
-  lazyMethods('drawings', async () => (await import('./server/methods/drawing-methods.ts')).drawingMethods),
-  lazyMethods('dreaming', async () => (await import('./server/methods/dreaming-methods.ts')).dreamingMethods),
-  lazyMethods('exec tools', async () => (await import('./server/methods/exec-methods.ts')).execMethods),
-  lazyMethods('incognito', async () => (await import('./server/methods/incognito-methods.ts')).incognitoMethods),
-  lazyMethods('keys', async () => (await import('./server/methods/key-methods.ts')).keyMethods),
-  lazyMethods('logs system', async () => (await import('./server/methods/log-methods.ts')).logMethods),
-  lazyMethods('mcp', async () => (await import('./server/methods/mcp-methods.ts')).mcpMethods),
-  lazyMethods('memory', async () => (await import('./server/methods/memory-methods.ts')).memoryMethods),
-  lazyMethods('models', async () => (await import('./server/methods/model-methods.ts')).modelMethods),
-  lazyMethods('plan', async () => (await import('./server/methods/plan-methods.ts')).planMethods),
-  lazyMethods('review', async () => (await import('./server/methods/review-methods.ts')).reviewMethods),
-  lazyMethods('sessions', async () => (await import('./server/methods/session-methods.ts')).sessionMethods),
-  lazyMethods('skills', async () => (await import('./server/methods/skill-methods.ts')).skillMethods),
-  lazyMethods('system', async () => (await import('./server/methods/system-methods.ts')).systemMethods),
-  lazyMethods('tools', async () => (await import('./server/methods/tool-methods.ts')).toolMethods),
-  lazyMethods('tts', async () => (await import('./server/methods/tts-methods.ts')).ttsMethods),
-  lazyMethods('usage', async () => (await import('./server/methods/usage-methods.ts')).usageMethods),
-  lazyMethods('web', async () => (await import('./server/methods/web-methods.ts')).webMethods),
-  lazyMethods('wiki', async () => (await import('./server/methods/wiki-methods.ts')).wikiMethods),
-  lazyMethods('workspace', async () => (await import('./server/methods/workspace-methods.ts')).workspaceMethods),
+  lazyMethods('backup', async () => (await import('./system/backup-methods.ts')).backupMethods),
+  lazyMethods('browser', async () => (await import('./agent/browser/browser-methods.ts')).browserMethods),
+  lazyMethods('channels', async () => (await import('./automation/channels/channel-methods.ts')).channelMethods),
+  lazyMethods('config secrets', async () => (await import('./config/config-methods.ts')).configMethods),
+  lazyMethods('cron', async () => (await import('./automation/cron/cron-methods.ts')).cronMethods),
+  lazyMethods('desktop', async () => (await import('./agent/desktop/desktop-methods.ts')).desktopMethods),
+  lazyMethods('device', async () => (await import('./server/devices/device-methods.ts')).deviceMethods),
+  lazyMethods('doctor system update web', async () => (await import('./server/doctor/status-methods.ts')).statusMethods),
+  lazyMethods('drawings', async () => (await import('./agent/drawings/drawing-methods.ts')).drawingMethods),
+  lazyMethods('dreaming', async () => (await import('./agent/knowledge/dreamer/dreaming-methods.ts')).dreamingMethods),
+  lazyMethods('exec tools', async () => (await import('./agent/exec/exec-methods.ts')).execMethods),
+  lazyMethods('incognito', async () => (await import('./agent/incognito/incognito-methods.ts')).incognitoMethods),
+  lazyMethods('keys', async () => (await import('./server/keys/key-methods.ts')).keyMethods),
+  lazyMethods('logs system', async () => (await import('./system/log/log-methods.ts')).logMethods),
+  lazyMethods('mcp', async () => (await import('./agent/mcp/mcp-methods.ts')).mcpMethods),
+  lazyMethods('memory', async () => (await import('./agent/knowledge/memory/memory-methods.ts')).memoryMethods),
+  lazyMethods('models', async () => (await import('./providers/model-methods.ts')).modelMethods),
+  lazyMethods('plan', async () => (await import('./agent/plans/plan-methods.ts')).planMethods),
+  lazyMethods('review', async () => (await import('./agent/trust/review-methods.ts')).reviewMethods),
+  lazyMethods('sessions', async () => (await import('./agent/sessions/session-methods.ts')).sessionMethods),
+  lazyMethods('skills', async () => (await import('./agent/skills/skill-methods.ts')).skillMethods),
+  lazyMethods('system', async () => (await import('./agent/system-events/system-methods.ts')).systemMethods),
+  lazyMethods('tools', async () => (await import('./agent/tools/tool-methods.ts')).toolMethods),
+  lazyMethods('tts', async () => (await import('./audio/tts-methods.ts')).ttsMethods),
+  lazyMethods('usage', async () => (await import('./providers/usage-methods.ts')).usageMethods),
+  lazyMethods('web', async () => (await import('./agent/tools/web-methods.ts')).webMethods),
+  lazyMethods('wiki', async () => (await import('./agent/knowledge/wiki/wiki-methods.ts')).wikiMethods),
+  lazyMethods('workspace', async () => (await import('./agent/workspace/workspace-methods.ts')).workspaceMethods),
 ];
 
 interface LazyGroup<Deps> {

@@ -1,17 +1,19 @@
-import type { AgentToolkit } from './agent/agent-toolkit.ts';
+import type { AgentToolkit } from './agent/toolkit/agent-toolkit.ts';
 import type { ToolRegistry } from './agent/tools/tool-registry.ts';
-import type { BuiltinToolsDeps } from './builtin-tools.ts';
+import type { BuiltinToolsDeps } from './agent/tools/builtin-tools.ts';
 import type { Config } from './config/gateway-config.ts';
 import type { DocumentReader } from './documents/document-reader.ts';
 import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
 import type { Painter } from './drawings/painter.ts';
 import type { DrawingStore } from './drawings/drawing-store.ts';
 import type { Wikis } from './agent/knowledge/wiki/wikis.ts';
+import type { CronService } from './automation/cron/cron-service.ts';
 import type { Lazy } from './system/modules.ts';
 
 interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' | 'allow'> {
   agentToolkit: Lazy<AgentToolkit>;
   wikis: Lazy<Wikis>;
+  cron: Lazy<CronService>;
   drawings: Lazy<DrawingStore>;
   documents: DocumentReader;
   painter: Painter | undefined;
@@ -20,25 +22,26 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
 
 /** Registers the gateway's tools. Their code is loaded when an agent is offered tools. */
 export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
-  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis } = needs;
+  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron } = needs;
   const documents = withOcr(needs.documents, () => {
     const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
     return enabled ? { dataUrl, languages } : undefined;
   });
   tools.registerLazy(async () =>
-    (await import('./builtin-tools.ts')).createBuiltinTools({
+    (await import('./agent/tools/builtin-tools.ts')).createBuiltinTools({
       ...needs,
       documents,
       keepVersion: async (...file) => (await agentToolkit.load()).versions.save(...file),
       allow: () => config.settings.tools.webFetch?.allow ?? [],
     }),
   );
+  tools.registerLazy(async () => (await import('./automation/cron/cron-tools.ts')).cronTools(cron));
   tools.registerLazy(async () => (await agentToolkit.load()).tools);
-  tools.registerLazy(async () => (await import('./agent/tools/desktop-tools.ts')).desktopTools({ bridge }));
+  tools.registerLazy(async () => (await import('./agent/desktop/desktop-tools.ts')).desktopTools({ bridge }));
   tools.registerLazy(async () => {
     const workspaces = async (): Promise<AgentToolkit['workspaces']> => (await agentToolkit.load()).workspaces;
-    return (await import('./agent/tools/browser-tools.ts')).browserTools({ bridge, config, workspaces, labels, agent });
+    return (await import('./agent/browser/browser-tools.ts')).browserTools({ bridge, config, workspaces, labels, agent });
   });
   tools.registerLazy(async () => (await import('./agent/knowledge/wiki/wiki-tools.ts')).wikiTools({ wikis, labels }));
-  tools.registerLazy(async () => (await import('./agent/tools/canvas-tools.ts')).canvasTools({ drawings, paint: painter, labels }));
+  tools.registerLazy(async () => (await import('./agent/drawings/canvas-tools.ts')).canvasTools({ drawings, paint: painter, labels }));
 }

@@ -1,9 +1,80 @@
 import type { Contract, ContractParams, ParsedParams, ContractResult } from '../contract.ts';
-import { initialContracts } from './initial-contracts.ts';
-import { deferredContracts } from './deferred-contracts.ts';
+import { agentContracts } from './agent-contracts.ts';
+import { approvalContracts } from './approval-contracts.ts';
+import { backupContracts } from './backup-contracts.ts';
+import { browserContracts } from './browser-contracts.ts';
+import { browserViewContracts } from './browser-view-contracts.ts';
+import { channelContracts } from './channel-contracts.ts';
+import { chatContracts } from './chat-contracts.ts';
+import { configContracts } from './config-contracts.ts';
+import { connectionContracts } from './connection-contracts.ts';
+import { cronContracts } from './cron-contracts.ts';
+import { desktopContracts } from './desktop-contracts.ts';
+import { deviceContracts } from './device-contracts.ts';
+import { drawingContracts } from './drawing-contracts.ts';
+import { dreamingContracts } from './dreaming-contracts.ts';
+import { execContracts } from './exec-contracts.ts';
+import { incognitoContracts } from './incognito-contracts.ts';
+import { keyContracts } from './key-contracts.ts';
+import { logContracts } from './log-contracts.ts';
+import { mcpContracts } from './mcp-contracts.ts';
+import { memoryContracts } from './memory-contracts.ts';
+import { modelContracts } from './model-contracts.ts';
+import { modelListContracts } from './model-list-contracts.ts';
+import { planContracts } from './plan-contracts.ts';
+import { reviewContracts } from './review-contracts.ts';
+import { sessionContracts } from './session-contracts.ts';
+import { sessionListContracts } from './session-list-contracts.ts';
+import { skillContracts } from './skill-contracts.ts';
+import { statusContracts } from './status-contracts.ts';
+import { syncContracts } from './sync-contracts.ts';
+import { systemContracts } from './system-contracts.ts';
+import { toolContracts } from './tool-contracts.ts';
+import { ttsContracts } from './tts-contracts.ts';
+import { usageContracts } from './usage-contracts.ts';
+import { webContracts } from './web-contracts.ts';
+import { wikiContracts } from './wiki-contracts.ts';
+import { workspaceContracts } from './workspace-contracts.ts';
 
 /** All methods. */
-export const contracts = { ...initialContracts, ...deferredContracts };
+export const contracts = {
+  ...connectionContracts,
+  ...chatContracts,
+  ...sessionListContracts,
+  ...agentContracts,
+  ...modelListContracts,
+  ...syncContracts,
+  ...approvalContracts,
+  ...sessionContracts,
+  ...modelContracts,
+  ...configContracts,
+  ...toolContracts,
+  ...webContracts,
+  ...usageContracts,
+  ...backupContracts,
+  ...browserContracts,
+  ...browserViewContracts,
+  ...ttsContracts,
+  ...desktopContracts,
+  ...channelContracts,
+  ...workspaceContracts,
+  ...wikiContracts,
+  ...planContracts,
+  ...drawingContracts,
+  ...skillContracts,
+  ...deviceContracts,
+  ...keyContracts,
+  ...incognitoContracts,
+  ...cronContracts,
+  ...dreamingContracts,
+  ...systemContracts,
+  ...logContracts,
+  ...statusContracts,
+  ...execContracts,
+  ...mcpContracts,
+  ...memoryContracts,
+  ...reviewContracts,
+};
 
 export type AllContracts = typeof contracts;
 export type MethodName = keyof AllContracts;

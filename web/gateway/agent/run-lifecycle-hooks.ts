@@ -1,6 +1,6 @@
 import { type RunLifecycleHooks, NO_NOTES } from './runs/run-types.ts';
 import type { RunRecord, Vault } from '../storage/vault-interface.ts';
-import type { AgentToolkit } from './agent-toolkit.ts';
+import type { AgentToolkit } from './toolkit/agent-toolkit.ts';
 import type { Lazy } from '../system/modules.ts';
 
 /** Hooks of the workbench into the life of a run. The workbench is loaded with the first run; if that fails, runs continue without it. */

@@ -6,7 +6,7 @@ import type { LogWriter } from '../../system/log/log.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
 import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
-import type { AgentToolkit } from '../agent-toolkit.ts';
+import type { AgentToolkit } from '../toolkit/agent-toolkit.ts';
 import { type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
 import type { ContentLabel } from '../../storage/records/content-label.ts';
 import { getMessageSources } from './content-sources.ts';

@@ -2,7 +2,7 @@ import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelc
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Scope } from '#shared/rpc/scopes.ts';
 import { type Agent, getWorkspaceName } from '../../../agent/agents.ts';
-import { toMarkdown } from '../../session-transfer.ts';
+import { toMarkdown } from '../../../agent/sessions/session-transfer.ts';
 import type { ContentLabels } from '../../../agent/trust/content-labels.ts';
 import { getMessageSources, mergeSources } from '../../../agent/trust/content-sources.ts';
 import type { SessionRecord, Vault } from '../../../storage/vault-interface.ts';

@@ -1,0 +1,170 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { memoryContracts, type MemoryEntry, type RecallHistoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
+import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { isPerson } from '../../../system/person.ts';
+import { getAgentModels, type CompletionDeps } from '../../compaction/model-completion.ts';
+import { defineMethods } from '../../../system/methods.ts';
+import { createLocalTime } from '#shared/local-time.ts';
+import { labelMemory } from './label-memory.ts';
+import type { AgentMemories } from './agent-memories.ts';
+import type { LongTermMemories } from './long-term-memories.ts';
+import { toMemoryPage } from '../../../knowledge/memory/memory-page.ts';
+import { toNotesPath, isDate } from '../../../knowledge/memory/layout.ts';
+import { toMemoryId } from '../../../knowledge/memory/index/index-entry.ts';
+import { parsePreference } from '../../../knowledge/memory/long-term-file.ts';
+import type { MemoryManager } from '../../../knowledge/memory/memory-manager.ts';
+import { sanitizeMessage } from '../../runs/sanitize.ts';
+import { tryInOrder } from '../../small-work/small-models.ts';
+import { toPlainText } from '../../../storage/session-views.ts';
+import type { ContentLabels } from '../../trust/content-labels.ts';
+import type { RecallReply, Vault } from '../../../storage/vault-interface.ts';
+import type { Lazy } from '../../../system/modules.ts';
+
+export interface MemoryMethodsDeps extends CompletionDeps {
+  vault: Pick<Vault, 'messages' | 'usage'>;
+  agents: Agents;
+  memories: Lazy<AgentMemories>;
+  longTermMemories: Lazy<LongTermMemories>;
+  labels: ContentLabels;
+  timeZone(): string;
+}
+
+/** Maximum characters of the question shown with recalled memories. */
+const MAX_QUESTION_CHARS = 300;
+
+export const memoryMethods = defineMethods(memoryContracts)(({
+  vault,
+  clock,
+  agents,
+  memories,
+  longTermMemories,
+  labels,
+  models,
+  silenceMs,
+  findSmallModel,
+  timeZone,
+}: MemoryMethodsDeps) => {
+  const openMemory = async (agentId: string): Promise<MemoryManager> => (await memories.load()).getManager(agentId);
+  const listMemories = async (agentId: string): Promise<readonly MemoryEntry[]> => (await longTermMemories.load()).list(agentId);
+  const requireMemory = async (agentId: string, id: string): Promise<MemoryEntry> => {
+    const found = (await listMemories(agentId)).find((memory) => memory.id === id);
+    if (!found) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
+    return found;
+  };
+
+  return {
+    'memory.list': async ({ agentId, ...query }) => toMemoryPage(await listMemories(agentId), query),
+
+    'memory.search': async ({ agentId, query, limit }) => {
+      const manager = await openMemory(agentId);
+      const started = clock.monotonic();
+      const results = await manager.searchMemory(query, limit);
+      return {
+        results: results.map(({ sessionKey, ...found }) => ({
+          ...found,
+          ...(sessionKey === undefined ? {} : { agentId: getAgentId(sessionKey), sessionId: getSessionId(sessionKey) }),
+        })),
+        elapsedMs: clock.monotonic() - started,
+      };
+    },
+
+    'memory.add': async ({ agentId, text, category, createdAt, outside = [] }, { principal }) => {
+      await labelMemory({ labels, longTermMemories }, agentId, sanitizeText(text), outside);
+      const { added, ...entry } = await (await openMemory(agentId)).addMemory(sanitizeText(text), category, createdAt);
+      // An entry saved by a person needs no review. A restored one keeps its label.
+      if (isPerson(principal) && outside.length === 0)
+        await labels.remove('memory', `${getWorkspaceName(agents.get(agentId))}/${entry.id}`);
+      return { memory: entry, added };
+    },
+
+    'memory.update': async ({ agentId, id, text, category }, { principal }) => {
+      if (text !== undefined && !isPerson(principal)) {
+        const workspace = getWorkspaceName(agents.get(agentId));
+        await labels.add(
+          'memory',
+          `${workspace}/${toMemoryId(sanitizeText(text))}`,
+          await labels.getSources('memory', `${workspace}/${id}`),
+        );
+      }
+      const changed = await (
+        await openMemory(agentId)
+      ).updateMemory(id, { text: text === undefined ? undefined : sanitizeText(text), category });
+      if (!changed) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
+      return { memory: changed };
+    },
+
+    'memory.forget': async ({ agentId, id }) => {
+      const forgotten = await requireMemory(agentId, id);
+      const outside = await labels.getSources('memory', `${getWorkspaceName(agents.get(agentId))}/${id}`);
+      await (await openMemory(agentId)).forget(id);
+      return { forgotten, ...(outside.length > 0 ? { outside: [...outside] } : {}) };
+    },
+
+    'memory.preferences': async ({ agentId }) => ({
+      preferences: (await listMemories(agentId)).flatMap(({ id, createdAt, ...memory }) => {
+        const preference = parsePreference(memory);
+        return preference ? { id, createdAt, ...preference } : [];
+      }),
+    }),
+
+    'memory.setPreference': async ({ agentId, key, value }, { principal }) => {
+      const { replaced, ...entry } = await (
+        await openMemory(agentId)
+      ).setPreference(sanitizeText(key, 'key'), sanitizeText(value, 'value'));
+      if (isPerson(principal)) await labels.remove('memory', `${getWorkspaceName(agents.get(agentId))}/${entry.id}`);
+      return { memory: entry, replaced };
+    },
+
+    'memory.stats': async ({ agentId }) => (await openMemory(agentId)).getStats(),
+
+    'memory.days': async ({ agentId }) => ({ days: await (await openMemory(agentId)).getDays() }),
+
+    'memory.day': async ({ agentId, date }) => {
+      const notes = (await (await openMemory(agentId)).getDay(requireDate(date))) ?? null;
+      const time = createLocalTime(timeZone());
+      const ofDate = (await listMemories(agentId)).filter(({ createdAt }) => time(createdAt).date === date);
+      const origins = await labels.getLinkOrigins('file', `${getWorkspaceName(agents.get(agentId))}/${toNotesPath(requireDate(date))}`);
+      return { date, notes, memories: ofDate, ...origins };
+    },
+
+    'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {
+      const manager = await openMemory(agentId);
+      const deps = { vault, clock, models, findSmallModel, ...(silenceMs ? { silenceMs } : {}) };
+      const [first, ...others] = await getAgentModels(agents.get(agentId), principal, 'summary', deps);
+      const path = await tryInOrder([first, ...others], signal, (model) => manager.summariseDay(requireDate(date), { signal, model }));
+      return { notes: path === undefined ? null : ((await manager.getDay(date)) ?? null) };
+    },
+
+    'memory.recalled': async ({ agentId, before = Infinity, limit }) => {
+      const workspace = getWorkspaceName(agents.get(agentId));
+      const sharing = new Set(agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace ? agent.id : [])));
+      const accepts = (key: string): boolean => sharing.has(getAgentId(key));
+      const { replies, next } = await vault.messages.listRecalled({ before, limit, accepts });
+      return { recalled: replies.map(toRecalledBefore), next };
+    },
+  };
+});
+
+/** With NUL or lone surrogates, the file would no longer be valid text, and agents could not read their memory. */
+const sanitizeText = (text: string, param = 'text'): string => sanitizeMessage(text, { param });
+
+const getAgentId = (key: string): string => key.slice(0, key.indexOf('/'));
+const getSessionId = (key: string): string => key.slice(key.indexOf('/') + 1);
+
+function requireDate(date: string): string {
+  if (!isDate(date)) throw new RpcError('INVALID_PARAMS', `Invalid date "${date}". Use the form YYYY-MM-DD.`);
+  return date;
+}
+
+function toRecalledBefore({ reply, question }: RecallReply): RecallHistoryEntry {
+  const { id, sessionKey, timestamp, recalled = [] } = reply;
+  const questionText = question ? toPlainText(question.content).trim() : '';
+  return {
+    at: timestamp,
+    agentId: getAgentId(sessionKey),
+    sessionId: getSessionId(sessionKey),
+    messageId: id,
+    question: questionText.length > MAX_QUESTION_CHARS ? `${questionText.slice(0, MAX_QUESTION_CHARS)} …` : questionText,
+    memories: recalled,
+  };
+}

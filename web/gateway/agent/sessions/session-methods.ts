@@ -1,0 +1,199 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
+import { type RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
+import { type Agents } from '../agents.ts';
+import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { compactSession, type CompactSessionDeps } from '../compaction/compact-session.ts';
+import { defineMethods } from '../../system/methods.ts';
+import type { EventBus } from '../../system/event-bus.ts';
+import { getRecallState } from '../knowledge/recall/recall-state.ts';
+import type { Runs } from '../runs/runs.ts';
+import {
+  toSessionEntry,
+  toExportLine,
+  toHistory,
+  parseSessionPath,
+  MAX_MESSAGE_BYTES,
+  createSession,
+  toPlainText,
+  createSessionChangedEvent,
+} from '../../storage/session-views.ts';
+import type { Settings } from '../../config/settings-schema.ts';
+import { parseMarkdownChat } from './markdown-chat.ts';
+import { mergeSources, normalizeSources, toSource } from '../trust/content-sources.ts';
+import { getActiveBranch, type CopiedMessage, copyMessages, sortForExport, toMarkdown, parseJsonLines } from './session-transfer.ts';
+import { type SessionRecord, toSessionKey, type Vault } from '../../storage/vault-interface.ts';
+import { matchesFilters } from './session-list-methods.ts';
+
+/** Maximum characters per part of an export; a longer message is a part by itself. */
+const MAX_EXPORT_CHARS = 4 * 1024 * 1024;
+
+export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compactor'> {
+  runs: Runs;
+  vault: Vault;
+  hub: EventBus;
+  clock: Clock;
+  agents: Agents;
+  settings(): Settings;
+}
+
+export const sessionMethods = defineMethods(sessionContracts)(({
+  runs,
+  vault,
+  hub,
+  clock,
+  agents,
+  models,
+  compactor,
+  settings,
+}: SessionMethodsDeps) => {
+  const notifyChange = (key: string, deleted = false): void => hub.emit(createSessionChangedEvent(key, deleted), key);
+  const editSession = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
+    const key = parseSessionPath(path);
+    const record = await vault.sessions.update(key, change);
+    if (!record) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+    notifyChange(key);
+    return { session: toSessionEntry(record, runs.isRunning(key)) };
+  };
+  const readSession = async (path: string) => {
+    const key = parseSessionPath(path);
+    const session = await vault.sessions.get(key);
+    if (!session) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+    return { session, messages: await vault.messages.listAll(key) };
+  };
+  /** Creates a session from these messages, with new ids. */
+  const addSession = async (record: SessionRecord, messages: readonly CopiedMessage[]): Promise<{ session: SessionEntry }> => {
+    const key = toSessionKey(record.agentId, record.sessionId);
+    const session = { ...record, key };
+    if (!(await vault.sessions.add(session, copyMessages(messages, session)))) {
+      throw new RpcError('ALREADY_EXISTS', `A session with id "${record.sessionId}" already exists.`);
+    }
+    notifyChange(key);
+    return { session: toSessionEntry((await vault.sessions.get(key)) ?? session, false) };
+  };
+  /** A session, or a new record for an agent's main session that has not begun. */
+  const getOrCreateSession = async (path: string): Promise<SessionRecord> => {
+    const key = parseSessionPath(path);
+    const [agentId = '', sessionId = ''] = key.split('/');
+    const session = await vault.sessions.get(key);
+    if (!session && sessionId !== MAIN_AGENT_ID) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+    agents.get(agentId);
+    return session ?? createSession(agentId, sessionId, '', clock.now());
+  };
+  const recallState = (session: SessionRecord): RecallState => ({
+    path: `${session.key}.jsonl`,
+    enabled: session.recall !== false,
+    ...getRecallState(agents.get(session.agentId), session, settings()),
+  });
+  return {
+    'sessions.search': async ({ query, limit, cursor, ...filters }) => {
+      const options = { limit, offset: Number(cursor ?? 0), accepts: (session: SessionRecord) => matchesFilters(session, filters) };
+      const { results, total, next, complete } = await vault.search.sessions(query, options);
+      return {
+        results: results.map(({ session, ...result }) => ({ ...result, session: toSessionEntry(session, runs.isRunning(session.key)) })),
+        total,
+        cursor: next === null ? null : String(next),
+        ...(complete ? {} : { incomplete: true }),
+      };
+    },
+
+    'sessions.preview': async ({ path, limit }, { follow }) => {
+      const key = parseSessionPath(path);
+      follow(key);
+      if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+      return { messages: toHistory(await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES })).messages };
+    },
+
+    'sessions.delete': async ({ path }) => {
+      const key = parseSessionPath(path);
+      // Active runs must not write to a session that is being deleted.
+      if (!(await runs.clear(key, () => vault.sessions.remove(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+      notifyChange(key, true);
+      return { deleted: true };
+    },
+
+    'sessions.reset': async ({ path }) => {
+      const key = parseSessionPath(path);
+      if (!(await runs.clear(key, () => vault.sessions.clear(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+      notifyChange(key);
+      return { reset: true };
+    },
+
+    'sessions.rename': ({ path, title }) => editSession(path, { title }),
+    'sessions.pin': ({ path, pinned }) => editSession(path, { pinned }),
+    'sessions.archive': ({ path, archived }) => editSession(path, { archived }),
+    'sessions.move': ({ path, folder }) => editSession(path, { folder }),
+    'sessions.tag': ({ path, tags }) => editSession(path, { tags: [...new Set(tags)] }),
+
+    'sessions.recall': async ({ path }) => recallState(await getOrCreateSession(path)),
+
+    'sessions.setRecall': async ({ path, enabled }) => {
+      const session = await getOrCreateSession(path);
+      if (recallState(session).enabled === enabled) return recallState(session);
+      const { key } = session;
+      const changedTo = { ...session, recall: enabled };
+      if (!(await vault.sessions.update(key, { recall: enabled }))) await vault.sessions.add(changedTo, []);
+      notifyChange(key);
+      return recallState(changedTo);
+    },
+
+    'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compactor }),
+
+    'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {
+      const { session, messages } = await readSession(path);
+      const branch = getActiveBranch(messages, session.headId);
+      const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
+      if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in the active branch.`);
+      const now = clock.now();
+      return addSession(
+        { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
+        // Context blocks and provider state are kept, so that prompts of the new session start like those of this one.
+        branch.slice(0, end).map(({ runId: _run, ...message }) => message),
+      );
+    },
+
+    'sessions.export': async ({ path, format, cursor }) => {
+      const { session, messages } = await readSession(path);
+      const ordered = format === 'jsonl' ? sortForExport(messages, session.headId) : getActiveBranch(messages, session.headId);
+      const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
+      if (first < 0) throw new RpcError('NOT_FOUND', 'The session has changed since this `cursor`. Start the export again.');
+      let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
+      let index = first;
+      for (; index < ordered.length && (index === first || content.length < MAX_EXPORT_CHARS); index++) {
+        const message = ordered[index];
+        if (message) content += format === 'jsonl' ? toExportLine(message) : toMarkdown(message);
+      }
+      const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
+      return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[index]?.id ?? null };
+    },
+
+    'sessions.import': async ({ content, title, agentId, sessionId = crypto.randomUUID() }) => {
+      agents.get(agentId);
+      const now = clock.now();
+      const isMarkdown = /^\s*#/.test(content);
+      const read = isMarkdown ? parseMarkdownChat(content, now) : { title: undefined, messages: parseJsonLines(content) };
+      const { messages } = read;
+      // Abandoned branches come first in an export.
+      const byTime = messages.toSorted((a, b) => a.timestamp - b.timestamp);
+      const words = toPlainText(byTime.find(({ role }) => role === 'user')?.content ?? '');
+      // Lists show when it was last used, not when it was imported.
+      const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
+      const session = { ...createSession(agentId, sessionId, read.title ?? words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
+      const named = { ...session, ...(title === undefined ? {} : { title }) };
+      // The file may come from anybody.
+      const source = toSource('import', named.title);
+      return addSession(
+        named,
+        messages.map(({ compaction, quotedUrls: _, ...message }) => ({
+          ...message,
+          outside: mergeSources([source], normalizeSources(message.outside ?? [])),
+          // Models receive the summary in place of the message.
+          ...(compaction
+            ? { compaction: { ...compaction, outside: mergeSources([source], normalizeSources(compaction.outside ?? [])) } }
+            : {}),
+        })),
+      );
+    },
+  };
+});

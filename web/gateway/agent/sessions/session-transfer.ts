@@ -1,0 +1,104 @@
+import { formatValuePath } from '#shared/truncate-text.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { type HistoryMessage, historyMessage } from '#shared/rpc/record-schemas.ts';
+import { SPEAKERS, escapeHeadings } from './markdown-chat.ts';
+import { toPlainText } from '../../storage/session-views.ts';
+import type { MessageRecord, SessionRecord } from '../../storage/vault-interface.ts';
+
+/** Messages in the order of an export: the active branch last, so that the text ends with it. */
+export function sortForExport(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {
+  const active = new Set(getActiveBranch(messages, headId));
+  return [...messages.filter((message) => !active.has(message)), ...active];
+}
+
+/** The branch that ends in `headId`, from its root. */
+export function getActiveBranch(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const branch: MessageRecord[] = [];
+  for (let message = byId.get(headId ?? ''); message; message = byId.get(message.parentId ?? '')) branch.push(message);
+  return branch.reverse();
+}
+
+/** A message as Markdown, for people to read. */
+export function toMarkdown(message: MessageRecord): string {
+  const { role, content, model, toolCalls = [], name, attachments = [], reasoning } = message;
+  const more = { user: '', assistant: model === undefined ? '' : `(${model})`, system: '', tool: name ?? '' }[role];
+  const text = escapeHeadings(toPlainText(content));
+  const parts = [
+    `## ${SPEAKERS[role]} ${more}`.trim(),
+    reasoning && `> **Thought for ${Math.ceil(reasoning.ms / 1000)} s**\n>\n${escapeHeadings(reasoning.text).replace(/^/gm, '> ')}`,
+    role === 'tool' ? toCodeFence(text, 'json') : text,
+    ...toolCalls.map(({ tool, args }) => `Calls \`${tool}\`:\n\n${toCodeFence(JSON.stringify(args, null, 2), 'json')}`),
+    ...attachments.map(({ filename, mimeType, size }) => `Attached: ${filename} (${mimeType}, ${size} bytes)`),
+  ];
+  return `${parts.filter(Boolean).join('\n\n')}\n\n`;
+}
+
+/** Wraps text in a code fence longer than any inside it. */
+function toCodeFence(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/**
+ * Reads an export. Throws `INVALID_PARAMS`, with the line number in the message and in the details, for the first line that is not a
+ * message, or whose parent is missing.
+ */
+export function parseJsonLines(text: string): HistoryMessage[] {
+  const messages: HistoryMessage[] = [];
+  const lines = new Map<string, number>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const createError = (problem: string): RpcError => createLineError(index + 1, problem);
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      throw createError('invalid JSON');
+    }
+    const { data, error } = historyMessage.safeParse(value);
+    if (!data)
+      throw createError(`invalid message: \`${formatValuePath(error.issues[0]?.path ?? [])}\` ${error.issues[0]?.message ?? 'is invalid'}`);
+    if (lines.has(data.id)) throw createError(`duplicate id of line ${lines.get(data.id)}`);
+    lines.set(data.id, index + 1);
+    messages.push(data);
+  }
+  if (messages.length === 0) throw new RpcError('INVALID_PARAMS', '`content` has no messages.');
+  for (const { id, parentId } of messages) {
+    if (parentId != null && !lines.has(parentId)) throw createLineError(lines.get(id), 'its parent message is missing');
+  }
+  return messages;
+}
+
+const createLineError = (line: number | undefined, problem: string): RpcError =>
+  new RpcError('INVALID_PARAMS', `Line ${line} of \`content\`: ${problem}.`, { details: { line } });
+
+/** A message with its place in a branch, from an export or from another session of the vault. */
+export type CopiedMessage = HistoryMessage | Omit<MessageRecord, 'sessionKey' | 'depth' | 'runId'>;
+
+/** Copies messages to another session under new ids. Throws `INVALID_PARAMS` if their parents form a cycle. */
+export function copyMessages(messages: readonly CopiedMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {
+  const ids = new Map(messages.map(({ id }) => [id, crypto.randomUUID()]));
+  const parents = new Map(messages.map(({ id, parentId }) => [id, parentId ?? null]));
+  const depths = new Map<string, number>();
+  const getDepth = (id: string): number => {
+    const path: string[] = [];
+    let ancestorId: string | null = id;
+    while (ancestorId !== null && !depths.has(ancestorId)) {
+      path.push(ancestorId);
+      if (path.length > messages.length) throw new RpcError('INVALID_PARAMS', 'The messages in `content` form a cycle.');
+      ancestorId = parents.get(ancestorId) ?? null;
+    }
+    let depth = ancestorId === null ? -1 : (depths.get(ancestorId) ?? 0);
+    for (const descendantId of path.reverse()) depths.set(descendantId, ++depth);
+    return depth;
+  };
+  return messages.map((message) => ({
+    ...message,
+    id: ids.get(message.id) ?? '',
+    parentId: ids.get(message.parentId ?? '') ?? null,
+    depth: getDepth(message.id),
+    sessionKey: key,
+  }));
+}

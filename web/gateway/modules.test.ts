@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { MODULES } from './modules.ts';
+import type { AnyModule } from './system/modules.ts';
+
+const names = new Set<string>(MODULES.map(({ name }) => name));
+
+/** What loads a module before its first use. */
+function describeWaking({ wakeOn }: AnyModule): string {
+  const reasons = [
+    wakeOn?.if && 'its own condition',
+    wakeOn?.changes && `changes of ${wakeOn.changes.join(', ')}`,
+    wakeOn?.capability && `the bridge’s ${wakeOn.capability.kind}`,
+    wakeOn?.after !== undefined && `${wakeOn.after / 1000} s after the start`,
+  ].filter(Boolean);
+  return reasons.length > 0 ? reasons.join('; ') : 'use';
+}
+
+const lines = MODULES.map((module: AnyModule) => {
+  const needs = (module.needs as readonly string[]).filter((need) => names.has(need));
+  return `${module.name}${needs.length > 0 ? ` ← ${needs.join(', ')}` : ''} (loaded by ${describeWaking(module)})`;
+});
+
+it('modules start in this order: each after those that it needs', () => {
+  expect(`\n${lines.join('\n')}\n`).toMatchInlineSnapshot(`
+    "
+    configFile (loaded by the bridge’s config-file)
+    authorizations (loaded by use)
+    localModels (loaded by use)
+    drawings (loaded by changes of drawings, drawingChanges)
+    approvalService (loaded by changes of execRequests, approvals; 1.5 s after the start)
+    agentToolkit (loaded by use)
+    filesMirror (loaded by the bridge’s files)
+    longTermMemories (loaded by use)
+    memories ← longTermMemories (loaded by use)
+    dailySummaries ← memories (loaded by use)
+    replyRecall ← longTermMemories (loaded by use)
+    compactor ← memories, longTermMemories (loaded by use)
+    titles (loaded by use)
+    wikis (loaded by use)
+    dreamer ← memories (loaded by use)
+    guide ← longTermMemories (loaded by use)
+    incognito (loaded by use)
+    mcp ← approvalService, authorizations (loaded by its own condition)
+    cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
+    runningChannels ← approvalService (loaded by its own condition)
+    access (loaded by its own condition)
+    http ← wikis, agentToolkit (loaded by use)
+    "
+  `);
+  const seen = new Set<string>();
+  for (const { name, needs } of MODULES as readonly AnyModule[]) {
+    for (const need of needs as readonly string[]) if (names.has(need)) expect(seen, `${name} needs ${need}`).toContain(need);
+    seen.add(name);
+  }
+});

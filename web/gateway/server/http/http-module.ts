@@ -1,0 +1,86 @@
+import { lazy } from '#shared/async/lazy.ts';
+import { speechPort } from '#shared/ports/speech-port.ts';
+import { allowsScope } from '#shared/rpc/scopes.ts';
+import type { AgentToolkit } from '../../agent/toolkit/agent-toolkit.ts';
+import type { Agents } from '../../agent/agents.ts';
+import type { Wikis } from '../../agent/knowledge/wiki/wikis.ts';
+import type { RunsDeps } from '../../agent/runs/run-types.ts';
+import type { Runs } from '../../agent/runs/runs.ts';
+import type { ToolRegistry } from '../../agent/tools/tool-registry.ts';
+import type { ContentLabels } from '../../agent/trust/content-labels.ts';
+import type { AudioConverter } from '../../audio/audio-converter.ts';
+import type { Bridge } from '../../ports/bridge-interface.ts';
+import type { Providers } from '../../providers/providers.ts';
+import type { LogWriter } from '../../system/log/log.ts';
+import { defineModule, type Lazy } from '../../system/modules.ts';
+import type { CallerRights } from '../access/caller-rights.ts';
+import type { HttpDeps } from './http-deps.ts';
+import { toKeySessionId } from './request-target.ts';
+
+interface HttpNeeds extends Pick<HttpDeps, 'clock' | 'fault' | 'version'> {
+  bridge: Bridge;
+  audio: AudioConverter;
+  providers: Providers;
+  runs: Runs;
+  /** What runs of agents need. */
+  runDeps: RunsDeps;
+  agents: Agents;
+  rights: CallerRights;
+  log: LogWriter;
+  tools: ToolRegistry;
+  wikis: Lazy<Wikis>;
+  labels: ContentLabels;
+  agentToolkit: Lazy<AgentToolkit>;
+}
+
+/** `/v1` and `/mcp`: a page does not need them. */
+export const httpModule = defineModule<HttpNeeds>()({
+  name: 'http',
+  needs: [
+    ...(['clock', 'fault', 'version', 'bridge', 'audio', 'providers', 'runs', 'runDeps', 'agents', 'rights'] as const),
+    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit'] as const),
+  ],
+  async load({ runDeps, rights, ...needs }) {
+    const { vault, timeZone, agent } = runDeps;
+    const { providers, clock, version, fault, tools, labels, bridge, audio, log } = needs;
+    const [{ createHttpHandler }, { HttpAgents }] = await Promise.all([
+      import('./http-handler.ts'),
+      import('../../agent/runs/http-agents.ts'),
+    ]);
+    return createHttpHandler({
+      agents: isolateKeySessions(new HttpAgents({ ...runDeps, ...needs }), rights.scopes),
+      mcp: lazy(async () =>
+        (await import('./mcp/mcp-handler.ts')).createMcpRequestHandler({
+          ...{ agent, tools, vault, labels, clock, timeZone, version, fault },
+          skills: async () => (await needs.agentToolkit.load()).skills,
+          wiki: async (agentId) => (await needs.wikis.load()).getWiki(agentId).vault,
+        }),
+      ),
+      ...{ providers, clock, version, fault, admit: rights.admit, used: rights.recordScopeUse },
+      note: (level, message, fields) => log.write(level, 'http', message, fields),
+      speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
+      convertAudio: (data, format, signal) => audio.convert(data, format, signal),
+      isRevoked: async (principal) => (await rights.scopes(principal))?.length === 0,
+      responses: vault.collection('responses'),
+      ...{ conversations: vault.collection('conversations'), apiFiles: vault.collection('apiFiles') },
+      usageSince: (at) => vault.usage.since(at),
+      record: (call) =>
+        void providers
+          .addCost(call.model, call.usage)
+          .then((usage) => vault.usage.add({ ...call, usage, id: crypto.randomUUID(), sessionKey: null })),
+    });
+  },
+});
+
+/** Keys without the scope `chat` have separate sessions: the session names that they send do not reach the owner’s chats. */
+function isolateKeySessions(agents: HttpDeps['agents'], scopesFor: CallerRights['scopes']): HttpDeps['agents'] {
+  return {
+    list: () => agents.list(),
+    async *run(request) {
+      const { sessionId, principal } = request;
+      const scopes = sessionId === undefined ? undefined : await scopesFor(principal);
+      const isIsolated = sessionId !== undefined && scopes && !allowsScope(scopes, 'chat');
+      yield* agents.run(isIsolated ? { ...request, sessionId: toKeySessionId(principal, sessionId) } : request);
+    },
+  };
+}
