@@ -7,7 +7,7 @@ import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../tests/test
 import { createFetch } from '../ports/create-fetch.ts';
 import { type Clock, systemClock } from '#shared/async/clock.ts';
 import type { Fetch } from '../ports/fetch.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { RequestBreaker } from './request-breaker.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { retryStream } from './retry.ts';
@@ -288,7 +288,7 @@ describe('a misbehaving upstream', () => {
     const { origin } = new URL(gone.url);
     let isBridgeAway = true;
     const fetch = createFetch({ getAllowedOrigins: () => new Set([origin]), getEgress: () => null, isBridgeAway: () => isBridgeAway });
-    const breaker = new CircuitBreaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
+    const breaker = new RequestBreaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
     const tried = (): Promise<ProviderOutcome> => run(createRequest('x'), { baseUrl: gone.url, fetch, breaker });
     expect((await tried()).error).toMatchObject({
       message: `Couldn’t reach Upstream at ${gone.url}: Perch on your computer is not running; start it with \`perch gateway run\`.`,

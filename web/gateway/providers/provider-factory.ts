@@ -5,7 +5,7 @@ import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../ports/fetch.ts';
 import { lazy } from '#shared/async/lazy.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { RequestBreaker } from './request-breaker.ts';
 import type { ForwardedResponse, ForwardingProvider } from './forwarding-provider.ts';
 import type { MessagesProvider } from './messages-forwarding.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
@@ -44,7 +44,7 @@ export interface ProviderOptions extends ProviderConfig {
   fetch: Fetch;
   clock: Clock;
   limits?: (() => UpstreamLimits) | undefined;
-  breaker?: CircuitBreaker | undefined;
+  breaker?: RequestBreaker | undefined;
 }
 
 const loadOpenAi = lazy(() => import('./openai-compatible.ts'));

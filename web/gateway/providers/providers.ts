@@ -4,7 +4,7 @@ import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-l
 import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../ports/fetch.ts';
 import { lazy } from '#shared/async/lazy.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { RequestBreaker } from './request-breaker.ts';
 import { discoverServers, type DiscoveredServer, LOCAL_SERVERS, type LocalServer } from './server-discovery.ts';
 import { getBaseUrl, isLocalKind, isPrivateServer, detectVendor } from '../config/sections/provider-kinds.ts';
 import { createLocalProvider, toConfigKey, createProvider, LOCAL_KINDS, type LocalKind, type ProviderConfig } from './provider-factory.ts';
@@ -50,7 +50,7 @@ export interface ProvidersOptions {
 interface TrackedProvider {
   provider: Provider;
   /** Undefined for the guide, which has no server. */
-  breaker?: CircuitBreaker;
+  breaker?: RequestBreaker;
   kind: ProviderEntry['kind'];
   /** Vendor whose prices and limits apply to its models; undefined if they are free. */
   vendor: ProviderKind | undefined;
@@ -343,7 +343,7 @@ export class Providers {
     const { fetch, clock, limits = () => DEFAULT_UPSTREAM_LIMITS } = this.#options;
     const { kind = 'openai-compatible' } = config;
     const baseUrl = config.baseUrl.trim().replace(/\/+$/, '');
-    const breaker = new CircuitBreaker(config.name, clock, limits);
+    const breaker = new RequestBreaker(config.name, clock, limits);
     const provider = createProvider({ ...config, baseUrl, fetch, clock, limits, breaker });
     const vendor = discovered || isLocalKind(kind) ? undefined : detectVendor(kind, baseUrl);
     return {

@@ -14,7 +14,7 @@ import {
   type ForwardOptions,
   explainUnreachable,
 } from '../ports/fetch.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { RequestBreaker } from './request-breaker.ts';
 import { serializeJsonBody } from './serialize-json-body.ts';
 import { createInterruptedError, createOverloadError, createTooLargeError, createIdleError } from './chunk.ts';
 import { toStatusError } from './upstream-errors.ts';
@@ -36,7 +36,7 @@ export interface UpstreamOptions {
   /** Default: `DEFAULT_UPSTREAM_LIMITS`. */
   limits?: (() => UpstreamLimits) | undefined;
   /** Counts its server's failures; default: a new one. */
-  breaker?: CircuitBreaker | undefined;
+  breaker?: RequestBreaker | undefined;
 }
 
 /** A request whose answer the bridge may send to its caller directly. */
@@ -67,13 +67,13 @@ export class UpstreamHttp {
   readonly #clock: Clock;
   readonly #dialect: ProviderDialect;
   readonly #limits: () => UpstreamLimits;
-  readonly #breaker: CircuitBreaker;
+  readonly #breaker: RequestBreaker;
 
   constructor(options: UpstreamOptions, dialect: ProviderDialect) {
     this.name = options.name;
     this.baseUrl = options.baseUrl.trim().replace(/\/+$/, '');
     this.#limits = options.limits ?? (() => DEFAULT_UPSTREAM_LIMITS);
-    this.#breaker = options.breaker ?? new CircuitBreaker(options.name, options.clock, this.#limits);
+    this.#breaker = options.breaker ?? new RequestBreaker(options.name, options.clock, this.#limits);
     this.#apiKey = options.apiKey || undefined;
     this.#fetch = options.fetch;
     this.#clock = options.clock;

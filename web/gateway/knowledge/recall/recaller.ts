@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '#shared/async/clock.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { CircuitBreaker } from '#shared/async/circuit-breaker.ts';
 import { ActiveRecallConfig, type ActiveRecallConfigFields } from './recall-config.ts';
 import { toSingleLine } from './context-message.ts';
 import { selectMemories, type ScoredMemory, RECALL_POLICIES, computeRelevance } from './recall-policies.ts';
@@ -46,6 +46,8 @@ interface RecallOutcome {
 }
 
 const TIMEOUT_MS = 15_000;
+/** Consecutive time-outs after which recall pauses. */
+const TIMEOUT_LIMITS = { failures: 3, pauseMs: 60_000 };
 const MAX_ANSWERS = 200;
 /** Number of results requested at once, as styles discard many of them. */
 const MAX_RESULTS = 30;
@@ -72,7 +74,7 @@ export class ActiveMemoryRecaller {
     this.#timeoutMs = timeoutMs;
     this.#summarize = summarize;
     this.#answerCache = new AnswerCache(clock, this.config.cacheTtlMs, MAX_ANSWERS);
-    this.#breaker = new CircuitBreaker(clock);
+    this.#breaker = new CircuitBreaker(clock, () => TIMEOUT_LIMITS);
   }
 
   /**
@@ -102,7 +104,7 @@ export class ActiveMemoryRecaller {
     const search = this.#search;
     if (!search) return toResult({ status: 'unavailable', reason: 'No memory to search' });
     if (!this.config.enabled) return toResult({ status: 'unavailable', reason: 'Active recall is off' });
-    const { restingMs } = this.#breaker;
+    const restingMs = this.#breaker.pauseState?.leftMs ?? 0;
     if (restingMs > 0) {
       const seconds = Math.ceil(restingMs / 1000);
       return toResult({
@@ -125,15 +127,15 @@ export class ActiveMemoryRecaller {
     work.catch(() => {});
     try {
       const found = await Promise.race([work, stopped.promise]);
-      this.#breaker.answered();
+      this.#breaker.succeed();
       return toResult(found);
     } catch (error) {
       signal.throwIfAborted();
       if (timeout.signal.aborted) {
-        this.#breaker.timedOut();
+        this.#breaker.fail();
         return toResult({ status: 'timeout', reason: `Memory did not respond within ${this.#timeoutMs / 1000} s` });
       }
-      this.#breaker.answered();
+      this.#breaker.succeed();
       return toResult({
         status: 'unavailable',
         reason: `Memory search failed: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,14 +1,12 @@
 import type { BytePairEncodingConfig, RawBytePairRanks } from 'gpt-tokenizer/BytePairEncodingCore';
 import type { TokenFamily } from '#shared/tokens/token-family.ts';
-import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { lazy } from '#shared/async/lazy.ts';
 
 /** Counts the tokens of a text. Special-token markers count as plain text. */
 type TokenCounter = (text: string) => number;
 
-const NEVER_ABORTED = new AbortController().signal;
-/** Milliseconds of building a table between yields to other tasks, and number of entries between checks of the time. */
-const MAX_SLICE_MS = 8;
+/** Number of entries between checks of the time. */
 const CHECK_INTERVAL = 500;
 
 /**
@@ -25,13 +23,11 @@ async function createTokenizer(config: BytePairEncodingConfig): Promise<TokenCou
   const core = new BytePairEncodingCore({ ...config, bytePairRankDecoder: bytes });
   const texts: unknown = Reflect.get(core, 'bytePairStringRankEncoder');
   if (!(texts instanceof Map)) throw new Error('Unsupported version of gpt-tokenizer');
-  let lastYieldAt = performance.now();
+  const slicer = new TimeSlicer();
   for (let rank = 0; rank < ranks.length; rank++) {
     const token = ranks[rank];
     if (typeof token === 'string') texts.set(token, rank);
-    if (rank % CHECK_INTERVAL !== 0 || performance.now() - lastYieldAt < MAX_SLICE_MS) continue;
-    await yieldToEventLoop(NEVER_ABORTED);
-    lastYieldAt = performance.now();
+    if (rank % CHECK_INTERVAL === 0 && slicer.isDue) await slicer.pause();
   }
   return (text) => core.countNative(text);
 }

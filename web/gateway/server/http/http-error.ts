@@ -1,7 +1,7 @@
 import { SseOverload } from '#shared/http/sse.ts';
 import { type ErrorBody, formatErrorBody } from '#shared/http/error-body.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { CircuitOpenError } from '../../providers/circuit-breaker.ts';
+import { CircuitOpenError } from '../../providers/request-breaker.ts';
 import { type ModelRequest, ProviderError, UnsupportedOptionError } from '../../providers/provider.ts';
 
 /** Types of `/v1` errors. `aborted` is specific to Perch: the run was stopped while the client waited for it. */

@@ -9,7 +9,7 @@ import { joinParts } from '../message-parts.ts';
 import { forEachMatch, computeIdf, createScoringParams } from './bm25-score.ts';
 import type { SearchIndex } from './search-index.ts';
 import { getSearchableText } from './indexed-document.ts';
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { SessionNumbers, SearchSource } from './search-source.ts';
 
 /** Maximum number of messages that a search indexes first, so that new ones are found. */

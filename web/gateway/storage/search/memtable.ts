@@ -1,7 +1,7 @@
 import type { QueryWord } from '../../knowledge/retrieval/search-query.ts';
 import { filterFollowed, type TermOccurrences } from './bigrams.ts';
 import { encodeDoc, hashId, createColumns, type ROLES } from './segment-layout.ts';
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { PostingsWriter } from './postings.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { selectMostCommon, type MatchedTerm, type SessionNumbers, type SearchSource } from './search-source.ts';

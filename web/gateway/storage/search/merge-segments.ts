@@ -1,7 +1,7 @@
 import { ByteWriter } from './byte-buffer.ts';
 import { forEachTerm, type DictionaryTerm } from './dictionary-page.ts';
 import { DOCS_PER_PAGE, TYPICAL_LENGTHS, POSTINGS_PAGE_BYTES } from './segment-layout.ts';
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { SEGMENT_PART, type SegmentPart, type SearchPages } from './search-pages.ts';
 import { decodePostings, PostingsWriter } from './postings.ts';
 import type { Segment } from './segment.ts';

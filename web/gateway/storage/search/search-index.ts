@@ -6,7 +6,7 @@ import { markDead } from './tombstones.ts';
 import { toIndexedMessage, getSearchableText } from './indexed-document.ts';
 import { Memtable } from './memtable.ts';
 import { mergeSegments, selectMergeable } from './merge-segments.ts';
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { IndexCorruptError, SearchPages } from './search-pages.ts';
 import { Segment } from './segment.ts';
 import { SegmentWriter } from './segment-writer.ts';

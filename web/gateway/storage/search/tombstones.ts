@@ -1,5 +1,5 @@
 import { hashId } from './segment-layout.ts';
-import { TimeSlicer } from './time-slicer.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Segment } from './segment.ts';
 
 /** Marks the documents of deleted or updated messages as dead. There is no index by id, so all documents are compared by a hash. */

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../tests/support/fake-clock.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { CircuitBreaker, CircuitOpenError } from './circuit-breaker.ts';
+import { RequestBreaker, CircuitOpenError } from './request-breaker.ts';
 import { ProviderError } from './provider.ts';
 
 const outage = new ProviderError('down', { status: 503, retryable: true });
 
 function createBreaker(failures = 3) {
   const clock = new FakeClock();
-  const made = new CircuitBreaker('Server', clock, () => ({ failures, pauseMs: 30_000 }));
+  const made = new RequestBreaker('Server', clock, () => ({ failures, pauseMs: 30_000 }));
   const fail = (error: unknown = outage): void => made.begin().fail(error);
   const isOpen = (): boolean => {
     try {

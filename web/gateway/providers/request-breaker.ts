@@ -1,4 +1,5 @@
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
+import { CircuitBreaker } from '#shared/async/circuit-breaker.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { ProviderError } from './provider.ts';
 
@@ -22,61 +23,47 @@ export interface Attempt {
 }
 
 /**
- * Circuit breaker: counts one server's consecutive failures. After too many, requests are rejected for a while; then one request tries the
+ * Circuit breaker for the requests to one server. After too many failures, requests are rejected for a while; then one request tries the
  * server, and the others wait for its result.
  */
-export class CircuitBreaker {
+export class RequestBreaker {
   readonly #name: string;
-  readonly #clock: Clock;
-  readonly #limits: () => Pick<UpstreamLimits, 'failures' | 'pauseMs'>;
-  #failures = 0;
-  #pausedUntil: number | undefined;
+  readonly #circuit: CircuitBreaker;
   #probe: Attempt | undefined;
 
   constructor(name: string, clock: Clock, limits: () => Pick<UpstreamLimits, 'failures' | 'pauseMs'>) {
     this.#name = name;
-    this.#clock = clock;
-    this.#limits = limits;
+    this.#circuit = new CircuitBreaker(clock, limits);
   }
 
   /** Undefined if not paused, else the number of failures so far and the milliseconds until the next attempt. */
   get pauseState(): { failures: number; leftMs: number } | undefined {
-    if (this.#pausedUntil === undefined) return undefined;
-    return { failures: this.#failures, leftMs: Math.max(0, this.#pausedUntil - this.#clock.monotonic()) };
+    return this.#circuit.pauseState;
   }
 
   /** Ends the pause: the next request tries the server. */
   endPause(): void {
-    if (this.#pausedUntil !== undefined) this.#pausedUntil = Math.min(this.#pausedUntil, this.#clock.monotonic());
+    this.#circuit.endPause();
   }
 
   /** Throws `CircuitOpenError` while the server is paused. */
   begin(): Attempt {
-    const remainingMs = this.#pausedUntil === undefined ? undefined : this.#pausedUntil - this.#clock.monotonic();
-    if (remainingMs !== undefined && (remainingMs > 0 || this.#probe)) throw new CircuitOpenError(this.#name, Math.max(remainingMs, 1000));
+    const leftMs = this.#circuit.pauseState?.leftMs;
+    if (leftMs !== undefined && (leftMs > 0 || this.#probe)) throw new CircuitOpenError(this.#name, Math.max(leftMs, 1000));
     let isReported = false;
     const reportOnce = (report: () => void) => (): void => {
       if (!isReported) report();
       isReported = true;
       if (this.#probe === attempt) this.#probe = undefined;
     };
-    const succeed = reportOnce(() => {
-      this.#failures = 0;
-      this.#pausedUntil = undefined;
-    });
+    const succeed = reportOnce(() => this.#circuit.succeed());
     const attempt: Attempt = {
       succeed,
       fail: (error) =>
-        isServerFailure(error) ? reportOnce(() => this.#fail())() : isErrorResponse(error) ? succeed() : reportOnce(() => {})(),
+        isServerFailure(error) ? reportOnce(() => this.#circuit.fail())() : isErrorResponse(error) ? succeed() : reportOnce(() => {})(),
     };
-    if (remainingMs !== undefined) this.#probe = attempt;
+    if (leftMs !== undefined) this.#probe = attempt;
     return attempt;
-  }
-
-  #fail(): void {
-    const { failures, pauseMs } = this.#limits();
-    this.#failures++;
-    if (failures > 0 && this.#failures >= failures) this.#pausedUntil = this.#clock.monotonic() + pauseMs;
   }
 }
 
