@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { BlobReader, ZipReader } from '@zip.js/zip.js';
-import type { SyncRecord } from '#shared/sync/record.ts';
+import { type SyncRecord, syncRecord } from '#shared/sync/record.ts';
 import {
   BACKUP_STORES,
   InvalidBackupError,
@@ -17,10 +17,44 @@ import {
   parseJsonSafely,
   toRecordsEntryName,
 } from './backup-format.ts';
-import { LineSplitter } from './line-splitter.ts';
-import { parseWithSchema, parseRecordLine } from './record-line.ts';
 import { parseSealedSecrets } from './sealed-secrets.ts';
 import { readEntries, type BackupEntry, toPrintableName, describeSizeLimit, Unpacker } from './unpack-entries.ts';
+import type { z } from '#shared/rpc/zod.ts';
+import { findPayloadProblem } from '#shared/sync/payload.ts';
+
+/** Splits streamed UTF-8 bytes into lines. Searches each byte for the line's end only once. */
+class LineSplitter {
+  readonly #onLine: (line: string) => void;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #partialLine: string[] = [];
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  add(bytes: Uint8Array): void {
+    const [first = '', ...others] = this.#decode(bytes).split('\n');
+    this.#partialLine.push(first);
+    for (const next of others) {
+      this.#onLine(this.#partialLine.join(''));
+      this.#partialLine = [next];
+    }
+  }
+
+  /** Requires that the last line is terminated. */
+  end(): void {
+    this.#partialLine.push(this.#decode());
+    if (this.#partialLine.join('') !== '') throw new InvalidBackupError('the last line is incomplete');
+  }
+
+  #decode(bytes?: Uint8Array): string {
+    try {
+      return this.#decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (error) {
+      throw new InvalidBackupError('it contains text that is not UTF-8', { cause: error });
+    }
+  }
+}
 
 /** Allowance for the entries' headers, and for deflate's overhead on incompressible data. */
 const MAX_OVERHEAD_BYTES = 64 * 1024 * 1024;
@@ -152,4 +186,28 @@ async function verifyEntries(
   if (found.blobs !== counts.blobs) throw new InvalidBackupError(`the number of attachments doesn’t match ${MANIFEST_NAME}`);
   if (!sealed && counts.secrets > 0) throw new InvalidBackupError('the encrypted keys are missing');
   return sealed;
+}
+
+/** Parses a line of the entry `name`. Throws `InvalidBackupError` if it is not a record that a backup may contain. */
+function parseRecordLine(line: string, name: string): SyncRecord {
+  const subject = `a record in ${name}`;
+  const { key, payload, ...record } = parseWithSchema(syncRecord, parseJsonSafely(line), subject);
+  if (record.deleted || payload === null) throw new InvalidBackupError(`${subject} is marked as deleted`);
+  const value = parseJsonSafely(payload);
+  if (value === undefined) throw new InvalidBackupError(`${subject} is not JSON`);
+  const problem = findPayloadProblem(record.store, key, value);
+  if (problem !== undefined) throw new InvalidBackupError(`${subject} ${problem}`);
+  // The journal stores well-formed Unicode.
+  return { ...record, key: key.toWellFormed(), payload: payload.toWellFormed() };
+}
+
+/** Returns a value that matches a schema; undefined if the text was not JSON. Throws `InvalidBackupError` with the first problem. */
+function parseWithSchema<T>(schema: z.ZodType<T>, value: unknown, subject: string): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  if (value === undefined) throw new InvalidBackupError(`${subject} can’t be read (not valid JSON)`);
+  const [issue] = error.issues;
+  throw new InvalidBackupError(
+    `${subject} can’t be read (${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ').slice(0, 200)})`,
+  );
 }

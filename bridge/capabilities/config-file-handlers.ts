@@ -3,13 +3,18 @@ import { constants } from 'node:fs';
 import { open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits, type JSONPath, modify, parse, printParseErrorCode, visit } from 'jsonc-parser';
+import { applyEdits, type JSONPath, modify, parse, printParseErrorCode, visit, type Node, parseTree } from 'jsonc-parser';
 import type { configFilePort } from '#shared/ports/config-file-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
-import { findPosition } from './config-position.ts';
+
+interface PathStep {
+  at: Node;
+  value: Node | undefined;
+  rest: string | undefined;
+}
 
 type Document = Record<string, unknown>;
 
@@ -207,3 +212,32 @@ function applyDocumentChanges(text: string, before: Document, after: Document, p
 
 const getOwnValue = (document: Document, name: string): unknown => (Object.hasOwn(document, name) ? document[name] : undefined);
 const isObject = (value: unknown): value is Document => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Finds a setting in a JSON text by its dotted path, or the innermost part of the path that exists. Line and column from 1; null if nothing
+ * is found.
+ */
+function findPosition(text: string, key: string): { line: number; column: number } | null {
+  let node = parseTree(text, [], { allowTrailingComma: true });
+  let found: Node | undefined;
+  for (let rest: string | undefined = key; rest !== undefined && node;) {
+    const next: PathStep | undefined = findStep(node, rest);
+    if (!next) break;
+    ({ at: found, value: node, rest } = next);
+  }
+  if (!found) return null;
+  const before = text.slice(0, found.offset).split(/\r\n|\r|\n/);
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** Finds the property that continues the path. Names may contain dots themselves. */
+function findStep(node: Node, path: string): PathStep | undefined {
+  const parts = (node.children ?? []).map((child, index): { name: string; at: Node; value: Node | undefined } => {
+    if (node.type === 'array') return { name: String(index), at: child, value: child };
+    const [name, value] = child.children ?? [];
+    return { name: String(name?.value), at: child, value };
+  });
+  const fitting = parts.filter(({ name }) => path === name || path.startsWith(`${name}.`));
+  const [longest] = fitting.sort((a, b) => b.name.length - a.name.length);
+  return longest && { at: longest.at, value: longest.value, rest: path === longest.name ? undefined : path.slice(longest.name.length + 1) };
+}

@@ -6,14 +6,19 @@ import { ModelHub } from '../capabilities/models/model-hub.ts';
 import { isAppleSilicon } from '../capabilities/mlx/mlx-models.ts';
 import { LocalModels } from '../capabilities/models/local-models.ts';
 import { toCommandLine } from '../command-line.ts';
-import { Home } from '../home-directory.ts';
+import { Home, readFileIfExists, writeFileAtomically } from '../home-directory.ts';
 import { isServed } from '../vault-folders.ts';
 import { formatSize } from './backup-text.ts';
 import { callGateway, connectGateway, type ConnectionOptions } from './connect-gateway.ts';
-import { clearDefaultModel } from './default-model.ts';
 import { CommandError, toErrorLine } from './command-error.ts';
 import { createRuntime } from './model-runtime.ts';
 import { truncate, printNote, printLine, printJson, escapeControls, escapeToOneLine, getTerminalWidth } from './terminal-output.ts';
+import { realpath, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { applyEdits, modify, parse } from 'jsonc-parser';
+import { z } from '#shared/rpc/zod.ts';
+
+const configSchema = z.object({ chat: z.object({ model: z.string() }) });
 
 /** Maximum width of a progress bar in columns. */
 const MAX_BAR_COLUMNS = 30;
@@ -150,4 +155,22 @@ export function createProgressBar(): { show(progress: DownloadProgress): void; e
       lastLine = '';
     },
   };
+}
+
+/**
+ * Removes `chat.model` from the configuration file of a home that no gateway serves, if it is set to `key`. The next gateway reads the
+ * file. Returns whether the file changed.
+ */
+async function clearDefaultModel(home: string, key: string): Promise<boolean> {
+  const path = join(home, 'config.json');
+  const text = await readFileIfExists(path);
+  if (text === undefined) return false;
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const json = text.slice(mark.length);
+  const document: unknown = parse(json, [], { allowTrailingComma: true });
+  if (configSchema.safeParse(document).data?.chat.model !== key) return false;
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: '\n' };
+  const next = mark + applyEdits(json, modify(json, ['chat', 'model'], undefined, { formattingOptions }));
+  await writeFileAtomically(await realpath(path).catch(() => path), next, rename);
+  return true;
 }

@@ -4,7 +4,17 @@ import type { EventFrame, ResponseFrame } from '../rpc/frames.ts';
 import { CLOSE_CODES, PROTOCOL_VERSION } from '../rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '../rpc/methods/index.ts';
 import type { Link } from '../link/link.ts';
-import { readFrame } from './frame.ts';
+
+type Fields = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isResponse = (frame: Fields): boolean =>
+  typeof frame.id === 'string' &&
+  (frame.ok === true ||
+    (frame.ok === false && isObject(frame.error) && typeof frame.error.code === 'string' && typeof frame.error.message === 'string'));
+
+const isEvent = (frame: Fields): boolean => typeof frame.event === 'string' && Number.isInteger(frame.seq) && isObject(frame.payload);
 
 export type ConnectResult = MethodResult<'connect'>;
 export type ConnectParams = Omit<MethodParams<'connect'>, 'minProtocol' | 'maxProtocol'>;
@@ -206,3 +216,15 @@ export class ConnectionClosed extends Error {
 }
 
 export { RpcError, type ErrorShape };
+
+/**
+ * Parses a frame from the server; null for unknown kinds, which a newer server may have added. Throws if it is invalid. Written by hand,
+ * since a schema would copy every delta's payload; the payload is checked by the contract.
+ */
+function readFrame(text: string): ResponseFrame | EventFrame | null {
+  const frame: unknown = JSON.parse(text);
+  if (!isObject(frame) || typeof frame.type !== 'string') throw new TypeError('not a frame');
+  if (frame.type !== 'res' && frame.type !== 'event') return null;
+  if (!(frame.type === 'res' ? isResponse(frame) : isEvent(frame))) throw new TypeError(`not a valid frame of type ${frame.type}`);
+  return frame as unknown as ResponseFrame | EventFrame;
+}

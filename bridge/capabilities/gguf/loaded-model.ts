@@ -1,7 +1,6 @@
 import type { GgufRequest } from '#shared/ports/gguf-port.ts';
 import type { ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { toChatHistory } from './chat-history.ts';
 import { toGrammarSchema } from './grammar-schema.ts';
 import type {
   ChatWrapper,
@@ -13,6 +12,8 @@ import type {
   LlamaModule,
   ResponseOptions,
   LlamaSequence,
+  FunctionCall,
+  HistoryItem,
 } from './llama-types.ts';
 import type { runnerPort } from './runner-port.ts';
 
@@ -174,3 +175,37 @@ const toObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 const formatGigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GB`;
+
+/**
+ * Converts a chat to the runtime's format: one item for each of the model's turns, including its calls and their results, and at the end
+ * the item to be continued.
+ */
+function toChatHistory(messages: GgufRequest['messages']): HistoryItem[] {
+  const history: HistoryItem[] = [];
+  const calls = new Map<string, FunctionCall>();
+  const modelTurn = (): (string | FunctionCall)[] => {
+    const last = history.at(-1);
+    if (last?.type === 'model') return last.response;
+    const response: (string | FunctionCall)[] = [];
+    history.push({ type: 'model', response });
+    return response;
+  };
+  for (const { role, text, toolCalls = [], toolCallId = '' } of messages) {
+    if (role === 'system' || role === 'user') history.push({ type: role, text });
+    else if (role === 'assistant') {
+      const response = modelTurn();
+      if (text !== '') response.push(text);
+      for (const { id, tool, args } of toolCalls) {
+        const call: FunctionCall = { type: 'functionCall', name: tool, params: args, result: null };
+        calls.set(id, call);
+        response.push(call);
+      }
+    } else {
+      const call = calls.get(toolCallId);
+      if (!call) throw new RpcError('INVALID_PARAMS', 'A tool result has no matching tool call', { details: { field: 'messages' } });
+      call.result = text;
+    }
+  }
+  modelTurn();
+  return history;
+}

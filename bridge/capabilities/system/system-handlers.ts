@@ -5,10 +5,56 @@ import type { Home } from '../../home-directory.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
 import type { HostMode } from '../../server/host-rank.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
-import { findExposedFiles } from './file-modes.ts';
 import { getVaultKeyLocation } from '../../journal/key-in-keyring.ts';
 import { LatestVersion } from './latest-version.ts';
-import { PythonFinder } from './find-python.ts';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SECRETS_FILE } from '../secrets/secrets-handlers.ts';
+import { JOURNAL_FILE, KEY_FILE } from '../../journal/file-names.ts';
+import { SYNC_FILE } from '../../sync/sync-settings.ts';
+import { type RunProgramOptions, runProgram } from './run-program.ts';
+
+const VERSION_MS = 5_000;
+
+/** Python may be installed in the meantime. */
+const MISSING_CACHE_MS = 60_000;
+
+const PROGRAMS = process.platform === 'win32' ? ['python', 'python3', 'py'] : ['python3', 'python'];
+
+/** Finds this machine's Python. A version found is cached; otherwise it is looked for again after a minute. */
+class PythonFinder {
+  readonly #options: Pick<RunProgramOptions, 'env' | 'keeper'>;
+  #cached: { at: number; getVersion: Promise<string | null> } | undefined;
+
+  constructor(options: Pick<RunProgramOptions, 'env' | 'keeper'>) {
+    this.#options = options;
+  }
+
+  /** Version such as `3.13.5`; null if there is no Python. */
+  async version(): Promise<string | null> {
+    const now = performance.now();
+    this.#cached ??= { at: now, getVersion: this.#findVersion() };
+    const version = await this.#cached.getVersion;
+    if (version === null && now - this.#cached.at > MISSING_CACHE_MS) this.#cached = undefined;
+    return version;
+  }
+
+  async #findVersion(): Promise<string | null> {
+    for (const program of PROGRAMS) {
+      const { stdout, stderr, code } = await runProgram(program, ['--version'], { timeout: VERSION_MS, ...this.#options });
+      // Windows has a `python` that only opens its store.
+      const version = code === 0 ? /Python (\d+\.\d+[\w.+]*)/.exec(`${stdout}${stderr}`)?.[1] : undefined;
+      if (version !== undefined) return version;
+    }
+    return null;
+  }
+}
+
+interface ExposedFile {
+  path: string;
+  mode: string;
+  wanted: string;
+}
 
 export interface SystemDeps {
   home: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>;
@@ -70,4 +116,24 @@ function getUserName(): string {
   } catch {
     return `user ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+/** Finds files in the home directory that other users should not be able to read or change. */
+async function findExposedFiles({
+  dir,
+  ...home
+}: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>): Promise<ExposedFile[]> {
+  const homeFiles = [home.tokenFile, home.credentialsFile, home.accessFile, home.passwordFile];
+  const vaultFiles = [KEY_FILE, JOURNAL_FILE, SECRETS_FILE, SYNC_FILE].map((name) => join(dir, name));
+  const files = [...homeFiles, ...vaultFiles].map((path) => ({ path, wanted: 0o600 }));
+  const found = await Promise.all(
+    [{ path: dir, wanted: 0o700 }, ...files].map(async ({ path, wanted }) => {
+      const mode = await stat(path).then(
+        (stats) => stats.mode & 0o777,
+        () => undefined,
+      );
+      return mode !== undefined && (mode & ~wanted) !== 0 ? [{ path, mode: mode.toString(8), wanted: wanted.toString(8) }] : [];
+    }),
+  );
+  return found.flat();
 }

@@ -1,6 +1,22 @@
 import type { Handler } from 'htmlparser2';
-import { StringBuilder } from './string-builder.ts';
 import { toMarkdownTable, toPlainTable } from './markdown-table.ts';
+
+/** A growing text with quick access to its end: inspecting a long string after each append would copy it each time. */
+class StringBuilder {
+  readonly #chunks: string[] = [];
+  /** The last two characters. */
+  tail = '';
+
+  append(text: string): void {
+    if (text === '') return;
+    this.#chunks.push(text);
+    this.tail = (this.tail + text).slice(-2);
+  }
+
+  toString(): string {
+    return this.#chunks.join('');
+  }
+}
 
 /** Elements without text of interest to a reader. */
 const SKIPPED_ELEMENTS = new Set(

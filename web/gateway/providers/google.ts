@@ -3,7 +3,6 @@ import type { Clock } from '#shared/async/clock.ts';
 import { assembleEvents } from './assembler.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import { GoogleAssembler } from './google-assembler.ts';
-import { toOpenAiEmbeddings, toGoogleEmbedBody } from './google-embeddings.ts';
 import { toGoogleError } from './google-errors.ts';
 import { createGenerateBody } from './google-request.ts';
 import { type ListedModel, createListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
@@ -11,6 +10,20 @@ import type { DrawingProvider } from './relaying-provider.ts';
 import { retry } from './retry.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from '#shared/async/watchdog.ts';
+import { truncateText } from '#shared/truncate-text.ts';
+
+const requestSchema = z.strictObject({
+  model: z.string(),
+  input: z.custom<string | string[]>((value) => typeof (Array.isArray(value) ? value[0] : value) === 'string'),
+  dimensions: z.number().int().min(1).nullish(),
+  encoding_format: z.unknown().optional(),
+  user: z.unknown().optional(),
+});
+
+const responseSchema = z.object({
+  embeddings: z.array(z.object({ values: z.array(z.number()) })),
+  usageMetadata: z.object({ promptTokenCount: z.number().nonnegative().nullish() }).nullish().catch(null),
+});
 
 const MAX_PAGES = 10;
 /** Models that support `generateContent` but not chat. */
@@ -100,4 +113,36 @@ function toListedModels(value: unknown): ListedModel[] {
       thinking: thinking ?? null,
     }),
   ];
+}
+
+/** Converts a body in the OpenAI format to one of `:batchEmbedContents`. Throws `ProviderError` for options that the API lacks. */
+function toGoogleEmbedBody(body: Record<string, unknown>, name: string): Record<string, unknown> {
+  const parsed = requestSchema.safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0];
+    const param = truncateText(String(field));
+    throw new ProviderError(`\`${param}\` is not supported by ${name}. Only \`input\` and \`dimensions\` are.`, { status: 400, param });
+  }
+  const { model, input, dimensions } = parsed.data;
+  const texts = typeof input === 'string' ? [input] : input;
+  return {
+    requests: texts.map((text) => ({
+      model: `models/${model.replace(/^models\//, '')}`,
+      content: { parts: [{ text }] },
+      ...(dimensions == null ? {} : { outputDimensionality: dimensions }),
+    })),
+  };
+}
+
+/** Converts the response to the OpenAI format; undefined if it is invalid. */
+function toOpenAiEmbeddings(value: unknown): unknown {
+  const parsed = responseSchema.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { embeddings, usageMetadata } = parsed.data;
+  const tokens = usageMetadata?.promptTokenCount;
+  return {
+    data: embeddings.map(({ values }) => ({ embedding: values })),
+    ...(tokens == null ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+  };
 }

@@ -7,16 +7,24 @@ import type { EndpointProvider } from './endpoint-provider.ts';
 import type { ForwardedResponse, ForwardingProvider } from './forwarding-provider.ts';
 import { getEndFault, readChatFault, sendForwarded, toPassthroughOptions } from './passthrough-result.ts';
 import { parseModelList } from './read-models.ts';
-import { readLmStudioModels, withOllamaDetails } from './local-model-details.ts';
 import { type Quirks, getQuirks } from './openai-quirks.ts';
 import { adaptBody, createChatBody, rejectsUsage, adaptFieldNames } from './openai-request.ts';
-import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
+import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError, createListedModel } from './provider.ts';
 import { retry } from './retry.ts';
 import type { DrawingProvider, RelayedResponse, RelayingProvider } from './relaying-provider.ts';
 import { toCachedRoute } from './cached-route.ts';
 import { readChunks } from './upstream-body.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from '#shared/async/watchdog.ts';
+import { z } from '#shared/rpc/zod.ts';
+
+/** Maximum number of Ollama models to query; others are listed without details. */
+const MAX_QUERIED_MODELS = 60;
+
+const showResponse = z.object({ capabilities: z.array(z.string()).nullish(), model_info: z.record(z.string(), z.unknown()).nullish() });
+
+/** The server's native API is next to the OpenAI one. */
+const toNativeUrl = (http: UpstreamHttp, path: string): string => http.baseUrl.replace(/\/v1$/, '') + path;
 
 /** Whether a refusal names a field. `user` is also a role. */
 const mentionsField = (refusal: string, field: string): boolean =>
@@ -189,4 +197,53 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   #canStreamUsage(model: string): boolean {
     return this.#quirks.streamOptions !== false && !this.#modelsWithoutStreamUsage.has(model);
   }
+}
+
+/** LM Studio's native list, with limits and types; undefined if the server has none (older versions). */
+async function readLmStudioModels(http: UpstreamHttp, watchdog: Watchdog): Promise<ListedModel[] | undefined> {
+  try {
+    return parseModelList(await http.json(toNativeUrl(http, '/api/v0/models'), watchdog));
+  } catch {
+    watchdog.signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Adds limits and capabilities, which Ollama reports model by model. Omits models that only embed. `cachedDetails` is a cache. */
+async function withOllamaDetails(
+  http: UpstreamHttp,
+  models: readonly ListedModel[],
+  cachedDetails: Map<string, ListedModel | null>,
+  watchdog: Watchdog,
+): Promise<ListedModel[]> {
+  const details = models.map(async (model, index): Promise<ListedModel[]> => {
+    if (index >= MAX_QUERIED_MODELS) return [model];
+    let modelDetails = cachedDetails.get(model.id);
+    if (modelDetails === undefined) {
+      try {
+        modelDetails = toListedModel(model.id, await http.json(toNativeUrl(http, '/api/show'), watchdog, { model: model.id }));
+        cachedDetails.set(model.id, modelDetails);
+      } catch {
+        watchdog.signal.throwIfAborted();
+        // Another server on Ollama's port: only its list is available.
+        return [model];
+      }
+    }
+    return modelDetails === null ? [] : [modelDetails];
+  });
+  return (await Promise.all(details)).flat();
+}
+
+function toListedModel(id: string, value: unknown): ListedModel | null {
+  const parsed = showResponse.safeParse(value);
+  if (!parsed.success) return createListedModel(id);
+  const { capabilities, model_info } = parsed.data;
+  if (capabilities && !capabilities.includes('completion')) return null;
+  const context = Object.entries(model_info ?? {}).find(([name]) => name.endsWith('.context_length'))?.[1];
+  return createListedModel(id, {
+    contextWindow: typeof context === 'number' ? context : null,
+    ...(capabilities
+      ? { tools: capabilities.includes('tools'), vision: capabilities.includes('vision'), thinking: capabilities.includes('thinking') }
+      : {}),
+  });
 }

@@ -15,7 +15,6 @@ import { createMessageStore } from './message-store.ts';
 import { migrations } from './migrations.ts';
 import { Replica } from './replica.ts';
 import { createRunStore } from './run-store.ts';
-import { checkWritable } from './check-writable.ts';
 import { createSearchStore, type SearchStoreDeps } from './search-store.ts';
 import { createSecretStore } from './secret-store.ts';
 import { SessionList } from './session-list.ts';
@@ -145,4 +144,13 @@ export async function openVault(options: OpenVaultOptions): Promise<IndexedDbVau
       await database.close();
     },
   };
+}
+
+/** Strictly writes a local row and reads it back; see `Vault.check`. Rejects while storage is full. */
+async function checkWritable(transactions: Transactions): Promise<void> {
+  const value = crypto.randomUUID();
+  if (transactions.sink?.diskFull) throw transactions.sink.diskFull;
+  await transactions.writeLocal(['local'], (tx) => tx.objectStore('local').put({ name: 'checked', value }), 'strict');
+  const row = await transactions.read(['local'], (tx) => tx.objectStore('local').get('checked'));
+  if (row?.name !== 'checked' || row.value !== value) throw new Error('Written data could not be read back');
 }

@@ -6,10 +6,21 @@ import type { Clock } from '#shared/async/clock.ts';
 import type { FileChange, Vault } from '../../storage/vault-interface.ts';
 import { toBytes, normalizeContent } from '../workspace/file-content.ts';
 import { detectMediaType } from '../workspace/media-type.ts';
-import { type MirroredFiles } from './mirrored-files.ts';
-import { toConflictName, isConflictCopy, isConflictCopyOf } from './conflict-name.ts';
+import type { MirroredFiles } from './mirrored-files.ts';
 import type { FileState } from './file-state.ts';
 import type { SyncAction } from './sync-action.ts';
+
+/** Maximum length of a file name in bytes, and of a workspace path in characters. */
+const MAX_NAME_BYTES = 255;
+
+const MAX_PATH_CHARS = 400;
+
+const encoder = new TextEncoder();
+
+/** Whether a path is named like a conflict copy. */
+const isConflictCopy = (path: string): boolean => path.includes(CONFLICT_MARK);
+
+const CONFLICT_MARK = ' (conflict ';
 
 /** Files by the action that syncs them. */
 export type SyncWork = Record<SyncAction, FileState[]>;
@@ -211,4 +222,42 @@ function toBatches<T>(items: readonly T[], getBytes: (item: T) => number): T[][]
     }
   }
   return batches;
+}
+
+/**
+ * Name for the losing version of a file: `notes/a (conflict 2026-11-22 0930).md`, with a number from the second on. A name that would be
+ * too long is shortened.
+ */
+function toConflictName(path: string, { at, timeZone, count }: { at: number; timeZone: string; count: number }): string {
+  const { folder, stem, ending } = splitPath(path);
+  const tail = `${CONFLICT_MARK}${formatMinute(at, timeZone)}${count > 1 ? ` ${count}` : ''})${ending}`;
+  const chars = Array.from(stem);
+  const isTooLong = (): boolean => {
+    const name = chars.join('') + tail;
+    return folder.length + name.length > MAX_PATH_CHARS || encoder.encode(name).length > MAX_NAME_BYTES;
+  };
+  while (chars.length > 0 && isTooLong()) chars.pop();
+  return folder + chars.join('') + tail;
+}
+
+/** Whether `copy` is named like a conflict copy of `path`. */
+function isConflictCopyOf(copy: string, path: string): boolean {
+  const { folder, stem, ending } = splitPath(path);
+  return copy.startsWith(`${folder}${stem}${CONFLICT_MARK}`) && copy.endsWith(`)${ending}`);
+}
+
+function splitPath(path: string): { folder: string; stem: string; ending: string } {
+  const slash = path.lastIndexOf('/') + 1;
+  const [, stem = '', ending = ''] = /^(.+?)(\.[^.]{1,20})?$/su.exec(path.slice(slash)) ?? [];
+  return { folder: path.slice(0, slash), stem, ending };
+}
+
+/** `2026-11-22 0930` */
+function formatMinute(at: number, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('en', {
+    ...{ timeZone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
+  });
+  const { year, month, day, hour, minute } = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return `${year}-${month}-${day} ${hour}${minute}`;
 }

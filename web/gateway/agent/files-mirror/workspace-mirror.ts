@@ -5,7 +5,12 @@ import { FileExchange, type FileExchangeDeps, type SyncWork } from './file-excha
 import { MirroredFiles, type MirroredFilesDeps } from './mirrored-files.ts';
 import { type FileState, listFileStates, VaultHashes } from './file-state.ts';
 import { computeSyncAction } from './sync-action.ts';
-import { type MassDeletion, detectMassDeletion } from './mass-deletion.ts';
+
+/** Files that disappeared from one side at once, possibly by accident. */
+interface MassDeletion {
+  from: 'folder' | 'vault';
+  paths: ReadonlySet<string>;
+}
 
 /** Maximum number of rounds while both sides keep changing. */
 const MAX_ROUNDS = 12;
@@ -167,3 +172,23 @@ export class WorkspaceMirror {
 
 /** Version to which a refusal applies; another version is tried again. */
 const toVersion = ({ disk, record }: FileState): string => `${disk} ${record?.size} ${record?.modifiedAt}`;
+
+/**
+ * Detects a suspicious mass deletion: one side became empty, or more than half of the baseline's files are gone, as with an unmounted disk
+ * or a new vault. Returns the files that would be deleted on the other side. `removed`: paths known to have been deleted from the vault on
+ * purpose.
+ */
+function detectMassDeletion(rows: readonly FileState[], isVanished: boolean, removed: ReadonlySet<string>): MassDeletion | undefined {
+  const agreed = rows.filter((row) => row.agreed !== null);
+  const isMuch = (missing: readonly FileState[], remainingCount: number): boolean =>
+    missing.length > 0 && (remainingCount === 0 || missing.length * 2 > agreed.length);
+  const contents = new Set(rows.map(({ disk }) => disk));
+  const fromFolder = agreed.filter(({ disk, problem, record }) => disk === null && problem === undefined && record !== null);
+  // A move is not a deletion.
+  const lostRows = fromFolder.filter((row) => !contents.has(row.agreed?.hash ?? null));
+  const onDisk = rows.filter(({ disk, problem }) => disk !== null || problem !== undefined).length;
+  if (isVanished || isMuch(lostRows, onDisk)) return { from: 'folder', paths: new Set(fromFolder.map(({ path }) => path)) };
+  const fromVault = agreed.filter(({ path, disk, record }) => record === null && disk !== null && !removed.has(path));
+  const inVault = rows.filter(({ record }) => record !== null).length;
+  return isMuch(fromVault, inVault) ? { from: 'vault', paths: new Set(fromVault.map(({ path }) => path)) } : undefined;
+}

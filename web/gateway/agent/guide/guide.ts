@@ -1,14 +1,36 @@
 import type { Clock } from '#shared/async/clock.ts';
 import { getDocumentKind, READER_TOOLS } from '../../documents/document-kinds.ts';
-import { type ModelEvent, type ModelMessage, type ModelRequest, type Provider, type ToolSpec } from '../../providers/provider.ts';
+import {
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  type Provider,
+  type ToolSpec,
+  UnsupportedOptionError,
+} from '../../providers/provider.ts';
 import { sleep } from '#shared/async/watchdog.ts';
 import { MessageSearch } from '../knowledge/recall/message-search.ts';
 import { answerQuestion, FOOTER, type GuideSources, HELP } from './guide-answer.ts';
 import { GUIDE } from './guide-entry.ts';
-import { type ListedTool, parseCommand, formatToolList } from './commands.ts';
 import { splitPieces } from './split-pieces.ts';
 import { renderResult } from './render-result.ts';
-import { truncateReply, rejectUnsupported } from './guide-options.ts';
+import { parseJson } from '#shared/parse-json.ts';
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+
+/** A tool with its summary for people, if it is known. */
+type ListedTool = ToolSpec & { summary?: string };
+
+/** A request to the guide other than a question. */
+type Command =
+  | { kind: 'help' }
+  | { kind: 'tools' }
+  | { kind: 'run'; tool: string; args: Record<string, unknown> }
+  /** A command that cannot be carried out, and the text to reply with. */
+  | { kind: 'refused'; why: string };
+
+const REMEMBER = /^(?:please\s+)?(?:remember|note)(?:\s+that|:)?\s+(\S[\s\S]*)$/i;
+
+const TIME = /^what(?:'s|’s| is)?\s+(?:the\s+)?(?:current\s+)?(?:time|date|day)(?:\s+is\s+it)?(?:\s+(?:now|today))?\s*\?*$/i;
 
 /** Milliseconds between two pieces, so that an answer streams in instead of appearing at once. */
 const PACE_MS = 6;
@@ -147,4 +169,103 @@ function describeAttachments(content: ModelMessage['content'], tools: readonly T
     if (reader) return `I can’t read attachments directly. Run \`/tool ${reader.name} {}\` to get the text of this one.`;
   }
   return parts.length > 0 ? 'I can’t read attachments. A model with vision can.' : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A call as a person would type it, from the tool's schema. */
+function toExampleCall({ name, schema }: ToolSpec): string {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const args = Object.entries(properties).flatMap(([key, property]) => {
+    if (!required.includes(key)) return [];
+    const type = isObject(property) ? property['type'] : undefined;
+    return [[key, type === 'number' || type === 'integer' ? 1 : type === 'boolean' ? true : type === 'array' ? [] : '…'] as const];
+  });
+  return args.length === 0 ? `/tool ${name}` : `/tool ${name} ${JSON.stringify(Object.fromEntries(args))}`;
+}
+
+/** The tools as a Markdown list. */
+function formatToolList(tools: readonly ListedTool[]): string {
+  return tools.map((tool) => `- \`${toExampleCall(tool)}\`: ${tool.summary ?? tool.description}`).join('\n');
+}
+
+function parseToolCommand(input: string, tools: readonly ListedTool[]): Command {
+  const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
+  if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${formatToolList(tools)}` };
+  const tool = tools.find((tool) => tool.name === name);
+  if (!tool) return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${formatToolList(tools)}` };
+  let args: unknown;
+  try {
+    args = json.trim() === '' ? {} : parseJson(json);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      kind: 'refused',
+      why: `The arguments of \`${name}\` are not valid JSON (${reason}). For example:\n\n\`${toExampleCall(tool)}\``,
+    };
+  }
+  if (!isObject(args))
+    return { kind: 'refused', why: `The arguments of \`${name}\` must be a JSON object. For example:\n\n\`${toExampleCall(tool)}\`` };
+  return { kind: 'run', tool: name, args };
+}
+
+/** Parses a message as a command; undefined if it is an ordinary question. `tools`: the tools that may be run here. */
+function parseCommand(text: string, tools: readonly ListedTool[]): Command | undefined {
+  const [, name, rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text) ?? [];
+  switch (name?.toLowerCase()) {
+    case undefined:
+      break;
+    case 'help':
+      return { kind: 'help' };
+    case 'tools':
+      return { kind: 'tools' };
+    case 'tool':
+      return tools.length === 0 ? { kind: 'refused', why: 'Tools cannot be run from here.' } : parseToolCommand(rest.trim(), tools);
+    default:
+      return { kind: 'refused', why: `Unknown command \`/${name}\`. Available: \`/help\`, \`/tools\` and \`/tool <name> {json}\`.` };
+  }
+  const has = (tool: string): boolean => tools.some((spec) => spec.name === tool);
+  const fact = REMEMBER.exec(text)?.[1];
+  if (fact && !fact.trim().endsWith('?') && has('memory_add')) return { kind: 'run', tool: 'memory_add', args: { text: fact.trim() } };
+  if (TIME.test(text) && has('current_time')) return { kind: 'run', tool: 'current_time', args: {} };
+  return undefined;
+}
+
+/**
+ * Throws `UnsupportedOptionError` for options that only a model can fulfil. Sampling and seed are ignored: the same question always has the same
+ * answer.
+ */
+function rejectUnsupported({
+  toolChoice,
+  responseFormat,
+  reasoningEffort = 'none',
+  presencePenalty,
+  frequencyPenalty,
+}: ModelRequest): void {
+  const reject = (field: keyof ModelRequest): never => {
+    throw new UnsupportedOptionError(field, 'The built-in guide is not a model and cannot do this.');
+  };
+  if (toolChoice === 'required' || typeof toolChoice === 'object') reject('toolChoice');
+  if (responseFormat) reject('responseFormat');
+  if (reasoningEffort !== 'none') reject('reasoningEffort');
+  if (presencePenalty) reject('presencePenalty');
+  if (frequencyPenalty) reject('frequencyPenalty');
+}
+
+/** Cuts the reply at the caller's stop sequence or token limit. */
+function truncateReply(reply: string, { stop = [], maxTokens }: ModelRequest): { text: string; reason: 'stop' | 'length' } {
+  const ends = stop.map((each) => reply.indexOf(each)).filter((index) => index >= 0);
+  const text = reply.slice(0, Math.min(reply.length, ...ends));
+  if (maxTokens === undefined || estimateTokens(text) <= maxTokens) return { text, reason: 'stop' };
+  // Finds the longest prefix within the limit: a token has one to four characters.
+  let [low, high] = [0, Math.min(text.length, maxTokens * 4)];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (estimateTokens(text.slice(0, middle)) <= maxTokens) low = middle;
+    else high = middle - 1;
+  }
+  return { text: text.slice(0, low), reason: 'length' };
 }

@@ -3,8 +3,10 @@ import { toConflictFile } from '../../system/conflicts.ts';
 import { mergeMemories } from '../../knowledge/memory/merge-memories.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { normalizeContent } from './file-content.ts';
-import { getMergeKind } from './mergeable-paths.ts';
 import { mergeLines } from './merge-lines.ts';
+
+/** Kinds of line-based files whose diverged versions can be merged. */
+type MergeKind = 'memories' | 'lines';
 
 type TextVersion = Pick<FileRecord, 'content' | 'modifiedAt'>;
 
@@ -57,4 +59,10 @@ export async function mergeCopy({ vault, isActive }: MergeCopyDeps, id: string):
     return (await vault.conflicts.resolve(id, 'keep')) ? 'merged' : 'gone';
   }
   return 'waiting';
+}
+
+/** Kind of the workspace file at a path; undefined for other files, whose versions the user compares. */
+function getMergeKind(path: string): MergeKind | undefined {
+  if (path === 'MEMORY.md') return 'memories';
+  return /^(?:wiki\/\.perch-wiki\/claims|\.dreams)\/[^/]+\.jsonl$/.test(path) ? 'lines' : undefined;
 }

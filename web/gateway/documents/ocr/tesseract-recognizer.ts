@@ -1,9 +1,26 @@
-import type { PDFPageProxy } from 'unpdf/pdfjs';
 import createCore, { type TesseractApi, type TesseractCore } from 'tesseract.js-core/tesseract-core-simd-lstm.js';
+import type { PDFPageProxy } from 'unpdf/pdfjs';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { OcrSettings } from '../ocr.ts';
-import { getDefaultLanguages } from './default-languages.ts';
 import { loadLanguageData, type LanguageDataOptions } from './language-data.ts';
+
+/** Tesseract's language codes for the app's languages. */
+const LANGUAGE_BY_LOCALE: Readonly<Record<string, string>> = {
+  ar: 'ara',
+  de: 'deu',
+  en: 'eng',
+  es: 'spa',
+  fr: 'fra',
+  it: 'ita',
+  ja: 'jpn',
+  pl: 'pol',
+  'pt-BR': 'por',
+  ru: 'rus',
+  'zh-CN': 'chi_sim',
+};
+
+/** Languages to recognize if the person has chosen none: the app's, and English. */
+const getDefaultLanguages = (locale: string): string[] => [...new Set([LANGUAGE_BY_LOCALE[locale] ?? 'eng', 'eng'])];
 
 /** Neural engine only: it has the smallest language data and the best results. */
 const LSTM_ENGINE_MODE = 1;

@@ -3,13 +3,32 @@ import type { Workspace } from '../memory/workspace.ts';
 import { inheritRecalls } from './inherited-recalls.ts';
 import type { DreamingConfig } from './dreaming-config.ts';
 import type { Pace } from './pace.ts';
-import { type TextFeatures, extractFeatures, isNearDuplicate } from './near-duplicate.ts';
 import { toMemoryText, type Promoter } from './promoter.ts';
 import type { Promotion, PromotionLog } from './promotion-log.ts';
 import type { Candidate, PromotionScorer } from './promotion-scorer.ts';
 import type { CandidateReport, DeepReport } from './phase-report.ts';
 import type { SignalsStore } from './signals-store.ts';
 import { DREAMS_FILE, type SignalSources } from './signal-sources.ts';
+import { tokenize } from '../retrieval/tokenize.ts';
+import { normalizeText } from './signal.ts';
+
+/** Share of common terms from which two texts count as equal. */
+const MIN_SIMILARITY = 0.85;
+
+const MIN_TERMS = 3;
+
+const NEGATION =
+  /\b(?:not?|never|nor|none|nobody|nothing|without|cannot|no longer|nicht|kein\w*|nie|jamais|pas|nunca|non)\b|n['’]t\b|[不没無ない]/giu;
+
+const NUMBER = /\p{N}+(?:[.,:/-]\p{N}+)*/gu;
+
+/** Features of a text that are compared. */
+interface TextFeatures {
+  whole: string;
+  terms: ReadonlySet<string>;
+  /** Numbers, and the count of negations: texts that differ here differ, however much else they share. */
+  values: string;
+}
 
 /** Maximum number of pending proposals; once reached, no more are made. */
 const MAX_PROPOSALS = 200;
@@ -102,3 +121,21 @@ const toCandidateReport = (
   outcome,
   ...(reason !== undefined && { reason }),
 });
+
+function extractFeatures(text: string): TextFeatures {
+  return {
+    whole: normalizeText(text),
+    terms: new Set(tokenize(text)),
+    values: [...(text.match(NUMBER) ?? []).sort(), (text.match(NEGATION) ?? []).length % 2].join(' '),
+  };
+}
+
+/** Whether `known` has the same content as `text`, in identical or similar words. */
+function isNearDuplicate(known: TextFeatures, text: TextFeatures): boolean {
+  if (known.whole === text.whole) return true;
+  if (text.terms.size >= MIN_TERMS && ` ${known.whole} `.includes(` ${text.whole} `)) return true;
+  if (known.values !== text.values) return false;
+  const shared = [...text.terms].filter((term) => known.terms.has(term)).length;
+  const all = known.terms.size + text.terms.size - shared;
+  return all > 0 && (text.terms.size < MIN_TERMS ? shared === all : shared / all >= MIN_SIMILARITY);
+}

@@ -1,8 +1,8 @@
 import type { LocalModel } from '#shared/ports/local-model.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
-import { createBridgeRunner } from '../bridge-model-runner.ts';
 import type { LocalRunner } from '../local-runner.ts';
 import type { BrowserModels } from './browser-models.ts';
+import { ggufPort } from '#shared/ports/gguf-port.ts';
 
 /** Runners of local models. */
 export const createLocalRunners = (bridge: Bridge, browserModels: BrowserModels): Record<LocalModel['backend'], LocalRunner> => ({
@@ -10,3 +10,18 @@ export const createLocalRunners = (bridge: Bridge, browserModels: BrowserModels)
   mlx: createBridgeRunner(bridge, 'mlx'),
   browser: browserModels,
 });
+
+/** Runs models on the bridge's disk with one of its backends; lists none without a bridge. */
+function createBridgeRunner(bridge: Bridge, backend: LocalModel['backend']): LocalRunner {
+  return {
+    unsupported: backend === 'mlx' ? ['responseFormat'] : [],
+    async list(signal) {
+      if (!bridge.provides(ggufPort)) return [];
+      const { models } = await bridge.call(ggufPort, 'gguf.list', {}, { signal });
+      return models.filter((model) => model.backend === backend);
+    },
+    generate: (model, request, { signal, ontext }) =>
+      bridge.call(ggufPort, 'gguf.generate', { model, request }, { signal, on: { 'gguf.text': ontext } }),
+    embed: (model, texts, signal) => bridge.call(ggufPort, 'gguf.embed', { model, texts }, { signal }),
+  };
+}

@@ -6,14 +6,21 @@ import type { Stream } from '#shared/link/stream.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Providers } from '../../providers/providers.ts';
-import type { Vault } from '../../storage/vault-interface.ts';
+import type { Vault, UsageRecord } from '../../storage/vault-interface.ts';
 import type { LogWriter } from '../../system/log/log.ts';
 import type { Lazy } from '../../system/modules.ts';
 import type { CallerRights } from '../access/caller-rights.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { HttpHandler } from './http-handler.ts';
 import type { ResponsesSockets } from './responses/responses-socket.ts';
-import { storeReceipts } from './usage-receipts.ts';
+import { guessUsage } from '../../providers/estimate-usage.ts';
+
+interface ReceiptsDeps {
+  providers: Pick<Providers, 'addCost'>;
+  usage: Pick<Vault['usage'], 'addStrict'>;
+  /** Logs requests that the host has not seen. */
+  note?: (message: string, fields: Record<string, unknown>) => void;
+}
 
 export interface HttpServiceDeps {
   http: Lazy<HttpHandler>;
@@ -85,4 +92,18 @@ export class HttpService {
     const { body, ...head } = renderNoticePage(await authorizations.handleCallback(params));
     return new Response(body, head);
   }
+}
+
+/**
+ * Stores the usage of spliced calls; resolves once it is stored. The same receipt may arrive several times, even at another host: it counts
+ * once, by its id.
+ */
+async function storeReceipts(receipts: UsageReceipt[], { providers, usage, note }: ReceiptsDeps): Promise<void> {
+  const records = receipts.map(async ({ call, endedAt, usage: reported, chars }): Promise<UsageRecord> => {
+    const { id, provider, model, principal, inputTokens, requestId } = call;
+    if (requestId !== undefined) note?.('Answered by a cached route', { requestId, principal, model, status: 200 });
+    const usageWithCost = await providers.addCost(model, reported ?? guessUsage(inputTokens, chars));
+    return { id, at: endedAt, provider, model, principal, usage: usageWithCost, sessionKey: null };
+  });
+  await usage.addStrict(await Promise.all(records));
 }

@@ -1,9 +1,9 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { DREAM_PHASES, type DreamProposal, type DreamRun } from '#shared/rpc/methods/dreaming-contracts.ts';
+import { DREAM_PHASES, type DreamProposal, type DreamRun, type DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Agent, type Agents, getWorkspaceName } from '../../agents.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
-import type { CompletionDeps } from '../../compaction/model-completion.ts';
+import { type CompletionDeps, getAgentModels } from '../../compaction/model-completion.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { DreamingConfig } from '../../../knowledge/dreaming/dreaming-config.ts';
 import { DreamingPhases } from '../../../knowledge/dreaming/dreaming-phases.ts';
@@ -17,12 +17,30 @@ import type { Settings } from '../../../config/settings-schema.ts';
 import type { SyncPort } from '../../../sync/sync-port.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import { runDreaming } from './run-dreaming.ts';
-import { createNarrator } from './narrator.ts';
 import { createPace } from './pace.ts';
 import { collectRecalls } from './recall-signals.ts';
 import { RunLog } from './run-log.ts';
 import { createSessionFilter } from './session-filter.ts';
-import { listSignals } from './list-signals.ts';
+import { inheritRecalls } from '../../../knowledge/dreaming/inherited-recalls.ts';
+import type { Pace } from '../../../knowledge/dreaming/pace.ts';
+import { PromotionScorer } from '../../../knowledge/dreaming/promotion-scorer.ts';
+import { getQueries } from '../../../knowledge/dreaming/score-components.ts';
+import { DAY_MS, getLastActive, normalizeText, type ShortTermSignal } from '../../../knowledge/dreaming/signal.ts';
+import type { Narrate } from '../../../knowledge/dreaming/rem-phase.ts';
+
+/** Name under which these calls appear in the usage. */
+const DREAMING_PRINCIPAL = 'dreaming';
+
+/** Maximum number of tokens of a narrative. */
+const MAX_NARRATIVE_TOKENS = 4000;
+
+interface ListSignalsDeps {
+  signals: readonly ShortTermSignal[];
+  promotions: ReadonlyMap<string, Promotion>;
+  config: DreamingConfig;
+  now: number;
+  pace: Pace;
+}
 
 export interface DreamerDeps extends CompletionDeps {
   vault: Pick<Vault, 'messages' | 'usage' | 'origin'>;
@@ -210,3 +228,60 @@ export function toProposal(promotion: Promotion): DreamProposal {
 }
 
 const createRunningError = (): RpcError => new RpcError('ALREADY_EXISTS', 'Dreaming is already running in this workspace.');
+
+/** Signals with their scores from the deep phase and their status, highest score first. */
+async function listSignals(
+  { signals, promotions, config, now, pace }: ListSignalsDeps,
+  { query, state, limit, offset }: Pick<MethodParsed<'dreaming.signals'>, 'query' | 'state' | 'limit' | 'offset'>,
+): Promise<{ signals: DreamSignal[]; total: number }> {
+  const scorer = new PromotionScorer(config, { now: () => now });
+  const words = normalizeText(query);
+  const listed: DreamSignal[] = [];
+  for (const signal of await inheritRecalls(signals, pace)) {
+    await pace();
+    if (words !== '' && !normalizeText(`${signal.content} ${signal.sourceRef}`).includes(words)) continue;
+    const { score, components } = scorer.scoreSignal(signal);
+    const signalState = computeSignalState(signal, promotions.get(signal.contentHash), score, config, now);
+    if (state !== 'all' && signalState.state !== state) continue;
+    const { contentHash, content, sourceRef, tags, createdAt, recallCount, recalls } = signal;
+    listed.push({
+      ...{ contentHash, content, sourceRef, tags, createdAt, score, ...signalState },
+      lastAt: getLastActive(signal),
+      recalls: recallCount,
+      queries: getQueries(signal).size,
+      lastQuery: recalls.at(-1)?.query ?? '',
+      components: components.toDict(),
+    });
+  }
+  listed.sort((a, b) => b.score - a.score || (a.contentHash < b.contentHash ? -1 : 1));
+  return { signals: listed.slice(offset, offset + limit), total: listed.length };
+}
+
+function computeSignalState(
+  signal: ShortTermSignal,
+  promotion: Promotion | undefined,
+  score: number,
+  config: DreamingConfig,
+  now: number,
+): Pick<DreamSignal, 'state' | 'why'> {
+  if (promotion) return { state: promotion.state === 'promoting' ? 'promoted' : promotion.state };
+  if (signal.untrusted !== undefined) return { state: 'untrusted', why: signal.untrusted };
+  const { minRecallCount, minUniqueQueries, minScore, maxAgeDays } = config;
+  const queries = getQueries(signal).size;
+  const shortfalls = [
+    ...(signal.recallCount < minRecallCount ? [`recalled ${signal.recallCount} of ${minRecallCount} times`] : []),
+    ...(queries < minUniqueQueries ? [`matched by ${queries} of ${minUniqueQueries} queries`] : []),
+    ...(getLastActive(signal) < now - maxAgeDays * DAY_MS ? [`older than ${maxAgeDays} days`] : []),
+    ...(score < minScore ? [`score below ${minScore}`] : []),
+  ];
+  return shortfalls.length === 0 ? { state: 'ready' } : { state: 'short', why: shortfalls.join('; ') };
+}
+
+/**
+ * Creates a function that has an agent's model, or its fallbacks, write a narrative and records the usage. Undefined if only the guide
+ * would answer, which is not a model.
+ */
+async function createNarrator(agent: Agent, deps: CompletionDeps): Promise<Narrate | undefined> {
+  const [model] = await getAgentModels(agent, DREAMING_PRINCIPAL, 'dreaming', deps);
+  return model && ((prompt, signal) => model.complete(prompt, { maxTokens: MAX_NARRATIVE_TOKENS, signal }));
+}

@@ -5,12 +5,29 @@ import type { ChannelAdapter, PollResult, PollContext, SendContext } from '../ch
 import { PlatformError } from '../platform-request.ts';
 import type { XSettings } from '../../../config/sections/channel-settings.ts';
 import { splitText } from '../split-text.ts';
-import type { PendingMessage } from '../../../storage/records/channel-state.ts';
+import type { PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
 import { id, XApi, type XApiDeps } from './x-api.ts';
 import { getBudget, BUSY_MS, computeInterval, getMonthEnd, addSearch } from './search-budget.ts';
-import { fetchDirectMessages } from './direct-messages.ts';
-import { fetchMentions, type XAccount } from './mentions.ts';
+import { fetchMentions, type XAccount, type XFetchContext, getLaterId } from './mentions.ts';
 import { splitThread } from './post-weight.ts';
+
+const MAX_PAGES = 5;
+
+const page = z.object({
+  data: z
+    .array(
+      z.object({
+        id,
+        event_type: z.string().optional(),
+        text: z.string().optional(),
+        sender_id: id.optional(),
+        created_at: z.string().optional(),
+      }),
+    )
+    .optional(),
+  includes: z.object({ users: z.array(z.object({ id, username: z.string() })).optional() }).optional(),
+  meta: z.object({ next_token: z.string().max(1000).optional(), result_count: z.number().int().optional() }).optional(),
+});
 
 /** Maximum length of a direct message. */
 const MAX_DIRECT_CHARS = 10_000;
@@ -215,4 +232,59 @@ export class XAdapter implements ChannelAdapter {
     const path = socialUsername === '' ? '/2/users/me' : `/2/users/by/username/${encodeURIComponent(socialUsername)}`;
     return (this.#self ??= (await this.#api.get(path, {}, user, { token, signal })).data);
   }
+}
+
+/**
+ * Direct messages after the cursor, oldest first (https://docs.x.com/x-api/direct-messages/get-dm-events); the API has no `since_id` for
+ * them. None on the first call.
+ */
+async function fetchDirectMessages(
+  { api, token, self, signal, now }: XFetchContext,
+  cursor: string | undefined,
+): Promise<{ messages: IncomingMessage[]; cursor: string }> {
+  const found: IncomingMessage[] = [];
+  let newest = cursor ?? '';
+  let next: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const {
+      data = [],
+      includes,
+      meta,
+    } = await api.get(
+      '/2/dm_events',
+      {
+        event_types: 'MessageCreate',
+        max_results: '100',
+        'dm_event.fields': 'id,text,event_type,sender_id,created_at',
+        expansions: 'sender_id',
+        'user.fields': 'username',
+        ...(next === undefined ? {} : { pagination_token: next }),
+      },
+      page,
+      { token, signal },
+    );
+    const names = new Map((includes?.users ?? []).map((user) => [user.id, user.username]));
+    const isOld = (eventId: string): boolean => cursor !== undefined && cursor !== '' && BigInt(eventId) <= BigInt(cursor);
+    for (const event of data) {
+      newest = getLaterId(newest, event.id);
+      const { sender_id, text } = event;
+      if (isOld(event.id) || sender_id === undefined || text === undefined || sender_id === self.id) continue;
+      const createdAt = Date.parse(event.created_at ?? '');
+      const name = names.get(sender_id) ?? '';
+      found.push({
+        id: `dm:${event.id}`,
+        conversation: `dm-${sender_id}`,
+        user: { id: sender_id, name },
+        text,
+        isPublic: false,
+        to: sender_id,
+        title: `X direct message: @${name || sender_id}`,
+        at: Number.isFinite(createdAt) ? Math.min(createdAt, now) : now,
+      });
+    }
+    if (cursor === undefined) return { messages: [], cursor: newest };
+    if (meta?.next_token === undefined || meta.next_token === next || data.some((event) => isOld(event.id))) break;
+    next = meta.next_token;
+  }
+  return { messages: found.reverse(), cursor: newest };
 }

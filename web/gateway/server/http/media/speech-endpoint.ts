@@ -6,7 +6,7 @@ import { MAX_SPEECH_CHARS } from '#shared/rpc/methods/tts-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
 import { getTokenFamily } from '#shared/tokens/token-family.ts';
-import { DEFAULT_VOICE } from '#shared/voice-id.ts';
+import { DEFAULT_VOICE, SYSTEM_VOICE_ID_PATTERN, VOICE_ID_PATTERN } from '#shared/voice-id.ts';
 import { parseWav, toPcm, writeWav } from '#shared/wav.ts';
 import { guessUsage } from '../../../providers/estimate-usage.ts';
 import { readJson } from '../request-body.ts';
@@ -17,7 +17,25 @@ import { IgnoredFields } from '../ignored-fields.ts';
 import { parseParams } from '../parse-params.ts';
 import { findMediaRoute, withTaskHint, requireRelay, SPEECH_TASK } from './media-routes.ts';
 import { isEventStream, relayBytes, relayEvents } from './relayed-response.ts';
-import { findVoice, OPENAI_VOICES, toSpeechRate } from './voices.ts';
+
+/** Maps OpenAI's voices to online voices that speak any language. */
+const OPENAI_VOICE_IDS = {
+  alloy: 'en-US-AvaMultilingualNeural',
+  ash: 'en-US-AndrewMultilingualNeural',
+  ballad: 'en-GB-RyanNeural',
+  cedar: 'en-US-AndrewMultilingualNeural',
+  coral: 'en-US-EmmaMultilingualNeural',
+  echo: 'en-US-BrianMultilingualNeural',
+  fable: 'en-GB-RyanNeural',
+  marin: 'en-US-AvaMultilingualNeural',
+  nova: 'en-US-EmmaMultilingualNeural',
+  onyx: 'en-US-BrianMultilingualNeural',
+  sage: 'en-US-AvaMultilingualNeural',
+  shimmer: 'en-US-EmmaMultilingualNeural',
+  verse: 'en-US-AndrewMultilingualNeural',
+} as const;
+
+const OPENAI_VOICES = Object.keys(OPENAI_VOICE_IDS);
 
 export const speechRequest = z.looseObject({
   model: z.string().min(1).max(300),
@@ -117,4 +135,16 @@ async function encodeSpeech(audio: string, format: EncodedFormat, signal: AbortS
     const formats = error.code === 'INVALID_PARAMS' && format !== 'opus' ? ['opus', ...BASIC_FORMATS] : BASIC_FORMATS;
     throw badRequest(`${reason} Set \`response_format\` to ${formats.join(', ')}.`, 'response_format');
   }
+}
+
+/** The id of a voice by OpenAI's name or by its own id, as `tts.voices` lists it; undefined for other names. */
+function findVoice(name: string): string | undefined {
+  if (Object.hasOwn(OPENAI_VOICE_IDS, name)) return OPENAI_VOICE_IDS[name as keyof typeof OPENAI_VOICE_IDS];
+  return VOICE_ID_PATTERN.test(name) || SYSTEM_VOICE_ID_PATTERN.test(name) ? name : undefined;
+}
+
+/** Converts OpenAI's `speed` to a rate of the built-in voices. */
+function toSpeechRate(speed: number): string {
+  const percent = Math.round((speed - 1) * 100);
+  return `${percent < 0 ? '' : '+'}${percent}%`;
 }

@@ -12,8 +12,19 @@ import { IgnoredFields } from '../ignored-fields.ts';
 import { parseParams } from '../parse-params.ts';
 import { findMediaRoute, withTaskHint, type MediaTask, requireRelay, TRANSCRIPTION_TASK, TRANSLATION_TASK } from './media-routes.ts';
 import { toSafeType, isEventStream, relayEvents, readRelayedJson, readMediaUsage, readRelayedText } from './relayed-response.ts';
-import { formatTranscript, toJson, TRANSCRIPT_FORMATS } from './transcript-formats.ts';
 import { formBoolean, formNumber, readForm, toFields, fileField, withModel } from './form-upload.ts';
+import type { Transcript, TranscriptSegment } from '#shared/ports/transcript.ts';
+
+/** Formats of `response_format` that a transcript with segments has. */
+const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+
+type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+/** The object of `response_format: "json"`, and without its text the end of a stream. */
+const toJson = ({ text, duration }: Transcript) => ({ text, usage: { type: 'duration', seconds: Math.ceil(duration) } });
+
+/** English name of a language, in lower case. */
+const getLanguageName = (code: string): string => (new Intl.DisplayNames('en', { type: 'language' }).of(code) ?? code).toLowerCase();
 
 const RESPONSE_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
 
@@ -137,3 +148,36 @@ async function transcribeHere(
 }
 
 const toDelta = (event: object): string => ('delta' in event && typeof event.delta === 'string' ? event.delta : '');
+
+/** The response's body and content type, as OpenAI sends them. */
+function formatTranscript(transcript: Transcript, format: TranscriptFormat): { body: string; type: string } {
+  if (format === 'json' || format === 'verbose_json')
+    return { body: JSON.stringify(format === 'json' ? toJson(transcript) : toVerboseJson(transcript)), type: 'application/json' };
+  const body = format === 'text' ? `${transcript.text}\n` : formatSubtitles(transcript.segments, format);
+  return { body, type: format === 'vtt' ? 'text/vtt; charset=utf-8' : 'text/plain; charset=utf-8' };
+}
+
+function toVerboseJson(transcript: Transcript) {
+  const { text, language, duration, segments } = transcript;
+  return {
+    ...{ task: 'transcribe', language: language === null ? 'english' : getLanguageName(language), duration, text },
+    segments: segments.map((segment, id) => ({ id, ...segment })),
+    usage: toJson(transcript).usage,
+  };
+}
+
+function formatSubtitles(segments: readonly TranscriptSegment[], format: 'srt' | 'vtt'): string {
+  const mark = format === 'srt' ? ',' : '.';
+  const cues = segments.map(
+    ({ start, end, text }, index) =>
+      `${format === 'srt' ? `${index + 1}\n` : ''}${formatTime(start, mark)} --> ${formatTime(end, mark)}\n${text.replaceAll('-->', '->')}\n`,
+  );
+  return [...(format === 'vtt' ? ['WEBVTT\n'] : []), ...cues].join('\n');
+}
+
+/** `00:00:01,500` */
+function formatTime(seconds: number, mark: ',' | '.'): string {
+  const total = Math.round(seconds * 1000);
+  const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
+  return `${pad(Math.floor(total / 3_600_000))}:${pad(Math.floor(total / 60_000) % 60)}:${pad(Math.floor(total / 1000) % 60)}${mark}${pad(total % 1000, 3)}`;
+}
