@@ -7,7 +7,7 @@ import type { LogFile } from './log-file.ts';
 const MAX_LINES = 2_000;
 
 /** Parameters of the port's `logs.read`. */
-export interface LogReadParams {
+interface LogReadParams {
   ring: string;
   after?: number | undefined;
   before?: number | undefined;

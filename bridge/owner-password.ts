@@ -32,7 +32,7 @@ type StoredPassword = z.infer<typeof passwordFileSchema>;
  * Registers `close`, which is called when the password is changed or removed, immediately if it already has been. The result unregisters
  * it.
  */
-export type CloseRegistration = (close: () => void) => () => void;
+type CloseRegistration = (close: () => void) => () => void;
 
 /**
  * The owner's password, a second way to sign in; off by default. Only its scrypt hash is stored, in a file of mode 0600 that every check

@@ -5,7 +5,7 @@ import type { Schedule, ScheduleInput } from './rpc/methods/cron-contracts.ts';
 import { isTimeZone } from './local-time.ts';
 
 /** The ticks of a schedule, in milliseconds since 1970. */
-export interface Ticks {
+interface Ticks {
   /** The first tick later than `at`; null if there is none. */
   after(at: number): number | null;
   /** The last tick up to `at`; null if there was none. */

@@ -3,7 +3,7 @@ export class WavError extends Error {
   override name = 'WavError';
 }
 
-export interface Wav {
+interface Wav {
   channels: 1 | 2;
   sampleRate: number;
   /** 16-bit samples, little endian, channels interleaved. */

@@ -2,7 +2,7 @@ const NON_FILE_LINK_PATTERN = /^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i;
 /** The destination and title of a Markdown link, after its text. */
 export const MARKDOWN_LINK_PATTERN = /\]\(\s*(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/;
 
-export interface PageTarget {
+interface PageTarget {
   target: string;
   heading?: string;
 }

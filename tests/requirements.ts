@@ -100,7 +100,7 @@ const sections = [
 ];
 
 /** An id that a test may cite. */
-export type RequirementId = ExtractId<(typeof sections)[number]>;
+type RequirementId = ExtractId<(typeof sections)[number]>;
 
 /** Everything promised so far; `tests/unit/requirements.test.ts` lists what no test verifies. */
 export const requirements: readonly Requirement[] = sections.flatMap(({ origin, texts }) =>

@@ -14,7 +14,7 @@ export interface UpstreamRequest {
   closed: Promise<void>;
 }
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** Models in the response of `GET /v1/models`. */
   models?: string[];
   /** Wanted in `Authorization`; without it no key is asked for. */

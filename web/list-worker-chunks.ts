@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
 
 /** Name of the list beside the gateway's worker. Another build has another list. */
-export const getChunkListName = (build: string): string => `prefetch-${build}.json`;
+const getChunkListName = (build: string): string => `prefetch-${build}.json`;
 
 /**
  * Chunks that the entry imports on demand, directly or by others of them, in the order in which they are found. Without the modules that

@@ -15,8 +15,8 @@ import { applyRestore, planRestore, type RestorePlan } from './restore-backup.ts
 import { unsealSecrets, VaultSeal } from './sealed-secrets.ts';
 import { writeBackup, type BackupSummary } from './write-backup.ts';
 
-export const VAULT_KEY = randomBytes(32).toString('base64url');
-export const seal = new VaultSeal(VAULT_KEY);
+const VAULT_KEY = randomBytes(32).toString('base64url');
+const seal = new VaultSeal(VAULT_KEY);
 export const SECRET = 'sk-a-key-that-nobody-may-see-4711';
 
 const clock = new HybridClock(Date.now, 'host-a');
@@ -112,7 +112,7 @@ export const writeTestBackup = (journal: Journal, path: string, passphrase?: str
     writeBackup(file, { journal, app: 'test', ...(passphrase && { secrets: { seal, passphrase } }) }),
   );
 
-export interface RestoreResult {
+interface RestoreResult {
   plan: RestorePlan;
   manifest: Manifest;
 }

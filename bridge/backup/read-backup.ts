@@ -72,7 +72,7 @@ export interface Backup extends AsyncDisposable {
   blob(hash: string): Promise<Uint8Array>;
 }
 
-export interface ReadBackupOptions {
+interface ReadBackupOptions {
   /** Maximum unpacked size in bytes. Default: derived from the file's size. */
   limit?: number | undefined;
   /** Newest schema that this build supports. */

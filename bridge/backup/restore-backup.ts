@@ -25,7 +25,7 @@ export interface RestorePlan {
   head: number;
 }
 
-export interface RestoreInput {
+interface RestoreInput {
   journal: Journal;
   backup: Backup;
   /** The backup's records. */

@@ -16,7 +16,7 @@ import type { PortHandlers } from '../server/serve-port.ts';
 /** Loaded on demand: an idle bridge does not need the code for archives. */
 const loadBackupFolder = () => import('../backup/backup-folder.ts');
 
-export interface BackupDeps {
+interface BackupDeps {
   journal: Journal;
   vaultKey: string;
   /** The bridge's home directory. */

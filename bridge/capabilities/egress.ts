@@ -17,7 +17,7 @@ import { BufferedPassthrough } from './buffered-passthrough.ts';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Callers whose requests a host may have answered directly (shared/link/splice.ts). */
-export interface ForwardCallers {
+interface ForwardCallers {
   find(exchange: number): PassthroughExchange | undefined;
   /** False once the host is gone: its requests continue without it. */
   isAttached(): boolean;

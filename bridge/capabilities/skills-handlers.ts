@@ -13,7 +13,7 @@ export const MAX_FOLDERS = 500;
 const PROGRAM_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-export interface SkillsOptions {
+interface SkillsOptions {
   /** Folder with one subfolder per skill. It need not exist. */
   dir: string;
   env?: NodeJS.ProcessEnv;

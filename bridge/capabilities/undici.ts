@@ -6,7 +6,7 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 // (tests/bench/NOTES.md).
 export { Agent };
 
-export interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> {
+interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> {
   /** Default: `GET`. */
   method?: Dispatcher.HttpMethod;
   dispatcher: Dispatcher;

@@ -26,7 +26,7 @@ const CONTENT_KINDS = {
 };
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
-export interface WebDeps {
+interface WebDeps {
   /** Resolves a name to all its addresses. Default: the system's resolver. */
   resolve?: ResolveHost;
   /** Time limit for a whole fetch, in milliseconds. */

@@ -4,7 +4,7 @@ import { callGateway, connectGateway, type ConnectionOptions } from './connect-g
 import { printLine, printJson, escapeToOneLine } from './terminal-output.ts';
 import { toSessionKey, toSessionPath } from './sessions-actions.ts';
 
-export interface ActiveMemoryOptions extends ConnectionOptions {
+interface ActiveMemoryOptions extends ConnectionOptions {
   timeout: number;
   session: string;
   json?: boolean;

@@ -25,7 +25,7 @@ const MIN_PASSPHRASE_CHARS = 8;
 
 const printWarning = (line: string): void => printNote(escapeToOneLine(line));
 
-export interface ExportBackupOptions {
+interface ExportBackupOptions {
   output?: string;
   force?: boolean;
   secrets?: boolean;
@@ -79,7 +79,7 @@ export async function printBackups({ json }: { json?: boolean }): Promise<void> 
   else if (backups.length === 0) printLine(`No backups in ${getBackupsDir(home)}`);
 }
 
-export interface RestoreBackupOptions {
+interface RestoreBackupOptions {
   replace?: boolean;
   dryRun?: boolean;
   yes?: boolean;

@@ -1,7 +1,7 @@
 /** Quotes an argument for a POSIX shell (and PowerShell, for paths without quotes). */
-export const quoteForShell = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+const quoteForShell = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-export interface BannerInfo {
+interface BannerInfo {
   /** Canonical origin. */
   origin: string;
   /** URL of the app for other machines' browsers, if they can open it. */

@@ -4,7 +4,7 @@ import { connectGateway, type ConnectionOptions, requestGateway } from './connec
 import { CommandError, toErrorLine } from './command-error.ts';
 import { printLine, toPrintableJson } from './terminal-output.ts';
 
-export interface CallOptions extends ConnectionOptions {
+interface CallOptions extends ConnectionOptions {
   timeout: number;
   params?: string;
   json?: boolean;

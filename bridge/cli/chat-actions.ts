@@ -5,7 +5,7 @@ import { CommandError } from './command-error.ts';
 import { printReplyEvents, ReplyPrinter } from './reply-printer.ts';
 import { printJson } from './terminal-output.ts';
 
-export interface ChatOptions extends ConnectionOptions {
+interface ChatOptions extends ConnectionOptions {
   timeout: number;
   session: string;
   agent: string;

@@ -38,7 +38,7 @@ export function addConnectionOptions(command: Command, { timeout, password = tru
 }
 
 /** Milliseconds, up to an hour. */
-export function createTimeoutOption(timeout: number): Option {
+function createTimeoutOption(timeout: number): Option {
   return new Option('--timeout <ms>', 'Milliseconds to wait for the gateway')
     .default(timeout)
     .argParser((text) => parseInteger(text, 1, 3_600_000));

@@ -20,7 +20,7 @@ export interface ConnectionOptions extends CredentialOptions {
   timeout?: number | undefined;
 }
 
-export interface ConnectOptions extends ConnectionOptions {
+interface ConnectOptions extends ConnectionOptions {
   /** Name in the gateway's list of clients. */
   name: string;
   timeoutMs?: number;

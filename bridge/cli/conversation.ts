@@ -4,7 +4,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { toCallError, callGateway } from './connect-gateway.ts';
 
-export interface ConversationOptions {
+interface ConversationOptions {
   sessionId: string;
   agentId: string;
   model?: string;
@@ -18,7 +18,7 @@ export interface ReplyEvents {
   approval(approval: Approval, signal: AbortSignal): void;
 }
 
-export interface ChatReply {
+interface ChatReply {
   sessionId: string;
   runId: string;
   messageId: string;

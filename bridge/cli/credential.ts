@@ -4,7 +4,7 @@ import { getPassword } from './token-actions.ts';
 import type { GatewayTarget } from './gateway-target.ts';
 import { getGivenToken, getRunningToken } from './owner-token.ts';
 
-export type GatewayCredential = { token: string } | { password: string };
+type GatewayCredential = { token: string } | { password: string };
 
 /** Credential options of the command line. */
 export interface CredentialOptions {

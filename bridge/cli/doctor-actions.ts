@@ -4,7 +4,7 @@ import { colorize, printLine, printJson, escapeControls, type TextStyle } from '
 
 const CONNECT_MS = 10_000;
 
-export interface DoctorOptions extends ConnectionOptions {
+interface DoctorOptions extends ConnectionOptions {
   timeout: number;
   json?: boolean;
 }

@@ -13,7 +13,7 @@ import { connectGateway, type ConnectionOptions } from './connect-gateway.ts';
 import { CommandError, toErrorLine } from './command-error.ts';
 import { printLine, printJson, escapeControls } from './terminal-output.ts';
 
-export interface ImportOptions extends ConnectionOptions {
+interface ImportOptions extends ConnectionOptions {
   timeout: number;
   agent: string;
   as: 'chats' | 'memories' | 'wiki';

@@ -6,7 +6,7 @@ import { callGateway, connectGateway, type ConnectionOptions } from './connect-g
 import { CommandError } from './command-error.ts';
 import { printNote, colorize, printLine, printJson, escapeToOneLine, type TextStyle } from './terminal-output.ts';
 
-export interface LogsOptions extends ConnectionOptions {
+interface LogsOptions extends ConnectionOptions {
   timeout: number;
   follow?: boolean;
   lines: number;

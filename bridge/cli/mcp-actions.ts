@@ -4,7 +4,7 @@ import { toCommandLine } from '../command-line.ts';
 import { printLine, printJson, escapeToOneLine } from './terminal-output.ts';
 import { type WithGatewayOptions, withGateway } from './with-gateway.ts';
 
-export type McpOptions = WithGatewayOptions;
+type McpOptions = WithGatewayOptions;
 
 /** `perch mcp status`: prints the state of each MCP server. */
 export const showServers = (options: McpOptions): Promise<void> =>

@@ -26,7 +26,7 @@ const MAX_BAR_COLUMNS = 30;
 const printWarning = (line: string): void => printNote(escapeToOneLine(line));
 const createLocalModels = async (): Promise<LocalModels> => new LocalModels((await Home.open({ warn: printWarning })).dir);
 
-export interface ModelDownloadOptions {
+interface ModelDownloadOptions {
   filename?: string;
   backend: 'gguf' | 'mlx';
   source: ModelSource;
@@ -86,7 +86,7 @@ export function printModels(models: readonly LocalModel[], json = false): void {
     );
 }
 
-export interface DeleteLocalOptions extends ConnectionOptions {
+interface DeleteLocalOptions extends ConnectionOptions {
   timeout: number;
   json?: boolean;
 }

@@ -4,12 +4,12 @@ import type { Home } from '../home-directory.ts';
 import { CommandError } from './command-error.ts';
 
 /** The owner's token, and the file that stores it for this user's commands. */
-export interface OwnerToken {
+interface OwnerToken {
   value: string;
   file: string;
 }
 
-export interface TokenSource {
+interface TokenSource {
   /** Value of `--auth-token` or `--token`. */
   option?: string | undefined;
   /** Name of the option. */

@@ -19,7 +19,7 @@ import { printNote, escapeToOneLine } from './terminal-output.ts';
 import { getTlsFiles } from './tls-files.ts';
 import { getGivenToken, storeToken, takeTokenFromEnv } from './owner-token.ts';
 
-export interface RunGatewayOptions extends ClusterRunOptions {
+interface RunGatewayOptions extends ClusterRunOptions {
   port: number;
   bind: string;
   host: 'auto' | 'tab' | 'headless';

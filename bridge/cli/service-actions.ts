@@ -14,7 +14,7 @@ import { installService, runLocally, getServiceManager, uninstallService } from 
 import { CommandError } from './command-error.ts';
 import { getTlsFiles } from './tls-files.ts';
 
-export interface InstallOptions {
+interface InstallOptions {
   port: number;
   bind: string;
   host: 'auto' | 'tab' | 'headless';

@@ -3,7 +3,7 @@ import { callGateway, connectGateway, type ConnectionOptions } from './connect-g
 import { CommandError, toErrorLine } from './command-error.ts';
 import { escapeJson, printLine, printJson, escapeControls, formatTable } from './terminal-output.ts';
 
-export interface SessionsOptions extends ConnectionOptions {
+interface SessionsOptions extends ConnectionOptions {
   timeout: number;
   agent?: string;
   limit: number;
@@ -38,7 +38,7 @@ export async function printSessions({ agent, limit, json = false, ...options }: 
   }
 }
 
-export interface ExportSessionOptions extends ConnectionOptions {
+interface ExportSessionOptions extends ConnectionOptions {
   timeout: number;
   format: 'jsonl' | 'markdown';
   output?: string;

@@ -14,14 +14,14 @@ import { colorize, printLine, printJson, escapeToOneLine } from './terminal-outp
 import type { GatewayTarget } from './gateway-target.ts';
 
 /** Whether a gateway was reached, with its response or the error. */
-export type ProbeResult = { reachable: true; latencyMs: number; payload: object } | { reachable: false; latencyMs: number; error: string };
+type ProbeResult = { reachable: true; latencyMs: number; payload: object } | { reachable: false; latencyMs: number; error: string };
 
-export interface ProbeOptions extends ConnectionOptions {
+interface ProbeOptions extends ConnectionOptions {
   timeout: number;
   json?: boolean;
 }
 
-export interface StatusOptions extends ProbeOptions {
+interface StatusOptions extends ProbeOptions {
   probe: boolean;
   deep?: boolean;
 }

@@ -59,7 +59,7 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? '' : `${truncated}…`;
 }
 
-export interface Column {
+interface Column {
   title: string;
   align?: 'left' | 'right';
   /** Whether the column shrinks on narrow terminals, down to eight columns. */

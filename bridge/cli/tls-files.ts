@@ -3,7 +3,7 @@ import { isLoopbackBind } from '../server/listen.ts';
 import type { TlsFiles } from '../server/certificate.ts';
 import { CommandError } from './command-error.ts';
 
-export interface TlsOptions {
+interface TlsOptions {
   bind: string;
   expose?: boolean;
   tlsCert?: string;

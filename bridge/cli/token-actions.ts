@@ -5,7 +5,7 @@ import { OwnerPassword, PASSWORD_CHARS } from '../owner-password.ts';
 import { promptHidden } from './prompt.ts';
 import { CommandError } from './command-error.ts';
 
-export interface TokenOptions {
+interface TokenOptions {
   setPassword?: boolean;
   clearPassword?: boolean;
 }

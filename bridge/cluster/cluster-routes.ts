@@ -24,7 +24,7 @@ const CHECK_MS = 1000;
 const ROUTE_RESTARTING = { code: CLOSE_CODES.handingOver, reason: 'the host that served the vault is no longer available' };
 const grantsSchema = z.array(accessGrant).max(10_000);
 
-export interface ClusterRoutesDeps extends SharedVaultServices {
+interface ClusterRoutesDeps extends SharedVaultServices {
   hosts: HostRegistry;
   log(line: string): void;
 }

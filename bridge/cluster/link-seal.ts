@@ -6,7 +6,7 @@ const TAG_BYTES = 16;
 export type LinkSide = 'dialer' | 'acceptor';
 
 /** Both sides' nonces. A replayed dial leads to a different key, which the attacker does not have. */
-export interface LinkNonces {
+interface LinkNonces {
   dialer: Uint8Array;
   acceptor: Uint8Array;
 }

@@ -15,7 +15,7 @@ const endingSchema = z.object({ code: z.number().int(), reason: z.string().max(1
 /** Keep-alive interval, and the time of silence after which the peer is given up, in milliseconds. */
 export const LINK_TIMES = { beatMs: 750, silentMs: 3000 };
 
-export interface NatsLinkOptions {
+interface NatsLinkOptions {
   nc: NatsConnection;
   seal: LinkSeal;
   /** Subject of the other side. */

@@ -23,7 +23,7 @@ export function pipeStreams(
   });
 }
 
-export type PipeLoss = (code: number, reason: string) => { code: number; reason: string };
+type PipeLoss = (code: number, reason: string) => { code: number; reason: string };
 
 interface PipeDirection {
   data(chunk: Uint8Array, fin: boolean, text: boolean): void;

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from '#shared/rpc/limits.ts';
 import { SERVICE } from './beacon.ts';
 import { type MulticastSession, type MulticastNetwork, openMulticast } from './multicast.ts';
 
-export interface AdvertiseOptions {
+interface AdvertiseOptions {
   port: number;
   /** Version of the gateway. */
   version: string;

@@ -2,7 +2,7 @@ import { type Beacon, MAX_BEACONS } from './beacon.ts';
 import { browseMdns } from './browse-mdns.ts';
 import { listLoopbackAddresses, listNetworkAddresses, scanAddresses } from './scan-ports.ts';
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   timeoutMs: number;
   /** Whether to ask every address of this machine's private /24 networks too. */
   network: boolean;

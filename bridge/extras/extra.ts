@@ -26,11 +26,11 @@ export interface ExtraSpec {
   proof(entry: string): string;
 }
 
-export type ExtraState =
+type ExtraState =
   { state: 'ready'; version: string } | { state: 'outdated'; version: string } | { state: 'missing' } | { state: 'unsupported' };
 
 /** An extra is not installed or could not be installed. */
-export class ExtraError extends Error {
+class ExtraError extends Error {
   override name = 'ExtraError';
 }
 

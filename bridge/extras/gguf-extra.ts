@@ -18,7 +18,7 @@ const BUILDS: Readonly<Record<string, string>> = {
 /** Platforms with a separate GPU build; Apple's is part of the main one. */
 const VULKAN: ReadonlySet<string> = new Set(['linux-x64', 'win32-x64']);
 
-export interface GgufMachine {
+interface GgufMachine {
   platform: NodeJS.Platform;
   arch: string;
   /** Whether there is a GPU that can be used for computing. */

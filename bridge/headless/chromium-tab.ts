@@ -5,7 +5,7 @@ const LOAD_MS = 30_000;
 const POLL_MS = 50;
 
 /** Events of a tab. */
-export interface TabEvents {
+interface TabEvents {
   /** A page has loaded, the requested one or a reload. */
   load(): void;
   /** A page reported an error. */

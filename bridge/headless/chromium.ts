@@ -22,7 +22,7 @@ const HOST_ARGS = [
   '--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,AutofillServerCommunication',
 ];
 
-export interface ChromiumOptions {
+interface ChromiumOptions {
   executable: string;
   /** User data folder. */
   profile: string;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { findHostBrowser, BrowserNotFoundError } from './find-browser.ts';
 
-export interface InstallPlan {
+interface InstallPlan {
   /** Name shown to the user: `Debian’s package chromium-headless-shell`. */
   label: string;
   commands: string[][];
@@ -36,7 +36,7 @@ export function createInstallPlan({
   };
 }
 
-export interface EnsureBrowserOptions {
+interface EnsureBrowserOptions {
   /** Whether the user can be asked. */
   interactive: boolean;
   report(line: string): void;

@@ -40,7 +40,7 @@ export function createVersion(key: string, wall: number, origin = 'a', overrides
 export const createVersions = (count: number, origin = 'a', overrides: Partial<SyncRecord> = {}): SyncRecord[] =>
   Array.from({ length: count }, (_, index) => createVersion(`${origin}${index}`, 1000 + index, origin, overrides));
 
-export type TestCore = SqliteJournal & { received: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
+type TestCore = SqliteJournal & { received: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
 
 /** The engine without its thread, with the events that it emitted. */
 export function openCore(options: Partial<SqliteJournalOptions> & { dir: string }): TestCore {

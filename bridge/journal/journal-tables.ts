@@ -10,7 +10,7 @@ import { toRecord, toRow } from './record-rows.ts';
 import type { RecordRow, RowSeal } from './row-seal.ts';
 
 /** The journal's metadata. */
-export interface JournalMeta {
+interface JournalMeta {
   id: string;
   /** Newest sequence number given. Numbers are never reused. */
   head: number;

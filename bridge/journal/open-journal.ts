@@ -16,7 +16,7 @@ const THREAD_PROGRAM = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, 'thread.ts')
   : join(packageRoot, 'dist', 'journal-thread.js');
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Existing folder of `journal.sqlite`. */
   dir: string;
   /** 256 bits, base64url. */

@@ -14,7 +14,7 @@ export interface JournalConnection {
   file: string | null;
 }
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   path: string;
   seal: RowSeal;
   surroundings: JournalEnvironment;

@@ -30,7 +30,7 @@ export interface SqliteJournalOptions {
   surroundings?: JournalEnvironment;
 }
 
-export type CommitOutcome<T> = { value: T } | { error: JournalFullError | JournalError };
+type CommitOutcome<T> = { value: T } | { error: JournalFullError | JournalError };
 
 /**
  * The journal in one SQLite file, synchronous. Writes run within `commit`; reads see committed data and never return rows that were

@@ -12,7 +12,7 @@ export interface ThreadData {
 }
 
 /** Requests to the journal's thread and their responses. */
-export interface ThreadCalls {
+interface ThreadCalls {
   open: { params: { replica: ReplicaRequest }; answer: OpenedJournal };
   push: {
     params: { records: readonly SyncRecord[]; pusher: string; schema: number | undefined };

@@ -13,7 +13,7 @@ export interface ManagedProcess<C extends ChildProcess = ChildProcess> {
   end(): Promise<void>;
 }
 
-export interface ManagedProcessOptions<S extends StdioOptions = StdioOptions> {
+interface ManagedProcessOptions<S extends StdioOptions = StdioOptions> {
   keeper: Pick<ProcessKeeper, 'keep'>;
   env: NodeJS.ProcessEnv;
   stdio: S;

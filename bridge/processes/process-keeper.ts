@@ -10,7 +10,7 @@ const PROGRAM = import.meta.filename.endsWith('.ts') ? join(import.meta.dirname,
 const IDLE_MS = 10_000;
 
 /** Reports the life of a process tree to the keeper. */
-export interface ProcessRegistration {
+interface ProcessRegistration {
   /** Reports the root process. */
   markStarted(pid: number): void;
   /** Reports that the whole tree has ended. */

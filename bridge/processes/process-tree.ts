@@ -44,11 +44,7 @@ export async function endTree(tree: ProcessTree, listAll = listProcesses): Promi
 }
 
 /** Returns a tree's processes. `knownStarts`: start times of processes found earlier, by pid, which identifies orphans. */
-export function findMembers(
-  { pid: first }: ProcessTree,
-  all: readonly ProcessInfo[],
-  knownStarts: ReadonlyMap<number, string>,
-): ProcessInfo[] {
+function findMembers({ pid: first }: ProcessTree, all: readonly ProcessInfo[], knownStarts: ReadonlyMap<number, string>): ProcessInfo[] {
   const isRoot = ({ pid, group, session, startTime, hasMark }: ProcessInfo): boolean =>
     hasMark || knownStarts.get(pid) === startTime || (first !== undefined && (pid === first || group === first || session === first));
   const found = new Map(all.filter(isRoot).map((each) => [each.pid, each]));

@@ -2,7 +2,7 @@ import type { ProcessKeeper } from './process-keeper.ts';
 import { startManagedProcess } from './managed-process.ts';
 import { waitForExit } from './wait-for-exit.ts';
 
-export interface ManagedProgramOptions {
+interface ManagedProgramOptions {
   keeper: Pick<ProcessKeeper, 'keep'>;
   /** In milliseconds. */
   timeout: number;
@@ -15,7 +15,7 @@ export interface ManagedProgramOptions {
   input?: string;
 }
 
-export interface ProgramResult {
+interface ProgramResult {
   stdout: Buffer;
   stderr: Buffer;
   /** Null if the program was ended by a signal. */

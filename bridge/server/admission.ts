@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** Why a request is rejected. The message is safe to show. */
-export interface Refusal {
+interface Refusal {
   status: 400 | 403;
   message: string;
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Additional host names of the gateway, without a port, matched exactly. */
   hosts?: readonly string[];
   /** Additional origins that may call the gateway, matched exactly. */
@@ -19,7 +19,7 @@ export interface AdmissionOptions {
 }
 
 /** Properties of a request that admission checks. */
-export interface AdmissionRequest {
+interface AdmissionRequest {
   url: string;
   headers: IncomingHttpHeaders;
   localAddress: string | undefined;

@@ -11,7 +11,7 @@ import type { VaultRegistry } from './vault-registry.ts';
 const buildFile = z.object({ build: z.string().max(100), workerCsp: z.string().regex(/^[\x20-\x7e]*$/) });
 
 /** Contents of the build's `build.json`. */
-export type BuildInfo = z.infer<typeof buildFile>;
+type BuildInfo = z.infer<typeof buildFile>;
 
 const NOT_BUILT: BuildInfo = { build: '', workerCsp: "default-src 'none'" };
 
@@ -42,7 +42,7 @@ export const isReserved = (url: string): boolean => RESERVED.test(url);
 /** Worker scripts (`worker.format` of the build puts them there). */
 const WORKER_SCRIPTS = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
 
-export interface AppFilesOptions {
+interface AppFilesOptions {
   appDir: string;
   workerCsp: string;
   /** Vaults, each with its pages at its own origin. */

@@ -9,7 +9,7 @@ import type { AccessGrants, GrantedAccess } from './access-grants.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 
 /** Kind of secret that was tried. Failures are counted per kind and origin. */
-export type CredentialClass = 'token' | 'password' | 'app' | 'host' | 'code' | 'device' | 'pairing';
+type CredentialClass = 'token' | 'password' | 'app' | 'host' | 'code' | 'device' | 'pairing';
 
 export type Denial = { ok: false; code: 'AUTH_REQUIRED' | 'RATE_LIMITED'; message: string; retryAfterMs?: number };
 export type AdmittedClient = {
@@ -23,8 +23,8 @@ export type AdmittedClient = {
   /** Set if access can end before the connection does. */
   hold?: GrantedAccess['hold'];
 };
-export type AuthVerdict = AdmittedClient | Denial;
-export interface AdmittedHost {
+type AuthVerdict = AdmittedClient | Denial;
+interface AdmittedHost {
   ok: true;
   kind: 'tab' | 'headless';
   proof: string;
@@ -38,7 +38,7 @@ const toAppPrincipal = (credentialId: string): string => `app:${credentialId}`;
 /** Shorter tokens could be guessed and are not checked during a lock-out. Perch's own have 43 characters. */
 const MIN_TOKEN_CHARS = 32;
 
-export interface AuthDeps {
+interface AuthDeps {
   token: string;
   credentials: readonly StoredCredential[];
   access: Pick<AccessGrants, 'find'>;

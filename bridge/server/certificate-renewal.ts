@@ -5,7 +5,7 @@ import type { TlsFront } from './tls-front.ts';
 const CHECK_MS = 60 * 60_000;
 const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60_000;
 
-export interface CertificateRenewalDeps {
+interface CertificateRenewalDeps {
   files: TlsFiles;
   front: Pick<TlsFront, 'renew'>;
   log(line: string): void;

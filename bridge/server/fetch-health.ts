@@ -3,7 +3,7 @@ import { request } from '../node-http.ts';
 
 const MAX_RESPONSE_CHARS = 10_000;
 
-export interface HealthRequest {
+interface HealthRequest {
   /** IP address. */
   host: string;
   port: number;

@@ -3,7 +3,7 @@ import { CLOSE_CODES, PROTOCOL_LIMITS, type RequestFrame, requestFrame } from '#
 import type { ErrorShape } from '#shared/rpc/rpc-error.ts';
 
 /** Result of reading a client's first message. `error` answers the request with that id, if any; `close` then ends the connection. */
-export type FirstFrame =
+type FirstFrame =
   { connect: RequestFrame } | { connect?: undefined; error?: { id: string; shape: ErrorShape }; close?: { code: number; reason: string } };
 
 const createTooLongFrame = `frames before connect are limited to ${PROTOCOL_LIMITS.maxPayloadBeforeConnect} bytes`;

@@ -63,7 +63,7 @@ const MAX_BLOB_BYTES = 20 * 1024 * 1024;
 const createFailure = (status: number, message: string, headers: Record<string, string> = {}): Response =>
   Response.json(createErrorBody(status, message), { status, headers });
 
-export interface HostPortsDeps {
+interface HostPortsDeps {
   journal: Journal;
   vaultKey: string;
   /** See `JournalPortDeps`. */
@@ -90,7 +90,7 @@ export interface HostPortsDeps {
 }
 
 /** Capabilities that the bridge offers its hosts. */
-export interface HostPorts {
+interface HostPorts {
   /** Names of the ports, for the bridge's hello. */
   readonly names: string[];
   /** Serves a stream that a host opened. */

@@ -17,7 +17,7 @@ const DISCARD_MS = 10_000;
 const MAX_HEADER_BYTES = 256 * 1024;
 
 /** The exchange's connection to its host. */
-export interface ExchangeHost {
+interface ExchangeHost {
   isAttached(): boolean;
   /** Called when a response has been sent past the host. */
   onSpliced(receipt: UsageReceipt): void;

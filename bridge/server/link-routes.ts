@@ -16,7 +16,7 @@ const OPEN_TTL_MS = 60_000;
 const tradeSchema = z.object({ code: z.string().min(1).max(100) });
 
 /** The app's URL with a single-use code in the fragment, which is never sent over the network. */
-export const createLinkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
+const createLinkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
 
 /**
  * `POST /link {code}`: the app on its own origin trades a single-use code for credentials. `POST /link/code`: the owner, with the token,

@@ -2,7 +2,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { isLoopback } from './admission.ts';
 import { describePortHolder } from './port-holder.ts';
 
-export interface BoundAddress {
+interface BoundAddress {
   port: number;
   /** Address that the system reports, as `address:port`. */
   address: string;

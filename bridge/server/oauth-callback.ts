@@ -20,7 +20,7 @@ const RETURNED_HEADERS = ['content-type', 'cache-control', 'content-security-pol
 /** Principal of a callback, which is authorized by its `state` only. */
 const CALLBACK_PRINCIPAL = 'callback';
 
-export interface OauthCallbackDeps {
+interface OauthCallbackDeps {
   /** Name of the vault. */
   name: string;
   admission: Admission;

@@ -10,7 +10,7 @@ import type { HostMode } from './host-rank.ts';
 import type { Vault } from './serve-vault.ts';
 import type { VaultRegistry } from './vault-registry.ts';
 
-export interface OperationsDeps {
+interface OperationsDeps {
   vaults: VaultRegistry;
   clients: ClientSockets;
   about: { version: string; build: string; mode: HostMode };

@@ -30,7 +30,7 @@ async function findProcess(port: number): Promise<{ pid: number; name: string } 
   return undefined;
 }
 
-export function findListeningInodes(table: string, port: number): string[] {
+function findListeningInodes(table: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return table
     .split('\n')

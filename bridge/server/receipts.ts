@@ -15,7 +15,7 @@ const HOST_RESPONSE_MS = 10_000;
 /** Delay in milliseconds before untaken receipts are written to disk. Most are taken before that. */
 const WRITE_MS = 250;
 
-export interface ReceiptsDeps {
+interface ReceiptsDeps {
   hosts: HostRegistry;
   retryMs: number;
   log(line: string): void;

@@ -21,13 +21,13 @@ export const MAX_RESPONSES_SOCKETS = 256;
 /** Headers of the upgrade request that are passed on to the host. */
 const FORWARDED_HEADERS = ['user-agent', 'x-perch-session'];
 
-export interface SocketRefusal {
+interface SocketRefusal {
   status: number;
   message: string;
   headers?: Record<string, string>;
 }
 
-export type ResponsesSocketsDeps = Pick<ApiListenerDeps, 'auth' | 'hosts' | 'journal' | 'timing' | 'gauge' | 'maxExchanges' | 'via'>;
+type ResponsesSocketsDeps = Pick<ApiListenerDeps, 'auth' | 'hosts' | 'journal' | 'timing' | 'gauge' | 'maxExchanges' | 'via'>;
 
 /**
  * WebSockets at `/v1/responses`. Admits them as requests to `/v1`, before the upgrade, and forwards their messages to the active host

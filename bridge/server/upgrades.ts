@@ -14,7 +14,7 @@ import type { Timing } from './timing.ts';
 import { UPLINK_MAX_PAYLOAD } from './uplink.ts';
 import type { VaultRegistry } from './vault-registry.ts';
 
-export interface UpgradeDeps {
+interface UpgradeDeps {
   vaults: VaultRegistry;
   clients: ClientSockets;
   timing: Timing;

@@ -15,7 +15,7 @@ import type { Timing } from './timing.ts';
 /** A multiplexer's message has up to 128 KB plus some control frames. */
 export const UPLINK_MAX_PAYLOAD = 2 * 1024 * 1024;
 
-export interface UplinkDeps {
+interface UplinkDeps {
   auth: Authenticator;
   hosts: HostRegistry;
   timing: Timing;

@@ -4,7 +4,7 @@ import { getCallbackVault } from './oauth-callback.ts';
 import type { Vault } from './serve-vault.ts';
 
 /** Parts of a request that identify its vault, besides the credential. */
-export type VaultAddress = Pick<IncomingMessage, 'headers' | 'url'>;
+type VaultAddress = Pick<IncomingMessage, 'headers' | 'url'>;
 
 /** Vaults that a request may be for. */
 export type VaultCandidates = readonly [Vault, ...Vault[]];

@@ -8,7 +8,7 @@ import { createLaunchdService } from './launchd.ts';
 import { createSystemdService } from './systemd.ts';
 import { createScheduledTask } from './scheduled-task.ts';
 
-export interface InstallServiceDeps {
+interface InstallServiceDeps {
   machine: ServiceMachine;
   run?: RunProgram;
 }

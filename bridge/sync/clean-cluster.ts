@@ -49,10 +49,7 @@ export async function runCleanup(deps: CleanDeps, signal: AbortSignal, log: (lin
 }
 
 /** Removes the pieces of unfinished uploads: their sender ended, or another sender uploaded the same object at the same time. */
-export async function cleanUnfinished(
-  { cluster, seal, ages }: Pick<CleanDeps, 'cluster' | 'seal' | 'ages'>,
-  signal: AbortSignal,
-): Promise<void> {
+async function cleanUnfinished({ cluster, seal, ages }: Pick<CleanDeps, 'cluster' | 'seal' | 'ages'>, signal: AbortSignal): Promise<void> {
   const { objects, jsm } = cluster;
   const stream = getStreamNames(seal.vault).objects;
   const pieces = `$O.${cluster.stream}_blobs.C.`;
@@ -71,7 +68,7 @@ export async function cleanUnfinished(
  * Removes objects that no record refers to, and uploads referenced objects that are missing. Returns the number removed; null if not all
  * references in the stream are known here, in which case nothing is removed.
  */
-export async function cleanObjects({ journal, cluster, seal, state, ages }: CleanDeps, signal: AbortSignal): Promise<number | null> {
+async function cleanObjects({ journal, cluster, seal, state, ages }: CleanDeps, signal: AbortSignal): Promise<number | null> {
   const { objects, jsm, stream } = cluster;
   // List the objects first: an object that a later record refers to is younger than `keep`.
   const listed = await objects.list();

@@ -26,7 +26,7 @@ export interface ClusterSessionOptions {
   ages?: ObjectAges;
 }
 
-export interface ClusterSessionDeps {
+interface ClusterSessionDeps {
   options: ClusterSessionOptions;
   journal: Journal;
   seal: RecordSeal;

@@ -2,7 +2,7 @@ import { getInboxPrefix, getStreamNames } from '#shared/sync/nats/vault-streams.
 import { toCommandLine } from '../command-line.ts';
 
 /** Subjects that a user may publish and subscribe to, in `nats-server`'s format (docs.nats.io, "Authorization"). */
-export interface NatsPermissions {
+interface NatsPermissions {
   publish: string[];
   subscribe: string[];
 }
@@ -57,7 +57,7 @@ export function computePermissions({ vault, ownAccount, forCluster }: Permission
   };
 }
 
-export interface ConfigurationOptions extends PermissionsOptions {
+interface ConfigurationOptions extends PermissionsOptions {
   user: string;
   /** Maximum storage of the account, counting every replica, in `nats-server`'s format: `4GB`. */
   storage: string;

@@ -37,7 +37,7 @@ const MAX_PREFETCH = 100;
 /** Maximum number of attempts to write a record against concurrent writers. */
 const MAX_WRITE_ATTEMPTS = 20;
 
-export interface RecordExchangeDeps {
+interface RecordExchangeDeps {
   journal: Journal;
   cluster: VaultStreams;
   seal: RecordSeal;

@@ -18,7 +18,7 @@ import { RecordSeal } from './record-seal.ts';
 import { SyncState } from './sync-state.ts';
 
 /** File in the home directory with this bridge's progress in the stream. */
-export const STATE_FILE = 'sync-state.sqlite';
+const STATE_FILE = 'sync-state.sqlite';
 
 /** Maximum time that a lease waits for earlier writes to reach the others, which normally takes milliseconds. */
 const MAX_SETTLE_MS = 5000;
@@ -43,7 +43,7 @@ export interface SharedJournalOptions extends ClusterSessionOptions {
 }
 
 /** State of the connection to the cluster. */
-export interface ClusterState {
+interface ClusterState {
   state: 'connecting' | 'catching-up' | 'shared' | 'apart';
   problem: ClusterProblem | null;
 }

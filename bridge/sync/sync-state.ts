@@ -22,7 +22,7 @@ const marksSchema = z.object({
   /** Time of the last cleanup, in milliseconds since the Unix epoch. */
   cleaned: z.number().default(0),
 });
-export type SyncMarks = z.infer<typeof marksSchema>;
+type SyncMarks = z.infer<typeof marksSchema>;
 
 const EMPTY_MARKS: SyncMarks = { stream: '', schema: 0, read: 0, sent: null, doubtful: false, leader: '', alone: false, cleaned: 0 };
 

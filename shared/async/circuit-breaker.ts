@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface CircuitLimits {
+interface CircuitLimits {
   /** Consecutive failures after which attempts pause; 0 for never. */
   failures: number;
   pauseMs: number;

@@ -4,7 +4,7 @@ import { getFrame, getRotation } from './geometry.ts';
 import { getBaseline, estimateWidth, FONT_FAMILY, isRightToLeft, LINE_HEIGHT, type Mark, getMarks, type MeasureText } from './marks.ts';
 import type { PathElement } from './path.ts';
 
-export interface SvgOptions {
+interface SvgOptions {
   readonly measure?: MeasureText;
   /** The page with everything that must be rasterized (`countRasterShapes`), as a PNG's data URL. */
   readonly pixels?: string;

@@ -159,7 +159,7 @@ export type FieldName = keyof FieldTypes;
 /** The page: its position and size in the drawing, in CSS pixels, and its background; null is transparent. */
 export type Page = Readonly<z.infer<(typeof KINDS)['page']>>;
 /** Fields of a kind of shape, besides its id. */
-export type ShapeFields<K extends Kind = Kind> = K extends Kind ? Readonly<z.infer<(typeof KINDS)[K]>> : never;
+type ShapeFields<K extends Kind = Kind> = K extends Kind ? Readonly<z.infer<(typeof KINDS)[K]>> : never;
 /** A shape of a drawing. */
 export type Shape<K extends Kind = Kind> = K extends Kind ? ShapeFields<K> & { readonly id: string } : never;
 
@@ -173,7 +173,7 @@ export interface PaintStyle {
 export const DEFAULT_PAINT_STYLE: PaintStyle = { color: '#000000', strokeWidth: 1, fill: true, antiAlias: true };
 
 /** Default values of fields; a field without one is required. */
-export const FIELD_DEFAULTS = {
+const FIELD_DEFAULTS = {
   ...DEFAULT_PAINT_STYLE,
   opacity: 1,
   rotation: 0,

@@ -3,8 +3,7 @@ import { generateKeyBetween } from 'fractional-indexing';
 import { type Kind, type NewShape, type Shape, createShapeFields } from './shape-fields.ts';
 
 /** The smallest PNG: one pixel. */
-export const PIXEL =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 /** A sample of each kind, as a caller would pass it. */
 export const SAMPLES: { readonly [K in Kind]: NewShape<K> } = {

@@ -2,7 +2,7 @@
 export type CronField = { all: true; step: number } | { all: false; values: readonly number[] };
 
 /** The five fields of a schedule. Weekdays count from Sunday, 0. */
-export interface CronFields {
+interface CronFields {
   minute: CronField;
   hour: CronField;
   day: CronField;
@@ -28,8 +28,7 @@ type FieldName = keyof typeof FIELD_RANGES;
 const FIELD_NAMES = ['minute', 'hour', 'day', 'month', 'weekday'] as const;
 
 /** Error in a schedule, for callers that phrase it themselves. */
-export type CronFault =
-  { kind: 'fields' } | { kind: 'never' } | { kind: 'range'; field: FieldName; text: string; least: number; most: number };
+type CronFault = { kind: 'fields' } | { kind: 'never' } | { kind: 'range'; field: FieldName; text: string; least: number; most: number };
 
 class CronError extends Error {
   readonly fault: CronFault;

@@ -12,7 +12,7 @@ const SIGNATURES: readonly (readonly [string, readonly number[], number])[] = [
   ['image/webp', [0x57, 0x45, 0x42, 0x50], 8],
 ];
 
-export interface Picture {
+interface Picture {
   mimeType: string;
   filename: string;
   bytes: Uint8Array<ArrayBuffer>;

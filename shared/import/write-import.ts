@@ -34,7 +34,7 @@ export interface ImportResult {
   problems: { name: string; error: unknown }[];
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   agentId: string;
   /** A person has read the memories: they need no review. */
   isReviewed?: boolean;
@@ -177,7 +177,7 @@ class ImportWriter {
 }
 
 /** The source of imported content, as labels name it. */
-export const toImportSource = (product: string): string => `import:${product}`;
+const toImportSource = (product: string): string => `import:${product}`;
 
 /** An ID that is the same for the same chat: the product's own, or a hash of the content. */
 async function toSessionId(id: string, content: string): Promise<string> {

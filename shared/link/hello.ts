@@ -1,4 +1,4 @@
-import { AREAS, LEVELS, SCOPES } from '../rpc/scopes.ts';
+import { AREAS, LEVELS, type Scope } from '../rpc/scopes.ts';
 import { z } from '../rpc/zod.ts';
 
 /** Version 2 puts several frames into one link message; version 1 sends one each. Both are read. */
@@ -20,12 +20,11 @@ export const hello = z.object({
 /** The first frame from each side of an uplink. */
 export type Hello = z.infer<typeof hello>;
 
-export const principal = z.object({
-  /** Principal: `owner`, `app:<credential>`, `host`, `device:<id>`, `key:<id>`, `pairing`. */
-  id: z.string().max(200),
-  scopes: z.array(z.enum(SCOPES)),
-});
-export type Principal = z.infer<typeof principal>;
+export interface Principal {
+  /** `owner`, `app:<credential>`, `host`, `device:<id>`, `key:<id>` or `pairing`. */
+  id: string;
+  scopes: Scope[];
+}
 
 export const opening = z.object({
   /** `rpc` and `http` from the bridge to the host; a port's name (`egress`, …) from the host to the bridge. */

@@ -3,12 +3,11 @@ import { z } from '../rpc/zod.ts';
 /** `connect`'s `auth` of an app that holds a credential. The answer's `auth.proof` is the bridge's half. */
 export const appAuth = z.object({ credentialId: z.string().max(100), nonce: z.string().min(16).max(200), proof: z.string().max(200) });
 
-/** The three messages before the multiplexer on `/uplink`, as JSON texts: the bridge's, the host's, the bridge's. */
+/** The three messages before the multiplexer on `/uplink`, as JSON texts: the bridge's, the host's (`appAuth`), the bridge's. */
 export const uplinkChallenge = z.object({ nonce: z.string().min(16).max(200) });
-export const uplinkAuth = appAuth;
 export const uplinkAccepted = z.object({ proof: z.string().max(200) });
 
-export const credential = z.object({ id: z.string(), secret: z.string() });
+const credential = z.object({ id: z.string(), secret: z.string() });
 /** A secret shared by the bridge and one browser profile. */
 export type Credential = z.infer<typeof credential>;
 

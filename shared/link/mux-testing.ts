@@ -69,7 +69,7 @@ export function createStepPair(): [StepLink, StepLink] {
   return [a, b];
 }
 
-export interface AcceptedStream {
+interface AcceptedStream {
   stream: Stream;
   opening: Opening;
 }
@@ -139,7 +139,7 @@ export class MuxPair {
   }
 }
 
-export interface StreamLog {
+interface StreamLog {
   messages: { bytes: Uint8Array; text: boolean }[];
   chunks: number[];
   end?: { code: number; reason: string };
@@ -170,7 +170,7 @@ export function recordStream(stream: Stream, { release = true, onend }: { releas
   return log;
 }
 
-export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
   let at = 0;
   for (const part of parts) {

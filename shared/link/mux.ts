@@ -13,7 +13,7 @@ const MAX_STREAMS = 4096;
 const BATCH_DELAY_MS = 10;
 const MAX_STREAM_ID = 0xffff_ffff;
 
-export interface MuxOptions {
+interface MuxOptions {
   /** The dialer numbers its streams 1, 3, 5 …, the acceptor 2, 4, 6 … */
   side: 'dialer' | 'acceptor';
   hello: Omit<Hello, 'muxVersion'> & { muxVersion?: number };

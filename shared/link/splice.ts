@@ -6,7 +6,7 @@ import { z } from '../rpc/zod.ts';
 // cannot trigger it.
 
 /** A model call whose usage is to be recorded. */
-export const splicedCall = z.object({
+const splicedCall = z.object({
   /** Id of the usage record: duplicates count once. */
   id: z.string().max(100),
   provider: z.string().max(300),
@@ -20,7 +20,7 @@ export const splicedCall = z.object({
 export type SplicedCall = z.infer<typeof splicedCall>;
 
 /** An edit of a request's body, by byte offsets. */
-export const bodyEdit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
+const bodyEdit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
 export type BodyEdit = z.infer<typeof bodyEdit>;
 
 /** The bridge's port for outgoing requests like `egress` whose successful responses go directly to a caller. */

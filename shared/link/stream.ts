@@ -24,7 +24,7 @@ export interface StreamHost {
 }
 
 /** Listener of a stream. An event that throws resets this stream with 1011, and no other. */
-export interface StreamEvents {
+interface StreamEvents {
   /** A chunk; `fin` ends a message. The bytes are only valid during the call. Call `release` when they are processed. */
   data(chunk: Uint8Array, fin: boolean, text: boolean): void;
   /** The other side has ended its direction, and everything it sent has been delivered. */
@@ -35,7 +35,7 @@ export interface StreamEvents {
   drain?(): void;
 }
 
-export interface OutgoingChunk {
+interface OutgoingChunk {
   type: number;
   flags: number;
   payload: Uint8Array;

@@ -7,7 +7,7 @@ export const FLAG_TEXT = 2;
 export const FLAG_BULK = 4;
 
 /** type (1), flags (1), stream (4), length (4); big-endian; the payload follows. Several frames may share one link message. */
-export const HEADER_BYTES = 10;
+const HEADER_BYTES = 10;
 export const CHUNK_BYTES = 64 * 1024;
 /** The largest payload that a peer may put into one frame. */
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;

@@ -6,7 +6,7 @@ import { definePort } from './port.ts';
 import { transcript, transcriptRequest } from './transcript.ts';
 
 /** Data type of the weights, as named by transformers. */
-export const browserDtype = z.enum(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']);
+const browserDtype = z.enum(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']);
 export type BrowserDtype = z.infer<typeof browserDtype>;
 
 export const storedBrowserModel = z.object({

@@ -8,7 +8,7 @@ import { definePort } from './port.ts';
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Last common state of folder and vault: the bytes, and the vault's record of them. */
-export const fileBaseline = z.object({ hash, size: z.number().int().nonnegative(), modifiedAt: z.number() });
+const fileBaseline = z.object({ hash, size: z.number().int().nonnegative(), modifiedAt: z.number() });
 export type FileBaseline = z.infer<typeof fileBaseline>;
 
 const folderEntry = z.object({

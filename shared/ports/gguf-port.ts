@@ -4,7 +4,7 @@ import { z } from '../rpc/zod.ts';
 import { localModel, localModelId } from './local-model.ts';
 import { definePort } from './port.ts';
 
-export const ggufMessage = z.object({
+const ggufMessage = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   text: z.string(),
   toolCalls: z.array(toolCall).optional(),

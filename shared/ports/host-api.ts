@@ -53,7 +53,7 @@ export interface PageWorkerProvider {
   stop(): Promise<void>;
 }
 
-export interface HostIdentity {
+interface HostIdentity {
   build: string;
   lock: string;
 }

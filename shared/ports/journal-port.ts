@@ -17,7 +17,7 @@ export const position = z.object({
 /** A replica's read position. */
 export type JournalPosition = z.infer<typeof position>;
 
-export const sequencedRecord = syncRecord.extend({ seq: z.number().int().positive() });
+const sequencedRecord = syncRecord.extend({ seq: z.number().int().positive() });
 /** A record with its place in the journal: each accepted change gets the next number. */
 export type SequencedRecord = z.infer<typeof sequencedRecord>;
 

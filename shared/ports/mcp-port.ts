@@ -14,7 +14,7 @@ export const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** Number of the newest characters of a server's standard error that are kept. */
 export const MAX_STDERR_CHARS = 64 * 1024;
 
-export const mcpServerCommand = {
+const mcpServerCommand = {
   command: commandName,
   args: commandArgs,
   /** In addition to the environment of every command. */

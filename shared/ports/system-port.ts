@@ -59,7 +59,7 @@ export const systemPort = definePort({
   events: {},
 });
 
-export const bridgeLogLine = z.object({
+const bridgeLogLine = z.object({
   /** Counts from 1; later lines have higher numbers. */
   number: z.number().int().positive(),
   at: z.number(),

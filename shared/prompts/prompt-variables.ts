@@ -7,7 +7,7 @@ const APP_VARIABLES = {
   time: ['time', 'current_time'],
   clipboard: ['clipboard'],
 } as const;
-export type AppVariable = keyof typeof APP_VARIABLES;
+type AppVariable = keyof typeof APP_VARIABLES;
 
 const findAppVariable = (name: string): AppVariable | undefined =>
   (Object.keys(APP_VARIABLES) as AppVariable[]).find((variable) => APP_VARIABLES[variable].some((word) => word === name.toLowerCase()));

@@ -21,26 +21,17 @@ export const requestFrame = z.object({
 /** A request from client to server. */
 export type RequestFrame = z.infer<typeof requestFrame>;
 
-export const responseFrame = z.object({
-  type: z.literal('res'),
-  id: z.string(),
-  ok: z.boolean(),
-  payload: z.unknown().optional(),
-  error: errorShape.optional(),
-});
 export type ResponseFrame =
   { type: 'res'; id: string; ok: true; payload: unknown } | { type: 'res'; id: string; ok: false; error: ErrorShape };
 
-export const eventFrame = z.object({
-  type: z.literal('event'),
-  event: z.string(),
-  seq: z.number().int(),
-  payload: z.record(z.string(), z.unknown()),
-});
-/** A message pushed from server to client. `seq` counts per connection from 1, without gaps. */
-export type EventFrame = z.infer<typeof eventFrame>;
-
-export type Frame = RequestFrame | ResponseFrame | EventFrame;
+/** A message pushed from server to client. */
+export interface EventFrame {
+  type: 'event';
+  event: string;
+  /** Counts per connection from 1, without gaps. */
+  seq: number;
+  payload: Record<string, unknown>;
+}
 
 /** An ID: up to 128 letters, digits, `_` and `-`. */
 export const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');

@@ -19,9 +19,9 @@ export const usage = z.object({
 });
 export type Usage = z.infer<typeof usage>;
 
-export const textPart = z.object({ type: z.literal('text'), text: z.string() });
-export const imagePart = z.object({ type: z.literal('image'), mimeType: z.string(), data: z.string(), filename: z.string().optional() });
-export const filePart = z.object({ type: z.literal('file'), mimeType: z.string(), data: z.string(), filename: z.string() });
+const textPart = z.object({ type: z.literal('text'), text: z.string() });
+const imagePart = z.object({ type: z.literal('image'), mimeType: z.string(), data: z.string(), filename: z.string().optional() });
+const filePart = z.object({ type: z.literal('file'), mimeType: z.string(), data: z.string(), filename: z.string() });
 export const messagePart = z.discriminatedUnion('type', [textPart, imagePart, filePart]);
 /** A part of a message. `data` is base64-encoded. */
 export type MessagePart = z.infer<typeof messagePart>;
@@ -29,7 +29,7 @@ export type MessagePart = z.infer<typeof messagePart>;
 export const toolCall = z.object({ id: z.string(), tool: z.string(), args: z.record(z.string(), z.unknown()) });
 export type ToolCall = z.infer<typeof toolCall>;
 
-export const attachmentInfo = z.object({ filename: z.string(), mimeType: z.string(), size: z.number() });
+const attachmentInfo = z.object({ filename: z.string(), mimeType: z.string(), size: z.number() });
 
 export const recalledMemory = z.object({
   id: z.string(),
@@ -49,7 +49,7 @@ export const recalledMemory = z.object({
 export type RecalledMemory = z.infer<typeof recalledMemory>;
 
 /** Reasoning of a model before its reply, if the provider returns it. */
-export const reasoning = z.object({
+const reasoning = z.object({
   /** Markdown, up to 32,000 characters. */
   text: z.string(),
   /** Duration in milliseconds. */

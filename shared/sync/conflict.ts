@@ -14,7 +14,7 @@ export interface ConflictCopy {
 }
 
 /** Result for the journal's version (`current`) when `incoming` arrives. */
-export interface MergeResult {
+interface MergeResult {
   /** Null: the journal stays as it is. */
   stored: SyncRecord | null;
   /** A copy of the losing version, as a separate record. */

@@ -2,7 +2,7 @@ import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 
 /** A picture of the gallery. */
-export interface GalleryScene {
+interface GalleryScene {
   readonly name: string;
   readonly says: string;
   readonly drawing: Drawing;

@@ -5,7 +5,7 @@ import { measureCode } from './measures.ts';
 import { EXCEPTIONS, type Exception, type Rule, RULES } from './rules.ts';
 import { findMessages, findProse, findStrings, type ReadableText } from './texts.ts';
 
-export interface PhraseFinding extends ReadableText {
+interface PhraseFinding extends ReadableText {
   /** The words that the rule matched. */
   phrase: string;
   instead: string;

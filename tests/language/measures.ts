@@ -4,7 +4,7 @@ import { citesOutside, type Comment, findComments, opensWithPronoun } from './co
 import { findCommonFileNames, isParticiple, isPossessive, parseExports } from './names.ts';
 
 /** A measure of names and comments. It may only fall; its `limit` follows it. */
-export interface Measure {
+interface Measure {
   title: string;
   value: number;
   limit: number;

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import ts from 'typescript';
 
 /** An exported name of a module. */
-export interface ExportedName {
+interface ExportedName {
   file: string;
   /** From 1. */
   line: number;

@@ -11,7 +11,7 @@ import { formatSchemaType } from '#shared/rpc/type-text.ts';
 import { readDocComments } from './doc-comments.ts';
 
 /** Params that a method can be called with, as JSON. */
-export type ParamExamples = ReadonlyMap<string, Record<string, unknown>>;
+type ParamExamples = ReadonlyMap<string, Record<string, unknown>>;
 
 const RPC = join(import.meta.dirname, '../../shared/rpc');
 

@@ -7,8 +7,8 @@ import type { ModelEvent, ModelRequest } from '../../web/gateway/providers/provi
 import { Providers } from '../../web/gateway/providers/providers.ts';
 import { PICTURE_BYTES, startScriptedServer, type ScriptedServer, toFormat, UPSTREAM_ERROR } from './scripted-server.ts';
 
-export const FEATURES = ['Stream', 'Tools', 'Parallel tools', 'Images', 'Reasoning', 'Usage', 'Errors', 'Caching'] as const;
-export type FeatureRow = Record<(typeof FEATURES)[number], string>;
+const FEATURES = ['Stream', 'Tools', 'Parallel tools', 'Images', 'Reasoning', 'Usage', 'Errors', 'Caching'] as const;
+type FeatureRow = Record<(typeof FEATURES)[number], string>;
 
 const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
 const fetchFromServer: Fetch = (url, { method = 'GET', headers = {}, body, bytes, signal }) => {
@@ -63,7 +63,7 @@ async function sendFeatureRequest(
 const formatFlag = (holds: boolean): string => (holds ? 'yes' : 'no');
 
 /** The features of a kind, from its adapter's answers and requests. */
-export async function measureKind(kind: ProviderKind): Promise<FeatureRow> {
+async function measureKind(kind: ProviderKind): Promise<FeatureRow> {
   await using server = await startScriptedServer(toFormat(kind));
   const { events, streams } = await sendFeatureRequest(kind, server);
   const sent = JSON.stringify(server.bodies[0]);

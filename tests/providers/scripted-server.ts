@@ -6,7 +6,7 @@ import type { ProviderKind } from '../../shared/rpc/record-schemas.ts';
 import { toNamedEvents, toUnnamedEvents } from '../support/fake-provider-server.ts';
 
 /** The three formats that the kinds of provider speak. */
-export type WireFormat = 'openai' | 'anthropic' | 'google';
+type WireFormat = 'openai' | 'anthropic' | 'google';
 export const toFormat = (kind: ProviderKind): WireFormat => (kind === 'anthropic' || kind === 'google' ? kind : 'openai');
 
 export const PICTURE_BYTES = 'iVBORw0KGgo=';

@@ -9,7 +9,7 @@ export interface TestFailure {
   messages: string[];
 }
 
-export interface SkippedTest {
+interface SkippedTest {
   file: string;
   test: string;
 }

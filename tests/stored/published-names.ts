@@ -15,7 +15,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /** Names that programs may use: each entry's exports, with the members of its classes, interfaces and object types. */
-export type PublishedNames = Record<string, Record<string, string[]>>;
+type PublishedNames = Record<string, Record<string, string[]>>;
 
 /** Reads the published names from the sources of the repository at `root`. */
 export function readPublishedNames(root: string): PublishedNames {

@@ -11,7 +11,7 @@ const HOME_FILE = join(import.meta.dirname, 'home.br');
 const PROFILE_DATA = /\/(?:IndexedDB|Local Storage|databases)\//;
 
 /** All records, as a build that stored them read them: of the managed browser, of the journal, and by the protocol. */
-export interface StoredRecords {
+interface StoredRecords {
   build: string;
   browser: Record<string, unknown>;
   journal: Record<string, unknown>;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { toNamedEvents } from './fake-provider-server.ts';
 
-export interface AnthropicServer extends AsyncDisposable {
+interface AnthropicServer extends AsyncDisposable {
   /** Base URL with `/v1`. */
   url: string;
 }

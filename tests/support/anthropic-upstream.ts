@@ -5,14 +5,13 @@ import { json } from 'node:stream/consumers';
 import { writeEvent } from '#shared/http/messages-api.ts';
 
 /** A request that the server received. */
-export interface AnthropicRequest {
+interface AnthropicRequest {
   url: string;
   headers: IncomingMessage['headers'];
   body: Record<string, unknown> & { messages: { role: string; content: unknown }[] };
 }
 
-export type AnthropicTurn =
-  { text: string } | { thinking: string; text: string } | { tool: string; input: Record<string, unknown>; id?: string };
+type AnthropicTurn = { text: string } | { thinking: string; text: string } | { tool: string; input: Record<string, unknown>; id?: string };
 
 export interface AnthropicUpstream extends AsyncDisposable {
   /** Base URL with `/v1`. */
@@ -24,7 +23,7 @@ export interface AnthropicUpstream extends AsyncDisposable {
   respond: ((request: AnthropicRequest, response: ServerResponse) => boolean) | undefined;
 }
 
-export const ANTHROPIC_USAGE = { input_tokens: 12, cache_read_input_tokens: 30, cache_creation_input_tokens: 5, output_tokens: 9 };
+const ANTHROPIC_USAGE = { input_tokens: 12, cache_read_input_tokens: 30, cache_creation_input_tokens: 5, output_tokens: 9 };
 export const ANTHROPIC_KEY = 'sk-ant-upstream';
 
 const toBlock = (turn: AnthropicTurn, index: number): Record<string, unknown>[] => [

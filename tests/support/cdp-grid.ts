@@ -9,7 +9,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { waitFor } from './test-gateway.ts';
 
 /** A grid of browsers: a DevTools URL that starts a browser for each connection, and ends it with the connection. */
-export interface CdpGrid extends AsyncDisposable {
+interface CdpGrid extends AsyncDisposable {
   /** `ws://127.0.0.1:port/?token=…` */
   url: string;
   /** Browsers that run. */

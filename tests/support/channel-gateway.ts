@@ -26,7 +26,7 @@ export async function advanceUntil(
   }
 }
 
-export type ChannelGateway = TestGateway & {
+type ChannelGateway = TestGateway & {
   clock: FakeClock;
   status(channelId: string): Promise<ChannelEntry & { channel_id: string }>;
   advanceUntil(condition: () => boolean | Promise<boolean>, label?: string, stepMs?: number): Promise<void>;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** A program that replaces eSpeak and outputs a tone of one second for any text. */
-export interface FakeSpeechEngine extends Disposable {
+interface FakeSpeechEngine extends Disposable {
   /** The environment's `PATH` with it first. */
   readonly path: string;
   /** Arguments of each call, with the text to speak last. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A request that a media server received. */
-export interface MediaRequest {
+interface MediaRequest {
   path: string;
   authorization: string | undefined;
   json: Record<string, unknown> | undefined;

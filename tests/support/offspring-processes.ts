@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface RunningProcess {
+interface RunningProcess {
   pid: number;
   parent: number;
   /** Unique together with the pid. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** A fault of a platform for one request. */
-export type PlatformFault =
+type PlatformFault =
   | { status: number; body: string; headers?: Record<string, string> }
   /** Closes the connection before or after (`done`) carrying out the request. */
   | { cut: 'before' | 'done' }
@@ -20,7 +20,7 @@ export interface PlatformRequest {
   body: Buffer;
 }
 
-export interface PlatformResponse {
+interface PlatformResponse {
   status?: number;
   json: unknown;
   headers?: Record<string, string>;

@@ -3,7 +3,7 @@ import type { EventFrame, ResponseFrame } from '#shared/rpc/frames.ts';
 import { type TestGateway, waitFor } from './test-gateway.ts';
 
 /** A connection whose frames the test writes itself. */
-export interface RawConnection {
+interface RawConnection {
   link: Link<string>;
   frames: (ResponseFrame | EventFrame)[];
   closed: { code: number; reason: string } | null;

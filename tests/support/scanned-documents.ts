@@ -16,7 +16,7 @@ export function readLanguageData(): Buffer | undefined {
   }
 }
 
-export interface LanguageDataServer extends AsyncDisposable {
+interface LanguageDataServer extends AsyncDisposable {
   url: string;
   /** Paths of the requests. */
   requestedPaths: string[];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** A temporary file system in memory. */
-export interface SmallDisk extends Disposable {
+interface SmallDisk extends Disposable {
   readonly dir: string;
   /** Fills the remaining space. */
   fill(): void;

@@ -5,7 +5,7 @@ import { type ProviderRequest, toNamedEvents, createStreamResponse, toUnnamedEve
 export type ScriptedReply = string | { id: string; name: string; args: Record<string, unknown> };
 
 /** Set-up, requests and responses of one kind of provider. */
-export interface WireFormat {
+interface WireFormat {
   settings: Record<string, unknown>;
   model: string;
   reply(reply: ScriptedReply): Response;

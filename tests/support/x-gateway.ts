@@ -35,7 +35,7 @@ export async function createXGateway(
 /** A model that repeats the message. */
 export const echoScript: ModelScript = ({ body: { messages } }) => [`You said: ${String(messages.at(-1)?.content)}`];
 
-export type XGateway = Awaited<ReturnType<typeof createXGateway>>;
+type XGateway = Awaited<ReturnType<typeof createXGateway>>;
 
 /** Grants access as the account's owner and follows the redirect. */
 export async function authorizeAccount(at: Pick<XGateway, 'client' | 'server' | 'gw'>): Promise<URLSearchParams> {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Citation {
+interface Citation {
   file: string;
   /** Null if the first argument is not a literal, so that the id is unknown. */
   id: string | null;

@@ -7,7 +7,7 @@ export const TOOLS = ['select', 'pen', 'rect', 'circle', 'arrow', 'marker', 'tex
 export type Tool = (typeof TOOLS)[number];
 
 /** Converts a gesture to a shape: its kind, and its fields from the first sample and all later ones. */
-export interface DrawingTool {
+interface DrawingTool {
   readonly kind: Kind;
   readonly fields: (samples: readonly [PointerSample, ...PointerSample[]]) => FieldValues;
   /** Whether a press without a drag draws too. */

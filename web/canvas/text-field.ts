@@ -1,7 +1,7 @@
 import { FONT_FAMILY, LINE_HEIGHT } from '#shared/canvas/marks.ts';
 
 /** Position of a text on its parent. */
-export interface TextPosition {
+interface TextPosition {
   /** CSS lengths. */
   readonly left: string;
   readonly top: string;

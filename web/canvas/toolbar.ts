@@ -14,7 +14,7 @@ const ICON_PATHS = {
   clear: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
   save: 'M12 3v12M7 10l5 5 5-5M4 20h16',
 } as const;
-export type ToolIconName = keyof typeof ICON_PATHS;
+type ToolIconName = keyof typeof ICON_PATHS;
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 

@@ -60,7 +60,7 @@ type DepsOf<Group> = Group extends MethodGroup<infer Deps> ? Deps : Group extend
 type ToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never;
 
 /** What all methods need of the gateway. */
-export type MethodNeeds = ToIntersection<DepsOf<(typeof FIRST_METHODS)[number] | (typeof LAZY_METHODS)[number]>>;
+type MethodNeeds = ToIntersection<DepsOf<(typeof FIRST_METHODS)[number] | (typeof LAZY_METHODS)[number]>>;
 
 /** The gateway's methods: those that exist from the start, and those that are loaded by their first call. */
 export const createMethods = (needs: MethodNeeds): { loaded: readonly Methods[]; lazy: readonly LazyMethods[] } => ({

@@ -6,7 +6,7 @@ import type { DecodedImages } from './decode-images.ts';
 import { type ShapeLook, getShapeLook } from './shape-look.ts';
 
 /** 2D context of a canvas, in a page or a worker. */
-export type PaintContext = Omit<OffscreenCanvasRenderingContext2D, 'canvas'> & {
+type PaintContext = Omit<OffscreenCanvasRenderingContext2D, 'canvas'> & {
   readonly canvas: CanvasImageSource & { readonly width: number; readonly height: number };
 };
 

@@ -8,7 +8,7 @@ import { DrivenBrowser } from './driven-browser.ts';
 import { type GuardedProxy, startGuardedProxy } from './guarded-proxy.ts';
 
 const DEFAULT_PROFILE = 'default';
-export const ALLOW_SETTING = 'browser.allow';
+const ALLOW_SETTING = 'browser.allow';
 
 export interface BrowserDeps {
   /** Folder that contains a folder for each profile. */

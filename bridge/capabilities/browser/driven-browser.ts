@@ -37,7 +37,7 @@ interface NavigationLimits {
   navigateMs?: number;
 }
 
-export interface DrivenOptions extends NavigationLimits {
+interface DrivenOptions extends NavigationLimits {
   executable: string;
   /** User data folder. */
   folder: string;
@@ -45,7 +45,7 @@ export interface DrivenOptions extends NavigationLimits {
   log(line: string): void;
 }
 
-export interface RemoteOptions extends NavigationLimits {
+interface RemoteOptions extends NavigationLimits {
   /** URL of its DevTools protocol. */
   endpoint: string;
   /** True: separate cookies and storage, deleted at disconnection. False: use the browser's. */

@@ -43,7 +43,7 @@ const DRIVER_CALLS: ReadonlySet<string> = new Set<CallName>([
   'browser.input',
 ]);
 
-export interface DriverProcessDeps extends Pick<BrowserDeps, 'dir' | 'log'> {
+interface DriverProcessDeps extends Pick<BrowserDeps, 'dir' | 'log'> {
   /** Ends browsers with the bridge, including those whose driver hangs. */
   keeper: Pick<ProcessKeeper, 'keep'>;
 }

@@ -10,7 +10,7 @@ const CONNECT_MS = 15_000;
 /** Header of the proxy's own responses. */
 export const REFUSED_HEADER = 'x-perch-refused';
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** Returns the private hosts that may currently be requested. */
   allowed(): HostAllowlist;
   resolve?: ResolveHost;

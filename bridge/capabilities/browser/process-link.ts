@@ -2,7 +2,7 @@ import type { Link } from '#shared/link/link.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 
 /** The IPC channel's interface, the same for a forked process and its parent. */
-export interface ProcessPeer {
+interface ProcessPeer {
   readonly connected: boolean;
   send?(message: string, sent: (error: Error | null) => void): boolean;
   disconnect(): void;

@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright';
 
-export interface ScreencastSize {
+interface ScreencastSize {
   maxWidth: number;
   maxHeight: number;
   quality: number;

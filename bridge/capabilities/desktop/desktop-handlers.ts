@@ -18,7 +18,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** Variables that identify the screen, in addition to those that every command gets. */
 const SCREEN_VARIABLES = /^(DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|XDG_|DBUS_SESSION_BUS_ADDRESS)/;
 
-export interface DesktopDeps {
+interface DesktopDeps {
   /** Ends the program with the bridge. */
   keeper: Pick<ProcessKeeper, 'keep'>;
   env?: NodeJS.ProcessEnv;

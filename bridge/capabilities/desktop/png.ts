@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 /** Rows of pixels from the top, four bytes each: red, green, blue, alpha. */
-export interface Pixels {
+interface Pixels {
   width: number;
   height: number;
   data: Uint8Array;
@@ -44,7 +44,7 @@ function createChunk(name: string, data: Buffer): Buffer {
 }
 
 /** Scales down by an integer factor, averaging `factor` × `factor` pixels. */
-export function scaleDown({ width, height, data }: Pixels, factor: number): Pixels {
+function scaleDown({ width, height, data }: Pixels, factor: number): Pixels {
   const [columns, rows] = [Math.max(1, Math.floor(width / factor)), Math.max(1, Math.floor(height / factor))];
   const out = new Uint8Array(columns * rows * 4);
   for (let y = 0; y < rows; y++) {

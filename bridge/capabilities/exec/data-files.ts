@@ -17,7 +17,7 @@ const READER_PROGRAMS = new Set(
 /** Programs of that list which an argument can make execute a file. */
 const EXECUTING_READERS = new Set(['rg', 'sort', 'split', 'zip', 'tar']);
 
-export interface DataFile {
+interface DataFile {
   path: string;
   fingerprint: string;
   bytes: number;

@@ -10,7 +10,7 @@ import { PrivateCopies } from './private-copies.ts';
 import { prepareCommand } from './prepare-command.ts';
 import { runCommand } from './run-command.ts';
 
-export interface ExecOptions {
+interface ExecOptions {
   /** The bridge's home directory. Commands without a working directory run in its `workspace`. */
   home: string;
   /** Ends commands with the bridge. */

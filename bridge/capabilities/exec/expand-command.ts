@@ -52,7 +52,7 @@ export interface FoundProgram {
   realPath: string;
 }
 
-export interface ProgramFinder {
+interface ProgramFinder {
   dir: string;
   /** Finds a program by name or path. Throws `INVALID_PARAMS`. */
   find(command: string): Promise<FoundProgram>;

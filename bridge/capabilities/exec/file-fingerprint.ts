@@ -13,7 +13,7 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-export interface Fingerprint {
+interface Fingerprint {
   digest: string;
   bytes: number;
   /** Whether the hash covers the whole contents. */
@@ -48,7 +48,7 @@ const SYSTEM_FOLDERS: Readonly<Partial<Record<NodeJS.Platform, RegExp>>> = {
   darwin: /^\/(usr|bin|sbin|opt|System|Library)\//,
 };
 
-export interface ProcessPrivileges {
+interface ProcessPrivileges {
   platform?: NodeJS.Platform;
   uid?: number | undefined;
   env?: NodeJS.ProcessEnv;

@@ -149,7 +149,7 @@ export function findWrapped(path: string, args: readonly string[]): number {
   return -1;
 }
 
-export type Operand =
+type Operand =
   /** A script file. `at`: index; `prefix`: option joined with it. */
   | { kind: 'script'; at: number; prefix?: string }
   /** Code in the argument `at`. */

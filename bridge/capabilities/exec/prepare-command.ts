@@ -9,14 +9,14 @@ import { type ExpandedCommand, expandCommand, type FoundProgram, type Launcher }
 import type { PrivateCopies } from './private-copies.ts';
 
 /** A command as requested. */
-export interface CommandRequest {
+interface CommandRequest {
   command: string;
   args: readonly string[];
   workingDir?: string | undefined;
 }
 
 /** A command as it would run. */
-export interface ResolvedCommand {
+interface ResolvedCommand {
   realPath: string;
   workingDir: string;
   /** Hash that an approval covers. */
@@ -31,7 +31,7 @@ export interface ResolvedCommand {
   workspaces: string[];
 }
 
-export interface CommandContext {
+interface CommandContext {
   /** Folder for commands without a working directory; created if it is missing. */
   workspace: string;
   /** Folder that contains the workspaces. */

@@ -49,18 +49,18 @@ class CommandOutput {
   }
 }
 
-export interface TimedCommand extends ProgramSpec {
+interface TimedCommand extends ProgramSpec {
   timeoutMs: number;
 }
 
-export interface CommandResult {
+interface CommandResult {
   exitCode: number | null;
   signal: string | null;
   timedOut: boolean;
   truncated: boolean;
 }
 
-export interface RunCommandOptions {
+interface RunCommandOptions {
   signal: AbortSignal;
   keeper: Pick<ProcessKeeper, 'keep'>;
   send(stream: 'stdout' | 'stderr', text: string): void;

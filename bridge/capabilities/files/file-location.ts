@@ -13,7 +13,7 @@ export interface FileLocation {
   stats: FileStats | null;
 }
 
-export interface LocationContext {
+interface LocationContext {
   disk: Pick<Disk, 'lstat'>;
   listing: DirectoryCache;
 }

@@ -25,7 +25,7 @@ export interface ScannedFile {
   isFresh: boolean;
 }
 
-export interface FolderScan {
+interface FolderScan {
   /** Files by path, with the vault's names. */
   files: Map<string, ScannedFile>;
   /** Ignored files and folders (with their contents), and why. */

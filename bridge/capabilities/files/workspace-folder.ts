@@ -13,14 +13,14 @@ import { isTemporary, checkDiskName, createTemporaryName } from './file-names.ts
 import { NoLocationError, type FileLocation, findLocation } from './file-location.ts';
 import { toHash, type ScannedFile, NotRegularFileError, readRegularFile, scanFolder } from './scan-folder.ts';
 
-export interface ScanResult {
+interface ScanResult {
   state: 'same' | 'read' | 'vanished';
   /** Changes whenever the reported entries change. */
   mark: string;
   entries: FolderEntry[];
 }
 
-export interface StepOutcome {
+interface StepOutcome {
   outcome: 'done' | 'changed' | 'refused';
   why?: string;
 }

@@ -17,7 +17,7 @@ export interface Llama {
 }
 
 /** Opaque here. */
-export interface Grammar {
+interface Grammar {
   readonly grammar: string;
 }
 
@@ -28,7 +28,7 @@ export interface LlamaModel {
   createEmbeddingContext(options: { contextSize: { max: number }; threads?: number }): Promise<EmbeddingContext>;
 }
 
-export interface LlamaContext {
+interface LlamaContext {
   readonly contextSize: number;
   getSequence(): LlamaSequence;
 }
@@ -39,7 +39,7 @@ export interface LlamaSequence {
   readonly tokenMeter: { getState(): TokenCount; diff(before: TokenCount): TokenCount };
 }
 
-export interface TokenCount {
+interface TokenCount {
   usedInputTokens: number;
   usedOutputTokens: number;
 }

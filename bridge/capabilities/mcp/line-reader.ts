@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { MAX_LINES_PER_SECOND, LINES_WINDOW_BYTES, MAX_LINE_BYTES } from '#shared/ports/mcp-port.ts';
 
-export interface LineReaderOptions {
+interface LineReaderOptions {
   send(lines: string[], bytes: number): void;
   /** Called if a line is too long; nothing more is read. */
   refuse(reason: string): void;

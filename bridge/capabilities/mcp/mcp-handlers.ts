@@ -12,7 +12,7 @@ import { WORKSPACES_FOLDER } from '../files/workspace-handlers.ts';
 import { ApprovedCommands, computeCodeBoundHash, computeCommandHash } from './approved-commands.ts';
 import { ServerProcess } from './server-process.ts';
 
-export interface McpHandlersOptions {
+interface McpHandlersOptions {
   /** The bridge's home directory. Servers without a working directory run in its `workspace`, like commands. */
   home: string;
   /** Ends servers with the bridge. */

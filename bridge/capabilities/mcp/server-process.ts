@@ -7,12 +7,12 @@ import { createStartError, type ProgramSpec, type StartedProgram, startProgram }
 import { settleWithin } from '../../processes/wait-for-exit.ts';
 import { LineReader } from './line-reader.ts';
 
-export interface ServerEvents {
+interface ServerEvents {
   onStarted(pid: number): void;
   onLines(lines: string[], bytes: number): void;
 }
 
-export interface ServerEnd {
+interface ServerEnd {
   exitCode: number | null;
   signal: string | null;
   fault: string | null;

@@ -20,7 +20,7 @@ type GenerateResult = ContractResult<(typeof ggufPort.calls)['gguf.generate']>;
 const IDLE_MS = 5 * 60_000;
 /** Time of loading or silence after which a server counts as hung. */
 const SILENCE_MS = 10 * 60_000;
-export const MLX_PROGRAM = 'mlx_lm.server';
+const MLX_PROGRAM = 'mlx_lm.server';
 
 const chunkSchema = z.looseObject({
   choices: z

@@ -18,7 +18,7 @@ export interface MlxServer {
   end(): Promise<void>;
 }
 
-export interface MlxServerOptions {
+interface MlxServerOptions {
   /** Path of the program. */
   program: string;
   /** Folder of the model's files. */

@@ -10,7 +10,7 @@ import { ModelDownloads } from './model-downloads.ts';
 import { LocalModels } from './local-models.ts';
 import { isMlxFile } from './mlx-files.ts';
 
-export interface DiskModelsOptions extends Omit<MlxOptions, 'models'> {
+interface DiskModelsOptions extends Omit<MlxOptions, 'models'> {
   /** The bridge's home directory. */
   home: string;
   keeper: ProcessKeeper;
@@ -19,7 +19,7 @@ export interface DiskModelsOptions extends Omit<MlxOptions, 'models'> {
 }
 
 /** Everything about models on the bridge's disk: listing, running and downloading them. */
-export interface DiskModels {
+interface DiskModels {
   running: PortHandlers<typeof ggufPort.calls, typeof ggufPort.events>;
   downloads: ModelDownloads;
   close(): Promise<void>;

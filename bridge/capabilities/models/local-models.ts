@@ -10,7 +10,7 @@ import { isMlxFile, findMlxFiles, findMlxProblem } from './mlx-files.ts';
 export const MAX_CONTEXT_TOKENS = 16_384;
 
 /** Metadata stored next to a downloaded file. */
-export const originSchema = z.object({
+const originSchema = z.object({
   source: z.enum(['huggingface', 'modelscope']),
   repo: z.string(),
   sha256: z.string().nullable(),

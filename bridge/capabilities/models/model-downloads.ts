@@ -25,7 +25,7 @@ const PROGRESS_MS = 250;
 
 const downloadsFileSchema = z.object({ version: z.literal(1), downloads: z.array(modelDownload).max(100) });
 
-export interface ModelDownloadsOptions {
+interface ModelDownloadsOptions {
   /** The bridge's home directory. */
   home: string;
   models: LocalModels;

@@ -44,7 +44,7 @@ const HUB_ADDRESSES: Readonly<Record<ModelSource, { base: string; variable: stri
   modelscope: { base: 'https://modelscope.cn', variable: 'MODELSCOPE_DOMAIN' },
 };
 
-export interface HubOptions {
+interface HubOptions {
   env?: NodeJS.ProcessEnv;
   silenceMs?: number;
 }

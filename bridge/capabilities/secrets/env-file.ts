@@ -5,7 +5,7 @@ import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } fr
 const MAX_BYTES = 1024 * 1024;
 const IS_WINDOWS = process.platform === 'win32';
 
-export interface EnvFile {
+interface EnvFile {
   values: ReadonlyMap<string, string>;
   /** Why the file is ignored; null if it is used or missing. */
   problem: string | null;

@@ -5,7 +5,7 @@ import type { PortHandlers } from '../../server/serve-port.ts';
 import { readEnvFile } from './env-file.ts';
 import { readKeyring } from './keyring.ts';
 
-export interface SecretsDeps {
+interface SecretsDeps {
   /** The bridge's home directory. */
   home: string;
   env?: NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import { VOICE_ID_PATTERN } from '#shared/voice-id.ts';
 import { splitText } from './split-text.ts';
 
 /** URLs of the online voices' service. Tests use their own server. */
-export interface NeuralServiceUrls {
+interface NeuralServiceUrls {
   socket: string;
   voices: string;
 }

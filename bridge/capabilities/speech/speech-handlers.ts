@@ -8,7 +8,7 @@ import { speakWithSystem, speakWav, type SystemEngine, listSystemVoices } from '
 const ENGINE = 'on Debian: apt-get install espeak-ng';
 const INSTALL_HINT = `Connect to the internet, or install a speech engine (${ENGINE}).`;
 
-export interface SpeechDeps {
+interface SpeechDeps {
   neural?: NeuralVoices;
   engines: readonly SystemEngine[];
 }

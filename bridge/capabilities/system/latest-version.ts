@@ -15,7 +15,7 @@ const publishedSchema = z.object({
 });
 const errorSchema = z.object({ error: z.object({ code: z.string().optional(), summary: z.string().optional() }) });
 
-export interface LatestVersionResult {
+interface LatestVersionResult {
   version: string | null;
   error?: string;
   /** Why there is no version, if nothing failed. */

@@ -6,7 +6,7 @@ import { startTestBridge, type TestBridge } from '../../server/tests/test-bridge
 
 const MAIN = join(import.meta.dirname, '../main.ts');
 
-export interface CommandOutput {
+interface CommandOutput {
   code: number | null;
   stdout: string;
   stderr: string;
@@ -31,7 +31,7 @@ export function runPerch(args: readonly string[], env: NodeJS.ProcessEnv, input 
   return awaitOutput(child);
 }
 
-export const startPerchCommand = (args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
+const startPerchCommand = (args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
   spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, PERCH_TOKEN: undefined, PERCH_PASSWORD: undefined, PERCH_DEBUG: undefined, ...env },
   });

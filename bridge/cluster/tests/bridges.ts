@@ -7,7 +7,7 @@ import { acceptBridges, dialBridge, type DialContext } from '../dial-bridge.ts';
 import { ClusterRoutes } from '../cluster-routes.ts';
 
 /** A bridge connected to NATS that others can dial by its name. */
-export interface RoutedBridge extends AsyncDisposable {
+interface RoutedBridge extends AsyncDisposable {
   bridge: TestBridge;
   routes: ClusterRoutes;
   nc: NatsConnection;

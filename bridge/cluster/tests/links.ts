@@ -8,7 +8,7 @@ import type { TestNats } from '../../sync/tests/nats-server.ts';
 import { acceptBridges, dialBridge, type DialContext, toDialSubject } from '../dial-bridge.ts';
 import type { LINK_TIMES, NatsLink } from '../nats-link.ts';
 
-export const seal = new RecordSeal(KEY);
+const seal = new RecordSeal(KEY);
 export const DIAL_SUBJECT = toDialSubject(seal, 'b');
 
 export interface LinkPair extends AsyncDisposable {

@@ -25,7 +25,7 @@ export interface ClusterTestMember extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export interface MemberOptions extends Partial<FakeHostOptions> {
+interface MemberOptions extends Partial<FakeHostOptions> {
   /** False: only tabs may host. */
   hosts?: boolean;
   /** Its host attaches only after this promise resolves. */

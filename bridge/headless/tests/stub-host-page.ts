@@ -14,7 +14,7 @@ globalThis.perchHost = {
   },
 };`;
 
-export interface Attachment {
+interface Attachment {
   id: string;
   secret: string;
 }

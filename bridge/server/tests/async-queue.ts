@@ -1,5 +1,5 @@
 /** Queue with an asynchronous `next`. */
-export interface AsyncQueue<T> {
+interface AsyncQueue<T> {
   push(item: T): void;
   /** Ends the queue: pending and later `next` calls reject once the remaining items are taken. */
   fail(error: Error): void;

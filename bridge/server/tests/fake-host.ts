@@ -61,7 +61,7 @@ export class FakeHost {
 }
 
 /** A failed handshake, with the bridge's code and reason. */
-export class HandshakeRefusedError extends Error {
+class HandshakeRefusedError extends Error {
   readonly code: number;
   constructor(code: number, reason: string) {
     super(reason);
@@ -143,8 +143,7 @@ function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): Pro
   return promise;
 }
 
-export const createEchoRpc: RpcHandler = (link, { id, params }) =>
-  link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
+const createEchoRpc: RpcHandler = (link, { id, params }) => link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
 
 const echoHttp = async (request: Request, opening: Opening): Promise<Response> =>
   Response.json(

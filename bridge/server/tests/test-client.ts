@@ -12,7 +12,7 @@ export interface TestFrame {
   error?: { code: string; message: string; retryAfterMs?: number };
 }
 
-export class SocketClosedError extends Error {
+class SocketClosedError extends Error {
   readonly code: number;
   readonly reason: string;
   constructor(code: number, reason: string) {

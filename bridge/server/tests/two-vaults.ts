@@ -27,7 +27,7 @@ export interface TestVault {
   attach(options?: Partial<FakeHostOptions>): Promise<FakeHost>;
 }
 
-export interface TwoVaults extends AsyncDisposable {
+interface TwoVaults extends AsyncDisposable {
   gateway: TestBridge;
   own: TestVault;
   work: TestVault;
@@ -108,7 +108,7 @@ export async function startTwoVaults({ dir, ...options }: { dir: string } & Para
   };
 }
 
-export interface BridgeRequest {
+interface BridgeRequest {
   method?: string;
   headers?: Record<string, string>;
   token?: string | undefined;

@@ -2,9 +2,9 @@ import { type NatsConnection, PermissionViolationError } from '@nats-io/transpor
 import { getStreamNames } from '#shared/sync/nats/vault-streams.ts';
 
 /** Outcome of a request: not permitted, declined by the server, or done. */
-export type AttackOutcome = 'refused' | 'declined' | 'done';
+type AttackOutcome = 'refused' | 'declined' | 'done';
 
-export interface Attack {
+interface Attack {
   subject: string;
   body?: object;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface SignedCertificate {
+interface SignedCertificate {
   cert: string;
   key: string;
 }

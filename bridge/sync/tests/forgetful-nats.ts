@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../journal/fixture.ts';
 import { createNatsServer, type TestNats } from './nats-server.ts';
 
 /** A single NATS server that can lose its power: recently acknowledged messages are then not on disk. */
-export interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | 'webUrl'> {
+interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | 'webUrl'> {
   /** Saves the current state to disk; later changes are lost on a power cut. The server is down meanwhile. */
   writeThrough(): Promise<void>;
   /** Simulates a power cut and a restart. */

@@ -6,7 +6,7 @@ import { type NoteFormat, type NotePicture, type Notes, type NoteSource } from '
 import { notion } from './notion-notes.ts';
 
 /** Formats of notes, tried in this order. */
-export const NOTE_FORMATS: readonly NoteFormat[] = [logseq, notion, markdown];
+const NOTE_FORMATS: readonly NoteFormat[] = [logseq, notion, markdown];
 
 const PICTURE_EXTENSION = /\.(png|jpe?g|gif|webp|avif)$/i;
 /** Maximum size of a page (`wiki.savePage`) and of a picture (`workspace.write`). */

@@ -26,7 +26,7 @@ const channelMetadata = {
   supports_groups: z.boolean(),
 };
 
-export const channelKind = z.object({
+const channelKind = z.object({
   id: z.string(),
   ...channelMetadata,
   /** Whether this gateway can start the channel. If not, `reason` says why. */

@@ -52,7 +52,7 @@ const outsideGrant = z.strictObject({
 export type OutsideGrant = z.infer<typeof outsideGrant>;
 
 /** The stored definition of a job. */
-export const cronJobDefinition = z.object({
+const cronJobDefinition = z.object({
   id: z.string(),
   name: z.string(),
   enabled: z.boolean(),

@@ -4,7 +4,7 @@ import { LEVELS } from '../contract.ts';
 import { createVisibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
-export const deviceEntry = z.object({
+const deviceEntry = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.enum(LEVELS)),

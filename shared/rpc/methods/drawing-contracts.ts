@@ -22,7 +22,7 @@ const title = createVisibleName(DRAWING_LIMITS.titleLength);
 const side = z.number().min(1).max(LIMITS.coordinate);
 const changes = z.array(changeSchema).max(DRAWING_LIMITS.changes);
 
-export const drawing = z.object({
+const drawing = z.object({
   id: z.string(),
   title: z.string(),
   /** Size of the canvas in CSS pixels. */

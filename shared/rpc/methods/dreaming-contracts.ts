@@ -56,7 +56,7 @@ export const dreamRun = z.object({
 /** A run of dreaming. Timestamps are in milliseconds since the Unix epoch. */
 export type DreamRun = z.infer<typeof dreamRun>;
 
-export const dreamSignal = z.object({
+const dreamSignal = z.object({
   contentHash: z.string(),
   content: z.string(),
   sourceRef: z.string(),
@@ -78,7 +78,7 @@ export const dreamSignal = z.object({
 /** A signal with its score. */
 export type DreamSignal = z.infer<typeof dreamSignal>;
 
-export const dreamProposal = z.object({
+const dreamProposal = z.object({
   contentHash: z.string(),
   content: z.string(),
   /** The text that would be saved. */

@@ -3,7 +3,7 @@ import { defineMethod } from '../contract.ts';
 import { agentId, sessionId } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
-export const execStatus = z.enum(['pending', 'approved', 'running', 'completed', 'failed', 'denied', 'expired', 'cancelled']);
+const execStatus = z.enum(['pending', 'approved', 'running', 'completed', 'failed', 'denied', 'expired', 'cancelled']);
 
 export const execRequest = z.object({
   requestId: z.string(),
@@ -59,7 +59,7 @@ export const execRequest = z.object({
 export type ExecRequest = z.infer<typeof execRequest>;
 
 /** A stored "always" approval: this command runs without asking. */
-export const execPolicy = z.object({
+const execPolicy = z.object({
   /** Its ID. */
   hash: z.string(),
   /** The grantee: `owner`, `agent:<id>` or `key:<id>`. Missing in policies of older builds: they apply to the owner, and not to interpreters. */

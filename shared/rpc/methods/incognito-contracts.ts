@@ -5,7 +5,7 @@ import { z } from '../zod.ts';
 import { attachmentInput } from './chat-contracts.ts';
 
 /** A message of a conversation that only the caller stores. */
-export const incognitoMessage = z.strictObject({
+const incognitoMessage = z.strictObject({
   role: z.enum(['user', 'assistant']),
   content: z.string().max(PROTOCOL_LIMITS.maxMessageChars),
   /** Attachments of a user message. */

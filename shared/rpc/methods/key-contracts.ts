@@ -38,7 +38,7 @@ export interface KeyRecord extends Omit<KeyEntry, 'scopes' | 'use'>, SplitScopes
 }
 
 /** When each scope was last needed, in milliseconds since the Unix epoch. */
-export interface KeyUse {
+interface KeyUse {
   since: number;
   scopes: Partial<Record<Scope, number>>;
 }

@@ -2,7 +2,7 @@ import { defineMethod } from '../contract.ts';
 import { LOG_LEVELS, logLevel, MAX_LOG_LINES } from '../log-level.ts';
 import { z } from '../zod.ts';
 
-export const logLine = z.object({
+const logLine = z.object({
   /** An ISO 8601 timestamp with the offset of the time zone. */
   time: z.string(),
   /** Milliseconds since the Unix epoch. */

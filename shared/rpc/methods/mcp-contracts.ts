@@ -1,11 +1,11 @@
 import { defineMethod } from '../contract.ts';
 import { z } from '../zod.ts';
 
-export const changedTool = z.object({ tool: z.string(), /** The hash to approve. */ hash: z.string(), description: z.string() });
+const changedTool = z.object({ tool: z.string(), /** The hash to approve. */ hash: z.string(), description: z.string() });
 /** A tool whose description or schema has changed since it was approved. */
 export type ChangedTool = z.infer<typeof changedTool>;
 
-export const mcpServerState = z.object({
+const mcpServerState = z.object({
   name: z.string(),
   transport: z.enum(['stdio', 'http', 'sse']),
   /** `waiting`: the command needs an approval. `unauthorized`: needs authorization at its own service (see `mcp.authorize`). `failed`: retried after a pause. */

@@ -3,9 +3,9 @@ import { agentId, linkOrigins, recalledMemory } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
 /** The category of a memory. */
-export const memoryCategory = z.enum(['fact', 'preference', 'decision', 'task', 'event', 'other']);
+const memoryCategory = z.enum(['fact', 'preference', 'decision', 'task', 'event', 'other']);
 
-export const memoryEntry = z.object({
+const memoryEntry = z.object({
   /** Derived from the text, so it does not change when the file is sorted. */
   id: z.string(),
   text: z.string(),
@@ -18,7 +18,7 @@ export type MemoryEntry = z.infer<typeof memoryEntry>;
 
 const adjacentPassage = z.object({ text: z.string(), speaker: z.string().optional() }).nullable();
 
-export const memoryMatch = z.object({
+const memoryMatch = z.object({
   /** The ID to pass to `memory.forget`, if `kind` is `memory`. */
   id: z.string(),
   text: z.string(),
@@ -47,7 +47,7 @@ export const memoryMatch = z.object({
 /** A search result and why it matches. */
 export type MemoryMatch = z.infer<typeof memoryMatch>;
 
-export const memoryDay = z.object({
+const memoryDay = z.object({
   /** `YYYY-MM-DD` in the person’s time zone (`chat.timeZone`). */
   date: z.string(),
   /** Number of memories added on that day. */
@@ -59,7 +59,7 @@ export const memoryDay = z.object({
 });
 export type MemoryDay = z.infer<typeof memoryDay>;
 
-export const recallHistoryEntry = z.object({
+const recallHistoryEntry = z.object({
   /** When the reply was written, in milliseconds since the Unix epoch. */
   at: z.number(),
   agentId: z.string(),

@@ -2,7 +2,7 @@ import { defineMethod } from '../contract.ts';
 import { agentId } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
-export const skillEntry = z.object({
+const skillEntry = z.object({
   name: z.string(),
   description: z.string(),
   /** A workspace of an agent, or the bridge's folder. */

@@ -2,7 +2,7 @@ import { attachedHost, journalInfo } from '../../ports/journal-port.ts';
 import { defineMethod } from '../contract.ts';
 import { z } from '../zod.ts';
 
-export const syncState = z.object({
+const syncState = z.object({
   /**
    * `off`: no bridge was ever connected. `away`: the bridge is not connected now. `catching-up`: syncing. `synced`: everything acknowledged is on disk.
    * `failing`: the journal cannot be written. `outdated`: a newer build wrote the data; this host only reads.
@@ -21,7 +21,7 @@ export const syncState = z.object({
 /** Sync state of a host. */
 export type SyncState = z.infer<typeof syncState>;
 
-export const syncConflict = z.object({
+const syncConflict = z.object({
   id: z.string(),
   kind: z.enum(['session', 'branch', 'setting', 'memory', 'file']),
   /** The subject of the conflict: the title of a chat, the name of a setting, or `<workspace>/<path>` of a file. */

@@ -22,8 +22,7 @@ const usageSums = {
  * Purposes of model calls. Titles, summaries, memory extraction and embeddings are small work that Perch does beside chats; `sampling` is for MCP servers. Calls
  * recorded before there were purposes count as `chat`.
  */
-export const USAGE_PURPOSES = ['chat', 'title', 'summary', 'memory', 'embedding', 'dreaming', 'sampling'] as const;
-export type UsagePurpose = (typeof USAGE_PURPOSES)[number];
+export type UsagePurpose = 'chat' | 'title' | 'summary' | 'memory' | 'embedding' | 'dreaming' | 'sampling';
 
 /** Usage and cost of model calls. */
 export const usageContracts = {

@@ -78,4 +78,3 @@ export type WikiContradiction = z.infer<typeof wikiContradiction>;
 
 /** Something in a file that cannot be read. It is left unchanged. */
 export const wikiProblem = z.object({ path: z.string(), line: z.number().int(), problem: z.string(), text: z.string() });
-export type WikiProblem = z.infer<typeof wikiProblem>;

@@ -30,7 +30,7 @@ export const fileRecord = z.object({
 });
 export type FileRecord = z.infer<typeof fileRecord>;
 
-export const fileEntry = fileRecord.omit({ key: true, content: true, encoding: true });
+const fileEntry = fileRecord.omit({ key: true, content: true, encoding: true });
 export type FileEntry = z.infer<typeof fileEntry>;
 
 const fileVersion = z.object({

@@ -6,7 +6,7 @@ import { JetStreamApiError } from '@nats-io/jetstream';
  * the server is not trusted. `unfit`: it has no JetStream, or the stream was not created by Perch. `full`: it is out of storage. `failed`:
  * anything else.
  */
-export type ClusterProblemCode = 'unreachable' | 'refused' | 'unfit' | 'full' | 'failed';
+type ClusterProblemCode = 'unreachable' | 'refused' | 'unfit' | 'full' | 'failed';
 
 /** A problem of the cluster, as a sentence for the person. */
 export class ClusterProblem extends Error {
@@ -32,7 +32,7 @@ export const isWrongSequence = (error: unknown): boolean => error instanceof Jet
 export const isWithoutJetStream = (error: unknown): error is Error => error instanceof Error && error.name === 'JetStreamNotEnabled';
 
 /** The connecting side, and how errors of its transport are classified: a sentence for a refusal, or true for a network failure. */
-export interface ClusterClient {
+interface ClusterClient {
   who: 'bridge' | 'browser';
   refusal?(error: Error): string | undefined;
   isNetwork?(error: Error): boolean;

@@ -20,7 +20,7 @@ export interface ScriptOutput {
 }
 
 /** Deviations of a server: at its start, and for each method. Everything else follows the protocol. */
-export interface McpScript {
+interface McpScript {
   start?: (voice: ScriptOutput) => void;
   on?: Record<string, (message: McpMessage, voice: ScriptOutput) => void>;
 }

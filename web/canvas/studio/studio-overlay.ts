@@ -8,7 +8,7 @@ import { hideEmpty } from '../canvas-styles.ts';
 import type { StudioViewport } from './studio-view-port.ts';
 
 /** State shown above a drawing that is not part of it. */
-export interface OverlayState {
+interface OverlayState {
   /** Returns the shape that would be drawn now; called once per frame. */
   readonly draft?: (() => Shape | undefined) | undefined;
   readonly selectedShapes: readonly Shape[];

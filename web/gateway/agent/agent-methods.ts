@@ -11,7 +11,7 @@ import type { Runs } from './runs/runs.ts';
 import { createSessionChangedEvent } from '../storage/session-views.ts';
 import type { SessionRecord, Vault } from '../storage/vault-interface.ts';
 
-export interface AgentMethodsDeps {
+interface AgentMethodsDeps {
   agents: Agents;
   config: Config;
   vault: Vault;

@@ -4,7 +4,7 @@ import { createSessionChangedEvent } from '../storage/session-views.ts';
 import type { Settings } from '../config/settings-schema.ts';
 import type { Vault } from '../storage/vault-interface.ts';
 
-export interface RemovedAgentsDeps {
+interface RemovedAgentsDeps {
   vault: Pick<Vault, 'sessions'>;
   hub: Pick<EventBus, 'emit'>;
 }

@@ -29,7 +29,7 @@ const MAX_LIST_CHARS = 16 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-export interface HubOptions {
+interface HubOptions {
   /** Address of Hugging Face, or of a compatible server. */
   base: string;
   fetch: Fetch;

@@ -17,7 +17,7 @@ const requirePersonForTools = (caller: Caller, name: string | undefined): void =
   if (name === 'tools') requirePerson(caller, 'change tool policies');
 };
 
-export interface ConfigMethodsDeps {
+interface ConfigMethodsDeps {
   config: Config;
   configFile: Pick<Loadable<ConfigFile>, 'loaded'>;
   references: Pick<SecretReferences, 'reload' | 'unresolved'>;

@@ -10,7 +10,7 @@ import { type ScriptedReply, getNextReply } from './demo-script.ts';
 
 /** Names under `.invalid` never resolve (RFC 6761, section 6.4). */
 export const PROVIDER_URL = 'https://perch-demo.invalid/v1';
-export const DEMO_MODELS = [
+const DEMO_MODELS = [
   { id: 'scripted', name: 'Scripted', context_length: 32_768, pricing: { prompt: '0.0000004', completion: '0.0000016' } },
   { id: 'scripted-small', name: 'Scripted (small)', context_length: 8_192, pricing: { prompt: '0.0000001', completion: '0.0000004' } },
 ].map((model) => ({ ...model, object: 'model', owned_by: 'perch-demo', capabilities: { vision: true, function_calling: true } }));

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 
-export const MAX_ROW = 1_048_576;
-export const MAX_COLUMN = 16_384;
+const MAX_ROW = 1_048_576;
+const MAX_COLUMN = 16_384;
 
 /** A part of a sheet; rows and columns from 1, both ends inclusive. */
 export interface CellRange {

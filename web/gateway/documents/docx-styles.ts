@@ -12,7 +12,7 @@ interface DocxStyle {
 }
 
 /** Role of a paragraph: heading or list item. */
-export interface ParagraphRole {
+interface ParagraphRole {
   /** Level from 1 to 6. */
   heading?: number;
   list?: { level: number; mark: string };

@@ -12,7 +12,7 @@ export interface SessionFilesDeps {
   files: Pick<Vault['files'], 'get'>;
 }
 
-export interface FileQuery {
+interface FileQuery {
   attachment?: string | undefined;
   path?: string | undefined;
   /** Kinds that the tool can read. */
@@ -21,7 +21,7 @@ export interface FileQuery {
   sessionKey: string | null;
 }
 
-export interface FoundFile {
+interface FoundFile {
   name: string;
   kind: DocumentKind;
   bytes: Uint8Array<ArrayBuffer> | string;

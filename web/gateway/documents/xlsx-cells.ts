@@ -38,7 +38,7 @@ export async function readSharedStrings(parts: OfficePackage, path: string): Pro
   return strings;
 }
 
-export interface CellQuery {
+interface CellQuery {
   range: CellRange;
   strings: readonly string[];
   formats: XlsxFormats;

@@ -57,7 +57,7 @@ export const drawParams = {
     .describe('Fields of shapes to change, by shape id'),
   remove: z.array(z.string().max(128)).max(200).default([]).describe('Ids of shapes to remove'),
 };
-export type DrawingEdits = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
+type DrawingEdits = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
 
 /** Default style of an agent's shapes: they point at things, and hide nothing. */
 const DEFAULT_STYLE = { color: '#d92d20', strokeWidth: 3, fill: false };

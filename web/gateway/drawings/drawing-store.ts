@@ -28,7 +28,7 @@ const MAX_EVENT_CHARS = 1_000_000;
 const MAX_REMOTE_CHANGES = 500;
 
 /** A complete drawing. */
-export interface OpenDrawing {
+interface OpenDrawing {
   entry: DrawingEntry;
   drawing: Drawing;
 }

@@ -4,7 +4,7 @@ import type { Change } from '#shared/canvas/change.ts';
 export type ChangeName = Pick<Change, 'id' | 'at'>;
 
 /** Result of adding changes. */
-export interface AddResult {
+interface AddResult {
   /** Added changes with at least one effective field. */
   effective: Change[];
   /** Earlier changes with no effective field left. */

@@ -13,7 +13,7 @@ import type { Replicator } from '../sync/replicator.ts';
 /** In milliseconds. A linked page reports its bridge to the worker within the first; a restarted bridge is back within the second. */
 const CONNECT_DELAYS_MS = { unlinked: 2_000, away: 10_000 };
 
-export interface ClusterSharingDeps {
+interface ClusterSharingDeps {
   /** Name of the database that stores the setting. */
   name: string;
   replica: StreamReplica;

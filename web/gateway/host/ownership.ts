@@ -7,7 +7,7 @@ type OwnershipMessage = z.infer<typeof ownershipMessage>;
 const RESPONSE_TIMEOUT_MS = 2_000;
 const DRAIN_TIMEOUT_MS = 30_000;
 
-export interface OwnershipOptions {
+interface OwnershipOptions {
   /** Name of the lock and of its channel. */
   name: string;
   build: string;

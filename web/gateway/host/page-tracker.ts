@@ -7,7 +7,7 @@ const RELOAD_GRACE_MS = 10_000;
 const HANDOVER_GRACE_MS = 120_000;
 const POLL_MS = 100;
 
-export interface PageTrackerDeps {
+interface PageTrackerDeps {
   /** Called when a page is present. */
   cancelLeave(): void;
   /** Asks another host, if there is one, to become active; resolves when it has been asked. */

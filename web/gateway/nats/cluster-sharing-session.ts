@@ -24,7 +24,7 @@ export interface SharingSettings {
   vaultKey: SealingKey;
 }
 
-export interface SharingSessionOptions extends SharingSettings {
+interface SharingSessionOptions extends SharingSettings {
   replica: StreamReplica;
   /** Schema version of this build's records. */
   schema: number;

@@ -24,7 +24,7 @@ export interface WriteResult {
   conflicts: number;
 }
 
-export interface RecordWriterDeps {
+interface RecordWriterDeps {
   places: VaultStreams;
   seal: VaultSeal;
   /** Schema version of this build's records. */

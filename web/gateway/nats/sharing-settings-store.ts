@@ -7,7 +7,7 @@ import type { SharingSettings } from './cluster-sharing-session.ts';
 import { type SharingKeys, deriveSharingKeys } from './web-seal.ts';
 
 /** Source of the sharing settings: the bridge that this browser is linked to, or a person here. */
-export type SharingSource = 'bridge' | 'here';
+type SharingSource = 'bridge' | 'here';
 
 interface SettingsRow {
   name: 'cluster';

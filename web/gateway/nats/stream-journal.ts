@@ -32,7 +32,7 @@ const BLOB_RENEWAL_MS = 20 * 24 * 60 * 60 * 1000;
 /** Message for a stream that has lost records, so that everything is sent again. */
 export const RECORDS_REMOVED_MESSAGE = 'Records were removed from the cluster; they are sent again from here';
 
-export interface StreamJournalOptions {
+interface StreamJournalOptions {
   places: VaultStreams;
   seal: VaultSeal;
   replica: StreamReplica;

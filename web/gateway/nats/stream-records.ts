@@ -25,7 +25,7 @@ export interface StreamReplica {
 }
 
 /** Dependencies of `StreamRecords`. */
-export interface StreamRecordsDeps {
+interface StreamRecordsDeps {
   places: VaultStreams;
   seal: VaultSeal;
   replica: StreamReplica;

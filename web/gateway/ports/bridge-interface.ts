@@ -4,7 +4,7 @@ import type { Contracts, ContractParams, ContractResult } from '#shared/rpc/cont
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
-export interface BridgeCallOptions<E extends EventSchemas> {
+interface BridgeCallOptions<E extends EventSchemas> {
   /** Aborts the call, and its work at the bridge. */
   signal?: AbortSignal;
   /** Listeners for events that the bridge sends during the call. */

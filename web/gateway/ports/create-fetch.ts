@@ -4,7 +4,7 @@ import { type ForwardRequest, FORWARD_HEADER, FORWARD_KIND } from '#shared/link/
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { BridgeUnavailableError, type Fetch, FetchRefusedError, type ForwardOptions } from './fetch.ts';
 
-export interface FetchPortOptions {
+interface FetchPortOptions {
   /** Allowed origins: those of the configured providers, MCP servers and channels, and the model servers of this machine. */
   getAllowedOrigins(): ReadonlySet<string>;
   /** The bridge's egress, if available: it has no limit of six connections and no CORS. */

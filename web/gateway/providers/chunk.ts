@@ -7,7 +7,7 @@ import { ProviderError } from './provider.ts';
 import { parseContextOverflow } from './context-overflow.ts';
 
 /** Format of the pieces of an answer. */
-export interface ChunkFormat<T> {
+interface ChunkFormat<T> {
   schema: z.ZodType<T>;
   /** Name of a piece in error messages; default: `a chunk`. */
   called?: string;

@@ -6,7 +6,7 @@ import type { ModelRequest } from './provider.ts';
 
 export type LocalRequest = z.input<typeof ggufRequest>;
 export type LocalResult = z.output<typeof ggufReply>;
-export type LocalVectors = z.output<typeof ggufVectors>;
+type LocalVectors = z.output<typeof ggufVectors>;
 export type LocalText = z.output<typeof ggufTextEvent>;
 
 /** A model as its runner lists it. `problem`: why it cannot run. */

@@ -9,7 +9,7 @@ import type { Lazy } from '../system/modules.ts';
 
 const PROBE_TIMEOUT_MS = 20_000;
 
-export interface ModelMethodsDeps {
+interface ModelMethodsDeps {
   providers: Providers;
   clock: Clock;
   localModels: Lazy<LocalModelDownloads>;

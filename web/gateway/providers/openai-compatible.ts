@@ -30,7 +30,7 @@ const toNativeUrl = (http: UpstreamHttp, path: string): string => http.baseUrl.r
 const mentionsField = (refusal: string, field: string): boolean =>
   field === 'user' ? /['"`]user['"`](?! role)/.test(refusal) : refusal.includes(field);
 
-export interface OpenAiCompatibleOptions extends UpstreamOptions {
+interface OpenAiCompatibleOptions extends UpstreamOptions {
   kind?: ProviderKind | undefined;
 }
 

@@ -39,7 +39,7 @@ export function toConfigKey({ id, name, kind, baseUrl, apiKey, reference }: Prov
 }
 
 /** Options to create a provider. */
-export interface ProviderOptions extends ProviderConfig {
+interface ProviderOptions extends ProviderConfig {
   baseUrl: string;
   fetch: Fetch;
   clock: Clock;

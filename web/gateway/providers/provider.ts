@@ -40,7 +40,7 @@ export interface ToolSpec {
 }
 
 /** Tool choice: never, as the model likes, at least one call, or this tool. */
-export type ToolChoice = 'none' | 'auto' | 'required' | { name: string };
+type ToolChoice = 'none' | 'auto' | 'required' | { name: string };
 
 /** Format of the answer's text. */
 export type ResponseFormat =

@@ -16,7 +16,7 @@ export class CircuitOpenError extends ProviderError {
 }
 
 /** Outcome of one request; only the first report counts. */
-export interface Attempt {
+interface Attempt {
   /** The server responded, with any status. */
   succeed(): void;
   fail(error: unknown): void;

@@ -7,7 +7,7 @@ const MAX_BACKOFFS_MS = [600, 1800];
 /** If a server asks for a longer wait, there is no retry; the error reports the wait. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-export interface RetryOptions {
+interface RetryOptions {
   clock: Clock;
   /** Aborts the wait. */
   signal: AbortSignal;

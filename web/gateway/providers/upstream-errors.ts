@@ -123,13 +123,13 @@ export const clampWait = (ms: number): number | undefined =>
   ms >= 0 && Number.isFinite(ms) ? Math.min(Math.ceil(ms), MAX_WAIT_MS) : undefined;
 
 /** Milliseconds from `Retry-After`, which is a number of seconds or a date; undefined if it is missing or invalid. */
-export function parseRetryAfter(header: string | null, now: number): number | undefined {
+function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const seconds = Number(header);
   return Number.isFinite(seconds) ? clampWait(seconds * 1000) : clampWait(Math.max(0, Date.parse(header) - now));
 }
 
-export function describeStatus(name: string, status: number): string {
+function describeStatus(name: string, status: number): string {
   if (status === 401 || status === 403) return `${name} rejected the API key (HTTP ${status})`;
   if (status === 404) return `${name} did not find the model or URL (HTTP 404)`;
   if (status === 429) return `${name} is limiting requests (HTTP 429)`;

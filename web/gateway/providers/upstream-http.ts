@@ -49,7 +49,7 @@ export interface PassthroughOptions {
 }
 
 /** Vendor-specific HTTP details. */
-export interface ProviderDialect {
+interface ProviderDialect {
   /** Headers of every request; the key goes here, never into a URL. */
   headers(apiKey: string | undefined): Record<string, string>;
   /** Converts an unsuccessful response to an error. */

@@ -8,7 +8,7 @@ import type { UsageRecord, Vault } from '../storage/vault-interface.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export interface UsageMethodsDeps {
+interface UsageMethodsDeps {
   vault: Pick<Vault, 'usage'>;
   clock: Clock;
   timeZone(): string;

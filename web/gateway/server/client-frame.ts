@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { PROTOCOL_LIMITS, type RequestFrame, requestFrame, hasTooManyTokens } from '#shared/rpc/frames.ts';
 
 /** A request; an error response, if only the id is readable; or the reason to close the connection. */
-export type ClientFrameResult = { frame: RequestFrame } | { id: string; error: RpcError } | { close: string };
+type ClientFrameResult = { frame: RequestFrame } | { id: string; error: RpcError } | { close: string };
 
 /** Parses a frame from a client. Malformed frames give an error response, or close the connection if they have no id. */
 export function parseClientFrame(text: string): ClientFrameResult {

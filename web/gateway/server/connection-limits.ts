@@ -6,7 +6,7 @@ const CONTROL_PLANE_LIMIT = { perMinute: 30, burst: 30 };
 /** Minimum interval between two reports of a rate-limited connection. */
 const REPORT_INTERVAL_MS = 60_000;
 
-export interface ConnectionLimitsOptions {
+interface ConnectionLimitsOptions {
   clock: Clock;
   /** Limit for requests of any method. */
   limit: { perMinute: number; burst: number };

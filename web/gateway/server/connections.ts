@@ -8,7 +8,7 @@ import type { EventBus } from '../system/event-bus.ts';
 import type { LogWriter } from '../system/log/log.ts';
 import type { ConnectedClient } from '../system/status/presence.ts';
 
-export interface ConnectionsDeps {
+interface ConnectionsDeps {
   hub: EventBus;
   clock: Clock;
   log: LogWriter;

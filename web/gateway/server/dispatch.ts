@@ -35,7 +35,7 @@ export interface LazyMethods {
   load(): Promise<Methods>;
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   /** Methods that exist from the start. */
   loaded: readonly Methods[];
   lazy: readonly LazyMethods[];

@@ -4,7 +4,7 @@ import { OwnershipLostError, StorageFullError, VaultReadOnlyError } from '../sto
 /** Logs an internal error under an id. */
 export type FaultLog = (id: string, error: unknown) => void;
 
-export interface FaultOptions {
+interface FaultOptions {
   /** Called for each operation that is refused because storage is full. */
   onStorageFull?: (error: StorageFullError) => void;
 }

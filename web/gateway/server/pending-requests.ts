@@ -14,7 +14,7 @@ export interface PendingRequestsDeps {
   fault(error: unknown): RpcError;
 }
 
-export interface PendingRequestsOptions extends PendingRequestsDeps {
+interface PendingRequestsOptions extends PendingRequestsDeps {
   caller: Caller;
   /** The negotiated protocol version; params and results of an earlier one have its shapes. */
   protocol: number;

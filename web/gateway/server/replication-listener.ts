@@ -10,7 +10,7 @@ import type { RemoteChange, Vault } from '../storage/vault-interface.ts';
 /** Minimum interval between two notifications about the same session, or about the state of the sync. */
 const NOTIFY_INTERVAL_MS = 100;
 
-export interface ReplicationListenerDeps {
+interface ReplicationListenerDeps {
   vault: Vault;
   hub: EventBus;
   clock: Clock;

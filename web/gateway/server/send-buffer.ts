@@ -73,7 +73,7 @@ const DELTAS = ['chat.delta', 'chat.reasoning', 'incognito.delta', 'incognito.re
 type Delta = Extract<AnyEvent, { event: (typeof DELTAS)[number] }>;
 const isDelta = (event: AnyEvent): event is Delta => (DELTAS as readonly string[]).includes(event.event);
 
-export interface SendBufferOptions {
+interface SendBufferOptions {
   link: Link<string>;
   clock: Clock;
   /** Number of the last event that the client has received. */

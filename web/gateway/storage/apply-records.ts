@@ -14,7 +14,7 @@ import { deleteRunProgress } from './run-progress.ts';
 import { SessionRows } from './session-rows.ts';
 import { computeStoredBytes } from './session-totals.ts';
 
-export interface ApplyResult {
+interface ApplyResult {
   changes: RemoteChange[];
   /** Local versions that lost a conflict, as new records for the journal. */
   copies: SyncRecord[];

@@ -44,7 +44,7 @@ export class VaultClosedError extends Error {
   override name = 'VaultClosedError';
 }
 
-export interface DatabaseOptions<S extends DBSchema = VaultSchema> {
+interface DatabaseOptions<S extends DBSchema = VaultSchema> {
   /** Name of the database. */
   name: string;
   /** Called if another connection of an older build is still open; this one opens when that one closes. */

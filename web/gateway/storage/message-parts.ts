@@ -4,7 +4,7 @@ import type { MessageRecord } from './vault-interface.ts';
 import type { VaultSchema, StoredMessage, StoredPart } from './vault-schema.ts';
 
 /** The bytes of one attachment, with its SHA-256 in hex as key. */
-export type BlobRow = VaultSchema['blobs']['value'];
+type BlobRow = VaultSchema['blobs']['value'];
 
 /**
  * Splits a message into the stored message and its attachments, which are stored separately: they are many times its size, and read only

@@ -21,7 +21,7 @@ const VAULT_STORES = [
   'searchPending',
 ] as StoreName[];
 
-export interface ReplicaDeps {
+interface ReplicaDeps {
   transactions: Transactions;
   hybridClock: HybridClock;
   blobs: BlobStore;

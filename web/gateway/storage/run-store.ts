@@ -16,7 +16,7 @@ const FIRST_FENCE = 1;
 
 type SplitMessage = Awaited<ReturnType<typeof splitParts>>;
 
-export interface RunStoreDeps {
+interface RunStoreDeps {
   transactions: Transactions;
   replica: string;
   origin: string;

@@ -16,7 +16,7 @@ export interface SearchStoreDeps {
   sizes?: SearchIndexDeps['sizes'] | undefined;
 }
 
-export interface SearchStore {
+interface SearchStore {
   store: Vault['search'];
   /** Called with the number of messages that were stored or removed. */
   onMessagesChanged(messages: number): void;

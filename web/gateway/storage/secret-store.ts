@@ -8,7 +8,7 @@ export class SecretUnreadableError extends Error {
   override name = 'SecretUnreadableError';
 }
 
-export type SecretChanges = ReadonlyMap<string, string | null>;
+type SecretChanges = ReadonlyMap<string, string | null>;
 
 export interface SecretWriter {
   /** Sets and removes (null) secrets and runs `also`, all in one transaction. */

@@ -16,7 +16,7 @@ export function computeStoredBytes(stored: StoredMessage): number {
 }
 
 /** The first 160 characters of the message's text on one line; empty if it has no text. */
-export function toPreview({ content }: Pick<MessageRecord, 'content'>): string {
+function toPreview({ content }: Pick<MessageRecord, 'content'>): string {
   const text = typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
   // Cut before collapsing white space too, since a message may have half a million characters.
   const line = text

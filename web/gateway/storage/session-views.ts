@@ -42,7 +42,7 @@ export function toPlainText(content: HistoryMessage['content']): string {
  * A message as clients and exports see it: without fields that only the vault and models need, and without pictures that a tool showed to
  * its model.
  */
-export function toHistoryMessage(record: MessageRecord): HistoryMessage {
+function toHistoryMessage(record: MessageRecord): HistoryMessage {
   const { sessionKey: _session, depth: _depth, runId: _run, runContext: _context, providerState: _state, ...message } = record;
   if (message.role === 'tool') return { ...message, content: toPlainText(message.content) };
   return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(withoutVia) } : message;

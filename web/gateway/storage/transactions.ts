@@ -27,7 +27,7 @@ export interface VaultWrite {
   removeSession(key: string): Promise<void>;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   clock: HybridClock;
   /** Epoch from `takeEpoch`; without it writes are not fenced. */
   epoch: number | undefined;

@@ -14,7 +14,7 @@ export async function storeUsage(put: VaultWrite['put'], records: UsageRecord[])
   if (first) await put('usage', first.id, { id: first.id, until: Math.max(...records.map(({ at }) => at)), records });
 }
 
-export interface UsageDeps {
+interface UsageDeps {
   clock: Clock;
   transactions: Transactions;
   /** Called if a group could not be stored; it is retried with the next one, unless another owner has taken over. */

@@ -29,7 +29,7 @@ export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'run
   headId: string | null;
 }
 
-export type SessionChange = Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>;
+type SessionChange = Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>;
 
 /** A message as it is stored: messages of a session form a tree by `parentId`. */
 export interface MessageRecord extends HistoryMessage {
@@ -57,7 +57,7 @@ export interface RunContext {
   files?: { readers: string[]; exactFor?: string };
 }
 
-export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
+type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
 
 /** A step of an active run that called tools: the model's output, and the results received so far, by call id. */
 export interface RunStep {

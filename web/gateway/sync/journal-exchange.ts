@@ -11,7 +11,7 @@ const PENDING_BATCH = 1_000;
 /** Period in which the journal is assumed to have an uploaded attachment (docs/decisions/0065). */
 const UPLOAD_MEMORY_MS = 24 * 60 * 60 * 1000;
 
-export interface JournalExchangeOptions {
+interface JournalExchangeOptions {
   connection: JournalConnection;
   replica: Replica;
   outbox: Outbox;

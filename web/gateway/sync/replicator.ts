@@ -33,7 +33,7 @@ const OUTDATED_MESSAGE = 'This browser runs an older version of Perch than its d
 const UNDONE_MESSAGE = 'A change couldn’t be saved in this browser. Reading the journal again.';
 const CLEARED_MESSAGE = 'The browser has cleared its data. Reading it again.';
 
-export interface ReplicatorOptions {
+interface ReplicatorOptions {
   replica: Replica;
   clock: Clock;
   /** Schema version of this build's records. */

@@ -1,7 +1,7 @@
 import type { Contract, ContractResult, ParsedParams } from '#shared/rpc/contract.ts';
 import type { Caller } from './caller.ts';
 
-export type Handler<C extends Contract> = (params: ParsedParams<C>, caller: Caller) => Promise<ContractResult<C>> | ContractResult<C>;
+type Handler<C extends Contract> = (params: ParsedParams<C>, caller: Caller) => Promise<ContractResult<C>> | ContractResult<C>;
 
 /** A handler for each contract, except `connect`, which the connection handles. */
 export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };

@@ -22,7 +22,7 @@ export interface Loadable<Part> extends Lazy<Part> {
 }
 
 /** What loads a module before its first use. */
-export interface WakeOn<Needs> {
+interface WakeOn<Needs> {
   /** Holds at the start or after a change of the settings; limits `changes`. */
   if?(needs: Needs): boolean | Promise<boolean>;
   /** Another host has changed one of these stores. The part gets the changes by `onChanges`. */
@@ -64,13 +64,12 @@ type NeedsOf<Each> = Each extends { load(needs: infer Needs): unknown } ? Needs 
 type ToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never;
 
 /** The parts of modules, by the names of the modules. */
-export type ModuleParts<All extends readonly AnyModule[]> = {
+type ModuleParts<All extends readonly AnyModule[]> = {
   readonly [Each in All[number] as Each['name']]: Loadable<PartOf<Each>>;
 };
 
 /** What modules need of the rest of the gateway. */
-export type ModuleNeeds<All extends readonly AnyModule[]> = Omit<ToIntersection<NeedsOf<All[number]>>, keyof ModuleParts<All>> &
-  ModuleServices;
+type ModuleNeeds<All extends readonly AnyModule[]> = Omit<ToIntersection<NeedsOf<All[number]>>, keyof ModuleParts<All>> & ModuleServices;
 
 interface ModuleServices {
   vault: Pick<Vault, 'onRemoteChanges'>;
@@ -207,7 +206,7 @@ class RunningModule implements Loadable<unknown> {
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     // A part that failed to load has nothing to drain.
-    const part = await this.settled();
+    const part = this.loaded ?? (await this.settled());
     if (part !== undefined) await this.#module.drain?.(part, ms);
   }
 

@@ -28,7 +28,7 @@ export interface ApprovalsDeps {
   fault(error: unknown): RpcError;
 }
 
-export interface Decision {
+interface Decision {
   decision: 'approve' | 'deny';
   always: boolean;
   reason?: string | undefined;

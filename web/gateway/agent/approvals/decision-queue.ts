@@ -12,13 +12,13 @@ const MAX_WAITING = 100;
 /** Interval of checks whether the host of a question has died. */
 const CHECK_INTERVAL_MS = 10_000;
 
-export interface DecisionRecord extends RequestOrigin {
+interface DecisionRecord extends RequestOrigin {
   status: string;
   createdAt: number;
   expiresAt: number;
 }
 
-export interface DecisionQueueDeps<R extends DecisionRecord> {
+interface DecisionQueueDeps<R extends DecisionRecord> {
   store: Collection<R>;
   vault: Pick<Vault, 'origin' | 'replica'>;
   clock: Clock;

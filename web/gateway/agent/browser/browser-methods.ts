@@ -25,7 +25,7 @@ const privatePlaceRefusal = z.object({ reason: z.literal('private-place') });
 const isPrivatePlaceRefusal = (error: unknown): boolean =>
   error instanceof RpcError && privatePlaceRefusal.safeParse(error.extra.details).success;
 
-export interface BrowserMethodsDeps extends BrowserApprovalDeps {
+interface BrowserMethodsDeps extends BrowserApprovalDeps {
   bridge: Bridge;
   config: BrowserConfig & BrowserApprovalDeps['config'];
 }

@@ -16,7 +16,7 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 import { toWebSource } from '../trust/content-sources.ts';
 import { requireWebAddress } from '../tools/web-address.ts';
 
-export interface BrowserToolsDeps {
+interface BrowserToolsDeps {
   bridge: Pick<Bridge, 'call' | 'provides'>;
   config: BrowserConfig;
   /** Store of downloads. */

@@ -8,7 +8,7 @@ import type { Caller } from '../../system/caller.ts';
 
 type Methods = typeof browserViewContracts;
 
-export interface BrowserViewsDeps {
+interface BrowserViewsDeps {
   bridge: Bridge;
   /** Tells the bridge what the browser may reach. */
   allow(signal: AbortSignal): Promise<unknown>;

@@ -27,7 +27,7 @@ export async function getSmallTaskModels(
 }
 
 /** A request to complete a text. `key`: the session's key, or null. */
-export interface CompletionRequest extends Omit<ModelCaller, 'key'> {
+interface CompletionRequest extends Omit<ModelCaller, 'key'> {
   key: string | null;
   purpose: UsagePurpose;
   /** Fallback models; default: those of the agent. */

@@ -16,7 +16,7 @@ import { defineTool } from '../tools/define-tool.ts';
 import type { Tool } from '../tools/tool-registry.ts';
 import type { Lazy } from '../../system/modules.ts';
 
-export interface CanvasToolsDeps {
+interface CanvasToolsDeps {
   drawings: Lazy<Pick<DrawingStore, 'list' | 'read' | 'edit'>>;
   paint: Painter | undefined;
   labels: ContentLabels;

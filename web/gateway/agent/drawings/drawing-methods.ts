@@ -5,7 +5,7 @@ import { toDrawingKey } from '../../drawings/drawing-key.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import type { Lazy } from '../../system/modules.ts';
 
-export interface DrawingMethodsDeps {
+interface DrawingMethodsDeps {
   drawings: Lazy<DrawingStore>;
   labels: Pick<ContentLabels, 'add' | 'remove'>;
 }

@@ -17,7 +17,7 @@ import type { Lazy } from '../../system/modules.ts';
 const MAX_CHARS = 20_000;
 const ERROR_CHARS = 5_000;
 
-export interface ExecToolDeps {
+interface ExecToolDeps {
   approvalService: Lazy<ApprovalService>;
   policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
   gate: Pick<ToolGate, 'isGranted'>;

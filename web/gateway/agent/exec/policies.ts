@@ -8,7 +8,7 @@ type PolicyVault = Pick<Vault, 'collection'>;
 /** Hash of a command's bytes, arguments and folder together with its grantee. */
 const toId = (standingHash: string, grantee: string): Promise<string> => sha256(`${standingHash} ${grantee}`);
 
-export interface PolicyRequest {
+interface PolicyRequest {
   standingHash?: string | undefined;
   earlierHash?: string | undefined;
   grantee: string;

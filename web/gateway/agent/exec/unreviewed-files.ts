@@ -4,7 +4,7 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 const DOCUMENT_FILE = /\.(md|markdown|csv|tsv|pdf|docx|xlsx|pptx|odt|html?|png|jpe?g|gif|webp|svg|mp3|wav|mp4|webm)$/i;
 const MAX_FILES = 200;
 
-export interface UnreviewedFiles {
+interface UnreviewedFiles {
   paths: string[];
   sources: string[];
 }

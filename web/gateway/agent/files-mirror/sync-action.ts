@@ -1,5 +1,5 @@
 /** Hashes of a file's bytes; null if the file does not exist. */
-export interface FileHashes {
+interface FileHashes {
   /** The sync baseline. */
   agreed: string | null;
   disk: string | null;

@@ -19,7 +19,7 @@ const GENERATED_PROBLEM = 'it is generated from chats and was changed in the fol
 const MAX_SKIPPED_LISTED = 100;
 
 /** Dependencies of `WorkspaceMirror`. */
-export interface WorkspaceMirrorDeps
+interface WorkspaceMirrorDeps
   extends Pick<FileExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'beforeImport'>, Pick<MirroredFilesDeps, 'dialogs'> {
   /** Reports a file that is skipped; called once per reason. */
   onSkipped(workspace: string, path: string, reason: string): void;

@@ -42,7 +42,7 @@ type KnownTool = ListedTool & { modelName?: string };
 /** Agent whose memory is searched if the request names none. */
 const DEFAULT_AGENT_ID = 'main';
 
-export interface GuideOptions {
+interface GuideOptions {
   clock: Clock;
   /** Sources for an agent. */
   sources(agentId: string): GuideSources;

@@ -1,5 +1,5 @@
 /** A tool's result as the guide received it. */
-export interface ToolResult {
+interface ToolResult {
   tool: string;
   /** JSON, or plain text. */
   content: string;
@@ -18,7 +18,7 @@ function parseContent(content: string): unknown {
 }
 
 /** A code block with a fence longer than any in the text. */
-export function toCodeBlock(text: string, language = ''): string {
+function toCodeBlock(text: string, language = ''): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;

@@ -65,7 +65,7 @@ const permissiveValidator: jsonSchemaValidator = {
   },
 };
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   endpoint: McpEndpoint;
   transport: Transport;
   /** Version that the gateway reports to the server. */
@@ -80,7 +80,7 @@ export interface ConnectionOptions {
   capabilities: ClientCapabilities;
 }
 
-export interface CallOptions {
+interface CallOptions {
   signal: AbortSignal;
   onprogress?(progress: Progress): void;
 }

@@ -25,7 +25,7 @@ const MAX_STORED_APPROVALS = 1000;
 /** Maximum number of changed tools that a person is asked about at a time; all of them are listed. */
 const MAX_PENDING_APPROVALS = 20;
 
-export interface OfferedToolsDeps {
+interface OfferedToolsDeps {
   tools: ToolRegistry;
   vault: Pick<Vault, 'collection'>;
   clock: Clock;

@@ -27,7 +27,7 @@ export interface RequestsDeps extends SamplingDeps {
   log: Pick<Log, 'write'>;
 }
 
-export interface ClientContext {
+interface ClientContext {
   server: string;
   /** The working directory, if the server runs on the bridge's machine. */
   root: string | undefined;

@@ -5,7 +5,7 @@ import { toSessionKey } from '../../storage/vault-interface.ts';
 import type { AgentToolkit } from '../toolkit/agent-toolkit.ts';
 import type { Lazy } from '../../system/modules.ts';
 
-export interface PlanMethodsDeps {
+interface PlanMethodsDeps {
   agentToolkit: Lazy<Pick<AgentToolkit, 'plans'>>;
   labels: Pick<ContentLabels, 'remove'>;
 }

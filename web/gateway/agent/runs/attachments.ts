@@ -12,7 +12,7 @@ export const MAX_IMAGE_BYTES = 6 * MB;
 export const MAX_ATTACHMENTS_BYTES = 18 * MB;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-export interface ParsedAttachments {
+interface ParsedAttachments {
   parts: MessagePart[];
   info: NonNullable<HistoryMessage['attachments']>;
 }

@@ -25,7 +25,7 @@ import { ModelChain } from './model-chain.ts';
 import { type RequestedCall, withUniqueIds, type CallResult, runCalls, toRoutedCall } from './tool-calls.ts';
 
 /** Time-out for a silent provider, in milliseconds. */
-export const SILENCE_TIMEOUT_MS = 60_000;
+const SILENCE_TIMEOUT_MS = 60_000;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
 export interface Generation {

@@ -39,7 +39,7 @@ const hostSignal = z.discriminatedUnion('type', [
   z.object({ type: z.literal('events'), events: z.array(z.unknown()) }),
 ]);
 
-export interface HostSignalsDeps {
+interface HostSignalsDeps {
   vault: Pick<Vault, 'messages' | 'onRemoteChanges'>;
   hub: EventBus;
   clock: Clock;

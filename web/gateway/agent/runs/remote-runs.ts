@@ -12,7 +12,7 @@ const CHECK_INTERVAL_MS = 10_000;
 /** Without the connection to the bridge, the state of another host's run is unknown: after this time, its session is free. */
 const DISCONNECT_MS = 10_000;
 
-export interface RemoteRunsDeps {
+interface RemoteRunsDeps {
   vault: Vault;
   hub: EventBus;
   clock: Clock;

@@ -6,7 +6,7 @@ import { ReasoningBuffer } from './reasoning-buffer.ts';
 /** Maximum number of characters of a result for clients that join during the run; the stored result is complete. */
 const MAX_RESULT_CHARS = 8_000;
 
-export interface RunTranscriptOptions {
+interface RunTranscriptOptions {
   ids: { sessionId: string; agentId: string; runId: string };
   emit(event: AnyEvent): void;
   now(): number;

@@ -17,7 +17,7 @@ import type { RemoteRuns } from './remote-runs.ts';
 import type { GenerationEvent } from './generate.ts';
 
 /** The tools that runs may use. */
-export interface RunTools {
+interface RunTools {
   offer(agent: Agent, principal: string, only?: readonly string[], scopes?: readonly Scope[]): Promise<ToolOffer>;
   run(call: RoutedCall, context: ToolContext): Promise<unknown>;
 }
@@ -195,7 +195,7 @@ export interface RunsDeps {
   maxSteps?: () => number;
 }
 
-export type OutputPiece = Extract<GenerationEvent, { type: 'text' | 'refusal' | 'reasoning' }>;
+type OutputPiece = Extract<GenerationEvent, { type: 'text' | 'refusal' | 'reasoning' }>;
 
 export interface RunRequest {
   agentId: string;

@@ -29,7 +29,7 @@ import { matchesFilters } from './session-list-methods.ts';
 /** Maximum characters per part of an export; a longer message is a part by itself. */
 const MAX_EXPORT_CHARS = 4 * 1024 * 1024;
 
-export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compactor'> {
+interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compactor'> {
   runs: Runs;
   vault: Vault;
   hub: EventBus;

@@ -45,7 +45,7 @@ interface UncheckedSkill extends Omit<Skill, 'entry'> {
 }
 
 /** Dependencies of `SkillLibrary`. */
-export interface SkillLibraryDeps {
+interface SkillLibraryDeps {
   vault: Pick<Vault, 'files'>;
   bridge: Bridge;
   labels: Pick<ContentLabels, 'list'>;

@@ -10,7 +10,7 @@ const PAGE_CHARS = 30_000;
 
 export const SKILL_READ = 'skill_read';
 
-export interface SkillToolsDeps {
+interface SkillToolsDeps {
   skills: SkillLibrary;
   agent(id: string): Agent;
 }

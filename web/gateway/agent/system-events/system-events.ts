@@ -16,7 +16,7 @@ const MAX_EVENTS = 1000;
 /** Maximum characters of events in one run; the rest waits for the next. */
 const MAX_RUN_CHARS = 20_000;
 
-export interface SystemEventsDeps {
+interface SystemEventsDeps {
   vault: Pick<Vault, 'collection'>;
   clock: Clock;
   agents: Pick<Agents, 'list'>;

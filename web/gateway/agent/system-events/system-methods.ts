@@ -5,7 +5,7 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SystemEvents } from './system-events.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 
-export interface SystemMethodsDeps {
+interface SystemMethodsDeps {
   vault: Pick<Vault, 'collection'>;
   events: SystemEvents;
   runs: Pick<Runs, 'send'>;

@@ -16,7 +16,7 @@ const MAX_MESSAGE_CHARS = 1000;
 const query = z.string().trim().min(1).max(1000).describe('Search terms');
 const limit = (max: number, defaultLimit: number) => z.number().int().min(1).max(max).default(defaultLimit).describe('Maximum results');
 
-export interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
+interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
   vault: Pick<Vault, 'search'> & { messages: Pick<Vault['messages'], 'get'> };
   clock: Clock;
   /** The configured time zone. */

@@ -1,7 +1,7 @@
 import { allowsScope, type Area, type Scope } from '#shared/rpc/scopes.ts';
 import type { ToolFilter, Tool } from './tool-registry.ts';
 
-export interface ToolRightsDeps {
+interface ToolRightsDeps {
   /** Scopes of a key, empty if it was revoked; undefined for other principals. */
   scopes(principal: string): Promise<readonly Scope[] | undefined>;
   onScopeUsed(principal: string, scope: Scope): void;

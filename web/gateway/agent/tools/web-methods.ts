@@ -5,7 +5,7 @@ import type { Config } from '../../config/gateway-config.ts';
 import { defineMethods } from '../../system/methods.ts';
 import { requireWebAddress } from './web-address.ts';
 
-export interface WebMethodsDeps {
+interface WebMethodsDeps {
   bridge: Pick<Bridge, 'call'>;
   config: Pick<Config, 'settings'>;
 }

@@ -9,7 +9,7 @@ import type { Tool } from './tool-registry.ts';
 import { toWebSource } from '../trust/content-sources.ts';
 import { requireWebAddress } from './web-address.ts';
 
-export interface WebToolsDeps {
+interface WebToolsDeps {
   bridge: Pick<Bridge, 'call' | 'provides'>;
   documents: DocumentReader;
   /** Private hosts that the user allows (`tools.webFetch.allow`). */

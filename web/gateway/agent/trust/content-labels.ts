@@ -5,13 +5,13 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { mergeSources } from './content-sources.ts';
 
 /** Kinds of content whose label is a record of its own. */
-export type LabelledKind = ReviewedKind | 'reply';
+type LabelledKind = ReviewedKind | 'reply';
 
 /** Kinds of labelled content that a person reviews. */
 export type ReviewedKind = 'file' | 'memory' | 'plan' | 'drawing';
 
 /** How links in content are opened: if it has `outside` sources, only `quotedUrls` open without asking. */
-export interface LinkOrigins {
+interface LinkOrigins {
   outside?: string[];
   quotedUrls?: string[];
 }
@@ -21,7 +21,7 @@ export const REVIEWED_KINDS: readonly ReviewedKind[] = ['file', 'memory', 'plan'
 /** Maximum number of addresses in a label. */
 const MAX_QUOTED = 200;
 
-export interface ContentLabelsDeps {
+interface ContentLabelsDeps {
   vault: Pick<Vault, 'collection'>;
   clock: Pick<Clock, 'now'>;
   /** Called when a label was added or removed here. */

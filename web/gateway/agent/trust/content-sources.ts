@@ -9,7 +9,7 @@ const MAX_NAME_CHARS = 100;
 
 const SOURCE_KINDS = ['web', 'mcp', 'document', 'picture', 'channel', 'program', 'key', 'command', 'import', 'unknown'] as const;
 /** Kinds of content that may be written by someone other than the owner. */
-export type SourceKind = (typeof SOURCE_KINDS)[number];
+type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** A source of outside content, such as `web:example.com`: its kind and its name. `*` is replaced: in a grant it matches any name. */
 export const toSource = (kind: SourceKind, name: string): string =>

@@ -5,7 +5,7 @@ import { mergeSources } from './content-sources.ts';
 /** Files written by a command are found by a scan of the folder that starts this long after the command's end. */
 const SETTLE_MS = 60_000;
 
-export interface TaintedCommandsDeps {
+interface TaintedCommandsDeps {
   vault: Pick<Vault, 'collection'>;
   clock: Pick<Clock, 'now'>;
 }

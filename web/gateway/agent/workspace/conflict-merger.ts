@@ -3,7 +3,7 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { MergeCopyDeps } from './merge-copy.ts';
 
-export interface ConflictMergerDeps extends MergeCopyDeps {
+interface ConflictMergerDeps extends MergeCopyDeps {
   vault: MergeCopyDeps['vault'] & Pick<Vault, 'onRemoteChanges'>;
   sync: Pick<SyncPort, 'watch'> | undefined;
   /** Announces that a copy was removed. */

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
 
 /** Content of a file as it is stored. */
-export type FileContent = Pick<FileRecord, 'content' | 'encoding' | 'size'>;
+type FileContent = Pick<FileRecord, 'content' | 'encoding' | 'size'>;
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const encoder = new TextEncoder();

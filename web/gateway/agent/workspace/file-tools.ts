@@ -23,7 +23,7 @@ const path = workspacePath.describe('File path, such as notes/today.md');
 
 const SKILLS_PATH = /^skills(\/|$)/;
 
-export interface FileToolsDeps {
+interface FileToolsDeps {
   workspaces: Workspaces;
   versions: FileVersions;
   labels: ContentLabels;

@@ -13,7 +13,7 @@ import type { Workspaces } from './workspaces.ts';
 const MAX_PER_FILE = 20;
 const MAX_PER_WORKSPACE = 200;
 
-export interface FileVersionsDeps {
+interface FileVersionsDeps {
   vault: Pick<Vault, 'collection' | 'files'>;
   workspaces: Workspaces;
   labels: ContentLabels;

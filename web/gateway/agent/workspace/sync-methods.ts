@@ -13,7 +13,7 @@ import type { Lazy } from '../../system/modules.ts';
 /** State without synchronization. */
 const SYNC_OFF: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
 
-export interface SyncMethodsDeps {
+interface SyncMethodsDeps {
   vault: Vault;
   hub: EventBus;
   config: Pick<Config, 'reload'>;

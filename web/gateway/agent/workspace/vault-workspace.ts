@@ -6,7 +6,7 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { toBytes, normalizeContent } from './file-content.ts';
 import { detectMediaType } from './media-type.ts';
 
-export interface VaultWorkspaceDeps {
+interface VaultWorkspaceDeps {
   vault: { files: Pick<Vault['files'], 'get' | 'list' | 'remove' | 'replace'> };
   clock: Pick<Clock, 'now'>;
 }

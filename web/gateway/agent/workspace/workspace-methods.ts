@@ -9,7 +9,7 @@ import type { AgentToolkit } from '../toolkit/agent-toolkit.ts';
 import { getScopeForPath } from './path-scope.ts';
 import type { Lazy, Loadable } from '../../system/modules.ts';
 
-export interface WorkspaceMethodsDeps {
+interface WorkspaceMethodsDeps {
   labels: ContentLabels;
   agentToolkit: Lazy<Pick<AgentToolkit, 'workspaces' | 'versions'>>;
   filesMirror: Loadable<Pick<FilesMirror, 'states' | 'resume'>>;

@@ -7,12 +7,12 @@ import { detectMediaType } from './media-type.ts';
 
 const MB = 1024 * 1024;
 
-export interface WorkspacesDeps {
+interface WorkspacesDeps {
   vault: Pick<Vault, 'files'>;
   clock: Clock;
 }
 
-export interface NewFile {
+interface NewFile {
   path: string;
   content: string;
   encoding: FileRecord['encoding'];

@@ -10,7 +10,7 @@ import { mergePatch, createPatch } from '#shared/merge-patch.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Lazy } from '../../system/modules.ts';
 
-export interface ChannelMethodsDeps {
+interface ChannelMethodsDeps {
   channels: ChannelRegistry;
   runningChannels: Lazy<RunningChannels>;
   authorizations: Lazy<Authorizations>;

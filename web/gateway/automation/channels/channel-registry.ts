@@ -15,7 +15,7 @@ import { isStartable } from '../../config/sections/channel-settings.ts';
 /** The built-in channel: the app, and clients that chat by RPC. */
 const WEBCHAT = 'webchat';
 
-export interface ChannelRegistryDeps extends ChannelBlockerDeps, SendersDeps {
+interface ChannelRegistryDeps extends ChannelBlockerDeps, SendersDeps {
   config: ChannelBlockerDeps['config'] & SendersDeps['config'];
   hub: EventBus;
   clock: Clock;

@@ -26,7 +26,7 @@ const MAX_AGE_MS = 24 * 3_600_000;
 const TYPING_INTERVAL_MS = 4_000;
 const APOLOGY = 'Sorry, I couldn’t answer that. Please try again later.';
 
-export interface ChannelResponderDeps extends DeliveryDeps {
+interface ChannelResponderDeps extends DeliveryDeps {
   channelId: string;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
@@ -276,7 +276,7 @@ const TIMED_OUT = 'Timed out after 10 minutes.';
  * Agent and session for a message: by the first binding that matches `<channel>:<name>`, `<channel>:<id>` or the channel, else by the
  * channel's own setting.
  */
-export function resolveSession(
+function resolveSession(
   channelId: string,
   { user, conversation, session }: Pick<PendingMessage, 'user' | 'conversation' | 'session'>,
   { bindings, channels }: Pick<Settings, 'bindings' | 'channels'>,

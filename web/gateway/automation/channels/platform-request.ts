@@ -11,7 +11,7 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 /** Errors after which certainly nothing was sent. */
 const UNREACHABLE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|could not be resolved/;
 
-export interface PlatformErrorOptions extends ErrorOptions {
+interface PlatformErrorOptions extends ErrorOptions {
   status?: number;
   /** Time that the platform asks to wait, in milliseconds. */
   retryAfterMs?: number;

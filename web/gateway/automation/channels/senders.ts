@@ -12,9 +12,9 @@ import { type StartableChannel, STARTABLE_CHANNELS } from '../../config/sections
 import type { ChannelState, IncomingMessage, SenderRequest } from '../../storage/records/channel-state.ts';
 
 /** Lifetime of a code; a sender gets no other one in that time. */
-export const CODE_TTL_MS = 60 * 60_000;
+const CODE_TTL_MS = 60 * 60_000;
 /** Maximum number of pending codes per channel; further senders get no reply until one expires. */
-export const MAX_CODES = 20;
+const MAX_CODES = 20;
 /** Maximum number of confirmed senders per channel. */
 const MAX_PAIRED = 1000;
 const ATTEMPT_LIMIT = { perMinute: 2, burst: 10 };

@@ -11,7 +11,7 @@ import type { JobCoordinator } from './job-coordinator.ts';
 
 const DEFAULT_MESSAGE = 'Heartbeat: check what is waiting for you and act on it. If nothing needs to be done, say so in one word.';
 
-export interface HeartbeatDeps extends UnattendedRunDeps {
+interface HeartbeatDeps extends UnattendedRunDeps {
   vault: Pick<Vault, 'collection'>;
   settings(): Pick<Settings, 'heartbeat'>;
   events: Pick<SystemEvents, 'hasEvents' | 'agentId'>;

@@ -2,7 +2,7 @@ import type { CronRun } from '#shared/rpc/methods/cron-contracts.ts';
 import type { Collection, JobRunRecord } from '../../storage/vault-interface.ts';
 
 /** Maximum number of stored runs per job. */
-export const MAX_STORED_RUNS = 200;
+const MAX_STORED_RUNS = 200;
 /** Period for which runs of a removed job are kept. */
 const ORPHAN_RETENTION_MS = 30 * 24 * 3_600_000;
 /** Id of the record of the last heartbeat, which is stored among the runs but belongs to no job. */

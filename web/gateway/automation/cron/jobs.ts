@@ -14,7 +14,7 @@ const MAX_JOBS = 200;
 const MAX_NAME_CHARS = 60;
 
 /** Values for a new job; `cron` is an expression instead of a `schedule`. */
-export interface NewJob extends Pick<CronJobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
+interface NewJob extends Pick<CronJobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
   cron?: string | undefined;
   schedule?: ScheduleInput | undefined;
   name?: string | undefined;
@@ -22,7 +22,7 @@ export interface NewJob extends Pick<CronJobDefinition, 'message' | 'agentId' | 
   by?: string | undefined;
 }
 
-export interface JobsDeps {
+interface JobsDeps {
   jobs: Collection<CronJobDefinition>;
   records: JobRuns;
   agents: Pick<Agents, 'get'>;

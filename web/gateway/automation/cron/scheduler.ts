@@ -18,7 +18,7 @@ const RETRY_MS = 5_000;
 /** Principal of scheduled runs. */
 export const CRON_PRINCIPAL = 'cron';
 
-export interface SchedulerDeps extends UnattendedRunDeps {
+interface SchedulerDeps extends UnattendedRunDeps {
   vault: Pick<Vault, 'collection' | 'messages' | 'origin' | 'replica'>;
   runs: UnattendedRunDeps['runs'];
   records: JobRuns;

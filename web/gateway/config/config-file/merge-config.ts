@@ -4,7 +4,7 @@ import { isObject, type Json } from '#shared/merge-patch.ts';
 const isSame = (a: unknown, b: unknown): boolean => toCanonicalJson(a) === toCanonicalJson(b);
 
 /** Result of a three-way merge. */
-export interface MergeResult {
+interface MergeResult {
   document: Json;
   /** Whether a change in `ours` was overridden by `theirs`. */
   lost: boolean;

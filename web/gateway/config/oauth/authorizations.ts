@@ -23,7 +23,7 @@ export interface AuthorizationGrant {
   iss: string | undefined;
 }
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   /**
    * The requesting party, in a form that starts a sentence: `MCP server far`. Only one authorization per owner is pending: a new one
    * replaces it.
@@ -35,7 +35,7 @@ export interface AuthorizationRequest {
   onFailed?(error: RpcError): void;
 }
 
-export interface AuthorizationStart {
+interface AuthorizationStart {
   /** Value for the `state` parameter of the authorization URL. */
   state: string;
   /** Redirect URI for the other service. */

@@ -3,14 +3,14 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Config } from '../gateway-config.ts';
 
-export interface SecretReferencesDeps {
+interface SecretReferencesDeps {
   bridge: Bridge;
   config: Pick<Config, 'references' | 'setReferenceValues'>;
   fault(error: unknown): unknown;
 }
 
 /** Secret names without a value, and the reason. */
-export interface UnresolvedSecrets {
+interface UnresolvedSecrets {
   names: readonly string[];
   /** Whether no bridge has been asked yet. */
   isPending: boolean;

@@ -55,7 +55,6 @@ const xSettings = commonSettings.extend({
 export type XSettings = z.infer<typeof xSettings>;
 
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
-export type TelegramSettings = z.infer<typeof telegramSettings>;
 
 /** `channels` of the configuration, by channel id. */
 export const channelSettings = z

@@ -28,4 +28,3 @@ export const summarySettings = z.strictObject({
   /** The conversation continues while its summary is being made. */
   async_mode: z.boolean().default(true),
 });
-export type SummarySettings = z.output<typeof summarySettings>;

@@ -79,7 +79,7 @@ export const mcpServerSchema = z.union([stdioSchema, httpSchema], {
       ? (findFirstProblem(httpSchema, input) ?? 'must be an MCP server')
       : (findFirstProblem(stdioSchema, input) ?? 'must be an MCP server'),
 });
-export type McpServerSettings = z.infer<typeof mcpServerSchema>;
+type McpServerSettings = z.infer<typeof mcpServerSchema>;
 type ServerSettingsByName = Record<string, McpServerSettings> | undefined;
 
 function findFirstProblem(schema: z.ZodType, input: unknown): string | undefined {

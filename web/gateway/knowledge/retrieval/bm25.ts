@@ -19,7 +19,7 @@ interface IndexedDocument<T> {
 }
 
 /** A field of a document. `weight` multiplies its term counts. */
-export interface DocumentField {
+interface DocumentField {
   text: string;
   weight?: number;
 }

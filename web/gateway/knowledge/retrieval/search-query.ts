@@ -78,7 +78,7 @@ function toQueryWord(term: string, unfinished: boolean): QueryWord {
 const createPrefixWord = (term: string): QueryWord => ({ root: term, fits: (found) => found.startsWith(term) });
 
 /** Folds a text for phrase comparison; white space becomes single spaces. */
-export const foldLine = (text: string): string => fold(text).replace(/\s+/gu, ' ').trim();
+const foldLine = (text: string): string => fold(text).replace(/\s+/gu, ' ').trim();
 
 /** Whether a text contains every word and phrase. */
 export function matchesText({ words, phrases }: SearchQuery, text: string): boolean {

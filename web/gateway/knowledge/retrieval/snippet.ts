@@ -2,7 +2,7 @@ import type { SearchQuery } from './search-query.ts';
 import { forEachTerm } from './terms.ts';
 
 /** Start and end, in UTF-16 units. */
-export type Span = [start: number, end: number];
+type Span = [start: number, end: number];
 
 /** Number of characters shown before the first match. */
 const LEAD_CHARS = 40;

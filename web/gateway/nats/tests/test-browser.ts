@@ -38,7 +38,7 @@ export interface TestBrowser extends AsyncDisposable {
   waitUntilSynced(ms?: number): Promise<void>;
 }
 
-export interface TestBrowserOptions {
+interface TestBrowserOptions {
   vaultKey?: string;
   schema?: number;
   agreedMs?: number;

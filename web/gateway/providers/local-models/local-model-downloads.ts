@@ -37,7 +37,7 @@ interface BrowserDownload {
   finished: Promise<void>;
 }
 
-export interface DownloadRequest {
+interface DownloadRequest {
   repo: string;
   filename?: string | undefined;
   source: ModelSource;

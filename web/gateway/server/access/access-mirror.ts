@@ -2,7 +2,7 @@ import { accessPort, type AccessGrant } from '#shared/ports/access-port.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 
-export interface AccessMirrorDeps {
+interface AccessMirrorDeps {
   bridge: Bridge;
   sync: SyncPort | undefined;
   /** The grants in the vault. */

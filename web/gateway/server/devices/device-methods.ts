@@ -4,7 +4,7 @@ import type { Access } from '../access/access.ts';
 import { defineMethods } from '../../system/methods.ts';
 import type { Lazy } from '../../system/modules.ts';
 
-export interface DeviceMethodsDeps {
+interface DeviceMethodsDeps {
   access: Lazy<Pick<Access, 'devices' | 'browsers'>>;
 }
 

@@ -39,7 +39,7 @@ const MAX_CODES = 10;
 /** Interval at which a device's last activity is stored. */
 const ACTIVITY_INTERVAL_MS = 60_000;
 
-export interface DevicesDeps {
+interface DevicesDeps {
   vault: Vault;
   clock: Clock;
   accessControl: AccessControl;

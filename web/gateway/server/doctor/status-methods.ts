@@ -4,7 +4,7 @@ import type { DoctorDeps } from './doctor-deps.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Presence } from '../../system/status/presence.ts';
 
-export interface StatusMethodsDeps extends DoctorDeps {
+interface StatusMethodsDeps extends DoctorDeps {
   presence: Presence;
   /** Seconds since the gateway started. */
   uptime(): number;

@@ -15,7 +15,7 @@ import { forwardEvents } from './forward-events.ts';
 const GLANCE_FORMAT = { schema: completionChunk, fault: readStreamFault };
 
 /** A chat completion that is forwarded from its provider. */
-export interface ChatPassthrough {
+interface ChatPassthrough {
   /** The provider's display name, for errors. */
   provider: string;
   forwarded: ForwardedResponse;

@@ -38,7 +38,7 @@ export const chatParams = optionParams.extend({
 /** A client's own breakpoint, in Anthropic's format. */
 const cacheMarker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
 
-export interface ChatOptions {
+interface ChatOptions {
   messages: ModelMessage[];
   user: string | undefined;
   tools: ToolSpec[];

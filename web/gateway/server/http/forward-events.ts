@@ -3,7 +3,7 @@ import type { ForwardedResponse } from '../../providers/forwarding-provider.ts';
 import type { BodyItem } from '../../providers/upstream-body.ts';
 
 /** How to forward the events of one API. */
-export interface EventFormat {
+interface EventFormat {
   /** Whether the answer is complete except for a trailer. */
   isWhole(): boolean;
   /**

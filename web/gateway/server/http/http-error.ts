@@ -5,7 +5,7 @@ import { CircuitOpenError } from '../../providers/request-breaker.ts';
 import { type ModelRequest, ProviderError, UnsupportedOptionError } from '../../providers/provider.ts';
 
 /** Types of `/v1` errors. `aborted` is specific to Perch: the run was stopped while the client waited for it. */
-export type HttpErrorType =
+type HttpErrorType =
   | 'invalid_request_error'
   | 'forbidden'
   | 'not_found'

@@ -31,7 +31,7 @@ const toAnthropicModel = ({ id, created }: ModelObject): Record<string, unknown>
   ...{ max_input_tokens: null, max_tokens: null, capabilities: null },
 });
 
-export interface RouteMethod {
+interface RouteMethod {
   scope: Area;
   /** A level below `write` that is also sufficient. */
   level?: Level;

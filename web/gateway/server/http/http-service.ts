@@ -22,7 +22,7 @@ interface ReceiptsDeps {
   note?: (message: string, fields: Record<string, unknown>) => void;
 }
 
-export interface HttpServiceDeps {
+interface HttpServiceDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
   clock: Clock;

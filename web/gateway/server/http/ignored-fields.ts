@@ -3,7 +3,7 @@ import { type ModelEvent, type ModelRequest, UnsupportedOptionError, type Genera
 import type { HttpDeps } from './http-deps.ts';
 
 /** Response header with the request's fields without effect, separated by commas. */
-export const IGNORED_HEADER = 'x-perch-ignored';
+const IGNORED_HEADER = 'x-perch-ignored';
 const MAX_NAMES = 50;
 const MAX_NAME_CHARS = 100;
 

@@ -21,7 +21,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const MAX_KEYS = 1000;
 const UNLIMITED: KeyLimits = { requestsPerMinute: null, tokensPerMinute: null, monthlyBudget: null };
 
-export interface ApiKeysDeps {
+interface ApiKeysDeps {
   vault: Vault;
   clock: Clock;
   accessControl: AccessControl;

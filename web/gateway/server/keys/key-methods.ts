@@ -4,7 +4,7 @@ import { defineMethods } from '../../system/methods.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { Lazy } from '../../system/modules.ts';
 
-export interface KeyMethodsDeps {
+interface KeyMethodsDeps {
   access: Lazy<{ keys: ApiKeys }>;
 }
 

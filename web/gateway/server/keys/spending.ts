@@ -17,13 +17,13 @@ export interface MonthUsage {
 }
 
 /** Usage of a principal. */
-export interface PrincipalUsage {
+interface PrincipalUsage {
   month: MonthUsage;
   /** Calls that ended within the last minute, oldest first. */
   minute: { at: number; tokens: number }[];
 }
 
-export interface SpendingDeps {
+interface SpendingDeps {
   usage: Pick<Vault['usage'], 'since'>;
   clock: Clock;
   timeZone(): string;

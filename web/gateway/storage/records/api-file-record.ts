@@ -15,7 +15,7 @@ export interface ApiFile {
 }
 
 /** The content of a file, stored separately because lists do not need it. */
-export interface ApiFileContent {
+interface ApiFileContent {
   /** `content/<file id>`. */
   id: string;
   /** Base64. */

@@ -13,7 +13,7 @@ const ROLE_WEIGHTS = [1, 1, 0.8, 0.5];
 const DAY_SECONDS = 86_400;
 
 /** Parameters of one search, the same for all sources. */
-export interface ScoringParams {
+interface ScoringParams {
   /** Weight of each word. */
   weights: readonly number[];
   /** Whether documents need all of the words, or any. */

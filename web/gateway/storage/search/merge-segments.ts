@@ -8,7 +8,7 @@ import type { Segment } from './segment.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import type { SessionNumbers } from './search-source.ts';
 
-export interface SegmentMergeResult {
+interface SegmentMergeResult {
   /** For each merged segment, the new number of each of its documents; -1 if it was dead. */
   numbers: Int32Array[];
   /** Number of terms in all documents. */

@@ -30,7 +30,7 @@ export class PostingsWriter {
 }
 
 /** Decoded postings: `docs` in order, `times` the number of occurrences in each. Valid until the next call. */
-export interface Postings {
+interface Postings {
   docs: Uint32Array;
   times: Uint16Array;
   /** Number of postings; the arrays may be longer. */

@@ -15,7 +15,7 @@ export class IndexCorruptError extends Error {
 }
 
 /** Key range of one part of a segment, or of all its parts. */
-export const getPageRange = (segment: number, part?: SegmentPart): IDBKeyRange =>
+const getPageRange = (segment: number, part?: SegmentPart): IDBKeyRange =>
   part === undefined ? IDBKeyRange.bound([segment], [segment, []]) : IDBKeyRange.bound([segment, part], [segment, part, []]);
 
 /** A pending read of pages. */

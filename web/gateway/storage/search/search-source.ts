@@ -38,7 +38,7 @@ export class SessionNumbers {
 }
 
 /** Maximum number of terms per word: an unfinished one of two letters may match thousands. */
-export const MAX_TERMS = 48;
+const MAX_TERMS = 48;
 
 /** The most common of the terms, in their order. */
 export function selectMostCommon<T extends { count: number }>(terms: T[]): T[] {

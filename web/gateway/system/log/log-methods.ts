@@ -3,7 +3,7 @@ import { defineMethods } from '../methods.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { LogTailDeps } from './log-tail.ts';
 
-export interface LogMethodsDeps extends LogTailDeps {
+interface LogMethodsDeps extends LogTailDeps {
   timeZone(): string;
 }
 

@@ -30,7 +30,7 @@ interface LogChunk {
 }
 
 /** Lines with the positions before and after them. */
-export interface LogPage {
+interface LogPage {
   lines: LogEntry[];
   cursor: string;
   before: string;

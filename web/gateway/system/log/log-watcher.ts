@@ -4,7 +4,7 @@ import { isObject } from '#shared/merge-patch.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { LogWriter } from './log.ts';
 
-export interface LogWatcherDeps {
+interface LogWatcherDeps {
   log: LogWriter;
   hub: EventBus;
   sync: SyncPort | undefined;

@@ -10,12 +10,12 @@ const COMMIT_DELAY_MS = 50;
 /** Maximum number of lines kept in memory while the database fails; beyond it the oldest are dropped. */
 const MAX_LINES = 1_000;
 
-export type LogFields = Record<string, unknown>;
+type LogFields = Record<string, unknown>;
 
 /** The part of the log that the rest of the core uses. */
 export type LogWriter = Pick<Log, 'write'>;
 
-export interface LogDeps {
+interface LogDeps {
   clock: Clock;
   store: Vault['logs'];
   /** Minimum level of lines to keep. */

@@ -14,7 +14,7 @@ const UPDATE_TIMEOUT_MS = 40_000;
 
 type BridgeInfo = ContractResult<(typeof systemPort)['calls']['system.about']>;
 
-export interface BridgeInfoDeps {
+interface BridgeInfoDeps {
   bridge: Bridge;
   clock: Clock;
   environment: Environment;

@@ -24,7 +24,7 @@ export interface ConnectedClient {
   activeAt: number;
 }
 
-export interface PresenceDeps {
+interface PresenceDeps {
   clock: Clock;
   sync: SyncPort | undefined;
   bridge: Bridge;

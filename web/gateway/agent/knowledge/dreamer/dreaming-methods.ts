@@ -11,7 +11,7 @@ import type { Settings } from '../../../config/settings-schema.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
-export interface DreamingMethodsDeps {
+interface DreamingMethodsDeps {
   dreamer: Lazy<Dreamer>;
   /** The scheduler. */
   cron: Lazy<{ jobs: { list(): Promise<readonly CronJob[]> } }>;

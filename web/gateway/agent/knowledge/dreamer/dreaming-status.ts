@@ -10,7 +10,7 @@ import { type Agents, getWorkspaceName } from '../../agents.ts';
 
 const MAX_PROBLEMS = 20;
 
-export interface DreamingStatusDeps {
+interface DreamingStatusDeps {
   dreamer: Dreamer;
   agents: Agents;
   settings(): Settings;

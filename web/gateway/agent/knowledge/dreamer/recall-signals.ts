@@ -8,7 +8,7 @@ import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import { findRecallMessages } from './recalled-messages.ts';
 
-export interface RecallSignalsDeps {
+interface RecallSignalsDeps {
   messages: Pick<Vault['messages'], 'listFrom' | 'get'>;
   workspace: Workspace;
   signals: SignalsStore;

@@ -6,7 +6,7 @@ import { getMessageSources } from '../../trust/content-sources.ts';
 import type { MessageRecord, Vault } from '../../../storage/vault-interface.ts';
 
 /** A memory recalled for a query. */
-export interface RecalledMemory {
+interface RecalledMemory {
   text: string;
   /** Source as reported by the memory. */
   source: string;
@@ -16,7 +16,7 @@ export interface RecalledMemory {
 }
 
 /** A message for which memory was searched. */
-export interface RecallMessage {
+interface RecallMessage {
   id: string;
   /** Milliseconds since the Unix epoch. */
   at: number;

@@ -6,7 +6,7 @@ import type { RunLog } from './run-log.ts';
 /** Maximum number of candidates, and of problems, recorded per run. */
 const MAX_RECORDED = 20;
 
-export interface DreamDeps {
+interface DreamDeps {
   phases: DreamingPhases;
   log: RunLog;
   /** Adds recalls since the last time to the signals. */

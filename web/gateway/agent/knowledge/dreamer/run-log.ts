@@ -3,7 +3,7 @@ import { type DreamRun, dreamRun } from '#shared/rpc/methods/dreaming-contracts.
 import { type BrokenLine, parseJsonLines } from '../../../knowledge/dreaming/json-lines.ts';
 import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 
-export const RUNS_FILE = '.dreams/runs.jsonl';
+const RUNS_FILE = '.dreams/runs.jsonl';
 const MAX_RUNS = 100;
 /** Time in milliseconds for which a run of another host is assumed to be active. */
 const MAX_RUN_MS = 15 * 60_000;

@@ -20,7 +20,7 @@ import type { ContentLabels } from '../../trust/content-labels.ts';
 import type { RecallReply, Vault } from '../../../storage/vault-interface.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
-export interface MemoryMethodsDeps extends CompletionDeps {
+interface MemoryMethodsDeps extends CompletionDeps {
   vault: Pick<Vault, 'messages' | 'usage'>;
   agents: Agents;
   memories: Lazy<AgentMemories>;

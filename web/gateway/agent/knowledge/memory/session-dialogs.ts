@@ -16,7 +16,7 @@ const QUOTING_TOOLS = /^(?:memory|wiki|session|docs)_/;
 /** Number of days for which conversations are included. */
 const MAX_DAYS = 30;
 
-export interface SessionDialogsDeps {
+interface SessionDialogsDeps {
   vault: { messages: Pick<Vault['messages'], 'listBetween' | 'countSpans'> };
   clock: Pick<Clock, 'now'>;
   agents: Pick<Agents, 'list'>;

@@ -5,7 +5,7 @@ import type { ContentLabels } from '../../trust/content-labels.ts';
 import type { Wikis } from './wikis.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
-export interface WikiMethodsDeps {
+interface WikiMethodsDeps {
   wikis: Lazy<Wikis>;
   labels: ContentLabels;
 }

@@ -11,7 +11,7 @@ import type { AuthorizationGrant } from '../../../config/oauth/authorizations.ts
 import type { OauthClientConfig } from '../mcp-endpoints.ts';
 import { type Permission, permissionSchema, type RegisteredClient } from './mcp-permission.ts';
 
-export interface AuthorizationFlowOptions {
+interface AuthorizationFlowOptions {
   /** Address of the MCP server. */
   url: string;
   oauth: OauthClientConfig | undefined;

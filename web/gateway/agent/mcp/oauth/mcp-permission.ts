@@ -22,7 +22,6 @@ const tokensSchema = z.object({
   /** Granted scopes; if undefined, the requested ones. */
   scope: z.string().optional(),
 });
-export type GrantedTokens = z.infer<typeof tokensSchema>;
 
 /** A person's authorization for an MCP server, and how to refresh it. */
 export const permissionSchema = z.object({

@@ -1,7 +1,7 @@
 import { splitText } from '../split-text.ts';
 
 /** Maximum weight of a post (https://docs.x.com/fundamentals/counting-characters). */
-export const MAX_WEIGHT = 280;
+const MAX_WEIGHT = 280;
 /** Maximum number of posts in a thread; the rest is cut off. */
 const MAX_POSTS = 10;
 const LINK_WEIGHT = 23;

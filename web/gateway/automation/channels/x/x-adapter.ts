@@ -44,7 +44,7 @@ const conversation = z.object({
   data: z.array(z.object({ id, text: z.string().optional(), sender_id: id.optional() })).optional(),
 });
 
-export interface XAdapterDeps extends XApiDeps {
+interface XAdapterDeps extends XApiDeps {
   clock: Clock;
   /** `bearerToken`: an app's token, which can only read, or an account's. */
   token: string;

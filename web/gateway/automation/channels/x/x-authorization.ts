@@ -38,7 +38,7 @@ const storedTokens = z.object({
 });
 type StoredTokens = z.infer<typeof storedTokens>;
 
-export interface XAuthorizationDeps {
+interface XAuthorizationDeps {
   fetch: Fetch;
   clock: Clock;
   secrets: Vault['secrets'];

@@ -15,11 +15,11 @@ import { metadataSchema } from '../responses/responses-request.ts';
 import type { ConversationEntry, ConversationRecord } from '../../../storage/records/conversation-record.ts';
 
 /** Limits of conversations: number, and characters (as JSON) and items of each. */
-export const CONVERSATION_LIMITS = { count: 1000, chars: 8 * 1024 * 1024, items: 10_000 };
+const CONVERSATION_LIMITS = { count: 1000, chars: 8 * 1024 * 1024, items: 10_000 };
 /** Maximum number of items in one request. */
 const MAX_ITEMS = 20;
 
-export interface ConversationsDeps {
+interface ConversationsDeps {
   conversations: Collection<ConversationRecord>;
   clock: Pick<Clock, 'now'>;
 }

@@ -14,7 +14,7 @@ export const API_FILE_LIMITS = { count: 1000, bytes: 256 * MB, fileBytes: 16 * M
 const FILE_ID_PREFIX = 'file-';
 const CONTENT_ID_PREFIX = 'content/';
 
-export interface ApiFilesDeps {
+interface ApiFilesDeps {
   apiFiles: Collection<ApiFileRecord>;
   clock: Pick<Clock, 'now'>;
 }

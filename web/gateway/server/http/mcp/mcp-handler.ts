@@ -19,7 +19,7 @@ import { FILES_BASE_URI, toResourceUri } from './resource-uris.ts';
 import { McpPrompts, type McpPromptsDeps } from './mcp-prompts.ts';
 import { McpResources, type McpResourcesDeps } from './mcp-resources.ts';
 
-export interface McpHandlerDeps extends McpResourcesDeps, Omit<McpPromptsDeps, 'files' | 'labels'> {
+interface McpHandlerDeps extends McpResourcesDeps, Omit<McpPromptsDeps, 'files' | 'labels'> {
   /** Throws `NOT_FOUND`. */
   agent(id: string): Agent;
   tools: {

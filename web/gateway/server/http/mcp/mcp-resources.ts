@@ -24,7 +24,7 @@ export interface McpResourcesDeps {
 }
 
 /** Whether the caller has a scope. */
-export type ScopeCheck = (scope: Scope) => boolean;
+type ScopeCheck = (scope: Scope) => boolean;
 
 /** Maximum number of listed chats; all chats can be read. */
 const MAX_LISTED_CHATS = 100;

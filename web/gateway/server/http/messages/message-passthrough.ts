@@ -11,7 +11,7 @@ import { ProviderError } from '../../../providers/provider.ts';
 import { forwardEvents } from '../forward-events.ts';
 import { MessageBuilder, type MessageHead } from './message-writer.ts';
 
-export interface MessagePassthrough {
+interface MessagePassthrough {
   /** The provider's display name, for errors. */
   provider: string;
   forwarded: ForwardedResponse;

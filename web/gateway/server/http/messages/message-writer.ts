@@ -25,7 +25,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 };
 
 /** Anthropic counts cached input separately; Perch includes it in the input. */
-export function toMessagesUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Record<string, number> {
+function toMessagesUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Record<string, number> {
   const [read, written] = [cacheReadTokens ?? 0, cacheWriteTokens ?? 0];
   return {
     input_tokens: Math.max(0, inputTokens - read - written),

@@ -62,7 +62,7 @@ const KNOWN_PARAMS = new Set([...Object.keys({ ...messageParams.shape, ...envelo
 export const readMessagesEnvelope = (body: Record<string, unknown>): MessagesEnvelope => parseParams(envelope, body);
 
 /** A request in the form for agents and models of other vendors. */
-export interface MessagesOptions {
+interface MessagesOptions {
   params: MessageParams;
   tools: ToolSpec[];
   wishes: GenerationOptions;

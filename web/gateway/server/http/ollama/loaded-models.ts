@@ -13,7 +13,7 @@ interface Use {
 }
 
 /** A model that counts as loaded, until a time in milliseconds since 1970. */
-export interface LoadedModel {
+interface LoadedModel {
   name: string;
   expiresAt: number;
 }

@@ -31,7 +31,7 @@ const toolCallSchema = z.looseObject({
   function: z.looseObject({ name: textSchema, arguments: z.union([jsonObject, textSchema]).nullish() }),
 });
 
-export const ollamaMessage = z.looseObject({
+const ollamaMessage = z.looseObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: textSchema.nullish(),
   images: z.array(textSchema).nullish(),

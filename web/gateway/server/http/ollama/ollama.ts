@@ -31,7 +31,7 @@ interface OllamaRequest {
   keepAliveMs: number;
 }
 
-export interface OllamaDeps extends ChatDeps {
+interface OllamaDeps extends ChatDeps {
   loaded: LoadedModels;
 }
 

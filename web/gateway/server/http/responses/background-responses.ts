@@ -21,7 +21,7 @@ const TOO_LARGE_MESSAGE = 'The response is too large to be stored.';
 
 type NewResponseRecord = Omit<ResponseRecord, 'chars'>;
 
-export interface BackgroundDeps {
+interface BackgroundDeps {
   store: Pick<ResponseStore, 'get' | 'put'>;
   clock: Clock;
   /** Whether the principal is a revoked API key. */

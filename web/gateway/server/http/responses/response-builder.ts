@@ -33,7 +33,7 @@ export interface ResponseOptions {
   store(result: ResponseResult): Promise<boolean>;
 }
 
-export interface ResponseResult {
+interface ResponseResult {
   fields: Record<string, unknown>;
   output: OutputItem[];
   kept: ProviderState | undefined;

@@ -9,7 +9,7 @@ export const RESPONSE_LIMITS = { count: 1000, ageMs: 30 * DAY_MS, chars: 64 * 10
 /** Interval of a new count, which includes responses added by other hosts. */
 const RECOUNT_INTERVAL_MS = 60 * 60_000;
 
-export interface ResponseStoreDeps {
+interface ResponseStoreDeps {
   responses: Collection<ResponseRecord>;
   clock: Clock;
   fault(error: unknown): unknown;

@@ -37,7 +37,7 @@ interface Ending {
   error?: HttpError;
 }
 
-export interface ResponsesSocketDeps {
+interface ResponsesSocketDeps {
   /** Answers `POST /v1/responses`. Never rejects. */
   answer(request: Request, turn: SocketTurn): Promise<Response>;
   /** Headers of the client's upgrade request that apply to each of its requests. */
@@ -50,7 +50,7 @@ export interface ResponsesSocketDeps {
  * A WebSocket at `/v1/responses` (https://www.openresponses.org/specification, "WebSocket transport"). Each `response.create` is answered
  * with the events that HTTP would stream, one message each. Turns run one after the other. A disconnect ends the current one.
  */
-export class ResponsesSocket {
+class ResponsesSocket {
   readonly #link: Link<string>;
   readonly #deps: ResponsesSocketDeps;
   readonly #localResponses = new LocalResponses();

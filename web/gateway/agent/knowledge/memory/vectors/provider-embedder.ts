@@ -5,7 +5,7 @@ import { canEmbed, embeddingsSchema, decodeVector } from '../../../../providers/
 import type { Providers } from '../../../../providers/providers.ts';
 import type { Embedder } from '../../../../knowledge/memory/vectors/passage-vectors.ts';
 
-export interface ProviderEmbedderDeps {
+interface ProviderEmbedderDeps {
   providers: Pick<Providers, 'resolve'>;
   /** Records the usage of a call. */
   onUsage(usage: { provider: string; model: string; usage: Usage }): void;
