@@ -11,7 +11,7 @@ import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets
 import { getBackupsDir, getErrorCode, describeError } from '../home-directory.ts';
 import type { Journal } from '../journal/journal.ts';
 import { getPackageVersion } from '../package-root.ts';
-import type { PortHandlers } from '../server/serve-port.ts';
+import type { PortHandlers } from './serve-port.ts';
 
 /** Loaded on demand: an idle bridge does not need the code for archives. */
 const loadBackupFolder = () => import('../backup/backup-folder.ts');

@@ -8,7 +8,7 @@ import type { configFilePort } from '#shared/ports/config-file-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import { getErrorCode, readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
-import type { PortHandlers } from '../server/serve-port.ts';
+import type { PortHandlers } from './serve-port.ts';
 
 interface PathStep {
   at: Node;

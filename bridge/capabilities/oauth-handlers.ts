@@ -1,5 +1,5 @@
 import type { oauthPort } from '#shared/ports/oauth-port.ts';
-import type { PortHandlers } from '../server/serve-port.ts';
+import type { PortHandlers } from './serve-port.ts';
 
 /** `redirectUri`: URL of the bridge's callback. */
 export const createOauthHandlers = (redirectUri: string): PortHandlers<typeof oauthPort.calls, typeof oauthPort.events> => ({

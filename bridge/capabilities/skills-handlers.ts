@@ -4,7 +4,7 @@ import { delimiter, join, sep } from 'node:path';
 import { SKILL_LIMITS, type skillsPort } from '#shared/ports/skills-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { getErrorCode } from '../home-directory.ts';
-import type { PortHandlers } from '../server/serve-port.ts';
+import type { PortHandlers } from './serve-port.ts';
 
 /** Limits: entries read per folder, depth below a skill's folder, and folders per skill. */
 const MAX_ENTRIES = 2000;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { WEB_LIMITS, type webPort } from '#shared/ports/web-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { STATUS_CODES } from '../node-http.ts';
-import type { PortHandlers } from '../server/serve-port.ts';
+import type { PortHandlers } from './serve-port.ts';
 import { ACCEPTED_ENCODINGS, decodeBody } from './decoded-body.ts';
 import { pinnedLookup, BlockedAddressError, resolveHost, type ResolveHost } from './pinned-lookup.ts';
 import { Agent, request } from './undici.ts';

@@ -4,7 +4,7 @@ import { accessPort, type AccessGrant, accessGrant } from '#shared/ports/access-
 import { joinScopes, type Scope } from '#shared/rpc/scopes.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { warnIfExposed, readFileIfExists, describeError, writeFileAtomically } from '../home-directory.ts';
-import type { PortHandlers } from './serve-port.ts';
+import type { PortHandlers } from '../capabilities/serve-port.ts';
 
 const accessFile = z.object({ version: z.literal(1), grants: z.array(accessGrant) });
 

@@ -6,17 +6,17 @@ import type { Mux } from '#shared/link/mux.ts';
 import { MAX_STORED_BODY_BYTES } from '#shared/link/splice.ts';
 import { allowsScope, splitScopes } from '#shared/rpc/scopes.ts';
 import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
-import { VIA_HEADER } from '../capabilities/upstream-request.ts';
+import { VIA_HEADER } from '../passthrough/upstream-request.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Authenticator, getRequestToken } from './auth.ts';
-import { answerFromRoute } from './fast-path.ts';
-import { discardRequest, serveExchange, type ExchangeRegistry } from './http-exchange.ts';
+import { answerFromRoute } from '../passthrough/fast-path.ts';
+import { discardRequest, serveExchange, type ExchangeRegistry } from '../passthrough/http-exchange.ts';
 import type { InFlightCounter } from './in-flight-counter.ts';
 import { toDenialResponse, sendError } from './http-errors.ts';
 import type { HostRegistry } from './hosts.ts';
-import type { ReceiptQueue } from './receipts.ts';
-import type { RouteCache } from './route-cache.ts';
+import type { ReceiptQueue } from '../passthrough/receipts.ts';
+import type { RouteCache } from '../passthrough/route-cache.ts';
 import type { Timing } from './timing.ts';
 
 export interface ApiListenerDeps {

@@ -32,7 +32,7 @@ import { createSecretsHandlers } from '../capabilities/secrets/secrets-handlers.
 import { createSkillsHandlers } from '../capabilities/skills-handlers.ts';
 import { createSpeechHandlers } from '../capabilities/speech/speech-handlers.ts';
 import { createSystemEngines } from '../capabilities/speech/system-engines.ts';
-import { serveEgress, serveForward } from '../capabilities/egress.ts';
+import { serveEgress, serveForward } from '../passthrough/egress.ts';
 import { createWebHandlers } from '../capabilities/web-handlers.ts';
 import { createDesktopHandlers } from '../capabilities/desktop/desktop-handlers.ts';
 import { createExecHandlers } from '../capabilities/exec/exec-handlers.ts';
@@ -46,12 +46,12 @@ import { type LinkedBrowsersDeps, createLinkedBrowsersHandlers } from './linked-
 import { type SystemDeps, createSystemHandlers } from '../capabilities/system/system-handlers.ts';
 import { LogFile } from '../log-file.ts';
 import type { LogRing } from '../log-ring.ts';
-import type { ExchangeRegistry } from './http-exchange.ts';
-import type { RouteCache } from './route-cache.ts';
+import type { ExchangeRegistry } from '../passthrough/http-exchange.ts';
+import type { RouteCache } from '../passthrough/route-cache.ts';
 import type { Host, HostRegistry } from './hosts.ts';
 import { JournalPort, type JournalPortDeps } from './journal-port.ts';
 import { HostPresence } from './host-presence.ts';
-import { type PortHandlers, servePort } from './serve-port.ts';
+import { type PortHandlers, servePort } from '../capabilities/serve-port.ts';
 import { createHash } from 'node:crypto';
 import { serveHttp } from '#shared/link/stream-http.ts';
 import { blobHash } from '#shared/sync/record.ts';

@@ -1,7 +1,7 @@
 import type { linkedBrowsersPort } from '#shared/ports/linked-browsers-port.ts';
 import type { Home, StoredCredential } from '../home-directory.ts';
 import type { Authenticator } from './auth.ts';
-import type { PortHandlers } from './serve-port.ts';
+import type { PortHandlers } from '../capabilities/serve-port.ts';
 
 export interface LinkedBrowsersDeps {
   home: Pick<Home, 'credentials' | 'removeCredentials'>;

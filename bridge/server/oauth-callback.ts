@@ -8,7 +8,7 @@ import { type Admission, toAdmissionRequest } from './admission.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 import type { InFlightCounter } from './in-flight-counter.ts';
 import type { HostRegistry } from './hosts.ts';
-import { discardRequest } from './http-exchange.ts';
+import { discardRequest } from '../passthrough/http-exchange.ts';
 import type { Timing } from './timing.ts';
 
 /** Parameters that OAuth services return (RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207). */

@@ -7,7 +7,7 @@ import type { Mux } from '#shared/link/mux.ts';
 import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { allowsScope, splitScopes } from '#shared/rpc/scopes.ts';
-import { VIA_HEADER } from '../capabilities/upstream-request.ts';
+import { VIA_HEADER } from '../passthrough/upstream-request.ts';
 import { type AdmittedClient, getRequestToken } from './auth.ts';
 import { MAX_UNSENT_BYTES, HOST_RESTARTING, ACCESS_REVOKED } from './client-socket.ts';
 import { type ApiListenerDeps, NO_HOST, OWN_REQUEST, TOO_MANY } from './api-listener.ts';

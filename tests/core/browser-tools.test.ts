@@ -4,7 +4,7 @@ import { browserPort } from '#shared/ports/browser-port.ts';
 import { desktopPort } from '#shared/ports/desktop-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
-import type { PortHandlers } from '../../bridge/server/serve-port.ts';
+import type { PortHandlers } from '../../bridge/capabilities/serve-port.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, createCapability } from '../support/fake-bridge.ts';
 import { type ModelScript, createTestGateway, waitFor } from '../support/test-gateway.ts';

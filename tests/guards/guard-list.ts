@@ -70,7 +70,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'bridge/capabilities/address-policy.ts',
     find: 'if (BLOCKED_RANGES.has(range))',
     replace: 'if (false)',
-    test: 'bridge/capabilities/egress.test.ts',
+    test: 'bridge/passthrough/egress.test.ts',
     only: 'refuses',
   },
   {
@@ -86,7 +86,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'bridge/capabilities/address-policy.ts',
     find: 'METADATA_NAMES.has(normalizeHost(host)) ?',
     replace: 'false ?',
-    test: 'bridge/capabilities/egress.test.ts',
+    test: 'bridge/passthrough/egress.test.ts',
     only: 'refuses',
   },
   {
@@ -94,7 +94,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'bridge/capabilities/address-policy.ts',
     find: 'if (!(address instanceof ipaddr.IPv6)) return [address];',
     replace: 'return [address];',
-    test: 'bridge/capabilities/egress.test.ts',
+    test: 'bridge/passthrough/egress.test.ts',
     only: 'refuses',
   },
   {
@@ -118,7 +118,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'bridge/capabilities/egress-guard.ts',
     find: "? 'local' : 'public';",
     replace: "? 'local' : 'local';",
-    test: 'bridge/capabilities/egress.test.ts',
+    test: 'bridge/passthrough/egress.test.ts',
     only: 'an address that a server on the internet has named',
   },
 

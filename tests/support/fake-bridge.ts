@@ -3,7 +3,7 @@ import { testHello } from '#shared/link/mux-testing.ts';
 import { MUX_VERSION } from '#shared/link/hello.ts';
 import { Mux } from '#shared/link/mux.ts';
 import type { Port } from '#shared/ports/port.ts';
-import { type PortHandlers, servePort } from '../../bridge/server/serve-port.ts';
+import { type PortHandlers, servePort } from '../../bridge/capabilities/serve-port.ts';
 import type { Bridge } from '../../web/gateway/ports/bridge-interface.ts';
 import { createUplinkBridge } from '../../web/gateway/ports/uplink-bridge.ts';
 

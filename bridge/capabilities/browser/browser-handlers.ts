@@ -1,7 +1,7 @@
 import type { browserPort } from '#shared/ports/browser-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { isRef } from './elements.ts';
 import { evaluate } from './evaluate.ts';

@@ -5,7 +5,7 @@ import { browserPort } from '#shared/ports/browser-port.ts';
 import type { ContractParams } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { packageRoot } from '../../package-root.ts';
-import type { PortCall, PortHandlers } from '../../server/serve-port.ts';
+import type { PortCall, PortHandlers } from '../serve-port.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
 import { startManagedProcess } from '../../processes/managed-process.ts';
 import { createBrowserHandlers } from './browser-handlers.ts';

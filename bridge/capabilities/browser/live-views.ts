@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Page } from 'playwright';
 import type { browserPort } from '#shared/ports/browser-port.ts';
 import type { ParsedParams } from '#shared/rpc/contract.ts';
-import type { PortCall } from '../../server/serve-port.ts';
+import type { PortCall } from '../serve-port.ts';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { withTimeout, toRpcError } from './playwright-errors.ts';
 import { type ScreencastFrame, Screencast } from './screencast.ts';

@@ -6,7 +6,7 @@ import { packageRoot } from '../../package-root.ts';
 import { createCommandEnvironment } from '../../processes/command-environment.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
 import { ProgramLimitError, runManagedProgram } from '../../processes/run-managed-program.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { type CaptureRequest, captureResponse } from './capture-messages.ts';
 
 /** The screen capture program: the source file, or the one built by bridge/build.ts. */

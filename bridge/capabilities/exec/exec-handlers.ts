@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { execPort } from '#shared/ports/exec-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { createCommandEnvironment } from '../../processes/command-environment.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
 import { WORKSPACES_FOLDER } from '../files/workspace-handlers.ts';

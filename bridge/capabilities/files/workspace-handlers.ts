@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { filesPort } from '#shared/ports/files-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { getErrorCode, describeError } from '../../home-directory.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { WorkspaceFolder } from './workspace-folder.ts';
 import { type FSWatcher, watch } from 'node:fs';

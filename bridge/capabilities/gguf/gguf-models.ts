@@ -5,7 +5,7 @@ import { Mutex } from '#shared/async/mutex.ts';
 import { toCommandLine } from '../../command-line.ts';
 import type { OptionalPackage } from '../../extras/extra.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { type LocalModelFile, type LocalModels, MAX_CONTEXT_TOKENS } from '../models/local-models.ts';
 import { type RunnerProcess, startRunner } from './runner-process.ts';
 

@@ -3,7 +3,7 @@ import { type mcpPort, MAX_UNREAD_BYTES, type McpServerCommand } from '#shared/p
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { createCommandEnvironment } from '../../processes/command-environment.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import type { Launcher } from '../exec/expand-command.ts';
 import { CopyLauncher, createDryLauncher } from '../exec/launcher.ts';
 import { PrivateCopies } from '../exec/private-copies.ts';

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { OptionalPackage } from '../../extras/extra.ts';
 import { createGgufExtra } from '../../extras/gguf-extra.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { GgufModels } from '../gguf/gguf-models.ts';
 import { MlxModels, type MlxOptions } from '../mlx/mlx-models.ts';
 import { ModelDownloads } from './model-downloads.ts';

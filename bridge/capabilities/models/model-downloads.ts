@@ -9,7 +9,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { toCommandLine } from '../../command-line.ts';
 import type { OptionalPackage } from '../../extras/extra.ts';
 import { readFileIfExists, describeError, writeFileAtomically } from '../../home-directory.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { downloadFiles } from './download-model.ts';
 import { ModelHub, HubError } from './model-hub.ts';
 import type { LocalModels } from './local-models.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { secretsPort } from '#shared/ports/secrets-port.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { readEnvFile } from './env-file.ts';
 import { readKeyring } from './keyring.ts';
 

@@ -1,7 +1,7 @@
 import type { speechPort, SpeechResult } from '#shared/ports/speech-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { DEFAULT_VOICE, SYSTEM_VOICE_ID_PATTERN } from '#shared/voice-id.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { NeuralVoiceError, NeuralVoices } from './neural-voices.ts';
 import { speakWithSystem, speakWav, type SystemEngine, listSystemVoices } from './system-engines.ts';
 

@@ -4,7 +4,7 @@ import { findHostBrowser, BrowserNotFoundError } from '../../headless/find-brows
 import type { Home } from '../../home-directory.ts';
 import type { ProcessKeeper } from '../../processes/process-keeper.ts';
 import type { HostMode } from '../../server/host-rank.ts';
-import type { PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../serve-port.ts';
 import { getVaultKeyLocation } from '../../journal/key-in-keyring.ts';
 import { LatestVersion } from './latest-version.ts';
 import { stat } from 'node:fs/promises';

@@ -5,10 +5,10 @@ import type { Mux } from '#shared/link/mux.ts';
 import { type SpliceFailure, SPLICE_FAILURE_KIND } from '#shared/link/splice.ts';
 import { estimateForFamily } from '#shared/tokens/estimate-for-family.ts';
 import { getTokenFamily } from '#shared/tokens/token-family.ts';
-import { sendUpstream, type UpstreamResponse, type PendingResponse } from '../capabilities/upstream-request.ts';
-import { type ValidatedResponse, isSuccess } from '../capabilities/validated-response.ts';
-import { StreamingPassthrough } from '../capabilities/streaming-passthrough.ts';
-import { BufferedPassthrough } from '../capabilities/buffered-passthrough.ts';
+import { sendUpstream, type UpstreamResponse, type PendingResponse } from './upstream-request.ts';
+import { type ValidatedResponse, isSuccess } from './validated-response.ts';
+import { StreamingPassthrough } from './streaming-passthrough.ts';
+import { BufferedPassthrough } from './buffered-passthrough.ts';
 import type { ReceiptQueue } from './receipts.ts';
 import type { RoutedRequest, RouteCache } from './route-cache.ts';
 

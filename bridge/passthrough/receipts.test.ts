@@ -20,8 +20,8 @@ import type { AddressInfo } from 'node:net';
 import { verifies } from '../../tests/requirements.ts';
 import { Home } from '../home-directory.ts';
 import { ReceiptFile } from './receipt-file.ts';
-import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
-import type { FakeHost } from './tests/fake-host.ts';
+import { startTestBridge, type TestBridge } from '../server/tests/test-bridge.ts';
+import type { FakeHost } from '../server/tests/fake-host.ts';
 
 let dir: string;
 let home: Home;

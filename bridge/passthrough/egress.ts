@@ -7,10 +7,10 @@ import { STREAM_WINDOW_BYTES, type Stream } from '#shared/link/stream.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { sendUpstream, type UpstreamRequest, toUpstreamHead } from './upstream-request.ts';
 import { applyByteEdits } from './apply-edits.ts';
-import { getReach, checkEgressUrl } from './egress-guard.ts';
+import { getReach, checkEgressUrl } from '../capabilities/egress-guard.ts';
 import { type PassthroughExchange, type ValidatedResponse, isSuccess } from './validated-response.ts';
 import { StreamingPassthrough } from './streaming-passthrough.ts';
-import { describeConnectionError } from './connection-error.ts';
+import { describeConnectionError } from '../capabilities/connection-error.ts';
 import { BufferedPassthrough } from './buffered-passthrough.ts';
 
 /** Maximum size of an outgoing request. It is sent whole with its length, since some servers do not support chunked bodies. */

@@ -2,7 +2,7 @@ import { setTimeout as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { fetchOverStream } from '#shared/link/stream-http.ts';
 import { type UsageReceipt, USAGE_RECEIPTS_KIND } from '#shared/link/splice.ts';
-import type { HostRegistry } from './hosts.ts';
+import type { HostRegistry } from '../server/hosts.ts';
 import { ReceiptFile } from './receipt-file.ts';
 
 /** Maximum number of receipts kept for the next host; beyond that the oldest are dropped. */

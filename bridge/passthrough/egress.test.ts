@@ -9,7 +9,7 @@ import { MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.t
 import { fetchOverStream } from '#shared/link/stream-http.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
-import { checkEgressUrl } from './egress-guard.ts';
+import { checkEgressUrl } from '../capabilities/egress-guard.ts';
 import { serveEgress } from './egress.ts';
 
 /** A host's multiplexer whose requests use the egress capability. */

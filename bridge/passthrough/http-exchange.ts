@@ -5,11 +5,11 @@ import { MAX_STORED_BODY_BYTES, type UsageReceipt, type SplicedCall } from '#sha
 import type { Mux } from '#shared/link/mux.ts';
 import { STREAM_WINDOW_BYTES, type Stream } from '#shared/link/stream.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
-import type { PendingResponse } from '../capabilities/upstream-request.ts';
-import type { PassthroughExchange, ValidatedResponse } from '../capabilities/validated-response.ts';
+import type { PendingResponse } from './upstream-request.ts';
+import type { PassthroughExchange, ValidatedResponse } from './validated-response.ts';
 import { HOP_BY_HOP_HEADERS } from '../capabilities/hop-by-hop.ts';
-import { sendError } from './http-errors.ts';
-import { copyChunk } from './socket-link.ts';
+import { sendError } from '../server/http-errors.ts';
+import { copyChunk } from '../server/socket-link.ts';
 
 /** How much of a rejected body is still read, and for how long, so that the caller receives the response instead of a broken pipe. */
 const MAX_DISCARD_BYTES = 64 * 1024 * 1024;

@@ -4,9 +4,9 @@ import { envelope } from '#shared/http/envelope.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import type { ForwardRequest, SplicedCall } from '#shared/link/splice.ts';
 import { parseJson } from '#shared/parse-json.ts';
-import { type UpstreamRequest, toUpstreamHead } from '../capabilities/upstream-request.ts';
-import { applyByteEdits } from '../capabilities/apply-edits.ts';
-import type { PassthroughLimits } from '../capabilities/streaming-passthrough.ts';
+import { type UpstreamRequest, toUpstreamHead } from './upstream-request.ts';
+import { applyByteEdits } from './apply-edits.ts';
+import type { PassthroughLimits } from './streaming-passthrough.ts';
 
 /** A host's decision for a caller and a model, valid for a short time. */
 interface CachedRoute {

@@ -12,9 +12,9 @@ import {
   type SpliceEnd,
   createSplicedResponse,
 } from '#shared/link/splice.ts';
-import { CompletionFilter } from '../capabilities/completion-filter.ts';
-import { startTestBridge, type TestBridge } from './tests/test-bridge.ts';
-import type { FakeHost } from './tests/fake-host.ts';
+import { CompletionFilter } from './completion-filter.ts';
+import { startTestBridge, type TestBridge } from '../server/tests/test-bridge.ts';
+import type { FakeHost } from '../server/tests/fake-host.ts';
 
 const call = { id: 'c1', provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 };
 const WISH: Omit<ForwardRequest, 'to'> = {

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { ResponseHead } from '#shared/link/stream-http.ts';
-import { ACCEPTED_ENCODINGS, decodeBody } from './decoded-body.ts';
-import { HOP_BY_HOP_HEADERS } from './hop-by-hop.ts';
-import type { NetworkReach } from './address-policy.ts';
-import { pinnedLookup, resolveHost } from './pinned-lookup.ts';
-import { Agent, request } from './undici.ts';
+import { ACCEPTED_ENCODINGS, decodeBody } from '../capabilities/decoded-body.ts';
+import { HOP_BY_HOP_HEADERS } from '../capabilities/hop-by-hop.ts';
+import type { NetworkReach } from '../capabilities/address-policy.ts';
+import { pinnedLookup, resolveHost } from '../capabilities/pinned-lookup.ts';
+import { Agent, request } from '../capabilities/undici.ts';
 
 /** Request headers that are not forwarded: hop-by-hop ones, and those set here. */
 const UNSENT_HEADERS = new Set([
