@@ -305,7 +305,7 @@ export const STEPS: readonly Step[] = [
   createStep('mcp.prompts', { name: 'none' }, 'NOT_FOUND'),
   createStep('mcp.prompt', { name: 'steps', prompt: 'greet', arguments: { who: 'Ann' } }),
   createStep('mcp.prompt', { name: 'none', prompt: 'greet' }, 'NOT_FOUND'),
-  // A command has nothing to permit; where there is something is in tests/core/mcp-oauth.test.ts.
+  // A command has nothing to permit; where there is something is in web/gateway/agent/mcp/mcp-oauth.test.ts.
   createOptionalStep('mcp.authorize', { name: 'steps' }, 'INVALID_PARAMS'),
   createStep('mcp.authorize', { name: 'none' }, 'NOT_FOUND'),
   createStep('mcp.logs', { name: 'steps' }),

@@ -160,7 +160,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/system/person.ts',
     find: 'if (!isPerson(principal)) throw',
     replace: 'if (false) throw',
-    test: 'tests/core/approvals.test.ts',
+    test: 'web/gateway/agent/approvals/approvals.test.ts',
     only: 'no key and no channel',
   },
   {
@@ -168,7 +168,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/exec/policies.ts',
     find: 'sha256(`${standingHash} ${grantee}`)',
     replace: 'sha256(standingHash)',
-    test: 'tests/core/exec-approved.test.ts',
+    test: 'web/gateway/agent/exec/exec-approved.test.ts',
     only: 'holds for whom it was given to',
   },
   {
@@ -176,7 +176,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/mcp/offered-tools.ts',
     find: 'if (before && before.hash !== hash) {',
     replace: 'if (false) {',
-    test: 'tests/core/mcp-calls.test.ts',
+    test: 'web/gateway/agent/mcp/mcp-calls.test.ts',
     only: 'is off until a person approves it again',
   },
   {
@@ -184,7 +184,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/automation/cron/cron-methods.ts',
     find: 'if (input.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'lets a job make the changes',
   },
   {
@@ -192,7 +192,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/automation/cron/cron-methods.ts',
     find: 'if (change.outsideGrant) requirePerson',
     replace: 'if (false) requirePerson',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'lets a job make the changes',
   },
 
@@ -202,7 +202,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/tools/tool-registry.ts',
     find: 'if (!taint?.isTainted || tool.asks',
     replace: 'if (true || tool.asks',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'waits for approval before each change',
   },
   {
@@ -210,7 +210,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/workspace/file-tools.ts',
     find: "await labels.add('file', `${getOwnWorkspace(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));",
     replace: '',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'may add a file and a memory',
   },
   {
@@ -218,7 +218,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/knowledge/memory/label-memory.ts',
     find: "await labels.add('memory', `${memories.getWorkspaceName(agentId)}/${id}`, sources);",
     replace: '',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'may add a file and a memory',
   },
   {
@@ -226,7 +226,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/workspace/file-tools.ts',
     find: "const sources = await labels.getSources('file', `${getOwnWorkspace(context)}/${name}`);",
     replace: 'const sources: string[] = [];',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'may add a file and a memory',
   },
   {
@@ -234,7 +234,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/knowledge/recall/reply-recall.ts',
     find: 'list: isTainted ? () => longTerm.list(agentId) : this.#createReviewedList(longTerm, agentId)',
     replace: 'list: () => longTerm.list(agentId)',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
   },
   {
     name: 'Summaries of days leave labelled files out',
@@ -262,7 +262,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/automation/channels/senders.ts',
     find: 'return pairedUsers.some(({ id }) => id === user.id);',
     replace: 'return true;',
-    test: 'tests/core/channel-senders.test.ts',
+    test: 'web/gateway/automation/channels/channel-senders.test.ts',
     only: 'confirmed by the owner',
   },
 
@@ -272,7 +272,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/server/dispatch.ts',
     find: "if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED'",
     replace: "if (false) throw new RpcError('AUTH_REQUIRED'",
-    test: 'tests/core/key-scopes.test.ts',
+    test: 'web/gateway/server/keys/key-scopes.test.ts',
     only: 'a key with one area',
   },
   {
@@ -280,7 +280,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/tools/tool-registry.ts',
     find: 'return this.#filterByAgent(agent, only).filter((tool) => isAllowed(tool));',
     replace: 'return this.#filterByAgent(agent, only);',
-    test: 'tests/core/key-scopes.test.ts',
+    test: 'web/gateway/server/keys/key-scopes.test.ts',
     only: 'neither offers nor runs',
   },
   {
@@ -288,7 +288,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/tools/tool-registry.ts',
     find: 'if (!isAllowed(tool, args)) throw',
     replace: 'if (false) throw',
-    test: 'tests/core/key-scopes.test.ts',
+    test: 'web/gateway/server/keys/key-scopes.test.ts',
     only: 'need their own scope',
   },
   {
@@ -296,7 +296,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'shared/rpc/scopes.ts',
     find: 'Math.max(-1, ...scopes',
     replace: 'Math.max(0, ...scopes',
-    test: 'tests/core/key-scopes.test.ts',
+    test: 'web/gateway/server/keys/key-scopes.test.ts',
   },
 
   // Names, sizes and texts
@@ -305,7 +305,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'shared/rpc/methods/workspace-contracts.ts',
     find: "!path.split('/').some((part) => part === '.' || part === '..')",
     replace: 'path.length > 0',
-    test: 'tests/core/workspaces.test.ts',
+    test: 'web/gateway/agent/workspace/workspaces.test.ts',
     only: 'nothing that leads elsewhere',
   },
   {
@@ -313,7 +313,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'shared/merge-patch.ts',
     find: "new Set(['__proto__', 'constructor', 'prototype'])",
     replace: 'new Set<string>()',
-    test: 'tests/core/config.test.ts',
+    test: 'web/gateway/config/config.test.ts',
     only: 'refused on every way in',
   },
   {
@@ -321,7 +321,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/server/dispatch.ts',
     find: '      rejectProto(params);',
     replace: '',
-    test: 'tests/core/config.test.ts',
+    test: 'web/gateway/config/config.test.ts',
     only: 'refused on every way in',
   },
   {

@@ -2,7 +2,7 @@ import type { Guard } from './guard.ts';
 
 const PROXY = { file: 'bridge/capabilities/browser/guarded-proxy.ts', test: 'bridge/capabilities/browser/guarded-proxy.test.ts' };
 const DRIVEN = { file: 'bridge/capabilities/browser/driven-browser.ts', test: 'tests/e2e/driven-browser.test.ts' };
-const SENDERS = { file: 'web/gateway/automation/channels/senders.ts', test: 'tests/core/channel-senders.test.ts' };
+const SENDERS = { file: 'web/gateway/automation/channels/senders.ts', test: 'web/gateway/automation/channels/channel-senders.test.ts' };
 const GRANTS = 'web/gateway/agent/trust/run-taint.test.ts';
 
 /** Guards of the driven browser, of callers and senders, of a job's grants, and of the terminal. */
@@ -139,7 +139,7 @@ export const REACH_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/workspace/file-tools.ts',
     find: "if (isInstructionsPath(name)) return 'changes';",
     replace: '',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'waits for approval before each change',
   },
 

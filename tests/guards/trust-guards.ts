@@ -1,8 +1,8 @@
 import type { Guard } from './guard.ts';
 
 const APPROVED_BYTES = 'bridge/capabilities/exec/approved-bytes.test.ts';
-const PROGRAMS = { test: 'tests/core/injection-attacks.test.ts', only: 'nor over any API' };
-const LAUNDERINGS = { test: 'tests/core/injection-attacks.test.ts', only: 'not lost on the way' };
+const PROGRAMS = { test: 'web/gateway/agent/trust/injection-attacks.test.ts', only: 'nor over any API' };
+const LAUNDERINGS = { test: 'web/gateway/agent/trust/injection-attacks.test.ts', only: 'not lost on the way' };
 
 /** Guards against ways around an approval, and ways to lose a label. */
 export const TRUST_GUARDS: readonly Guard[] = [
@@ -11,7 +11,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/trust/tainted-replies.ts',
     find: "await this.#labels.add('reply', hash, sources);",
     replace: '',
-    test: 'tests/core/http-taint.test.ts',
+    test: 'web/gateway/agent/trust/http-taint.test.ts',
     only: 'as an earlier turn',
   },
   {
@@ -19,7 +19,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/knowledge/wiki/wiki-handlers.ts',
     find: "[toSource('import', 'claims')]",
     replace: '[]',
-    test: 'tests/core/wiki.test.ts',
+    test: 'web/gateway/agent/knowledge/wiki/wiki.test.ts',
     only: 'imported claims',
   },
   {
@@ -27,7 +27,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/server/http/responses/responses-input.ts',
     find: 'isSummary(content) ?',
     replace: 'isSummary([]) ?',
-    test: 'tests/core/http-taint.test.ts',
+    test: 'web/gateway/agent/trust/http-taint.test.ts',
     only: 'with the summary',
   },
   {
@@ -35,7 +35,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/runs/runs.ts',
     find: 'const own = [quotedOutside, ',
     replace: 'const own = [',
-    test: 'tests/core/http-taint.test.ts',
+    test: 'web/gateway/agent/trust/http-taint.test.ts',
     only: 'in a session',
   },
   {
@@ -96,7 +96,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/exec/exec-requests.ts',
     find: 'const isAccepted = sources.length === 0 || isGranted(sources);',
     replace: 'const isAccepted = true;',
-    test: 'tests/core/exec-approved.test.ts',
+    test: 'web/gateway/agent/exec/exec-approved.test.ts',
     only: 'exec/planted',
   },
   {
@@ -104,7 +104,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/exec/exec-requests.ts',
     find: 'await this.#requireReviewedFiles(record);',
     replace: '',
-    test: 'tests/core/exec-approved.test.ts',
+    test: 'web/gateway/agent/exec/exec-approved.test.ts',
     only: 'exec/planted',
   },
   {
@@ -141,7 +141,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/trust/reviews.ts',
     find: 'if (label && label.at !== at)',
     replace: 'if (false)',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'once a person has approved it',
   },
   {
@@ -149,7 +149,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/automation/channels/channel-responder.ts',
     find: 'message.isForwarded !== true && ',
     replace: '',
-    test: 'tests/core/telegram.test.ts',
+    test: 'web/gateway/automation/channels/telegram/telegram.test.ts',
     only: 'channels/owner-accounts',
   },
   {
@@ -157,7 +157,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/automation/channels/channel-responder.ts',
     find: 'if (outside.length === 0) return await inbox.update(',
     replace: 'if (outside.length >= 0) return await inbox.update(',
-    test: 'tests/core/telegram.test.ts',
+    test: 'web/gateway/automation/channels/telegram/telegram.test.ts',
     only: 'injection/channel-replies',
   },
   {
@@ -165,7 +165,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/tools/tool-policy.ts',
     find: 'matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool)',
     replace: 'matchesWildcard(pattern, tool)',
-    test: 'tests/core/telegram.test.ts',
+    test: 'web/gateway/automation/channels/telegram/telegram.test.ts',
     only: 'injection/channel-replies',
   },
   {
@@ -173,7 +173,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/trust/content-labels.ts',
     find: 'return label ? {',
     replace: 'return label && Date.now() < 0 ? {',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'injection/links',
   },
   {
@@ -181,7 +181,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/runs/interrupted-run.ts',
     find: 'sources: () => progress?.outside ?? [] }',
     replace: 'sources: () => [] }',
-    test: 'tests/core/interrupted-replies.test.ts',
+    test: 'web/gateway/agent/runs/interrupted-replies.test.ts',
     only: 'injection/labels',
   },
   {
@@ -189,7 +189,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/runs/runs.ts',
     find: 'await this.#deps.keySources(actsFor), ',
     replace: '',
-    test: 'tests/core/key-scopes.test.ts',
+    test: 'web/gateway/server/keys/key-scopes.test.ts',
     only: 'keys/messages',
   },
   {
@@ -197,7 +197,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/drawings/drawing-methods.ts',
     find: "    await labels.add('drawing', id, outside);\n",
     replace: '',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'on a drawing from a file',
   },
   {
@@ -205,7 +205,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/drawings/canvas-tools.ts',
     find: 'taint?.isTainted === false && labelled.has(entry.id) ?',
     replace: 'false ?',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'on a drawing from a file',
   },
   {
@@ -213,7 +213,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
     file: 'web/gateway/agent/approvals/approvals.ts',
     find: 'outside.filter(isExactSource)',
     replace: 'outside',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'by an asterisk',
   },
   {

@@ -17,5 +17,5 @@ test('every test that a suite names exists', () => {
 
 test('a changed feature names its end-to-end tests, each once; tests and documents name none', () => {
   expect(findTestsOfFeatures(['web/features/usage/Page.svelte', 'web/features/usage/usage-csv.ts'])).toEqual(['tests/e2e/usage.test.ts']);
-  expect(findTestsOfFeatures(['web/features/usage/usage-csv.test.ts', 'docs/usage.md', 'tests/core/usage.test.ts'])).toEqual([]);
+  expect(findTestsOfFeatures(['web/features/usage/usage-csv.test.ts', 'docs/usage.md', 'web/gateway/providers/usage.test.ts'])).toEqual([]);
 });
