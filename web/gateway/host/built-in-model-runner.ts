@@ -1,10 +1,10 @@
 import { createPortClient, CallsClosed } from '#shared/link/port-calls.ts';
 import { portLink } from '#shared/link/link.ts';
 import { builtInModelError, builtInModelPort } from '#shared/ports/built-in-port.ts';
-import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { raceAbort } from '#shared/async/mutex.ts';
 import type { LocalResult, LocalRunner } from '../providers/local-runner.ts';
+import type { PageWorkers } from './page-workers.ts';
 import { startPageWorker } from './start-page-worker.ts';
 
 /** Time that a newly opened page takes to report that it has the model. */
@@ -18,28 +18,25 @@ type Generate = LocalRunner['generate'];
 export class BuiltInModelRunner {
   /** Null until the model has answered once. */
   contextWindow: number | null = null;
-  readonly #factories: ReadonlyMap<string, PageWorkerProvider>;
+  readonly #pages: PageWorkers;
   /** Abort functions of running requests, with their page. */
   readonly #running = new Map<() => void, string>();
   /** Requests that wait for a page with the model. */
   readonly #pageWaiters = new Set<() => void>();
 
-  constructor(factories: ReadonlyMap<string, PageWorkerProvider>) {
-    this.#factories = factories;
-  }
-
-  /** Called when a page with the model has appeared. */
-  onPageAdded(): void {
-    for (const resume of this.#pageWaiters) resume();
-  }
-
-  onPageGone(page: string): void {
-    for (const [end, runningPage] of this.#running) if (runningPage === page) end();
+  constructor(pages: PageWorkers) {
+    this.#pages = pages;
+    pages.onAdded = () => {
+      for (const resume of this.#pageWaiters) resume();
+    };
+    pages.onRemoved = (page) => {
+      for (const [end, runningPage] of this.#running) if (runningPage === page) end();
+    };
   }
 
   async generate(...[id, request, options]: Parameters<Generate>): ReturnType<Generate> {
     if (id !== MODEL_ID) throw new RpcError('NOT_FOUND', `This browser has no model "${id}".`);
-    if (this.#factories.size === 0) await this.#waitForPage(options.signal);
+    if (this.#pages.size === 0) await this.#waitForPage(options.signal);
     const { contextWindow, ...answer } = await this.#runInPage(request, options);
     this.contextWindow = contextWindow;
     return answer;
@@ -55,8 +52,7 @@ export class BuiltInModelRunner {
     request: Parameters<Generate>[1],
     { signal, ontext }: Parameters<Generate>[2],
   ): Promise<LocalResult & { contextWindow: number | null }> {
-    // The newest page first: it is most likely in the foreground.
-    for (const [page, factory] of [...this.#factories].reverse()) {
+    for (const [page, factory] of this.#pages.newestFirst()) {
       const port = await startPageWorker(factory, signal);
       if (!port) continue;
       const calls = createPortClient(portLink<string>(port), builtInModelPort.calls, builtInModelPort.events);

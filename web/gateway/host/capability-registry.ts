@@ -6,29 +6,22 @@ import { Mutex } from '#shared/async/mutex.ts';
 import type { AudioConverter } from '../audio/audio-converter.ts';
 import type { LocalRunner, RunnableModel } from '../providers/local-runner.ts';
 import type { BuiltInModelRunner } from './built-in-model-runner.ts';
+import { PageWorkers } from './page-workers.ts';
 
 const loadRunner = lazy(() => import('./built-in-model-runner.ts'));
 
 /** The browser's built-in model, which runs in pages: available while one of them has it. */
 class PageBuiltInModel implements LocalRunner<RunnableModel> {
   readonly unsupported = ['tools', 'parallelToolCalls', 'seed', 'presencePenalty', 'frequencyPenalty', 'temperature', 'topP'] as const;
-  readonly #factories = new Map<string, PageWorkerProvider>();
+  readonly #pages: PageWorkers;
   #runner: BuiltInModelRunner | undefined;
 
-  /** Adds a page that has the model, until it closes. */
-  addPage(page: string, factory: PageWorkerProvider): void {
-    this.#factories.delete(page);
-    this.#factories.set(page, factory);
-    this.#runner?.onPageAdded();
-  }
-
-  removePage(page: string): void {
-    this.#factories.delete(page);
-    this.#runner?.onPageGone(page);
+  constructor(pages: PageWorkers) {
+    this.#pages = pages;
   }
 
   async list(): Promise<RunnableModel[]> {
-    if (this.#factories.size === 0) return [];
+    if (this.#pages.size === 0) return [];
     return [{ id: 'language-model', name: 'Built-in model', contextWindow: this.#runner?.contextWindow ?? null, problem: null }];
   }
 
@@ -37,7 +30,7 @@ class PageBuiltInModel implements LocalRunner<RunnableModel> {
 
   async #load(): Promise<BuiltInModelRunner> {
     const { BuiltInModelRunner } = await loadRunner();
-    return (this.#runner ??= new BuiltInModelRunner(this.#factories));
+    return (this.#runner ??= new BuiltInModelRunner(this.#pages));
   }
 }
 
@@ -45,45 +38,48 @@ const loadConvertInPage = lazy(() => import('./convert-in-page.ts'));
 
 /** Converts audio in workers of pages, one file at a time: the codecs of browsers are not available in a SharedWorker. */
 class PageAudioConverter implements AudioConverter {
-  readonly #factories = new Map<string, PageWorkerProvider>();
+  readonly #pages: PageWorkers;
   readonly #mutex = new Mutex();
 
-  /** Adds a page that starts workers, until it closes. */
-  addPage(page: string, factory: PageWorkerProvider): void {
-    this.#factories.delete(page);
-    this.#factories.set(page, factory);
-  }
-
-  removePage(page: string): void {
-    this.#factories.delete(page);
+  constructor(pages: PageWorkers) {
+    this.#pages = pages;
   }
 
   convert(...[audio, format, signal]: Parameters<AudioConverter['convert']>): Promise<string> {
     return this.#mutex.take(signal, async () => {
       const { convertInPage } = await loadConvertInPage();
-      // The newest page first: it is most likely in the foreground.
-      return convertInPage([...this.#factories.values()].reverse(), { audio, format }, signal);
+      const providers = this.#pages.newestFirst().map(([, provider]) => provider);
+      return convertInPage(providers, { audio, format }, signal);
     });
   }
 }
 
 /** Pages that start workers for the gateway or run their browser's model, each until it closes. */
 export class CapabilityRegistry {
-  readonly documents = new PageDocumentReader();
+  readonly documents: PageDocumentReader;
   readonly models: LazyPageModels;
-  readonly audio = new PageAudioConverter();
-  readonly builtIn = new PageBuiltInModel();
+  readonly audio: PageAudioConverter;
+  readonly builtIn: PageBuiltInModel;
+  readonly #pages: Readonly<Record<PageTask, PageWorkers>> = {
+    documents: new PageWorkers(),
+    models: new PageWorkers(),
+    audio: new PageWorkers(),
+    'built-in': new PageWorkers(),
+  };
   /** Pages whose end is awaited. */
   readonly #watchedPages = new Set<string>();
 
   /** `origin`: origin of the app. */
   constructor(origin: string) {
-    this.models = new LazyPageModels({ storage: globalThis.caches, origin });
+    this.documents = new PageDocumentReader(this.#pages.documents);
+    this.models = new LazyPageModels({ pages: this.#pages.models, storage: globalThis.caches, origin });
+    this.audio = new PageAudioConverter(this.#pages.audio);
+    this.builtIn = new PageBuiltInModel(this.#pages['built-in']);
   }
 
   /** `tabLock`: the Web Lock that the page holds for its lifetime, which also identifies it here. */
-  register(tabLock: string, work: PageTask, factory: PageWorkerProvider): void {
-    this.#getRunner(work).addPage(tabLock, factory);
+  register(tabLock: string, work: PageTask, provider: PageWorkerProvider): void {
+    this.#pages[work].add(tabLock, provider);
     if (this.#watchedPages.has(tabLock)) return;
     this.#watchedPages.add(tabLock);
     void navigator.locks.request(tabLock, () => {
@@ -93,15 +89,6 @@ export class CapabilityRegistry {
   }
 
   unregisterPage(tabLock: string): void {
-    this.documents.removePage(tabLock);
-    this.models.removePage(tabLock);
-    this.audio.removePage(tabLock);
-    this.builtIn.removePage(tabLock);
-  }
-
-  #getRunner(work: PageTask): Pick<PageBuiltInModel, 'addPage'> {
-    if (work === 'models') return this.models;
-    if (work === 'audio') return this.audio;
-    return work === 'documents' ? this.documents : this.builtIn;
+    for (const pages of Object.values(this.#pages)) pages.remove(tabLock);
   }
 }

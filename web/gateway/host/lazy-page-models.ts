@@ -1,4 +1,3 @@
-import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { BrowserModels } from '../providers/local-models/browser-models.ts';
 import type { PageModels, PageModelsOptions } from './page-models.ts';
@@ -9,22 +8,10 @@ const loadPageModels = lazy(() => import('./page-models.ts'));
 export class LazyPageModels implements BrowserModels {
   readonly unsupported = ['tools', 'parallelToolCalls', 'responseFormat', 'seed', 'presencePenalty', 'frequencyPenalty'] as const;
   readonly #options: PageModelsOptions;
-  readonly #factories = new Map<string, PageWorkerProvider>();
   #models: PageModels | undefined;
 
   constructor(options: PageModelsOptions) {
     this.#options = options;
-  }
-
-  addPage(page: string, factory: PageWorkerProvider): void {
-    this.#factories.delete(page);
-    this.#factories.set(page, factory);
-    this.#models?.addPage(page, factory);
-  }
-
-  removePage(page: string): void {
-    this.#factories.delete(page);
-    this.#models?.removePage(page);
   }
 
   readonly list: BrowserModels['list'] = async () => (await this.#load()).list();
@@ -37,10 +24,6 @@ export class LazyPageModels implements BrowserModels {
 
   async #load(): Promise<PageModels> {
     const { PageModels } = await loadPageModels();
-    if (!this.#models) {
-      this.#models = new PageModels(this.#options);
-      for (const [page, factory] of this.#factories) this.#models.addPage(page, factory);
-    }
-    return this.#models;
+    return (this.#models ??= new PageModels(this.#options));
   }
 }

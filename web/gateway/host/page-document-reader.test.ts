@@ -4,6 +4,7 @@ import { waitFor } from '../../../tests/support/test-gateway.ts';
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import type { DocumentReader, DocumentRequest } from '../documents/document-reader.ts';
 import { PageDocumentReader } from './page-document-reader.ts';
+import { PageWorkers } from './page-workers.ts';
 
 const request: DocumentRequest = { kind: 'text', name: 'a.txt', bytes: new Uint8Array([1]), limit: 10 };
 const open = new AbortController().signal;
@@ -40,65 +41,70 @@ const createSilentPage = (): TestPage => new TestPage(() => undefined);
 
 describe('documents in workers of pages', () => {
   verifies('office/lent', 'the newest page’s reads, one file after the other in one worker', async () => {
-    const documents = new PageDocumentReader(fallbackReader);
+    const pages = new PageWorkers();
+    const documents = new PageDocumentReader(pages, fallbackReader);
     const [first, second] = [createSilentPage(), new TestPage(({ name }) => ({ text: { text: name } }))];
-    documents.addPage('first', first);
-    documents.addPage('second', second);
+    pages.add('first', first);
+    pages.add('second', second);
     const texts = await Promise.all(['a', 'b', 'c'].map((name) => documents.read({ ...request, name }, open)));
     expect(texts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
     expect([first.started, second.started]).toEqual([0, 1]);
   });
 
   verifies('office/lent', 'a refusal by the worker is returned unchanged, and not tried elsewhere', async () => {
-    const documents = new PageDocumentReader(fallbackReader);
-    documents.addPage('page', new TestPage(() => ({ refused: { code: 'INVALID_PARAMS', message: 'a.txt is no text' } })));
+    const pages = new PageWorkers();
+    const documents = new PageDocumentReader(pages, fallbackReader);
+    pages.add('page', new TestPage(() => ({ refused: { code: 'INVALID_PARAMS', message: 'a.txt is no text' } })));
     await expect(documents.read(request, open)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'a.txt is no text' });
   });
 
   verifies('office/lent', 'without a page, with one that is gone, goes, or fails, another one or the gateway itself reads', async () => {
-    const documents = new PageDocumentReader(fallbackReader);
+    const pages = new PageWorkers();
+    const documents = new PageDocumentReader(pages, fallbackReader);
     expect(await documents.read(request, open)).toEqual({ text: 'read here' });
     const [steady, going] = [new TestPage(() => ({ text: { text: 'steady' } })), createSilentPage()];
-    documents.addPage('steady', steady);
-    documents.addPage('going', going);
+    pages.add('steady', steady);
+    pages.add('going', going);
     const read = documents.read(request, open);
     await waitFor(() => going.requests === 1);
-    documents.removePage('going');
+    pages.remove('going');
     expect(await read).toEqual({ text: 'steady' });
-    documents.removePage('steady');
-    documents.addPage('failing', new TestPage(() => ({ failed: 'the network is away' })));
+    pages.remove('steady');
+    pages.add('failing', new TestPage(() => ({ failed: 'the network is away' })));
     expect(await documents.read(request, open)).toEqual({ text: 'read here' });
-    documents.addPage('refusing', { start: () => Promise.reject(new Error('no worker here')), stop: async () => {} });
+    pages.add('refusing', { start: () => Promise.reject(new Error('no worker here')), stop: async () => {} });
     expect(await documents.read(request, open)).toEqual({ text: 'read here' });
   });
 
   verifies('office/lent', 'a file that pages die of is not read by one page after another, nor by the gateway itself', async () => {
-    const documents = new PageDocumentReader(fallbackReader);
-    const pages = [createSilentPage(), createSilentPage(), createSilentPage()];
-    for (const [at, page] of pages.entries()) documents.addPage(String(at), page);
+    const pages = new PageWorkers();
+    const documents = new PageDocumentReader(pages, fallbackReader);
+    const silent = [createSilentPage(), createSilentPage(), createSilentPage()];
+    for (const [at, page] of silent.entries()) pages.add(String(at), page);
     const read = documents.read(request, open);
     for (const at of [2, 1]) {
-      await waitFor(() => pages[at]?.requests === 1);
-      documents.removePage(String(at));
+      await waitFor(() => silent[at]?.requests === 1);
+      pages.remove(String(at));
     }
     await expect(read).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
       message: 'a.txt couldn’t be read because the tab reading it was closed. Try again.',
     });
-    expect(pages[0]?.started).toBe(0);
+    expect(silent[0]?.started).toBe(0);
     // The last remaining page.
     const last = documents.read(request, open);
-    await waitFor(() => pages[0]?.requests === 1);
-    documents.removePage('0');
+    await waitFor(() => silent[0]?.requests === 1);
+    pages.remove('0');
     await expect(last).rejects.toThrow('was closed');
     expect(await documents.read(request, open)).toEqual({ text: 'read here' });
   });
 
   verifies('office/lent', 'a reading that nobody wants any more ends its worker; the next one gets another', async () => {
-    const documents = new PageDocumentReader(fallbackReader);
+    const pages = new PageWorkers();
+    const documents = new PageDocumentReader(pages, fallbackReader);
     let answer: unknown = undefined;
     const page = new TestPage(() => answer);
-    documents.addPage('page', page);
+    pages.add('page', page);
     const stop = new AbortController();
     const read = documents.read(request, stop.signal);
     await waitFor(() => page.requests === 1);
@@ -114,8 +120,9 @@ describe('documents in workers of pages', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const port = Promise.withResolvers<MessagePort>();
-      const documents = new PageDocumentReader(fallbackReader);
-      documents.addPage('page', {
+      const pages = new PageWorkers();
+      const documents = new PageDocumentReader(pages, fallbackReader);
+      pages.add('page', {
         async start() {
           const { port1, port2 } = new MessageChannel();
           port1.start();

@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type DocumentReader, type DocumentRequest, type DocumentText, createUnreadableError } from '../documents/document-reader.ts';
 import { inlineDocumentReader } from '../documents/inline-document-reader.ts';
 import type { DocumentResponse } from '../documents/document-response.ts';
+import type { PageWorkers } from './page-workers.ts';
 
 /** In milliseconds. A frozen page does not respond: the next one is asked. */
 const START_TIMEOUT_MS = 5_000;
@@ -24,27 +25,20 @@ interface DocumentWorker {
  * file.
  */
 export class PageDocumentReader implements DocumentReader {
-  readonly #factories = new Map<string, PageWorkerProvider>();
+  readonly #pages: PageWorkers;
   readonly #closeListeners = new Map<string, () => void>();
   readonly #fallback: DocumentReader;
   #worker: DocumentWorker | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(fallback: DocumentReader = inlineDocumentReader) {
+  constructor(pages: PageWorkers, fallback: DocumentReader = inlineDocumentReader) {
+    this.#pages = pages;
     this.#fallback = fallback;
-  }
-
-  /** Adds a page that starts workers, until it closes. */
-  addPage(page: string, factory: PageWorkerProvider): void {
-    this.#factories.delete(page);
-    this.#factories.set(page, factory);
-  }
-
-  removePage(page: string): void {
-    this.#factories.delete(page);
-    if (this.#worker?.page === page) this.#worker = undefined;
-    this.#closeListeners.get(page)?.();
+    pages.onRemoved = (page) => {
+      if (this.#worker?.page === page) this.#worker = undefined;
+      this.#closeListeners.get(page)?.();
+    };
   }
 
   read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
@@ -57,8 +51,7 @@ export class PageDocumentReader implements DocumentReader {
     clearTimeout(this.#idleTimer);
     let hasDied = false;
     try {
-      // The newest page first: it is most likely in the foreground.
-      for (const [page, factory] of [...this.#factories].reverse()) {
+      for (const [page, factory] of this.#pages.newestFirst()) {
         signal.throwIfAborted();
         const answer = await this.#readInPage(page, factory, request, signal);
         if (answer === 'died') {

@@ -10,6 +10,7 @@ import { waitFor } from '../../../tests/support/test-gateway.ts';
 import type { LocalResult } from '../providers/local-runner.ts';
 import { ModelStore } from '../browser-models/model-store.ts';
 import { PageModels } from './page-models.ts';
+import { PageWorkers } from './page-workers.ts';
 
 type Calls = typeof browserModelsPort.calls;
 type Events = typeof browserModelsPort.events;
@@ -72,21 +73,22 @@ async function createFixture(options: { idleMs?: number } = {}) {
     await store.putMetadata(model);
     await store.put(repo, 'config.json', 0, new Uint8Array(3));
   }
-  const models = new PageModels({ storage, origin: ORIGIN, ...options });
+  const pages = new PageWorkers();
+  const models = new PageModels({ pages, storage, origin: ORIGIN, ...options });
   const generate = async (id = 'perch/a', signal = new AbortController().signal): Promise<string> => {
     let text = '';
     await models.generate(id, request, { signal, ontext: (piece) => (text += piece.text) });
     return text;
   };
-  return { models, kept: store, ask: generate };
+  return { models, pages, kept: store, ask: generate };
 }
 
 describe('models in workers of pages', () => {
   verifies('browser-models/turns', 'one at a time, in the newest page’s worker; another model takes the place', async () => {
-    const { models, ask } = await createFixture();
+    const { models, pages, ask } = await createFixture();
     const [first, second] = [new TestPage(), new TestPage()];
-    models.addPage('first', first);
-    models.addPage('second', second);
+    pages.add('first', first);
+    pages.add('second', second);
     expect(await Promise.all([ask(), ask(), ask('perch/b'), ask()])).toEqual(['Hello', 'Hello', 'Hello', 'Hello']);
     expect([first.started, second.loaded, second.stopped]).toEqual([0, ['perch/a', 'perch/b', 'perch/a'], 2]);
     expect(await models.embed('perch/a', ['x', 'y'], new AbortController().signal)).toEqual({ vectors: [[1], [1]], tokens: 2 });
@@ -94,13 +96,13 @@ describe('models in workers of pages', () => {
   });
 
   verifies('browser-models/turns', 'an idle one is unloaded, a deleted one at once', async () => {
-    const { models, ask } = await createFixture({ idleMs: 1 });
+    const { pages, ask } = await createFixture({ idleMs: 1 });
     const page = new TestPage();
-    models.addPage('page', page);
+    pages.add('page', page);
     await ask();
     await waitFor(() => page.stopped === 1, 'it to be unloaded');
-    const { models: others, ask: askOthers } = await createFixture();
-    others.addPage('page', page);
+    const { models: others, pages: otherPages, ask: askOthers } = await createFixture();
+    otherPages.add('page', page);
     await askOthers();
     expect(await others.remove('perch/a')).toBe(3);
     expect(page.stopped).toBe(2);
@@ -110,7 +112,7 @@ describe('models in workers of pages', () => {
   });
 
   verifies('browser-models/gone', 'a failing page is skipped, a closed one is reported, and the next one takes over', async () => {
-    const { models, ask } = await createFixture();
+    const { pages, ask } = await createFixture();
     await expect(ask()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('need an open tab') as string });
     const begun = Promise.withResolvers<void>();
     const hanging = new TestPage({
@@ -120,24 +122,24 @@ describe('models in workers of pages', () => {
       },
     });
     const good = new TestPage();
-    models.addPage('good', good);
-    models.addPage('hanging', hanging);
-    models.addPage('broken', new TestPage({}, false));
+    pages.add('good', good);
+    pages.add('hanging', hanging);
+    pages.add('broken', new TestPage({}, false));
     const reply = ask();
     await begun.promise;
-    models.removePage('hanging');
+    pages.remove('hanging');
     await expect(reply).rejects.toMatchObject({ message: expect.stringContaining('was closed') as string });
-    models.removePage('broken');
+    pages.remove('broken');
     expect(await ask()).toBe('Hello');
     expect(good.loaded).toEqual(['perch/a']);
   });
 
   verifies('browser-models/gone', 'a worker’s report about a file is returned unchanged, and not stored', async () => {
-    const { models, ask } = await createFixture();
+    const { pages, ask } = await createFixture();
     const page = new TestPage({
       'run.load': () => Promise.reject(new RpcError('INTERNAL_ERROR', 'Couldn’t run perch/a in this browser: no graph')),
     });
-    models.addPage('page', page);
+    pages.add('page', page);
     for (const stopped of [1, 2]) {
       await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('no graph') as string });
       expect([page.started, page.stopped]).toEqual([stopped, stopped]);
@@ -145,7 +147,7 @@ describe('models in workers of pages', () => {
   });
 
   verifies('browser-models/abort', 'a worker that leaves off is kept; a load is ended', async () => {
-    const { models, ask } = await createFixture();
+    const { pages, ask } = await createFixture();
     const aborted = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     let first = true;
@@ -163,7 +165,7 @@ describe('models in workers of pages', () => {
         return {};
       },
     });
-    models.addPage('page', page);
+    pages.add('page', page);
     const stop = new AbortController();
     const asked = ask('perch/a', stop.signal);
     await begun.promise;
@@ -180,8 +182,8 @@ describe('models in workers of pages', () => {
         return never;
       },
     });
-    models.removePage('page');
-    models.addPage('slow', slow);
+    pages.remove('page');
+    pages.add('slow', slow);
     const again = new AbortController();
     const reply = ask('perch/a', again.signal);
     await loading.promise;

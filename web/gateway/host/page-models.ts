@@ -9,6 +9,7 @@ import { type CacheOpener, ModelStore } from '../browser-models/model-store.ts';
 import type { BrowserDownloadRequest, BrowserModels } from '../providers/local-models/browser-models.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { LocalRunner } from '../providers/local-runner.ts';
+import type { PageWorkers } from './page-workers.ts';
 import { startPageWorker } from './start-page-worker.ts';
 
 /** In milliseconds. Time without requests after which a model is unloaded. */
@@ -25,6 +26,7 @@ interface RunningModel {
 }
 
 export interface PageModelsOptions {
+  pages: PageWorkers;
   storage: CacheOpener;
   /** Origin of the app. */
   origin: string;
@@ -40,25 +42,18 @@ const loadFetchModel = lazy(() => import('../browser-models/fetch-model.ts'));
 export class PageModels implements Omit<BrowserModels, 'unsupported'> {
   readonly #store: ModelStore;
   readonly #idleMs: number;
-  readonly #factories = new Map<string, PageWorkerProvider>();
+  readonly #pages: PageWorkers;
   #running: RunningModel | undefined;
   readonly #mutex = new Mutex();
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ storage, origin, idleMs = UNLOAD_AFTER_MS }: PageModelsOptions) {
+  constructor({ pages, storage, origin, idleMs = UNLOAD_AFTER_MS }: PageModelsOptions) {
+    this.#pages = pages;
+    pages.onRemoved = (page) => {
+      if (this.#running?.page === page) this.#stop();
+    };
     this.#store = new ModelStore(storage, origin);
     this.#idleMs = idleMs;
-  }
-
-  /** Adds a page that starts workers, until it closes. */
-  addPage(page: string, factory: PageWorkerProvider): void {
-    this.#factories.delete(page);
-    this.#factories.set(page, factory);
-  }
-
-  removePage(page: string): void {
-    this.#factories.delete(page);
-    if (this.#running?.page === page) this.#stop();
   }
 
   async list(): Promise<LocalModel[]> {
@@ -145,8 +140,7 @@ export class PageModels implements Omit<BrowserModels, 'unsupported'> {
   }
 
   async #load(model: StoredBrowserModel, signal: AbortSignal): Promise<RunningModel> {
-    // The newest page first: it is most likely in the foreground.
-    for (const [page, factory] of [...this.#factories].reverse()) {
+    for (const [page, factory] of this.#pages.newestFirst()) {
       const port = await startPageWorker(factory, signal);
       if (!port) continue;
       const calls = createPortClient(portLink<string>(port), browserModelsPort.calls, browserModelsPort.events);

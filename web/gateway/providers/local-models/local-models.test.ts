@@ -9,6 +9,7 @@ import { contracts } from '#shared/rpc/methods/index.ts';
 import { createDiskModels } from '../../../../bridge/capabilities/models/disk-models.ts';
 import { ProcessKeeper } from '../../../../bridge/processes/process-keeper.ts';
 import { LazyPageModels } from '../../host/lazy-page-models.ts';
+import { PageWorkers } from '../../host/page-workers.ts';
 import { createFetch } from '../../ports/create-fetch.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createCacheStorage } from '../../../../tests/support/cache-storage.ts';
@@ -37,7 +38,7 @@ async function createFixture(faults: HubFaults = {}) {
   const disk = startBridge(home, hub.env);
   parts.defer(() => disk.close());
   const bridge = new FakeBridge(createCapability(ggufPort, disk.running), createCapability(modelDownloadsPort, disk.downloads.handlers));
-  const browserModels = new LazyPageModels({ storage: createCacheStorage(), origin: 'http://127.0.0.1:7333' });
+  const browserModels = new LazyPageModels({ pages: new PageWorkers(), storage: createCacheStorage(), origin: 'http://127.0.0.1:7333' });
   let allowed: () => ReadonlySet<string> = () => new Set();
   const gw = parts.use(
     await createTestGateway({
