@@ -7,15 +7,16 @@ import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
+import { compileMessages, watchMessages } from './web/compile-messages.ts';
 import { compressFolder } from './web/compress-folder.ts';
 import { stripContractDocs } from './web/strip-contract-docs.ts';
 import { createChunkNamer } from './web/initial-chunk.ts';
 import { createLazyJsonSchemas, isJsonSchemaModule } from './web/lazy-json-schemas.ts';
 import { listWorkerChunks } from './web/list-worker-chunks.ts';
+import { getLocaleChunk, getModuleLocale, isMessageModule } from './web/locale-chunks.ts';
 import { inlineTables } from './web/inline-tables.ts';
 import { PAGE_POLICY } from './web/page-policy.ts';
 import { splitRankTables } from './web/split-rank-tables.ts';
-import { compileMessages, watchMessages } from './web/words/compile-messages.ts';
 
 /** Sources of the app; the build id is a hash of all of them. */
 export const APP_SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
@@ -46,14 +47,11 @@ const WORKER_CSP = [
   "connect-src 'self' https: http://127.0.0.1:* http://localhost:* ws: wss:",
 ].join('; ');
 
-/** The app's messages in other languages than English: a module for each locale. */
-const LOCALE_MODULE = /[\\/]words[\\/]\w+[\\/]messages[\\/](?!en\.)([\w-]+)\.js$/;
-
-/** The built files that have each locale's words. */
+/** The built files with the messages of each locale. */
 function findLocaleFiles(bundle: Rolldown.OutputBundle): Record<string, string[]> {
   const files: Record<string, string[]> = {};
   for (const chunk of Object.values(bundle)) {
-    const [locale] = chunk.type === 'chunk' ? chunk.moduleIds.flatMap((id) => LOCALE_MODULE.exec(id)?.[1] ?? []) : [];
+    const [locale] = chunk.type === 'chunk' ? chunk.moduleIds.flatMap((id) => getModuleLocale(id) ?? []) : [];
     if (locale !== undefined) (files[locale] ??= []).push(chunk.fileName);
   }
   return files;
@@ -221,8 +219,7 @@ export default defineConfig(({ command }) => {
 
 /** Matches the modules of these files. Throws for a source that does not exist, so that a renamed one is noticed. */
 function isFile(...paths: string[]): (id: string) => boolean {
-  for (const path of paths)
-    if (!path.startsWith('.cache/') && !existsSync(join(import.meta.dirname, path))) throw new Error(`vite.config.ts: no file "${path}"`);
+  for (const path of paths) if (!existsSync(join(import.meta.dirname, path))) throw new Error(`vite.config.ts: no file "${path}"`);
   return (id) => paths.some((path) => id.replaceAll('\\', '/').endsWith(`/${path}`));
 }
 
@@ -280,17 +277,21 @@ const config: UserConfig = {
                   minShareCount: 2,
                   priority: -3,
                 },
-                { name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
-                // Messages used by the message list and by other parts that load without it.
                 {
-                  name: 'words',
-                  test: isFile('web/app/i18n/chat-messages.ts', '.cache/words/later/messages/en.js'),
+                  name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)),
+                  test: (id) => !isMessageModule(id),
                   minShareCount: 2,
-                  priority: -5,
+                  priority: -4,
                 },
+                { name: getLocaleChunk, priority: -5 },
                 // Looked at wherever a browser might have a model of its own.
                 { name: 'built-in', test: isFile('web/app/built-in-model/language-model.ts'), minShareCount: 2, priority: -6 },
-                { name: createChunkNamer('answers', isFile('web/features/chat/lazy-chat-components.ts')), minShareCount: 2, priority: -7 },
+                {
+                  name: createChunkNamer('answers', isFile('web/features/chat/lazy-chat-components.ts')),
+                  test: (id) => !isMessageModule(id),
+                  minShareCount: 2,
+                  priority: -7,
+                },
                 { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -8 },
               ],
             },

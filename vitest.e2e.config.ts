@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './tests/runner/slowest-first.ts';
-import { compileMessages } from './web/words/compile-messages.ts';
+import { compileMessages } from './web/compile-messages.ts';
 
 await compileMessages();
 

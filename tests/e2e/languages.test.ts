@@ -10,9 +10,11 @@ import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
 
+const BUILD_INFO = join(import.meta.dirname, '../../dist/app/build.json');
+
 /** The app's message in that language. */
-function getMessage(locale: string, area: string, key: string): string {
-  const path = join(import.meta.dirname, `../../web/words/${area}/${locale}.json`);
+function getMessage(locale: string, folder: string, key: string): string {
+  const path = join(import.meta.dirname, `../../web/${folder}/${locale}.json`);
   const text = (JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>)[key];
   if (typeof text !== 'string') throw new Error(`${path} has no plain ${key}`);
   return text;
@@ -22,7 +24,7 @@ const getLangAndDir = (page: Page): Promise<string> =>
   page.evaluate(() => `${document.documentElement.lang} ${document.documentElement.dir}`);
 
 const field = (page: Page, locale: string) =>
-  page.getByRole('textbox', { name: getMessage(locale, 'frame/chat', 'chat_message_field'), exact: true });
+  page.getByRole('textbox', { name: getMessage(locale, 'features/chat/messages', 'chat_message_field'), exact: true });
 
 /** Pieces of what is shown, in one line, as they stand from the left to the right. */
 const readVisualOrder = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
@@ -60,7 +62,7 @@ const measureLines = (shown: Locator, piece: string): Promise<{ left: number; ri
 /** From the settings, with the words of the language that they are in. */
 async function chooseLanguage(page: Page, now: string, tag: string): Promise<void> {
   const loaded = page.waitForEvent('load');
-  await page.getByRole('combobox', { name: getMessage(now, 'pages/settings', 'settings_language') }).selectOption(tag);
+  await page.getByRole('combobox', { name: getMessage(now, 'features/settings/messages', 'settings_language') }).selectOption(tag);
   await loaded;
 }
 
@@ -69,10 +71,18 @@ describe('languages', () => {
 
   verifies('app/languages', 'as the browser has it, where the app speaks one of its languages', async () => {
     await using browser = await launchBrowser({ locale: 'de-AT' });
-    const page = await browser.page(at.perch.linkUrl);
+    const page = await browser.page();
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname.slice(1)));
+    await page.goto(at.perch.linkUrl);
     await field(page, 'de').waitFor();
+    const { locales } = JSON.parse(readFileSync(BUILD_INFO, 'utf8')) as { locales: Record<string, string[]> };
+    // One file for the first page, and one that the chat loads for its later parts.
+    const translations = requested.filter((path) => Object.values(locales).flat().includes(path));
+    expect(locales['de']).toEqual(expect.arrayContaining(translations));
+    expect([1, 2]).toContain(translations.length);
     expect(await getLangAndDir(page)).toBe('de ltr');
-    await page.getByRole('button', { name: getMessage('de', 'frame/model_words', 'model_words_guide') }).waitFor();
+    await page.getByRole('button', { name: getMessage('de', 'app/state/messages', 'model_words_guide') }).waitFor();
     expect(browser.complaints).toEqual([]);
   });
 
@@ -80,7 +90,7 @@ describe('languages', () => {
     await using browser = await launchBrowser({ locale: 'ar' });
     const page = await browser.page(await at.perch.open());
     await page
-      .getByLabel(getMessage('ar', 'frame/shell', 'shell_sync_on_disk_title'))
+      .getByLabel(getMessage('ar', 'app/shell/messages', 'shell_sync_on_disk_title'))
       .first()
       .waitFor();
     await page.goto(`${at.perch.url}/logs`);
@@ -99,7 +109,7 @@ describe('languages', () => {
     const sentence = page.getByText('is not a valid token');
     await sentence.waitFor();
     // The label is read from the right, and ends with "(Bearer)".
-    const [word = ''] = getMessage('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
+    const [word = ''] = getMessage('ar', 'features/channels/messages', 'channels_field_bearer_token').split(' ');
     const order = ['“', 'Bearer', word, '”', 'is not a valid token'];
     const shown = (): Promise<string[]> => readVisualOrder(sentence, '“', word, 'Bearer', '”', 'is not a valid token');
     // Text directions are applied shortly after the sentence appears.
@@ -113,7 +123,7 @@ describe('languages', () => {
       await using browser = await launchBrowser();
       const page = await browser.page(await at.perch.open());
       await page
-        .getByLabel(getMessage('en', 'frame/shell', 'shell_sync_on_disk_title'))
+        .getByLabel(getMessage('en', 'app/shell/messages', 'shell_sync_on_disk_title'))
         .first()
         .waitFor();
       using outside = await connectOutside(at.perch);
@@ -157,10 +167,10 @@ describe('languages', () => {
     await field(page, 'en').fill('Words of a draft');
     await page.goto(`${at.perch.url}/settings#appearance`);
     await chooseLanguage(page, 'en', 'ar');
-    await page.getByRole('heading', { name: getMessage('ar', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.getByRole('heading', { name: getMessage('ar', 'features/settings/messages', 'settings_appearance') }).waitFor();
     expect(await getLangAndDir(page)).toBe('ar rtl');
     // Its words stand where what is written will.
-    const search = page.getByRole('textbox', { name: getMessage('ar', 'pages/settings', 'settings_search') });
+    const search = page.getByRole('textbox', { name: getMessage('ar', 'features/settings/messages', 'settings_search') });
     const direction = (): Promise<string> => search.evaluate((field) => getComputedStyle(field).direction);
     expect(await direction()).toBe('rtl');
     await search.fill('sails');
@@ -172,7 +182,7 @@ describe('languages', () => {
     expect(await field(page, 'ar').inputValue()).toBe('Words of a draft');
     await field(page, 'ar').fill('Hoist the sails');
     await field(page, 'ar').press('Enter');
-    await page.getByRole('article', { name: getMessage('ar', 'later/reply', 'reply_label') }).waitFor();
+    await page.getByRole('article', { name: getMessage('ar', 'features/chat/messages/reply', 'reply_label') }).waitFor();
     await takeScreenshots(page, 'ar-chat');
     const [sidebar, main] = await Promise.all([page.locator('aside').boundingBox(), page.locator('main').boundingBox()]);
     expect(sidebar?.x).toBeGreaterThan(main?.x ?? Infinity);
@@ -192,16 +202,16 @@ describe('languages', () => {
     await waitFor(async () => (await getCachedLocale()) === 'fr', 'the words to be kept');
     await perch.kill('SIGKILL');
     await page.reload();
-    await page.getByRole('heading', { name: getMessage('fr', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.getByRole('heading', { name: getMessage('fr', 'features/settings/messages', 'settings_appearance') }).waitFor();
     await page.goto(perch.url);
     await field(page, 'fr').waitFor();
     // A language that was not cached is unavailable offline: the app falls back to English.
     await page.goto(`${perch.url}/settings`);
     await chooseLanguage(page, 'fr', 'ja');
-    await page.getByRole('heading', { name: getMessage('en', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.getByRole('heading', { name: getMessage('en', 'features/settings/messages', 'settings_appearance') }).waitFor();
     await perch.restart();
     await page.reload();
-    await page.getByRole('heading', { name: getMessage('ja', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.getByRole('heading', { name: getMessage('ja', 'features/settings/messages', 'settings_appearance') }).waitFor();
     await page.close();
   });
 });

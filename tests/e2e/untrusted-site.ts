@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { rolldown } from 'rolldown';
 import { PAGE_POLICY } from '../../web/page-policy.ts';
-import { compileMessages } from '../../web/words/compile-messages.ts';
+import { compileMessages } from '../../web/compile-messages.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { ELSEWHERE_ARGS, startRecordingServer, type RecordingServer } from './recording-server.ts';

@@ -13,7 +13,7 @@ import { verifies } from '../requirements.ts';
 import { launchBrowser } from './test-browser.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SETTINGS = 'web/words/pages/settings/fr.json';
+const SETTINGS = 'web/features/settings/messages/fr.json';
 
 const french = (path: string): Record<string, unknown> => JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Record<string, unknown>;
 const readWord = (path: string, key: string): string => String(french(path)[key]);
@@ -77,7 +77,7 @@ verifies(
       rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });
       cpSync(next, appDir, { recursive: true });
       await page.reload();
-      const updateNotice = page.getByText(readWord('web/words/later/shell/fr.json', 'shell_update_ready'));
+      const updateNotice = page.getByText(readWord('web/app/shell/messages/dialogs/fr.json', 'shell_update_ready'));
       await updateNotice.waitFor();
 
       await stop();
@@ -85,7 +85,7 @@ verifies(
       await page.reload();
       await heading(page, before).waitFor();
       await updateNotice.waitFor();
-      await page.getByRole('button', { name: readWord('web/words/later/shell/fr.json', 'shell_update_reload') }).click();
+      await page.getByRole('button', { name: readWord('web/app/shell/messages/dialogs/fr.json', 'shell_update_reload') }).click();
       await heading(page, 'Allure').waitFor();
       expect(await page.evaluate(() => document.documentElement.lang)).toBe('fr');
     } finally {

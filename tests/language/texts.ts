@@ -16,14 +16,14 @@ type Message = string | [{ match: Record<string, string> }];
 
 const CODE = ['bridge/**/*.{ts,js}', 'shared/**/*.ts', 'web/**/*.{ts,js,svelte}'];
 /** Tests, messages (read as JSON), and the word lists of the memory's ranking. */
-const NOT_READ = /\.test\.ts$|^web\/words\/|\.d\.ts$|memory\/text\/(?:irregular|related-words)\.ts$/;
+const NOT_READ = /\.test\.ts$|\.d\.ts$|memory\/text\/(?:irregular|related-words)\.ts$/;
 const DOCS = ['*.md', 'docs/**/*.md', 'deploy/**/*.md'];
 
 const lineAt = (source: string, offset: number): number => source.slice(0, offset).split('\n').length;
 
 /** The app's English messages. */
 export function findMessages(root: string): ReadableText[] {
-  return globSync('web/words/*/*/en.json', { cwd: root }).flatMap((file) => {
+  return globSync('web/{app,features,kit}/**/messages/**/en.json', { cwd: root }).flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8');
     return Object.entries(JSON.parse(source) as Record<string, Message>).flatMap(([key, message]) => {
       const texts = typeof message === 'string' ? [message] : message.flatMap(({ match }) => Object.values(match));

@@ -84,7 +84,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/documents\//, ['documents', 'attaching']],
   [/dream/, ['dreaming']],
   [/^bridge\/headless\/|^web\/gateway\/host\//, ['app', 'faults', 'update']],
-  [/^web\/words\/|i18n/, ['languages', 'update-languages']],
+  [/\/messages\/|i18n|compile-messages|locale-chunks/, ['languages', 'update-languages']],
   [/incognito/, ['incognito']],
   [/logs?\//, ['logs']],
   [/^docs\/(site|guide)\//, ['guide-site']],

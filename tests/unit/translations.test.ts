@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type AST, parse } from 'svelte/compiler';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -7,16 +7,14 @@ import { getDirection, type Locale, LOCALES } from '../../web/app/i18n/locale.ts
 import { parseTags } from '../../web/app/i18n/parse-tags.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const WORDS_DIR = join(ROOT, 'web/words');
 const locales = Object.keys(LOCALES);
 
 /** Plain, or one text for each plural form. */
 type Message = string | [{ declarations: string[]; selectors: string[]; match: Record<string, string> }];
 type Messages = Record<string, Message>;
 
-const readJson = (path: string): unknown => JSON.parse(readFileSync(join(WORDS_DIR, path), 'utf8'));
-const WORD_GROUPS = ['frame', 'later', 'pages'];
-const areas = WORD_GROUPS.flatMap((part) => readdirSync(join(WORDS_DIR, part)).map((area) => `${part}/${area}`));
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+const areas = globSync('web/{app,features,kit}/**/messages/**/en.json', { cwd: ROOT }).map(dirname).sort();
 const english = (area: string): Messages => readJson(`${area}/en.json`) as Messages;
 
 const toTexts = (message: Message): string[] =>
@@ -50,9 +48,9 @@ function findTranslationFault(key: string, from: Message, to: Message | undefine
   return null;
 }
 
-describe('the words of every language', () => {
+describe('the messages of every language', () => {
   it.each(areas)('have a file for each locale in %s', (area) => {
-    expect(readdirSync(join(WORDS_DIR, area)).sort()).toEqual(locales.map((locale) => `${locale}.json`).sort());
+    expect(globSync('*.json', { cwd: join(ROOT, area) }).sort()).toEqual(locales.map((locale) => `${locale}.json`).sort());
   });
 
   it('have one key each', () => {

@@ -1,4 +1,4 @@
-import { m } from '#app/i18n/frame-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { toasts } from './toasts.svelte.ts';
 
 /** Copies a text; resolves to whether it was copied, and reports a failure. An empty text does not replace the clipboard. */

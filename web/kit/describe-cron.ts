@@ -2,7 +2,7 @@ import { findCronFault } from '#shared/cron/cron-fields.ts';
 import { type CronShape, getCronShape } from '#shared/cron/cron-in-english.ts';
 import { formatDateTime, formatList } from '#app/i18n/format.ts';
 import { locale } from '#app/i18n/locale.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Sunday is 0. */
 export const getWeekdayName = (weekday: number): string =>

@@ -1,5 +1,5 @@
 import { formatDateTime, formatRelativeTime } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const UNITS = [
   ['year', 365 * 86_400_000],

@@ -1,7 +1,7 @@
 import { toPrintable } from '#shared/printable.ts';
 import { formatType } from '#shared/rpc/json-type.ts';
 import { toFormContent, toFormFields, type FieldValue, type FormField } from './form-fields.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,7 +4,7 @@ import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { BridgeHealth, LinkResult } from '#shared/link/link-credentials.ts';
 import { importSecret, createProof, verifyProof } from '#shared/link/credential-proof.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { safeLocalStorage } from '../state/safe-local-storage.ts';
 import { type StoredCredential, writeLink } from './link-store.ts';
 import { getLinkCommand } from './link-command.ts';

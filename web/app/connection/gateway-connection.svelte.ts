@@ -5,7 +5,7 @@ import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE_CODES } from '#shared/rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import { isDemo } from '../state/demo.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { runWhenIdle } from './when-idle.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 import { isDataTooNew, isUnfit } from '../sync/host-sync.ts';

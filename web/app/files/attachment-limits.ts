@@ -1,5 +1,5 @@
 import { formatNumber } from '../i18n/format.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 const MB = 1024 * 1024;
 

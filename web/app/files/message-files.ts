@@ -1,5 +1,5 @@
 import type { HistoryMessage, MessagePart } from '#shared/rpc/record-schemas.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import type { PickedFile } from '../state/page-db.ts';
 
 /** A file of a message: with its bytes (base64), or only its name and size. */

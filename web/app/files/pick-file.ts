@@ -1,6 +1,5 @@
 import { toSafeFileName } from '#shared/file-name.ts';
-import { m } from '../i18n/chat-messages.ts';
-import { loadMessages } from '../i18n/load-messages.ts';
+import { m } from '../i18n/messages.ts';
 import type { PickedFile } from '../state/page-db.ts';
 
 /** Image types that every browser decodes. */
@@ -14,10 +13,7 @@ export async function toPickedFile(file: File): Promise<PickedFile | string> {
   const filename = file.name === '' ? 'pasted' : toSafeFileName(file.name);
   const content = await toBase64(file).catch(() => null);
   if (content === null) return m.chat_file_unreadable({ name: filename });
-  if (IMAGE_TYPE.test(file.type) && !(await isDecodableImage(file))) {
-    await loadMessages('later');
-    return m.chat_no_picture({ name: filename });
-  }
+  if (IMAGE_TYPE.test(file.type) && !(await isDecodableImage(file))) return m.chat_no_picture({ name: filename });
   return { id: crypto.randomUUID(), filename, mimeType: file.type || 'application/octet-stream', size: file.size, content };
 }
 

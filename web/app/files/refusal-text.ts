@@ -1,5 +1,5 @@
 import type { ImportErrorCode } from '#shared/import/import-error.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Why a file was not imported, in the person's language. */
 export const getRefusalText = (refusal: ImportErrorCode): string =>

@@ -1,26 +1,51 @@
-import { loadFrameMessages } from './frame-messages.ts';
-import { getDirection, locale } from './locale.ts';
+import { isolatePlaceholders } from './isolate.ts';
+import { getDirection, type Locale, locale } from './locale.ts';
+import { type AreaMessages, loadedAreas } from './message-areas.ts';
 
-/** Set of messages to load: the app's frame with an empty chat, the rest of a chat, or the other pages. Each includes those before it. */
-export type MessageSet = 'frame' | 'later' | 'pages';
+/** Loads a language's messages of an area. */
+type AreaLoader = (area: string) => Promise<{ default: AreaMessages }>;
 
-const loadedSets = new Map<MessageSet, Promise<void>>();
+const LOCALE_LOADERS: Readonly<Record<Exclude<Locale, 'en'>, () => Promise<{ default: AreaLoader }>>> = {
+  ar: () => import('#messages/locales/ar.js'),
+  de: () => import('#messages/locales/de.js'),
+  es: () => import('#messages/locales/es.js'),
+  fr: () => import('#messages/locales/fr.js'),
+  it: () => import('#messages/locales/it.js'),
+  ja: () => import('#messages/locales/ja.js'),
+  pl: () => import('#messages/locales/pl.js'),
+  'pt-BR': () => import('#messages/locales/pt-BR.js'),
+  ru: () => import('#messages/locales/ru.js'),
+  'zh-CN': () => import('#messages/locales/zh-CN.js'),
+};
 
-/** Loads a set once. If that fails, its messages stay English, and the next page tries again. */
-function loadOnce(part: MessageSet, load: () => Promise<void>): Promise<void> {
-  const loading = loadedSets.get(part) ?? load().catch(() => void loadedSets.delete(part));
-  loadedSets.set(part, loading);
-  return loading;
+const translations = new Map<string, Promise<void>>();
+
+async function translateArea(tag: Exclude<Locale, 'en'>, area: string): Promise<void> {
+  try {
+    const { default: loadArea } = await LOCALE_LOADERS[tag]();
+    const { default: messages } = await loadArea(area);
+    const direction = getDirection(tag);
+    loadedAreas.get(area)?.(direction === 'rtl' ? isolatePlaceholders(messages) : messages);
+    document.documentElement.lang = tag;
+    document.documentElement.dir = direction;
+  } catch {
+    translations.delete(area);
+  }
 }
 
-/** Loads the messages of a part of the app in the locale of this visit, before it is rendered. */
-export async function loadMessages(part: MessageSet): Promise<void> {
-  await loadOnce('frame', async () => {
-    await loadFrameMessages(locale);
-    document.documentElement.lang = locale;
-    document.documentElement.dir = getDirection(locale);
-  });
-  if (part === 'frame') return;
-  await loadOnce('later', async () => (await import('./chat-messages.ts')).loadChatMessages(locale));
-  if (part === 'pages') await loadOnce('pages', async () => (await import('./page-messages.ts')).loadPageMessages(locale));
+/**
+ * Loads the messages of all code that is loaded, in the language of this visit; call it before they are shown. If that fails, they stay
+ * English, and the next call tries again.
+ */
+export async function loadMessages(): Promise<void> {
+  if (locale === 'en') return;
+  for (const area of loadedAreas.keys()) if (!translations.has(area)) translations.set(area, translateArea(locale, area));
+  await Promise.all(translations.values());
+}
+
+/** Adds the messages of a module to its import, as in `withMessages(import('./Dialog.svelte'))`. */
+export async function withMessages<T>(loading: Promise<T>): Promise<T> {
+  const module = await loading;
+  await loadMessages();
+  return module;
 }

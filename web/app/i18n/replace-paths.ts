@@ -1,5 +1,5 @@
 import { getDirection, locale } from './locale.ts';
-import { isolate } from './message-functions.ts';
+import { isolate } from './isolate.ts';
 
 /**
  * Replaces setting paths in English messages of the gateway and the bridge by the labels of their fields. `path` is a global pattern that

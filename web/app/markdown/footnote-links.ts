@@ -1,4 +1,4 @@
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Class of a reference in the text. */
 export const REFERENCE_CLASS = 'footnote-ref';

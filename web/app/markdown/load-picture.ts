@@ -1,6 +1,6 @@
 import { gateway } from '../connection/gateway-connection.svelte.ts';
 import { toProblem } from '#kit/problems.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Whether external pictures can be fetched: by the bridge, since pages may not contact other servers. */
 export const canFetchPictures = (): boolean => gateway.bridge.isLinked && gateway.bridge.state !== 'stopped';

@@ -1,6 +1,6 @@
 import remend from 'remend';
 import { stripBidiOverrides } from '#shared/display-name.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { makeFootnoteLink, REFERENCE_CLASS } from './footnote-links.ts';
 import { renderMath } from './math/render-math.ts';
 import { BARE_HTML, MAX_NESTING, markdownParser } from './markdown-parser.ts';

@@ -1,6 +1,6 @@
 import { Workbox } from 'workbox-window';
 import { BASE_PATH } from '../state/demo.ts';
-import { loadMessages } from '../i18n/load-messages.ts';
+import { withMessages } from '../i18n/load-messages.ts';
 import { locale } from '../i18n/locale.ts';
 import { runWhenIdle } from '../connection/when-idle.ts';
 import { toTrustedScriptUrl } from '../connection/trusted-script-url.ts';
@@ -9,10 +9,7 @@ import { toTrustedScriptUrl } from '../connection/trusted-script-url.ts';
 const PRELOAD_DELAY_MS = 5_000;
 const CHECK_MS = 30 * 60_000;
 
-const loadMissingChunks = async (): Promise<void> => {
-  await loadMessages('later');
-  (await import('./missing-chunks.ts')).watchMissingChunks();
-};
+const loadMissingChunks = async (): Promise<void> => (await withMessages(import('./missing-chunks.ts'))).watchMissingChunks();
 
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class AppUpdate {

@@ -1,5 +1,5 @@
 import { updated } from '$app/state';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { appUpdateGate } from './app-update-gate.svelte.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 

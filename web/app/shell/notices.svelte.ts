@@ -2,8 +2,8 @@ import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { BASE_PATH, toScopedName } from '../state/demo.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
-import { loadMessages } from '../i18n/load-messages.ts';
+import { m } from '../i18n/messages.ts';
+import { withMessages } from '../i18n/load-messages.ts';
 import { safeLocalStorage } from '../state/safe-local-storage.ts';
 import { pageVisibility } from '../connection/page-visibility.svelte.ts';
 
@@ -105,7 +105,7 @@ class Notices {
 }
 
 async function describeOutside(outside: readonly string[]): Promise<string> {
-  const [{ describeAfterReading }] = await Promise.all([import('../trust/describe-sources.ts'), loadMessages('later')]);
+  const { describeAfterReading } = await withMessages(import('../trust/describe-sources.ts'));
   return describeAfterReading(outside);
 }
 

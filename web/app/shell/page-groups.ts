@@ -18,7 +18,7 @@ import SquareTerminal from '@lucide/svelte/icons/square-terminal';
 import SquareSlash from '@lucide/svelte/icons/square-slash';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Wrench from '@lucide/svelte/icons/wrench';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Pages in the groups of the sidebar. `name` of a group is stored and independent of the language. */
 export const getPageGroups = () => [

@@ -1,4 +1,4 @@
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Default keys of the shortcuts. Mod is Cmd on Apple devices and Ctrl elsewhere. */
 export const DEFAULT_SHORTCUTS = {

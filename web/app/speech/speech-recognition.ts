@@ -1,4 +1,4 @@
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Speech recognition of browsers (Web Speech API, section 5.1), which TypeScript's DOM does not know. */
 interface Recognition extends EventTarget {

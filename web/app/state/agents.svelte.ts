@@ -3,7 +3,7 @@ import type { AgentFields } from './agent-draft.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { createFreeId } from './create-free-id.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 

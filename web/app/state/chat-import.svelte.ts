@@ -7,7 +7,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
 import { formatList, formatNumber } from '../i18n/format.ts';
-import { m } from '../i18n/page-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { getRefusalText } from '../files/refusal-text.ts';
 import { sessions } from './session-list.svelte.ts';
 

@@ -2,7 +2,7 @@ import type { ModelDownload } from '#shared/ports/model-downloads-port.ts';
 import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/local-model.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { models } from './models.svelte.ts';
 
 export interface ModelDownloadRequest {

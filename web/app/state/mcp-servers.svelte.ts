@@ -2,8 +2,8 @@ import type { McpElicitationResult, McpElicitation, McpServerState } from '#shar
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
-import { loadMessages } from '../i18n/load-messages.ts';
+import { m } from '../i18n/messages.ts';
+import { withMessages } from '../i18n/load-messages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 export type McpServerEntry = McpServerState & { id: string };
@@ -12,7 +12,7 @@ export type McpServerEntry = McpServerState & { id: string };
 export type NewMcpServer = { command: string; args: string[] } | { url: string };
 
 async function notifyLegacyApprovals(servers: readonly McpServerState[]): Promise<void> {
-  const [{ notifyLegacyServers }] = await Promise.all([import('../trust/legacy-policies.ts'), loadMessages('later')]);
+  const { notifyLegacyServers } = await withMessages(import('../trust/legacy-policies.ts'));
   notifyLegacyServers(servers);
 }
 

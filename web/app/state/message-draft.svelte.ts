@@ -2,7 +2,8 @@ import { fromBase64 } from '#shared/base64.ts';
 import { ATTACHMENT_LIMITS, getAttachmentError } from '../files/attachment-limits.ts';
 import { createPasteFileName } from './pasted-text.ts';
 import { formatNumber } from '../i18n/format.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { withMessages } from '../i18n/load-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { drafts } from './drafts.ts';
 import type { PickedFile } from './page-db.ts';
 
@@ -57,7 +58,8 @@ export class MessageDraft {
       }
       this.pendingReads++;
       try {
-        const picked = await (await import('../files/pick-file.ts')).toPickedFile(file);
+        const { toPickedFile } = await withMessages(import('../files/pick-file.ts'));
+        const picked = await toPickedFile(file);
         // Other files may have been added in the meantime.
         const lateError = getAttachmentError(file, this.files);
         if (typeof picked === 'string') this.#reportProblem(picked);

@@ -2,7 +2,7 @@ import type { ProviderKindEntry, ModelEntry, ProviderEntry, ProviderKind } from 
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { createFreeId } from './create-free-id.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { readSetting } from './read-setting.ts';
 

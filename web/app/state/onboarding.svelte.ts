@@ -1,4 +1,4 @@
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { GUIDE_MODEL, models } from './models.svelte.ts';
 

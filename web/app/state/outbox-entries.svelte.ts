@@ -1,7 +1,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { toScopedName } from './demo.ts';
 import { toProblem } from '#kit/problems.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { type OutboxRecord, pageDb } from './page-db.ts';
 
 export interface OutboxEntry extends OutboxRecord {

@@ -3,7 +3,7 @@ import { toStoredText } from './branch.ts';
 import { toScopedName } from './demo.ts';
 import { isConnectionLost, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { OutboxEntries, type OutboxEntry } from './outbox-entries.svelte.ts';
 import { toAttachment, type OutboxRecord } from './page-db.ts';
 

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { FileEntry } from '#shared/rpc/methods/workspace-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 
 /** Maximum number of concurrent calls that read files. */

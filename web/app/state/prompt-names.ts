@@ -1,5 +1,5 @@
 import { isPromptName, type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Why a text is not a valid name of a prompt, as a sentence; null if it is valid. */
 export function validatePromptName(name: string): string | null {

@@ -1,7 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { loadBrowserVoices, voice } from './voice.svelte.ts';
 
 /** Reads one text at a time aloud, with the browser's voices, or with the gateway's if it has none. */

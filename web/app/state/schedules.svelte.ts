@@ -3,7 +3,7 @@ import type { CronJob, CronRun } from '#shared/rpc/methods/cron-contracts.ts';
 import type { MethodParams } from '#shared/rpc/methods/index.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { isFailedRun } from './is-failed-run.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from '#kit/toasts.svelte.ts';

@@ -4,7 +4,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 import { pageVisibility } from '../connection/page-visibility.svelte.ts';
 

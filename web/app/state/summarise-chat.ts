@@ -1,7 +1,7 @@
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 
 /** Summarises a chat for its model now and shows the result as a toast. */

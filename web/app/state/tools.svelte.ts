@@ -2,7 +2,7 @@ import type { ToolEntry, ToolPolicy } from '#shared/rpc/methods/tool-contracts.t
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/page-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { readSetting } from './read-setting.ts';
 

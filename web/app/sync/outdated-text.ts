@@ -1,6 +1,6 @@
 import type { HostStatus } from '#shared/ports/host-api.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
-import { m } from '../i18n/page-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { isDataTooNew } from './host-sync.ts';
 
 /** Explains why this browser is read-only, and what happens to changes made here. */

@@ -1,7 +1,7 @@
 import type { HostStatus } from '#shared/ports/host-api.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import { formatNumber } from '../i18n/format.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { isOutdated } from './host-sync.ts';
 
 /** Sync status of this browser. */

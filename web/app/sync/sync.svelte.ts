@@ -3,7 +3,7 @@ import type { SyncConflict, SyncState } from '#shared/rpc/methods/sync-contracts
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { isOutdated } from './host-sync.ts';
 import { type SyncStatus, getSyncStatus } from './sync-status.ts';
 

@@ -3,7 +3,7 @@ import type { ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/frame-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { announcer } from '../state/announcer.svelte.ts';
 import { gatewayClock } from '../connection/gateway-clock.svelte.ts';
 

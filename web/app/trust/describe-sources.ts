@@ -1,6 +1,6 @@
 import { toPrintable } from '#shared/printable.ts';
 import { formatList } from '../i18n/format.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 
 /** Maximum number of named sources; further ones are counted. */
 const MAX_NAMED_SOURCES = 3;

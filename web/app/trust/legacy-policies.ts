@@ -2,7 +2,7 @@ import { toPrintable } from '#shared/printable.ts';
 import type { McpServerState } from '#shared/rpc/methods/mcp-contracts.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
 import { formatList } from '../i18n/format.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { safeLocalStorage } from '../state/safe-local-storage.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { ReviewItem } from '#shared/rpc/methods/review-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/page-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { announcer } from '../state/announcer.svelte.ts';
 
 /** Delay of a reload after the last change, in milliseconds, as a label is written before its content. */

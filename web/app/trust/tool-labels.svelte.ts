@@ -2,7 +2,7 @@ import { CHANNEL_REPLY_PREFIX } from '#shared/channel-reply.ts';
 import { toPrintable } from '#shared/printable.ts';
 import type { ToolLabel } from '#shared/rpc/methods/tool-contracts.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
-import { m } from '../i18n/chat-messages.ts';
+import { m } from '../i18n/messages.ts';
 import { toChannelName } from './describe-sources.ts';
 
 /** Titles and summaries of tools for people. */

@@ -1,5 +1,5 @@
 import type { AgentDraft } from '#app/state/agent-draft.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Templates of agents. */
 export const getAgentStarters = (): { about: string; draft: Partial<AgentDraft> }[] => [

@@ -1,6 +1,6 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const fromBase64Png = (base64: string): Blob => new Blob([fromBase64(base64)], { type: 'image/png' });
 

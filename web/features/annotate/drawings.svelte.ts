@@ -3,7 +3,7 @@ import { Editor } from '#shared/canvas/editor.ts';
 import type { DrawingEntry } from '#shared/rpc/methods/drawing-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { PictureData } from './read-picture.ts';
 
 /** Size of a blank drawing in CSS pixels. */

@@ -3,7 +3,7 @@ import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Shape } from '#shared/canvas/shape-fields.ts';
 import { drawingToJson } from '#shared/canvas/drawing-file.ts';
 import { getPaintedBounds } from '#shared/canvas/geometry.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { toFileName } from '#app/files/save-file.ts';
 import { exportImage, exportSvg } from '../../paint/export-image.ts';
 import { measureText } from '../../paint/measure-text.ts';

@@ -1,5 +1,5 @@
 import type { Shape } from '#shared/canvas/shape-fields.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Markers in the order of their numbers, then those without a number. */
 export function getMarkers(shapes: readonly Shape[]): Shape<'marker'>[] {

@@ -3,7 +3,7 @@ import { drawingFromJson } from '#shared/canvas/drawing-file.ts';
 import { toSafeFileName } from '#shared/file-name.ts';
 import { toVisibleName } from '#shared/display-name.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 import { drawings } from './drawings.svelte.ts';
 import { PictureError, readPicture } from './read-picture.ts';

@@ -4,7 +4,7 @@ import type { Shape } from '#shared/canvas/shape-fields.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { createChangeStore } from './change-store.ts';
 

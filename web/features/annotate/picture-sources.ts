@@ -5,7 +5,7 @@ import ImageUp from '@lucide/svelte/icons/image-up';
 import Monitor from '@lucide/svelte/icons/monitor';
 import ScreenShare from '@lucide/svelte/icons/screen-share';
 import { isDemo } from '#app/state/demo.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { canShareScreen, canUseCamera } from './capture-picture.ts';
 
 /** Sources of images, apart from dropping a file. `name`: title of the new drawing. */

@@ -1,5 +1,5 @@
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** A picture in the form that a drawing stores. */
 export interface PictureData {

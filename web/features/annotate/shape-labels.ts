@@ -1,5 +1,5 @@
 import type { Kind, Shape } from '#shared/canvas/shape-fields.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const KIND_LABELS: Readonly<Record<Kind, () => string>> = {
   rect: () => m.annotate_shape_rect(),

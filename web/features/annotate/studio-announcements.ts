@@ -4,7 +4,7 @@ import type { EndHandle } from '#shared/canvas/handles.ts';
 import type { DrawStyle } from '#canvas/studio/tool-context.ts';
 import type { StudioAction, StudioEvent, StudioTexts } from '#canvas/studio/studio-texts.ts';
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { getKindLabel, getShapeLabel } from './shape-labels.ts';
 import { getToolName } from './tool-names.ts';
 

@@ -1,5 +1,5 @@
 import type { Problem } from '#kit/problems.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { Studio } from '#canvas/studio.ts';
 import { exportSelectionPng } from './export-drawing.ts';
 import { readClipboardPicture, getTransferFiles } from './capture-picture.ts';

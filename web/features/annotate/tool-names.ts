@@ -1,5 +1,5 @@
 import type { StudioTool } from '#canvas/studio/studio-tools.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const TOOL_LABELS: Readonly<Record<StudioTool, () => string>> = {
   select: () => m.studio_tool_select(),

@@ -1,5 +1,5 @@
 import type { StudioTool } from '#canvas/studio/studio-tools.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Tools behind “More tools” on narrow screens. */
 export const RARE_TOOLS: ReadonlySet<StudioTool> = new Set([

@@ -1,6 +1,6 @@
 import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 export interface ApprovalOutcome {
   text: string;

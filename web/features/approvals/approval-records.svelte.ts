@@ -2,7 +2,7 @@ import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { readSetting } from '#app/state/read-setting.ts';
 

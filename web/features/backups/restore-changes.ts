@@ -1,5 +1,5 @@
 import type { SyncStore } from '#shared/sync/stores.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { RestoreChanges } from './backups.svelte.ts';
 
 const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {

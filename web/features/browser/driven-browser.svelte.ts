@@ -5,7 +5,7 @@ import { type Input, InputQueue } from './input-queue.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { isBridgeMissing } from '#app/connection/needs-bridge.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { saveFile } from '#app/files/save-file.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 

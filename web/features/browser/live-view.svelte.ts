@@ -2,7 +2,7 @@ import { fromBase64 } from '#shared/base64.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 type Frame = EventPayload<'browser.frame'>;
 

@@ -1,6 +1,6 @@
 import type { ChannelKind } from '#shared/rpc/methods/channel-contracts.ts';
 import { replacePathsByLabels } from '#app/i18n/replace-paths.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 export type ChannelSetting = ChannelKind['settings'][number];
 

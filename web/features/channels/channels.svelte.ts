@@ -3,7 +3,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channel-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { readSetting } from '#app/state/read-setting.ts';
 

@@ -1,6 +1,6 @@
 import type { Problem } from '#kit/problems.ts';
-import { m } from '#app/i18n/frame-messages.ts';
-import { loadMessages } from '#app/i18n/load-messages.ts';
+import { m } from '#app/i18n/messages.ts';
+import { withMessages } from '#app/i18n/load-messages.ts';
 
 /** Lazily loaded components for messages and occasional panels: half of the chat page's script, not needed to write a first message. */
 class LazyChatComponents {
@@ -10,7 +10,7 @@ class LazyChatComponents {
   async load(): Promise<void> {
     try {
       this.problem = undefined;
-      this.all ??= (await Promise.all([import('./lazy-chat-components.ts'), loadMessages('later')]))[0];
+      this.all ??= await withMessages(import('./lazy-chat-components.ts'));
     } catch {
       this.problem = { message: m.chat_list_not_loaded(), code: null };
     }

@@ -9,7 +9,7 @@ import { type MessageFile, withPickedFiles } from '#app/files/message-files.ts';
 import { stopReply } from './stop-reply.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/frame-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { LiveRun } from './live-run.svelte.ts';
 import { outbox } from '#app/state/outbox.svelte.ts';

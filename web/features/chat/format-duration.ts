@@ -1,5 +1,5 @@
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** A span of time in words, to the second: `12 s`, `2 min 5 s`. `ms`: milliseconds. */
 export function formatDuration(ms: number): string {

@@ -1,6 +1,6 @@
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { formatDateTime, formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { formatMoney } from '#app/i18n/format-money.ts';
 import { formatDuration } from './format-duration.ts';
 import type { ReplyItem } from '#app/state/chat-items.ts';

@@ -1,5 +1,5 @@
 import { isConnectionLost } from '#kit/problems.ts';
-import { m } from '#app/i18n/frame-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const RETRY_MS = 1_000;
 const MAX_ATTEMPTS = 30;

@@ -5,7 +5,7 @@ import { redactSecrets } from './redact-secrets.ts';
 import type { MethodDoc } from './method-doc.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Maximum number of listed frames; the oldest are dropped first. */
 const MAX_FRAMES = 500;

@@ -1,7 +1,7 @@
 import { toPrintable } from '#shared/printable.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { redactPatterns } from '#shared/redact.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { redactSecrets } from './redact-secrets.ts';
 
 /** A frame of the connection. */

@@ -1,7 +1,7 @@
 import type { AttachedHost } from '#shared/ports/journal-port.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import type { SyncConflict } from '#shared/rpc/methods/sync-contracts.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 export const getHostKindLabel = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
   kind === 'headless' ? m.devices_kind_headless() : m.devices_kind_tab();

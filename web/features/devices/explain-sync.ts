@@ -1,4 +1,4 @@
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { toSentence, type SyncStatus } from '#app/sync/sync-status.ts';
 
 interface SyncExplanation {

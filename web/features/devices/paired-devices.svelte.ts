@@ -2,7 +2,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 
 export type PairedDevice = MethodResult<'device.list'>['devices'][number];

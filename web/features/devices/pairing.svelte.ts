@@ -1,7 +1,7 @@
 import type { Level } from '#shared/rpc/contract.ts';
 import { probeBridge } from '#app/connection/bridge-connection.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { pairedDevices } from './paired-devices.svelte.ts';
 

@@ -1,5 +1,5 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Titles by the part of a check's id before the colon, given the part after it (web/gateway/server/doctor). */
 const CHECK_TITLES: Readonly<Record<string, (about: string) => string>> = {

@@ -1,5 +1,5 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 export const SEVERITY_LABELS: Record<DoctorCheck['severity'], () => string> = {
   critical: () => m.doctor_state_critical(),

@@ -1,6 +1,6 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { browserStorage } from '#app/state/browser-storage.svelte.ts';
 import { appUpdateGate } from '#app/shell/app-update-gate.svelte.ts';
 

@@ -2,7 +2,7 @@ import type { DoctorCheck } from '#shared/rpc/methods/status-contracts.ts';
 import { sortBySeverity, summarizeChecks } from './doctor-checks.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 
 /** Findings of the gateway's diagnosis. */

@@ -1,7 +1,7 @@
 import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { ScoreComponent, SignalState } from './types.ts';
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Components of a score, with labels and explanations. */
 export const SCORE_COMPONENTS: readonly { name: ScoreComponent; label: () => string; about: () => string }[] = [

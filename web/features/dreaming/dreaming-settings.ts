@@ -1,6 +1,6 @@
 import type { ScoreComponent, DreamStatus } from './types.ts';
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { SCORE_COMPONENTS } from './dreaming-labels.ts';
 
 /** Form values of the settings of dreaming; weights are in hundredths. */

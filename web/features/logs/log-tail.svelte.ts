@@ -1,7 +1,7 @@
 import { MAX_LOG_LINES } from '#shared/rpc/log-level.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { type LogRow, toLogRow } from './log-lines.ts';
 
 /** Maximum number of loaded lines while the log is followed: more than gateway and bridge store. Dropped lines can be loaded again. */

@@ -1,4 +1,4 @@
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { MemoryCategory } from './types.ts';
 
 /** Labels of memory categories, in their order on screen. */

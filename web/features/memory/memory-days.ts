@@ -1,5 +1,5 @@
 import { formatDateTime } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { MemoryDay } from './types.ts';
 
 const DAY_MS = 86_400_000;

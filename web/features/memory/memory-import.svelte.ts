@@ -6,7 +6,7 @@ import { type ImportResult, writeImport } from '#shared/import/write-import.ts';
 import { getRefusalText } from '#app/files/refusal-text.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Source of pasted lists, as labels name it. */
 const PASTED_SOURCE = 'memory list';

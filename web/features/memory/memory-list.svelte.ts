@@ -3,7 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { MemoryCategory, MemoryEntry } from './types.ts';
 import { mergeRemoved } from './merge-removed.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';

@@ -1,7 +1,7 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { mergeRemoved } from './merge-removed.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { memory } from './memory-list.svelte.ts';

@@ -1,6 +1,6 @@
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { mergeRemoved } from './merge-removed.ts';
 import type { MemoryMatch } from './types.ts';
 import { memory } from './memory-list.svelte.ts';

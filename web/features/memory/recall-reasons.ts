@@ -1,5 +1,5 @@
 import { formatList, formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { RecalledMemory } from './types.ts';
 
 const quoteWords = (words: readonly string[]): string => formatList(words.map((word) => m.memory_words_quoted({ word })));

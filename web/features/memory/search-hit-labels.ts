@@ -1,4 +1,4 @@
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { getCategoryLabel } from './memory-categories.ts';
 import type { MemoryMatch } from './types.ts';
 

@@ -1,5 +1,5 @@
 import type { ModelEntry } from '#shared/rpc/record-schemas.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 export const MODEL_ORDERS = [
   { id: 'provider', label: () => m.models_order_provider() },

@@ -1,5 +1,5 @@
 import type { ModelBackend } from '#shared/ports/local-model.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 interface LocalBackend {
   label: () => string;

@@ -1,5 +1,5 @@
 import type { ModelEntry } from '#shared/rpc/record-schemas.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { formatMoney } from '#app/i18n/format-money.ts';
 import { formatInteger } from '#app/i18n/usage-format.ts';
 

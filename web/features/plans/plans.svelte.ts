@@ -1,7 +1,7 @@
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 

@@ -1,6 +1,6 @@
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { formatList } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { createFreePromptName } from '#app/state/prompt-names.ts';
 import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 import { formatPromptFile, getPromptPath } from '#shared/prompts/prompt-file.ts';

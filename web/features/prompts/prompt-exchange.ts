@@ -2,7 +2,7 @@ import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { toVisibleName } from '#shared/display-name.ts';
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { createFreePromptName, validatePromptName } from '#app/state/prompt-names.ts';
 import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 

@@ -1,4 +1,4 @@
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { Prompt } from '#shared/prompts/prompt.ts';
 
 /** Templates of prompts. */

@@ -1,6 +1,6 @@
 import { findCronProblem, parseCron } from '#shared/cron/cron-fields.ts';
 import type { CronJob, OutsideGrant, Schedule } from '#shared/rpc/methods/cron-contracts.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { validateCron } from '#kit/describe-cron.ts';
 
 export type ScheduleKind = 'every' | 'daily' | 'weekly' | 'once' | 'cron';

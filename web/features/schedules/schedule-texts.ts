@@ -1,6 +1,6 @@
 import type { CronRun, Schedule } from '#shared/rpc/methods/cron-contracts.ts';
 import { formatDateTime, formatRelativeTime } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { describeCron } from '#kit/describe-cron.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const PAGE_SIZE = 100;
 /** Maximum number of sessions that `sessions.list` returns at once. */

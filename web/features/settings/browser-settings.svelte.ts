@@ -1,6 +1,6 @@
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { readSetting } from '#app/state/read-setting.ts';
 
 /** Settings of the driven browser: which browser it is, and which private addresses it may open. */

@@ -1,7 +1,6 @@
 import MonitorSmartphone from '@lucide/svelte/icons/monitor-smartphone';
 import type { Component } from 'svelte';
-import { m as frame } from '#app/i18n/frame-messages.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { getPageGroups } from '#app/shell/page-groups.ts';
 
 /** Additional search terms for sections of the settings, by section id. */
@@ -61,7 +60,7 @@ export function matchesSection(words: readonly string[], id: string, content: st
 /** Finds pages that match all words; none without words. */
 export function findPages(words: readonly string[]): PageMatch[] {
   if (words.length === 0) return [];
-  const devices = { href: '/devices', label: frame.shell_devices_link(), icon: MonitorSmartphone };
+  const devices = { href: '/devices', label: m.shell_devices_link(), icon: MonitorSmartphone };
   return [...getPageGroups().flatMap(({ pages }) => pages), devices].filter(({ href, label }) => {
     const pageWords = normalize(`${label} ${PAGE_TERMS[href]?.() ?? ''}`).split(' ');
     return words.every((word) => pageWords.some((each) => each.startsWith(word)));

@@ -1,7 +1,7 @@
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { readSetting } from '#app/state/read-setting.ts';
 
 export type UpstreamSettingName = keyof UpstreamLimits;

@@ -3,8 +3,7 @@ import { type ImportReading, isSavedChat, readImport } from '#shared/import/read
 import { ImportError } from '#shared/import/import-error.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m as words } from '#app/i18n/frame-messages.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { ChatImport } from '#app/state/chat-import.svelte.ts';
 import { MessageDraft } from '#app/state/message-draft.svelte.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
@@ -51,7 +50,7 @@ export class IncomingContent {
       const [file] = this.#chats;
       if (!file) return true;
       if (file.size === 0) {
-        this.problem = { message: words.chat_file_empty({ name: file.name }), code: null };
+        this.problem = { message: m.chat_file_empty({ name: file.name }), code: null };
         return false;
       }
       try {

@@ -15,7 +15,7 @@ import ScanText from '@lucide/svelte/icons/scan-text';
 import Settings from '@lucide/svelte/icons/settings';
 import Wrench from '@lucide/svelte/icons/wrench';
 import type { Component } from 'svelte';
-import { m } from '#app/i18n/frame-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { getPageGroups } from '#app/shell/page-groups.ts';
 
 /** A search result other than a chat: a page, or a section of the settings. */

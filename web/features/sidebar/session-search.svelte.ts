@@ -1,7 +1,7 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/frame-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { findPrompts } from '#app/state/prompt-names.ts';
 import { findDestinations } from './find-destinations.ts';
 import { prompts } from '#app/state/prompt-library.svelte.ts';

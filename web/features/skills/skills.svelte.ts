@@ -1,7 +1,7 @@
 import type { SkillEntry } from '#shared/rpc/methods/skill-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** The skills that agents can read when they need them. */
 class Skills {

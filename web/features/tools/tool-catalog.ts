@@ -1,5 +1,5 @@
 import type { ToolEntry, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** The tools of one source. */
 export interface ToolGroup {

@@ -1,4 +1,4 @@
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { formatMoney } from '#app/i18n/format-money.ts';
 import { formatCompact, computeHitRate, formatInteger, formatPercent, formatTokens } from '#app/i18n/usage-format.ts';
 import type { UsageSums } from './types.ts';

@@ -1,6 +1,6 @@
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { UsageReport } from './types.ts';
 
 /** Interval of polling in milliseconds: events report the end of runs, but not calls by programs over HTTP. */

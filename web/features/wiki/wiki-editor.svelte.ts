@@ -1,7 +1,7 @@
 import { goto } from '$app/navigation';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { type LinkPolicy, toLinkPolicy, STREAMING_POLICY } from '#app/trust/composed-links.ts';
 import { toWikiHref } from './wiki-labels.ts';
 import { toasts } from '#kit/toasts.svelte.ts';

@@ -16,7 +16,7 @@ import { ImportError } from '#shared/import/import-error.ts';
 import { getRefusalText } from '#app/files/refusal-text.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { wiki } from './wiki.svelte.ts';
 
 /** A note and the page at its path, or a file that cannot be a page. */

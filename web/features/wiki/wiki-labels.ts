@@ -1,6 +1,6 @@
 import type { WikiClaimChange } from '#shared/rpc/methods/wiki-records.ts';
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 /** Views that an address can name: pages, or another view instead. */
 export const WIKI_VIEWS = ['pages', 'claims', 'contradictions', 'health', 'graph'] as const;

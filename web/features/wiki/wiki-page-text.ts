@@ -1,5 +1,5 @@
 import { MARKDOWN_LINK_PATTERN, resolveRelative, toPageTarget } from '#shared/wiki-link.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 
 const CODE = /(^ {0,3}(`{3,}|~{3,})[^\n]*\n[^]*?(?:^ {0,3}\2[`~]*[ \t]*$|(?![^])))|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\3(?!`)/;
 /** `[[Target#Heading|shown]]` */

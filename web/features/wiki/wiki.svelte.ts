@@ -3,7 +3,7 @@ import type { WikiClaim, WikiPage, WikiPageEntry } from '#shared/rpc/methods/wik
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ModelMessage } from '../providers/provider.ts';
@@ -7,19 +7,23 @@ import { NO_NOTES } from '../agent/runs/run-types.ts';
 import { addText, buildRunContext, formatTimeContext } from '../agent/runs/run-context.ts';
 import { getNextReply } from './demo-script.ts';
 
-const getText = join(import.meta.dirname, '../../words/frame/chat');
+const FEATURES_DIR = join(import.meta.dirname, '../../features');
+/** A feature's messages in each language. */
+const readMessages = (feature: string): Record<string, string>[] =>
+  globSync('*.json', { cwd: join(FEATURES_DIR, feature, 'messages') }).map(
+    (file) => JSON.parse(readFileSync(join(FEATURES_DIR, feature, 'messages', file), 'utf8')) as Record<string, string>,
+  );
 const getAnswers = (message: string): string => getNextReply([{ role: 'user', content: message }], new Set()).text;
 
-it.each(readdirSync(getText))('what an empty chat proposes has an answer of its own in the words of %s', (file) => {
-  const messages = JSON.parse(readFileSync(join(getText, file), 'utf8')) as Record<string, string>;
+it.each(readMessages('chat'))('what an empty chat proposes has an answer of its own: $chat_start_learn', (messages) => {
   const proposed = ['learn', 'write', 'weigh'].map((way) => getAnswers(messages[`chat_start_${way}`] ?? ''));
   expect(proposed.map((text) => /buckets = 8|Hi Robin|Merge sort/.exec(text)?.[0])).toEqual(['buckets = 8', 'Hi Robin', 'Merge sort']);
 });
 
 /** Suggestions of empty pages, in every language. */
 const readStarters = (page: string): string[] =>
-  readdirSync(join(getText, '../../pages', page)).flatMap((file) =>
-    Object.entries(JSON.parse(readFileSync(join(getText, '../../pages', page, file), 'utf8')) as Record<string, string>)
+  readMessages(page).flatMap((messages) =>
+    Object.entries(messages)
       .filter(([name]) => /_starter_[a-z]+_text$/.test(name))
       .map(([, text]) => text),
   );

@@ -1,4 +1,3 @@
 import { loadMessages } from '#app/i18n/load-messages.ts';
 
-export const load = ({ route }: { route: { id: string | null } }): Promise<void> =>
-  loadMessages(route.id?.includes('(chat)') ? 'frame' : 'pages');
+export const load = loadMessages;

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../i18n/format.ts';
-import { m } from '../../i18n/chat-messages.ts';
+import { m } from '../../i18n/messages.ts';
 
 /** Whether a block of code in this language is a diagram. */
 export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.test(language);

@@ -1,5 +1,5 @@
 import DOMPurify from 'dompurify';
-import { m } from '../../i18n/chat-messages.ts';
+import { m } from '../../i18n/messages.ts';
 
 /** An untrusted SVG document. Sizes are in CSS pixels. */
 export interface SvgPicture {

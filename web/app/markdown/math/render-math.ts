@@ -1,4 +1,4 @@
-import { m } from '../../i18n/chat-messages.ts';
+import { m } from '../../i18n/messages.ts';
 import { parseFormula, type Formula } from './formula.ts';
 
 /** Maximum length of a formula in UTF-16 units; longer ones stay as source. */

@@ -2,7 +2,7 @@ import type { SessionEntry, Usage } from '#shared/rpc/record-schemas.ts';
 import { formatTokenUsage } from '../reply-facts.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { formatNumber } from '#app/i18n/format.ts';
-import { m } from '#app/i18n/chat-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { formatMoney } from '#app/i18n/format-money.ts';
 import { MAIN_AGENT } from '#app/state/agents.svelte.ts';
 import type { Chat } from '../chat.svelte.ts';

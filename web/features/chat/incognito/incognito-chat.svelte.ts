@@ -8,7 +8,7 @@ import { getContentText, withPickedFiles } from '#app/files/message-files.ts';
 import { stopReply } from '../stop-reply.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import { collectAttachments } from '#app/trust/collect-sources.ts';
 import { MAIN_AGENT } from '#app/state/agents.svelte.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';

@@ -1,5 +1,5 @@
 import { replacePathsByLabels } from '#app/i18n/replace-paths.ts';
-import { m } from '#app/i18n/page-messages.ts';
+import { m } from '#app/i18n/messages.ts';
 import type { McpServerEntry } from '#app/state/mcp-servers.svelte.ts';
 
 /** State of an MCP server in a few words. */
