@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
 import { sveltekit } from '@sveltejs/kit/vite';
-import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
+import { type CSSOptions, defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
 import { compileMessages, watchMessages } from './web/compile-messages.ts';
@@ -187,17 +187,22 @@ function injectBuildFiles(inner: Adapter): Adapter {
   };
 }
 
-/** KaTeX's style names each font three times: browsers that Perch runs in read the smallest of the forms. */
-function mathFontsPlugin(): Plugin {
-  return {
-    name: 'perch-math-fonts',
-    enforce: 'pre',
-    transform(code, id) {
-      if (!id.includes('katex.min.css')) return null;
-      return code.replace(/,url\([^)]+\.(?:woff|ttf)\) format\("(?:woff|truetype)"\)/g, '');
+type PostcssPlugins = Exclude<NonNullable<CSSOptions['postcss']>, string>['plugins'];
+
+/** KaTeX's style names each font in three formats: browsers that Perch runs in read the first, which is the smallest. */
+const POSTCSS_PLUGINS: PostcssPlugins = [
+  {
+    postcssPlugin: 'perch-math-fonts',
+    Once(root, { list }) {
+      if (!root.source?.input.file?.endsWith('katex.min.css')) return;
+      root.walkAtRules('font-face', (rule) => {
+        rule.walkDecls('src', (source) => {
+          source.value = list.comma(source.value)[0] ?? source.value;
+        });
+      });
     },
-  };
-}
+  },
+];
 
 compileMessages();
 
@@ -257,6 +262,7 @@ const config: UserConfig = {
   },
   // The build of it that leaves its WebAssembly outside.
   resolve: { alias: { 'onnxruntime-web/webgpu': join(ONNX_DIR, 'dist/ort.webgpu.min.mjs') } },
+  css: { postcss: { plugins: POSTCSS_PLUGINS } },
   // The page's policy allows no fonts within a style.
   build: { target: 'es2023', assetsInlineLimit: (file) => (file.endsWith('.woff2') ? false : undefined) },
   environments: {
@@ -301,7 +307,6 @@ const config: UserConfig = {
     },
   },
   plugins: [
-    mathFontsPlugin(),
     watchMessages(),
     writeBuildInfo(build),
     ...(DEMO ? [hashRoutesPlugin()] : []),

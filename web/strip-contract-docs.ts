@@ -1,11 +1,11 @@
+import { Visitor, parseSync } from 'rolldown/utils';
 import type { Plugin } from 'vite';
 
 const CONTRACT_FILES = /[\\/]shared[\\/](rpc[\\/]methods|ports)[\\/][\w-]+\.ts$/;
-const DOCS_PROPERTY = /^(\s+docs:) (?:'[^'\n]*'|"[^"\n]*"|`(?:[^`\\\n]|\\.)*`),$/gm;
 
 /**
- * Removes the descriptions of contracts from worker builds. Only pages and documentation show them, and they would add 2 KB to the initial
- * load of a gateway.
+ * Removes the descriptions of contracts (`docs` properties) from worker builds. Only pages and documentation show them, and they would add
+ * 2.5 KB to the initial load of a gateway.
  */
 export function stripContractDocs(): Plugin {
   return {
@@ -13,7 +13,22 @@ export function stripContractDocs(): Plugin {
     apply: 'build',
     enforce: 'pre',
     transform(code, id) {
-      return CONTRACT_FILES.test(id.split('?', 1)[0] ?? id) ? { code: code.replace(DOCS_PROPERTY, "$1 '',"), map: null } : undefined;
+      const path = id.split('?', 1)[0] ?? id;
+      if (!CONTRACT_FILES.test(path)) return undefined;
+      const texts: { start: number; end: number }[] = [];
+      const visitor = new Visitor({
+        Property({ key, value }) {
+          if (key.type === 'Identifier' && key.name === 'docs' && /^(?:Literal|TemplateLiteral)$/.test(value.type)) texts.push(value);
+        },
+      });
+      visitor.visit(parseSync(path, code).program);
+      let end = 0;
+      const kept = texts.map((text) => {
+        const before = code.slice(end, text.start);
+        end = text.end;
+        return before;
+      });
+      return { code: [...kept, code.slice(end)].join("''"), map: null };
     },
   };
 }
