@@ -235,7 +235,7 @@ const HEAVY_MODULES = /[\\/]gateway[\\/](documents|audio|demo|nats)[\\/]|[\\/]to
 const METHODS = /[\\/]web[\\/]gateway[\\/].*-methods\.ts$/;
 
 /** Modules of a first visit: the app's frame and its chat. */
-const FIRST_PAGE = /[\\/]routes[\\/](\(app\)[\\/](\(chat\)[\\/].*)?)?\+\w+\.(svelte|ts)$/;
+const FIRST_PAGE = /[\\/]routes[\\/]\(app\)[\\/](\(chat\)[\\/].*)?\+\w+\.(svelte|ts)$/;
 
 const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
@@ -283,12 +283,8 @@ const config: UserConfig = {
                   minShareCount: 2,
                   priority: -3,
                 },
-                {
-                  name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)),
-                  test: (id) => !isMessageModule(id),
-                  minShareCount: 2,
-                  priority: -4,
-                },
+                // With what only the frame or the chat uses: in one file they compress better.
+                { name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)), test: (id) => !isMessageModule(id), priority: -4 },
                 { name: getLocaleChunk, priority: -5 },
                 // Looked at wherever a browser might have a model of its own.
                 { name: 'built-in', test: isFile('web/app/built-in-model/language-model.ts'), minShareCount: 2, priority: -6 },

@@ -14,7 +14,7 @@ export const app = [
   }),
   chosenSection('ux.md; what a person can do', {
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
-    'app/first-load': 'The chat page and its worker load at most 230 KB of script, headers too, before somebody can write.',
+    'app/first-load': 'The chat page and its worker load at most 215 KB of script, headers too, before somebody can write.',
     'app/page-parts': 'A part of the page that cannot be fetched is told with a way to try again; what was sent is kept.',
     'app/found-message':
       'What a search finds in a chat leads to the message that fits best, in sight, also where that chat is open already.',

@@ -1,4 +1,3 @@
-import { Workbox } from 'workbox-window';
 import { BASE_PATH } from '../state/demo.ts';
 import { withMessages } from '../i18n/load-messages.ts';
 import { locale } from '../i18n/locale.ts';
@@ -36,6 +35,7 @@ class AppUpdate {
 
   async #register(): Promise<void> {
     try {
+      const { Workbox } = await import('workbox-window');
       const workbox = new Workbox(toTrustedScriptUrl(`${BASE_PATH}service-worker.js`), { scope: BASE_PATH });
       const registration = await workbox.register({ immediate: true });
       if (!registration) return;
