@@ -3,7 +3,7 @@ const LOCALE_MODULE = /[\\/]\.cache[\\/]messages[\\/](?<area>[\w-]+)[\\/](?!en\.
 /** Areas of messages that the app's frame with an empty chat uses. */
 export const FIRST_AREAS: readonly string[] = ['app-shell', 'app-state', 'chat', 'kit', 'onboarding'];
 /** Areas of messages that a chat with content, or pages of several features use. */
-const SHARED_AREAS = /^(?:app-.*|kit-.*|annotate-pictures|chat-reply|memory-recall|models-setup|onboarding-setup|settings-storage)$/;
+const SHARED_AREAS = /^(?:app-.*|kit-.*|annotate-pictures|chat-reply|memory-recall|models|models-setup|onboarding-setup|settings-storage)$/;
 
 export const isMessageModule = (id: string): boolean => /[\\/]\.cache[\\/]messages[\\/]/.test(id);
 
