@@ -28,7 +28,7 @@ export function getToolArguments(schema: Json): ToolArgument[] {
 }
 
 /** Form to try a tool: simple fields, and `rest`, the arguments that are entered as JSON. */
-export interface ToolForm {
+interface ToolForm {
   fields: FormField[];
   rest: ToolArgument[];
 }

@@ -6,7 +6,7 @@ const HEARTBEAT_INTERVAL_MS = 3_000;
 /** Minimum uptime of a worker; one that ends sooner could not start and is not restarted immediately. */
 const MIN_UPTIME_MS = 1_000;
 
-export interface BrowserHostEvents {
+interface BrowserHostEvents {
   onStatus(status: HostStatus): void;
   /** Whether the worker answers heartbeats. */
   onAlive(alive: boolean): void;

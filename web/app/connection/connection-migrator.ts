@@ -6,7 +6,7 @@ import type { Transport } from './transport-choice.ts';
 const MIN_INTERVAL_MS = 2_000;
 const MAX_WAIT_MS = 60_000;
 
-export interface ConnectionMigratorDeps {
+interface ConnectionMigratorDeps {
   /** The connection in use; null if there is none, which the migrator does not repair. */
   getClient(): GatewayClient | null;
   /** The better route, if there is one now. */

@@ -36,7 +36,7 @@ const RESTART_CLOSE_CODE = 1012;
  * The gateway as pages use it: typed calls and events over the current route (browser-transport.ts). A linked page keeps its own worker attached to the
  * bridge, so that both routes lead to the same data. Listeners survive reconnects.
  */
-export class GatewayConnection {
+class GatewayConnection {
   state = $state<'connecting' | 'online' | 'waiting'>('connecting');
   /** The transport in use: the bridge's `/ws`, or this browser's own worker. */
   transport = $state<Transport | null>(null);

@@ -1,4 +1,4 @@
-export interface TextPart {
+interface TextPart {
   /** Null for plain text. */
   tag: string | null;
   inner: string;

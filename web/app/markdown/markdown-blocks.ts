@@ -7,7 +7,7 @@ import { isLargeTable, markdownParser } from './markdown-parser.ts';
 export type MarkdownBlock = CodeText | MarkdownText | { kind: 'footnotes'; notes: readonly Footnote[] };
 
 /** `labels`: labels of the text's footnotes by number, if the block refers to any. */
-export interface MarkdownText {
+interface MarkdownText {
   kind: 'markdown';
   source: string;
   labels?: readonly string[];

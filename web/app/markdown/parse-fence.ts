@@ -1,5 +1,5 @@
 /** Info string of a fenced code block. */
-export interface Fence {
+interface Fence {
   /** Language as written; empty if there is none. */
   language: string;
   /** A file name or title, in the forms that models use: ```` ```html title="a.html" ````, ```` ```html a.html ```` and ```` ```html:a.html ````. */

@@ -1,10 +1,10 @@
 import { safeLocalStorage } from '../state/safe-local-storage.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 
 export const CONTRASTS = ['system', 'more'] as const;
-export type Contrast = (typeof CONTRASTS)[number];
+type Contrast = (typeof CONTRASTS)[number];
 
 /** Theme and contrast: those of the system, or chosen here. `public/theme.js` applies the stored choice before the first paint. */
 class Appearance {

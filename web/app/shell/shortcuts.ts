@@ -20,7 +20,7 @@ export type ShortcutName = keyof typeof DEFAULT_SHORTCUTS;
 /** Keys chosen by the person instead of the defaults; null switches a shortcut off. */
 export type KeyBindingOverrides = Readonly<Partial<Record<ShortcutName, string | null>>>;
 
-export interface KeyPress {
+interface KeyPress {
   key: string;
   code?: string;
   ctrlKey: boolean;

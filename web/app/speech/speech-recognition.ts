@@ -49,7 +49,7 @@ const ERROR_TEXTS: Record<string, () => string> = {
   'language-not-supported': () => m.chat_dictate_language(),
 };
 
-export interface RecognitionOptions {
+interface RecognitionOptions {
   language: string;
   local: boolean;
   /** `settled`: final words, each reported once; `interim`: words that may still change. */

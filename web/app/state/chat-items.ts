@@ -23,7 +23,7 @@ export type ReplySegment =
   /** A text that a history left out for its size. */
   | { kind: 'left-out'; messageId: string; bytes: number };
 
-export interface UserItem {
+interface UserItem {
   kind: 'user';
   key: string;
   message: HistoryMessage;
@@ -51,7 +51,7 @@ export interface ReplyItem {
 }
 
 /** A line below which models see a summary instead of the earlier conversation. */
-export interface SummaryItem {
+interface SummaryItem {
   kind: 'summary';
   key: string;
   compaction: Compaction;

@@ -5,7 +5,7 @@ import { gateway } from '../connection/gateway-connection.svelte.ts';
 import { m } from '../i18n/messages.ts';
 import { models } from './models.svelte.ts';
 
-export interface ModelDownloadRequest {
+interface ModelDownloadRequest {
   /** `<owner>/<name>`. */
   repo: string;
   /** Empty: the file that suits the machine best. */

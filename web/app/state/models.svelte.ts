@@ -9,7 +9,7 @@ import { readSetting } from './read-setting.ts';
 /** Key of the built-in guide, the default until a model is chosen. */
 export const GUIDE_MODEL = 'guide/guide';
 
-export interface ProviderFields {
+interface ProviderFields {
   name: string;
   kind: ProviderKind;
   /** Empty for the default of the kind. */

@@ -62,7 +62,7 @@ export interface StoredPageDraft {
 }
 
 /** Changes to a drawing that the gateway has not confirmed yet. */
-export interface PendingDrawingChanges {
+interface PendingDrawingChanges {
   id: string;
   drawingId: string;
   changes: Change[];

@@ -3,7 +3,7 @@ import { gateway } from '../connection/gateway-connection.svelte.ts';
 import { safeLocalStorage } from './safe-local-storage.ts';
 
 /** A voice of the browser, or of the gateway if the browser has none. */
-export interface VoiceChoice {
+interface VoiceChoice {
   id: string;
   name: string;
   /** As in `en-US`. */

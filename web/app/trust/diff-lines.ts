@@ -1,4 +1,4 @@
-export interface DiffLine {
+interface DiffLine {
   kind: 'same' | 'added' | 'removed' | 'skipped';
   /** The line; for `skipped` the number of unchanged lines. */
   text: string;

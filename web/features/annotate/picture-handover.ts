@@ -1,7 +1,7 @@
 import { goto } from '$app/navigation';
 
 /** A picture on its way to a new drawing. */
-export interface PictureHandover {
+interface PictureHandover {
   readonly picture: Blob;
   /** Name for the title. */
   readonly name: string;

@@ -21,7 +21,7 @@ export class PictureError extends Error {
 const MAX_PIXELS = 16_777_216;
 const MAX_SIDE_PX = 8_192;
 /** Maximum bytes of a picture file: as base64, with its overhead, it fits into one frame to the gateway. */
-export const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
+const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
 
 /** Lossless formats first; the last one is always small enough. */
 const ENCODINGS = [

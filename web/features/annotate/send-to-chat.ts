@@ -8,7 +8,7 @@ import { toDataUrl } from './read-picture.ts';
 import { formatNotes } from './marker-notes.ts';
 
 /** A chat to send to: `new`, or `<agentId>/<sessionId>`. */
-export type ChatKey = string;
+type ChatKey = string;
 
 /**
  * Adds the drawing to the draft of a chat as one card with its picture and notes, replacing an earlier one of the same drawing, and opens

@@ -2,7 +2,7 @@ import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
 import { m } from '#app/i18n/messages.ts';
 
-export interface ApprovalOutcome {
+interface ApprovalOutcome {
   text: string;
   isFailure: boolean;
 }

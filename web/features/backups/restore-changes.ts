@@ -33,7 +33,7 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   conflicts: () => m.backups_store_conflicts(),
 };
 
-export interface ChangeRow {
+interface ChangeRow {
   store: string;
   /** Name of the changed kind of data. */
   name: string;

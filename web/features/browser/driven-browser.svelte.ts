@@ -10,8 +10,8 @@ import { saveFile } from '#app/files/save-file.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 
 type Profile = MethodResult<'browser.profiles'>['profiles'][number];
-export type Download = BrowserPageEvents['downloads'][number];
-export type DialogRequest = BrowserPageEvents['dialogs'][number];
+type Download = BrowserPageEvents['downloads'][number];
+type DialogRequest = BrowserPageEvents['dialogs'][number];
 
 /** Maximum number of page notices kept. */
 const MAX_NOTICES = 20;

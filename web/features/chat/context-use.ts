@@ -3,7 +3,7 @@ import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 import { getContentText } from '#app/files/message-files.ts';
 
 /** Tokens of a model's context that a conversation uses. */
-export interface ContextUse {
+interface ContextUse {
   tokens: number;
   /** Whether some of the tokens were estimated. */
   isEstimate: boolean;

@@ -11,7 +11,7 @@ const MAX_BEHIND_PX = 96;
 const SETTLE_FRAMES = 3;
 const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
-export interface ScrollState {
+interface ScrollState {
   /** The view follows content added below. */
   pinned: boolean;
   /** Whether the view is far enough from the bottom to show the jump button. */

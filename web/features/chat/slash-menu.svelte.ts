@@ -10,7 +10,7 @@ import { type SkillChoice, skillChoices } from './skill-choices.svelte.ts';
 const SLASH_WORD = /^\/([^\s/]*)$/;
 
 /** An item of the list: a prompt, or a skill, which has no text and is called by its name. */
-export type SlashChoice = Prompt | SkillChoice;
+type SlashChoice = Prompt | SkillChoice;
 
 /** A prompt for whose variables the person is asked. */
 export interface PromptFilling {

@@ -4,7 +4,7 @@ import { m } from '#app/i18n/messages.ts';
 const RETRY_MS = 1_000;
 const MAX_ATTEMPTS = 30;
 
-export interface StopReplyOptions {
+interface StopReplyOptions {
   /** Requests the gateway to end the reply. Resolves to whether it ended one. */
   abort(): Promise<boolean>;
   /** Whether the reply is still running. */

@@ -6,7 +6,7 @@ import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
 
 export type PairedDevice = MethodResult<'device.list'>['devices'][number];
-export type LinkedBrowser = MethodResult<'device.browsers'>['browsers'][number];
+type LinkedBrowser = MethodResult<'device.browsers'>['browsers'][number];
 
 /** A list of devices or browsers with access, each of which can be revoked. */
 class RevocableList<Item extends { id: string }> {

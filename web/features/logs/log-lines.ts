@@ -7,7 +7,7 @@ export interface LogRow extends LogLine {
   searchText: string;
 }
 
-export interface LogFilter {
+interface LogFilter {
   /** Minimum level. */
   level: LogLevel;
   /** Component; empty for all. */

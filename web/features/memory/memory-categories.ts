@@ -2,7 +2,7 @@ import { m } from '#app/i18n/messages.ts';
 import type { MemoryCategory } from './types.ts';
 
 /** Labels of memory categories, in their order on screen. */
-export const CATEGORIES: Readonly<Record<MemoryCategory, () => string>> = {
+const CATEGORIES: Readonly<Record<MemoryCategory, () => string>> = {
   fact: () => m.memory_words_one_fact(),
   preference: () => m.memory_words_one_preference(),
   decision: () => m.memory_words_one_decision(),

@@ -13,7 +13,7 @@ const REFRESH_MS = 150;
 /** Memories per page. */
 const PAGE_SIZE = 100;
 
-export interface MemoryAgent {
+interface MemoryAgent {
   id: string;
   name: string;
   /** Agents with one workspace have one memory. */

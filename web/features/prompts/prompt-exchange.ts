@@ -16,7 +16,7 @@ const entrySchema = z.object({
   content: z.string().trim().min(1).max(PROMPT_LIMITS.text),
 });
 
-export interface ParsedPrompts {
+interface ParsedPrompts {
   prompts: Prompt[];
   /** Items that could not be read, as sentences. */
   problems: string[];

@@ -4,7 +4,7 @@ import { m } from '#app/i18n/messages.ts';
 import { validateCron } from '#kit/describe-cron.ts';
 
 export type ScheduleKind = 'every' | 'daily' | 'weekly' | 'once' | 'cron';
-export type IntervalUnit = 'minutes' | 'hours' | 'days';
+type IntervalUnit = 'minutes' | 'hours' | 'days';
 
 /** Values of the form of a job. */
 export interface JobDraft {

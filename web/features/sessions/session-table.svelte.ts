@@ -15,7 +15,7 @@ export const STATE_FILTERS = {
   archived: { label: () => m.sessions_show_archived(), filter: { archived: true } },
   all: { label: () => m.sessions_show_all(), filter: {} },
 } as const;
-export type StateFilter = keyof typeof STATE_FILTERS;
+type StateFilter = keyof typeof STATE_FILTERS;
 
 /** The table of chats: filters, loaded rows, and selection. */
 class SessionTable {

@@ -40,7 +40,7 @@ const PAGE_TERMS: Readonly<Record<string, () => string>> = {
   '/console': () => m.settings_find_console(),
 };
 
-export interface PageMatch {
+interface PageMatch {
   href: string;
   label: string;
   icon: Component<{ size?: number }>;

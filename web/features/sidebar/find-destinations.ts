@@ -19,7 +19,7 @@ import { m } from '#app/i18n/messages.ts';
 import { getPageGroups } from '#app/shell/page-groups.ts';
 
 /** A search result other than a chat: a page, or a section of the settings. */
-export interface Destination {
+interface Destination {
   href: string;
   label: string;
   icon: Component<{ size?: number }>;

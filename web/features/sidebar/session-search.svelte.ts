@@ -15,7 +15,7 @@ const PAGE_SIZE = 30;
 const MAX_PAGES = 4;
 const MAX_PROMPTS = 3;
 
-export type SearchHit = MethodResult<'sessions.search'>['results'][number];
+type SearchHit = MethodResult<'sessions.search'>['results'][number];
 
 /** Search over all chats, prompts, pages and settings, with its results. */
 class SessionSearch {

@@ -2,7 +2,7 @@ import type { ToolEntry, ToolPolicy } from '#shared/rpc/methods/tool-contracts.t
 import { m } from '#app/i18n/messages.ts';
 
 /** The tools of one source. */
-export interface ToolGroup {
+interface ToolGroup {
   source: string;
   title: string;
   tools: ToolEntry[];

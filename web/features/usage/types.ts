@@ -1,7 +1,7 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 
 export type UsageTotals = MethodResult<'usage.get'>;
-export type UsageDay = MethodResult<'usage.daily'>['dailyBreakdown'][number];
+type UsageDay = MethodResult<'usage.daily'>['dailyBreakdown'][number];
 /** Calls, their tokens, and their cost in USD. */
 export type UsageSums = UsageTotals['byModel'][string];
 

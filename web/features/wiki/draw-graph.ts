@@ -8,7 +8,7 @@ export interface GraphViewport {
   k: number;
 }
 
-export interface GraphScene {
+interface GraphScene {
   nodes: readonly PlacedNode[];
   edges: readonly PlacedEdge[];
   viewport: GraphViewport;

@@ -3,7 +3,7 @@ import { resolveRelative } from '#shared/wiki-link.ts';
 /** The folder of a workspace that contains its wiki. */
 export const WIKI_FOLDER = 'wiki';
 
-export interface WikiFile {
+interface WikiFile {
   path: string;
   size: number;
   mimeType: string;

@@ -20,7 +20,7 @@ import { m } from '#app/i18n/messages.ts';
 import { wiki } from './wiki.svelte.ts';
 
 /** A note and the page at its path, or a file that cannot be a page. */
-export type WikiImportRow = (PlannedPage & { why?: undefined }) | { path: string; state: 'refused'; why: string };
+type WikiImportRow = (PlannedPage & { why?: undefined }) | { path: string; state: 'refused'; why: string };
 
 /** Result of an import, with the data for Undo. */
 export interface WikiImportResult {

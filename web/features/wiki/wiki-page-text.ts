@@ -9,7 +9,7 @@ const PICTURE_LINK = new RegExp(`!\\[([^[\\]\\n]*)${MARKDOWN_LINK_PATTERN.source
 const CODE_OR_LINK = new RegExp([CODE, WIKI_LINK, PICTURE_LINK, MARKDOWN_LINK_PATTERN].map(({ source }) => source).join('|'), 'gm');
 const IS_PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
 
-export interface PageLinks {
+interface PageLinks {
   /** The path of the page. */
   from: string;
   /** Address of a link target, and whether that page exists. */
@@ -67,7 +67,7 @@ export function listPictures(content: string): string[] {
 
 const escapeMarkdown = (text: string): string => text.replace(/[\\[\]*_`<>!]/g, '\\$&');
 
-export interface Heading {
+interface Heading {
   level: number;
   text: string;
 }
