@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
-import { type RemoteChange, type Vault, VaultReadOnlyError } from '../../web/gateway/storage/vault-interface.ts';
+import type { RemoteChange, Vault } from '../../web/gateway/storage/vault-interface.ts';
+import { VaultReadOnlyError } from '../../web/gateway/storage/vault-errors.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';

@@ -1,6 +1,7 @@
 import type { GatewayClient } from '#shared/client/client.ts';
 import type { RecalledMemory } from '#shared/rpc/record-schemas.ts';
-import type { MessageRecord, Vault } from '../../web/gateway/storage/vault-interface.ts';
+import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
+import type { MessageRecord } from '../../web/gateway/storage/chat-records.ts';
 import { waitFor } from './test-gateway.ts';
 
 export const DAY = 24 * 3_600_000;

@@ -1,5 +1,6 @@
 import type { GatewayClient } from '#shared/client/client.ts';
-import type { RunRecord, Vault } from '../../web/gateway/storage/vault-interface.ts';
+import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
+import type { RunRecord } from '../../web/gateway/storage/chat-records.ts';
 import { storeQuestion } from '../../web/gateway/storage/fixture.ts';
 import { FakeClock } from './fake-clock.ts';
 import type { FakeSync } from './fake-sync.ts';

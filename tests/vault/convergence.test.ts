@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { newMessage, newRun, newSession, newUsage } from '../../web/gateway/storage/fixture.ts';
 import { VaultClosedError } from '../../web/gateway/storage/open-vault.ts';
-import { toSessionKey, type MessageRecord } from '../../web/gateway/storage/vault-interface.ts';
+import { toSessionKey, type MessageRecord } from '../../web/gateway/storage/chat-records.ts';
 import { verifies } from '../requirements.ts';
 import { MemoryJournal } from '../support/memory-journal.ts';
 import { TestReplica } from './test-replica.ts';

@@ -1,6 +1,7 @@
 import { deleteDB } from 'idb';
 import { expect, vi } from 'vitest';
-import { toSessionKey, StorageFullError, VaultReadOnlyError } from '../../web/gateway/storage/vault-interface.ts';
+import { StorageFullError, VaultReadOnlyError } from '../../web/gateway/storage/vault-errors.ts';
+import { toSessionKey } from '../../web/gateway/storage/chat-records.ts';
 import { migrations } from '../../web/gateway/storage/migrations.ts';
 import {
   storeAnswer,

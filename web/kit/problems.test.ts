@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { createNeedsBridgeError } from '../gateway/ports/bridge-interface.ts';
 import { createFaultHandler } from '../gateway/server/fault-handler.ts';
-import { StorageFullError, VaultReadOnlyError } from '../gateway/storage/vault-interface.ts';
+import { StorageFullError, VaultReadOnlyError } from '../gateway/storage/vault-errors.ts';
 import { toProblem, toSentence } from './problems.ts';
 
 const toFault = createFaultHandler(() => {});

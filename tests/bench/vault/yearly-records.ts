@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MessageRecord, RunRecord, SessionRecord } from '../../../web/gateway/storage/vault-interface.ts';
+import type { MessageRecord, RunRecord, SessionRecord } from '../../../web/gateway/storage/chat-records.ts';
 import type { SyncRecord } from '../../../shared/sync/record.ts';
 import { openJournal } from '../../../bridge/journal/open-journal.ts';
 import { loadVaultKey } from '../../../bridge/journal/vault-key.ts';

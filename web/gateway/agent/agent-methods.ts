@@ -9,7 +9,8 @@ import { checkNames, isObject, mergePatch } from '#shared/merge-patch.ts';
 import { DEFAULT_INSTRUCTIONS } from '../config/default-instructions.ts';
 import type { Runs } from './runs/runs.ts';
 import { createSessionChangedEvent } from '../storage/session-views.ts';
-import type { SessionRecord, Vault } from '../storage/vault-interface.ts';
+import type { Vault } from '../storage/vault-interface.ts';
+import type { SessionRecord } from '../storage/chat-records.ts';
 
 interface AgentMethodsDeps {
   agents: Agents;

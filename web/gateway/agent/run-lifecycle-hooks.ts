@@ -1,5 +1,6 @@
 import { type RunLifecycleHooks, NO_NOTES } from './runs/run-types.ts';
-import type { RunRecord, Vault } from '../storage/vault-interface.ts';
+import type { Vault } from '../storage/vault-interface.ts';
+import type { RunRecord } from '../storage/chat-records.ts';
 import type { AgentToolkit } from './toolkit/agent-toolkit.ts';
 import type { Lazy } from '../system/modules.ts';
 

@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
-import type { MessageRecord, Vault } from '../storage/vault-interface.ts';
+import type { Vault } from '../storage/vault-interface.ts';
+import type { MessageRecord } from '../storage/chat-records.ts';
 import { type DocumentKind, getDocumentKind, READER_TOOLS } from './document-kinds.ts';
 
 /** Maximum number of messages of a chat's branch that are searched for a file, and number per page. */

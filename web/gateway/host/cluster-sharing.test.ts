@@ -8,7 +8,7 @@ import { waitFor } from '../../../tests/support/test-gateway.ts';
 import { MemoryJournal } from '../../../tests/support/memory-journal.ts';
 import { getConflictCopies } from '../../../tests/vault/test-replica.ts';
 import { systemClock } from '#shared/async/clock.ts';
-import { toSessionKey } from '../storage/vault-interface.ts';
+import { toSessionKey } from '../storage/chat-records.ts';
 import { createBrowser, waitUntilSame } from '../nats/tests/test-browser.ts';
 import { dumpDatabase, TEST_VAULT_KEY, newSession } from '../storage/fixture.ts';
 import { openVault } from '../storage/open-vault.ts';

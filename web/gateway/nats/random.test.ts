@@ -4,7 +4,7 @@ import { createVersion } from '../../../bridge/journal/fixture.ts';
 import { startMachine, createSettings } from '../../../bridge/sync/tests/test-machine.ts';
 import { hasNats, createNatsServer } from '../../../bridge/sync/tests/nats-server.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { toSessionKey } from '../storage/vault-interface.ts';
+import { toSessionKey } from '../storage/chat-records.ts';
 import { newSession } from '../storage/fixture.ts';
 import { createBrowser, waitUntilSame, type TestBrowser } from './tests/test-browser.ts';
 

@@ -5,7 +5,7 @@ import { hasNats, createNatsServer } from '../../../bridge/sync/tests/nats-serve
 import { countObjects } from '../../../bridge/sync/tests/count-objects.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
-import { toSessionKey } from '../storage/vault-interface.ts';
+import { toSessionKey } from '../storage/chat-records.ts';
 import { storeAnswer, storeQuestion, TEST_VAULT_KEY, newSession } from '../storage/fixture.ts';
 import { getConflictCopies } from '../../../tests/vault/test-replica.ts';
 import { createBrowser, waitUntilSame, type TestBrowser } from './tests/test-browser.ts';

@@ -1,5 +1,5 @@
 import { sha256 } from '#shared/sha256.ts';
-import type { SessionRecord } from '../storage/vault-interface.ts';
+import type { SessionRecord } from '../storage/chat-records.ts';
 
 /**
  * The cache key of a session's requests: the same on every host, and it reveals nothing about the session. Some providers accept at most 64

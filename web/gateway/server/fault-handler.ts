@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { OwnershipLostError, StorageFullError, VaultReadOnlyError } from '../storage/vault-interface.ts';
+import { OwnershipLostError, StorageFullError, VaultReadOnlyError } from '../storage/vault-errors.ts';
 
 /** Logs an internal error under an id. */
 export type FaultLog = (id: string, error: unknown) => void;

@@ -1,5 +1,5 @@
 import { SingleFlight } from '#shared/sync/single-flight.ts';
-import type { MessageRecord } from './vault-interface.ts';
+import type { MessageRecord } from './chat-records.ts';
 import { joinParts } from './message-parts.ts';
 import type { StoredMessage, StoredPart, WriteTransaction } from './vault-schema.ts';
 import type { Transactions } from './transactions.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { MessageRecord } from './vault-interface.ts';
+import type { MessageRecord } from './chat-records.ts';
 import { TEST_VAULT_KEY, newMessage, newRun, newSession, createTestVault } from './fixture.ts';
 import { computeExportBytes } from './session-totals.ts';
 

@@ -2,7 +2,7 @@ import { forceCloseDatabase } from 'fake-indexeddb';
 import { deleteDB, openDB } from 'idb';
 import { afterEach, expect, test, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { StorageFullError } from './vault-interface.ts';
+import { StorageFullError } from './vault-errors.ts';
 import { Database, VaultTooNewError } from './database.ts';
 import {
   storeAnswer,

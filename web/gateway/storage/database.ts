@@ -1,6 +1,6 @@
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from 'idb';
 import type { VaultSchema } from './vault-schema.ts';
-import { StorageFullError } from './vault-interface.ts';
+import { StorageFullError } from './vault-errors.ts';
 
 const getErrorName = (error: unknown): string => (error instanceof Error || error instanceof DOMException ? error.name : '');
 

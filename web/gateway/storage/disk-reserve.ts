@@ -1,4 +1,4 @@
-import { StorageFullError } from './vault-interface.ts';
+import { StorageFullError } from './vault-errors.ts';
 
 // Reserved space for a full disk: Chromium then refuses every `put`, whatever else a transaction deletes, so that neither the gateway could
 // start nor a chat be deleted. It is stored in the Cache API, whose space is free at once when an entry is deleted (unlike IndexedDB's),

@@ -1,7 +1,8 @@
 import { openDB } from 'idb';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { OwnershipLostError, type Vault } from './vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
+import { OwnershipLostError } from './vault-errors.ts';
 import { storeAnswer, storeQuestion, readAllRows, TEST_VAULT_KEY, newMessage, newResult, newStep, createTestVault } from './fixture.ts';
 import { acquireEpoch } from './open-vault.ts';
 

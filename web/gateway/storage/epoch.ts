@@ -1,4 +1,4 @@
-import { OwnershipLostError, StorageFullError } from './vault-interface.ts';
+import { OwnershipLostError, StorageFullError } from './vault-errors.ts';
 import { Database } from './database.ts';
 import { migrations } from './migrations.ts';
 import type { WriteTransaction } from './vault-schema.ts';

@@ -1,5 +1,6 @@
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { FileChangeResult, Vault } from './vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
+import type { FileChangeResult } from './records/file-change.ts';
 import type { FileTotal, FileTotals } from './file-totals.ts';
 import type { ReadTransaction, WriteTransaction } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';

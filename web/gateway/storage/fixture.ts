@@ -2,16 +2,8 @@ import 'fake-indexeddb/auto';
 import { openDB, type IDBPDatabase } from 'idb';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { FakeClock } from '../../../tests/support/fake-clock.ts';
-import {
-  toSessionKey,
-  type MessageRecord,
-  type RunRecord,
-  type RunStep,
-  type StepResult,
-  type SessionRecord,
-  type UsageRecord,
-  type Vault,
-} from './vault-interface.ts';
+import type { UsageRecord, Vault } from './vault-interface.ts';
+import { toSessionKey, type MessageRecord, type RunRecord, type RunStep, type StepResult, type SessionRecord } from './chat-records.ts';
 import type { ChangeRow } from './vault-schema.ts';
 import { openVault, type VaultCloseReason, type OpenVaultOptions } from './open-vault.ts';
 

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { MessageRecord } from './vault-interface.ts';
+import type { MessageRecord } from './chat-records.ts';
 import type { VaultSchema, StoredMessage, StoredPart } from './vault-schema.ts';
 
 /** The bytes of one attachment, with its SHA-256 in hex as key. */

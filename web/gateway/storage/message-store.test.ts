@@ -1,6 +1,6 @@
 import { openDB } from 'idb';
 import { expect, test, vi } from 'vitest';
-import type { MessageRecord } from './vault-interface.ts';
+import type { MessageRecord } from './chat-records.ts';
 import { storeAnswer, storeQuestion, TEST_VAULT_KEY, newMessage, newRun, newSession, createTestVault } from './fixture.ts';
 
 /** A session with one long branch. */

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Branch, MessageRecord, RecallReply, Vault } from './vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
+import type { Branch, MessageRecord, RecallReply } from './chat-records.ts';
 import type { BlobStore } from './blob-store.ts';
 import { joinParts } from './message-parts.ts';
 import { computeStoredBytes } from './session-totals.ts';

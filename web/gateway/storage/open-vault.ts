@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/async/clock.ts';
-import type { OwnershipLostError, Vault } from './vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
+import type { OwnershipLostError } from './vault-errors.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { BlobStore } from './blob-store.ts';
 import { readStoredClock, readLocalClock, getReplicaId } from './change-log.ts';

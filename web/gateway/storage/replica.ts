@@ -1,7 +1,8 @@
 import type { JournalPosition, SequencedRecord } from '#shared/ports/journal-port.ts';
 import { SYNC_STORES, type SyncRecord, type Version } from '#shared/sync/record.ts';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
-import type { RemoteChange, StorageFullError, VaultReadOnlyError } from './vault-interface.ts';
+import type { RemoteChange } from './vault-interface.ts';
+import type { StorageFullError, VaultReadOnlyError } from './vault-errors.ts';
 import { applyRecords } from './apply-records.ts';
 import type { BlobStore } from './blob-store.ts';
 import { type Change, isPushed, readLocalClock } from './change-log.ts';

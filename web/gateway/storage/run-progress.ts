@@ -1,4 +1,4 @@
-import type { RunStep, StepResult } from './vault-interface.ts';
+import type { RunStep, StepResult } from './chat-records.ts';
 import { removeFromStore } from './store-requests.ts';
 import type { WriteTransaction } from './vault-schema.ts';
 

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { MessageRecord, RunOutcome, RunRecord, Vault } from './vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
+import type { MessageRecord, RunOutcome, RunRecord } from './chat-records.ts';
 import { countMessages } from './session-rows.ts';
 import { clearMessages, setHead, addMessages, removeMessage } from './session-totals.ts';
 import { joinParts, splitParts } from './message-parts.ts';

@@ -5,7 +5,8 @@ import { verifies } from '../../../tests/requirements.ts';
 import type { SequencedRecord } from '#shared/ports/journal-port.ts';
 import { matchesText, parseQuery } from '../knowledge/retrieval/search-query.ts';
 import { toPlainText } from './session-views.ts';
-import type { SearchResult, SessionRecord, Vault } from './vault-interface.ts';
+import type { SearchResult, Vault } from './vault-interface.ts';
+import type { SessionRecord } from './chat-records.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
 import { newMessage, newSession, createTestVault } from './fixture.ts';
 

@@ -1,4 +1,4 @@
-import type { SessionRecord } from './vault-interface.ts';
+import type { SessionRecord } from './chat-records.ts';
 import type { Transactions } from './transactions.ts';
 
 /** All sessions' rows, read once and then updated by committed changes: reading 10,000 of them takes some 100 ms. */

@@ -1,4 +1,4 @@
-import type { SessionRecord } from './vault-interface.ts';
+import type { SessionRecord } from './chat-records.ts';
 
 /** The record in `sessions`: fields set by a person. */
 export type SessionFields = Omit<

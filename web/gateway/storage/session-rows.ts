@@ -1,4 +1,4 @@
-import type { SessionRecord } from './vault-interface.ts';
+import type { SessionRecord } from './chat-records.ts';
 import { joinParts } from './message-parts.ts';
 import { getSessionRange, type StoredMessage, type WriteTransaction } from './vault-schema.ts';
 import { createBareSession, type SessionFields, type SessionHead } from './session-records.ts';

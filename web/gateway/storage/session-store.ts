@@ -1,4 +1,5 @@
-import type { SessionRecord, Vault } from './vault-interface.ts';
+import type { Vault } from './vault-interface.ts';
+import type { SessionRecord } from './chat-records.ts';
 import { deleteUnusedBlobs } from './blob-store.ts';
 import { splitParts } from './message-parts.ts';
 import { putMessage } from './run-store.ts';

@@ -1,5 +1,5 @@
 import { toExportLine } from './session-views.ts';
-import type { MessageRecord, SessionRecord } from './vault-interface.ts';
+import type { MessageRecord, SessionRecord } from './chat-records.ts';
 import { joinParts } from './message-parts.ts';
 import type { StoredMessage } from './vault-schema.ts';
 

@@ -4,7 +4,7 @@ import { hasVisibleText, stripBidiControls, toVisibleName } from '#shared/displa
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { withoutVia } from './records/routed-call.ts';
-import { type Branch, type MessageRecord, type SessionRecord, toSessionKey } from './vault-interface.ts';
+import { type Branch, type MessageRecord, type SessionRecord, toSessionKey } from './chat-records.ts';
 
 const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
 

@@ -1,6 +1,7 @@
 import type { StoreKey, StoreValue } from 'idb';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
-import { OwnershipLostError, type SessionRecord, StorageFullError, VaultReadOnlyError } from './vault-interface.ts';
+import { OwnershipLostError, StorageFullError, VaultReadOnlyError } from './vault-errors.ts';
+import type { SessionRecord } from './chat-records.ts';
 import { type Change, ChangeRecorder } from './change-log.ts';
 import type { Database } from './database.ts';
 import { checkEpoch } from './epoch.ts';

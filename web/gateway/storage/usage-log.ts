@@ -1,6 +1,7 @@
 import type { Clock } from '#shared/async/clock.ts';
 import { GroupCommit } from '#shared/async/group-commit.ts';
-import { OwnershipLostError, type UsageRecord, type Vault } from './vault-interface.ts';
+import type { UsageRecord, Vault } from './vault-interface.ts';
+import { OwnershipLostError } from './vault-errors.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 
 /** Maximum time in milliseconds that a record waits to be committed with others. */

@@ -1,4 +1,3 @@
-import type { Change } from '#shared/canvas/change.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { CronJobDefinition, CronRun } from '#shared/rpc/methods/cron-contracts.ts';
@@ -8,111 +7,34 @@ import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec-contracts
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import type { UsagePurpose } from '#shared/rpc/methods/usage-contracts.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { ProviderState } from './records/provider-state.ts';
-import type { Compaction, HistoryMessage, SessionEntry, Usage } from '#shared/rpc/record-schemas.ts';
+import type { Compaction, HistoryMessage, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ResponseRecord } from './records/response-record.ts';
-import type { RoutedCall } from './records/routed-call.ts';
 import type { ContentLabel } from './records/content-label.ts';
-
-/** A session as it is stored; its key is `<agentId>/<sessionId>`. */
-export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent'> {
-  /** Name of the removed agent; null if an agent with its id exists again. */
-  removedAgent?: string | null;
-  /** `<agentId>/<sessionId>`. */
-  key: string;
-  /** Id of the newest message of the active branch; null in an empty session. */
-  headId: string | null;
-}
+import type {
+  SessionRecord,
+  MessageRecord,
+  RunContext,
+  RunStep,
+  RunProgress,
+  StepResult,
+  RunRecord,
+  RecallReply,
+  MessageMatch,
+  RunOutcome,
+  Branch,
+} from './chat-records.ts';
+import type { DrawingRecord, DrawingChange } from './records/drawing-record.ts';
+import type { McpToolRecord } from './records/mcp-tool-record.ts';
+import type { FileChange, FileChangeResult } from './records/file-change.ts';
 
 type SessionChange = Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>;
 
-/** A message as it is stored: messages of a session form a tree by `parentId`. */
-export interface MessageRecord extends HistoryMessage {
-  sessionKey: string;
-  parentId: string | null;
-  /** Distance from the root of its branch: 0 for the first message. */
-  depth: number;
-  runId?: string;
-  toolCalls?: RoutedCall[];
-  /** Context given to models with this message of a person. Not part of the history, of exports or of sizes. */
-  runContext?: RunContext;
-  /** Provider state to send back with this turn, such as signed reasoning. Only for models, like `runContext`. */
-  providerState?: ProviderState;
-}
-
-/** The context block of one turn. It is repeated byte for byte in later turns, so that providers can reuse the prompt's prefix. */
-export interface RunContext {
-  /** Time, notices, plan and recalled memories, marked as not written by the person. */
-  text: string;
-  /** Outside sources that the text quotes. */
-  outside?: string[];
-  /** Lines of the text that quote a memory, by the memory's id. */
-  memories?: Record<string, string>;
-  /** How the message's files were presented: the tools that could read them, and the model's key if they were sent to it unchanged. */
-  files?: { readers: string[]; exactFor?: string };
-}
-
-type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
-
-/** A step of an active run that called tools: the model's output, and the results received so far, by call id. */
-export interface RunStep {
-  runId: string;
-  /** Increases from step to step of a run. */
-  at: number;
-  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp' | 'reasoning' | 'outside' | 'providerState'>;
-  /** By call id. */
-  results: ReadonlyMap<string, StepResult['result']>;
-}
-
-/** A step as shared with other hosts: long results may be truncated. */
-export interface SharedStep {
-  said: RunStep['said'];
-  /** By call id. */
-  results: [callId: string, result: StepResult['result']][];
-}
-
-/** Data that another host needs to finish a run. */
-export interface RunProgress {
-  /** Outside sources in the run's context. */
-  outside: string[];
-  /** Undefined if the steps are too long to be shared. */
-  steps?: SharedStep[];
-  /** Number of characters of the reply's text that are in the steps. */
-  chars: number;
-}
-
-/** Result of one tool call of a step. */
-export interface StepResult {
-  runId: string;
-  /** Greater than that of its step, and less than that of the next step. */
-  at: number;
-  callId: string;
-  result: Pick<MessageRecord, 'content' | 'timestamp' | 'outside'>;
-}
-
-/** One run. While it is active, `partial` holds the text so far (saved periodically, with relaxed durability). */
-export interface RunRecord {
-  id: string;
-  sessionKey: string;
-  status: RunStatus;
-  userMessageId: string;
-  /** Key of the model, `<provider>/<model_id>`. */
-  model: string;
-  startedAt: number;
-  endedAt?: number;
-  partial: string;
-  /** Undefined in records of older builds, for untainted runs without steps, and once the run has ended. */
-  progress?: RunProgress;
-  /** Owner of the run, set by storage: the replica, the worker that executes it, and its fencing number. */
-  replica?: string;
-  executor?: string;
-  fence?: number;
-}
+export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
 
 export interface UsageRecord {
   id: string;
@@ -159,37 +81,6 @@ export interface SearchPage {
   complete: boolean;
 }
 
-/** A reply and the message that it answers, if that exists; both without attachments. */
-export interface RecallReply {
-  reply: MessageRecord;
-  question: MessageRecord | undefined;
-}
-
-export interface MessageMatch {
-  message: MessageRecord;
-  score: number;
-}
-
-/** Results of a finished run, written in one transaction. */
-export interface RunOutcome {
-  runId: string;
-  status: Exclude<RunStatus, 'queued' | 'running'>;
-  endedAt: number;
-  /** Messages to append below one another, oldest first (tool calls, tool results, the reply); may be empty if nothing was received. */
-  messages: MessageRecord[];
-  usage?: UsageRecord;
-}
-
-/** A page of a branch, oldest first. `more`: whether there are messages above it. */
-export interface Branch {
-  messages: MessageRecord[];
-  more: boolean;
-  /** For messages with siblings under the same parent: the ids of all versions, oldest first. */
-  versions: Record<string, string[]>;
-  /** For messages whose attachments were left out because they are larger than requested: the number of base64 characters. */
-  unread: Record<string, number>;
-}
-
 /** The host that asks a person for approval and acts on the answer: its origin and its replica. */
 export interface RequestOrigin {
   origin: string;
@@ -205,6 +96,7 @@ export type ExecRecord = ExecRequest &
     /** Whether all files that it wrote have been found. */
     isSettled?: boolean;
   };
+
 export type ApprovalRecord = Approval & RequestOrigin;
 
 /** Types of independent records, by store. */
@@ -234,23 +126,6 @@ export type RecordWrite<Name extends keyof Collections = keyof Collections> = {
   [N in Name]: { store: N; key: string; record?: Collections[N] };
 }[Name];
 
-/** A drawing as it was created, with its title; later edits are stored as changes. */
-export interface DrawingRecord {
-  id: string;
-  title: string;
-  /** Width of the canvas in CSS pixels. */
-  width: number;
-  height: number;
-  background: string | null;
-  createdAt: number;
-}
-
-/** A change of a drawing (shared/canvas). */
-export interface DrawingChange extends Change {
-  /** `<drawing>/<shape>/<at>` */
-  key: string;
-}
-
 /** An earlier version of a file that a tool replaced or removed. */
 export interface FileVersionRecord extends Omit<FileRecord, 'key'> {
   /** `<workspace>/<path>@<random>` */
@@ -262,15 +137,6 @@ export interface FileVersionRecord extends Omit<FileRecord, 'key'> {
   outside?: string[];
   /** Labels of its memories, for a long-term file; undefined in versions of older builds, which stored none. */
   memories?: { id: string; outside: string[] }[];
-}
-
-/** An approved tool of an MCP server. */
-export interface McpToolRecord {
-  /** `<server>/<tool>` */
-  id: string;
-  /** SHA-256 of its definition: description, schemas and the like. */
-  hash: string;
-  approvedAt: number;
 }
 
 /** Reads and changes such records; every change is strict. */
@@ -508,21 +374,6 @@ export interface Vault {
   close(): Promise<void>;
 }
 
-/** A file to write or remove, unless it has changed since it was seen. */
-export interface FileChange {
-  path: string;
-  /** Null if there was none. */
-  base: Pick<FileEntry, 'size' | 'modifiedAt'> | null;
-  /** Null removes the file. */
-  file: FileRecord | null;
-}
-
-export interface FileChangeResult {
-  outcome: 'done' | 'changed' | 'full';
-  /** The stored file, if it was written. */
-  file: FileRecord | null;
-}
-
 export interface MemoryRecord {
   id: string;
   text: string;
@@ -538,20 +389,3 @@ export interface RemoteChange {
   /** For messages, runs, sessions and heads. */
   sessionKey?: string;
 }
-
-/** The data was written by a newer build; this one may only read it. */
-export class VaultReadOnlyError extends Error {
-  override name = 'VaultReadOnlyError';
-}
-
-/** The browser's storage is full: nothing of the write was stored. */
-export class StorageFullError extends Error {
-  override name = 'StorageFullError';
-}
-
-/** Another worker owns the data now: nothing of the write was stored. */
-export class OwnershipLostError extends Error {
-  override name = 'OwnershipLostError';
-}
-
-export const toSessionKey = (agentId: string, sessionId: string): string => `${agentId}/${sessionId}`;

@@ -4,17 +4,8 @@ import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
-import type {
-  Collections,
-  LogRecord,
-  MemoryRecord,
-  MessageRecord,
-  RunRecord,
-  RunStep,
-  SessionRecord,
-  StepResult,
-  UsageRecord,
-} from './vault-interface.ts';
+import type { Collections, LogRecord, MemoryRecord, UsageRecord } from './vault-interface.ts';
+import type { MessageRecord, RunRecord, RunStep, SessionRecord, StepResult } from './chat-records.ts';
 
 /** A secret as it is stored; `keyId` names the key that it was sealed with. */
 export interface SealedSecret {

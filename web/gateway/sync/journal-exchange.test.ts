@@ -4,7 +4,7 @@ import { MemoryJournal } from '../../../tests/support/memory-journal.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { TestReplica } from '../../../tests/vault/test-replica.ts';
 import { storeAnswer, storeQuestion, TEST_VAULT_KEY, newMessage } from '../storage/fixture.ts';
-import { toSessionKey } from '../storage/vault-interface.ts';
+import { toSessionKey } from '../storage/chat-records.ts';
 
 verifies('vault.sync/fills', 'while a new host reads, others change and delete what it has read already', async () => {
   const journal = new MemoryJournal();

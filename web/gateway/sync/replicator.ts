@@ -5,7 +5,7 @@ import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { SyncPort } from './sync-port.ts';
-import { StorageFullError, VaultReadOnlyError } from '../storage/vault-interface.ts';
+import { StorageFullError, VaultReadOnlyError } from '../storage/vault-errors.ts';
 import type { Replica } from '../storage/open-vault.ts';
 import { JournalExchange } from './journal-exchange.ts';
 import type { JournalConnection } from './journal-connection.ts';

@@ -2,7 +2,8 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Agents } from '../agents.ts';
 import type { SelectedModel, Models } from '../runs/run-types.ts';
-import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 import type { Compactor } from './compactor.ts';
 import type { Lazy } from '../../system/modules.ts';
 

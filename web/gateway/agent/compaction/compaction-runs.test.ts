@@ -4,7 +4,7 @@ import type { GatewayClient } from '#shared/client/client.ts';
 import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 import { separateUnknown, withSafeDefaults } from '../../config/unknown-settings.ts';
 import { settingsSchema } from '../../config/settings-schema.ts';
-import { StorageFullError } from '../../storage/vault-interface.ts';
+import { StorageFullError } from '../../storage/vault-errors.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import { createPrompt } from '../runs/prompt.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import { estimateConversation, planCompaction } from './measure-conversation.ts';
 import { compactionSettings } from '../../config/sections/compaction-settings.ts';
 import { toSummaryText, toPromptHistory, addSummary } from './prompt-history.ts';

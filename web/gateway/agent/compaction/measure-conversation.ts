@@ -5,7 +5,7 @@ import type { MemoryMessage } from '../../knowledge/memory/memory-message.ts';
 import { countMessage, estimateMessage } from '../../providers/estimate-usage.ts';
 import { yieldIfDue } from '../../providers/tokens/yield-if-due.ts';
 import { addText } from '../runs/run-context.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import type { CompactionSettings } from '../../config/sections/compaction-settings.ts';
 import { toSummaryText, type PromptHistory } from './prompt-history.ts';
 

@@ -1,7 +1,8 @@
 import type { Compaction } from '#shared/rpc/record-schemas.ts';
 import { toQuotedBlock } from '../../knowledge/memory/summary/transcript.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
-import type { MessageRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 
 /** The part of a branch that a model receives. */
 export interface PromptHistory {

@@ -1,5 +1,6 @@
 import type { EventBus } from '../../system/event-bus.ts';
-import { type ExecRecord, toSessionKey } from '../../storage/vault-interface.ts';
+import type { ExecRecord } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 import { toExecSummary, toCommandApproval } from './exec-views.ts';
 
 /** The session key of a record; null if it belongs to no session. */

@@ -3,7 +3,8 @@ import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace
 import { sha256 } from '#shared/sha256.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { FileChange, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { FileChange } from '../../storage/records/file-change.ts';
 import { toBytes, normalizeContent } from '../workspace/file-content.ts';
 import { detectMediaType } from '../workspace/media-type.ts';
 import type { MirroredFiles } from './mirrored-files.ts';

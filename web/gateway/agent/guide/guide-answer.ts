@@ -1,7 +1,7 @@
 import type { Memory } from '../../knowledge/memory/long-term-file.ts';
 import { Bm25, type SearchHit } from '../../knowledge/retrieval/bm25.ts';
 import type { IndexedMessage, MessageSearch } from '../knowledge/recall/message-search.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import type { Article } from './guide-page.ts';
 import { findArticle, searchDocs } from './doc-search.ts';
 import { toBlockQuote } from './render-result.ts';

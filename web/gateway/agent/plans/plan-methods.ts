@@ -1,7 +1,7 @@
 import { planContracts } from '#shared/rpc/methods/plan-contracts.ts';
 import { defineMethods } from '../../system/methods.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
-import { toSessionKey } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 import type { AgentToolkit } from '../toolkit/agent-toolkit.ts';
 import type { Lazy } from '../../system/modules.ts';
 

@@ -4,7 +4,9 @@ import { Mutex } from '#shared/async/mutex.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { RunRequest } from '../runs/run-types.ts';
-import { toSessionKey, type Vault, VaultReadOnlyError } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { VaultReadOnlyError } from '../../storage/vault-errors.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 import { startStep, applyPlanChange, findCurrentIndex, getCurrentStep, createSteps, pausePlan, type PlanChange } from './plan-steps.ts';
 
 export interface PlansDeps {

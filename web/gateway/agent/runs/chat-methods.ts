@@ -4,7 +4,8 @@ import { defineMethods } from '../../system/methods.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Runs } from './runs.ts';
 import { toHistory, MAX_MESSAGE_BYTES, toPlainText, createSessionChangedEvent } from '../../storage/session-views.ts';
-import { type MessageRecord, toSessionKey, type Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { type MessageRecord, toSessionKey } from '../../storage/chat-records.ts';
 
 export const chatMethods = defineMethods(chatContracts)(({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: EventBus }) => ({
   'chat.send': ({ temperature, ...params }, { principal, scopes, follow }) => {

@@ -4,7 +4,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
-import { toSessionKey, type Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 import type { RemoteRuns } from './remote-runs.ts';
 import type { Runs } from './runs.ts';
 

@@ -1,5 +1,6 @@
 import { sha256 } from '#shared/sha256.ts';
-import type { MessageRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import { RETENTION_MS } from '../../system/idempotency.ts';
 import type { RunResult, RunPosition, RunRequest } from './run-types.ts';
 

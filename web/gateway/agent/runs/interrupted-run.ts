@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { MessageRecord, RunRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { MessageRecord, RunRecord } from '../../storage/chat-records.ts';
 import { StepMessages } from './step-messages.ts';
 
 /** Error for readers of a run whose host is gone. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import { createPrompt } from './prompt.ts';
 
 let made = 0;

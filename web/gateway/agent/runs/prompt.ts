@@ -1,4 +1,4 @@
-import type { MessageRecord, RunContext } from '../../storage/vault-interface.ts';
+import type { MessageRecord, RunContext } from '../../storage/chat-records.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import { toOriginalBranch } from '../../storage/records/routed-call.ts';
 

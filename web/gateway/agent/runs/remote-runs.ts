@@ -4,7 +4,9 @@ import type { EventBus } from '../../system/event-bus.ts';
 import { coalesce } from '#shared/async/coalesce.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
-import { type RunRecord, type Vault, VaultReadOnlyError } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { VaultReadOnlyError } from '../../storage/vault-errors.ts';
+import type { RunRecord } from '../../storage/chat-records.ts';
 import { endInterrupted, createHostGoneError } from './interrupted-run.ts';
 
 /** Interval, in milliseconds, of checks whether the executor of a run is gone. */

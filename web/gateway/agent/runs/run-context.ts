@@ -2,7 +2,7 @@ import { READER_TOOLS } from '../../documents/document-kinds.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import { createMark } from '../../knowledge/recall/context-message.ts';
 import { mergeSources } from '../trust/content-sources.ts';
-import type { MessageRecord, RunContext } from '../../storage/vault-interface.ts';
+import type { MessageRecord, RunContext } from '../../storage/chat-records.ts';
 import type { AgentNotes, RecallResult } from './run-types.ts';
 
 /** The line with the current time for a model. */

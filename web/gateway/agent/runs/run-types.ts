@@ -12,7 +12,8 @@ import type { ToolOffer } from '../tools/tool-offer.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import type { RoutedCall } from '../../storage/records/routed-call.ts';
 import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
-import type { Branch, MessageRecord, SessionRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { Branch, MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
 import type { RemoteRuns } from './remote-runs.ts';
 import type { GenerationEvent } from './generate.ts';
 

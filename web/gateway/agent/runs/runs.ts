@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AttachmentInput, RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { isChannel } from '../../system/person.ts';
 import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
-import { type MessageRecord, type SessionRecord, toSessionKey } from '../../storage/vault-interface.ts';
+import { type MessageRecord, type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { getFirstText, createSession } from '../../storage/session-views.ts';
 import { parseAttachments } from './attachments.ts';
 import type { RunResult, RunPosition, RunRequest, RunsDeps } from './run-types.ts';

@@ -1,5 +1,5 @@
 import { mergeSources } from '../trust/content-sources.ts';
-import type { MessageRecord, RunProgress, RunStep, SharedStep, StepResult } from '../../storage/vault-interface.ts';
+import type { MessageRecord, RunProgress, RunStep, SharedStep, StepResult } from '../../storage/chat-records.ts';
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import { toPlainText } from '../../storage/session-views.ts';
 

@@ -2,7 +2,8 @@ import { sessionListContracts } from '#shared/rpc/methods/session-list-contracts
 import { defineMethods } from '../../system/methods.ts';
 import type { Runs } from '../runs/runs.ts';
 import { toSessionEntry, parseSessionPath } from '../../storage/session-views.ts';
-import type { SessionRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { SessionRecord } from '../../storage/chat-records.ts';
 
 interface SessionFilters {
   agentId?: string | undefined;

@@ -23,7 +23,8 @@ import type { Settings } from '../../config/settings-schema.ts';
 import { parseMarkdownChat } from './markdown-chat.ts';
 import { mergeSources, normalizeSources, toSource } from '../trust/content-sources.ts';
 import { getActiveBranch, type CopiedMessage, copyMessages, sortForExport, toMarkdown, parseJsonLines } from './session-transfer.ts';
-import { type SessionRecord, toSessionKey, type Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { matchesFilters } from './session-list-methods.ts';
 
 /** Maximum characters per part of an export; a longer message is a part by itself. */

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type HistoryMessage, historyMessage } from '#shared/rpc/record-schemas.ts';
 import { SPEAKERS, escapeHeadings } from './markdown-chat.ts';
 import { toPlainText } from '../../storage/session-views.ts';
-import type { MessageRecord, SessionRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
 
 /** Messages in the order of an export: the active branch last, so that the text ends with it. */
 export function sortForExport(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {

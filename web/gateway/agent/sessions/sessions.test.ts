@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { sessionEntry } from '#shared/rpc/record-schemas.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import { newMessage, newRun, newSession } from '../../storage/fixture.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';

@@ -9,7 +9,8 @@ import type { Runs } from '../runs/runs.ts';
 import { sanitizeMessage } from '../runs/sanitize.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import { toSource } from '../trust/content-sources.ts';
-import { toSessionKey, type SystemEvent, type Vault } from '../../storage/vault-interface.ts';
+import type { SystemEvent, Vault } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 
 /** Maximum number of queued events. */
 const MAX_EVENTS = 1000;

@@ -7,7 +7,7 @@ import { toPlainText } from '../../storage/session-views.ts';
 import { waitFor } from '../../../../tests/support/test-gateway.ts';
 import { MemoryManager } from '../../knowledge/memory/memory-manager.ts';
 import { memoryWorkspace } from '../../knowledge/memory/workspace.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import { coreTools } from './core-tools.ts';
 import { getToolPolicy } from './tool-policy.ts';
 import { inlineDocumentReader } from '../../documents/inline-document-reader.ts';

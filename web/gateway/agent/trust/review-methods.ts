@@ -4,7 +4,7 @@ import { defineMethods } from '../../system/methods.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import { Reviews, type ReviewsDeps } from './reviews.ts';
-import { toSessionKey } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 
 export const reviewMethods = defineMethods(reviewContracts)(({ hub, ...deps }: ReviewsDeps & { hub: EventBus }) => {
   const reviews = new Reviews(deps);

@@ -6,7 +6,7 @@ import { RUN_TIMEOUT_MS } from '../cron/unattended-run.ts';
 import { abortable, sleep } from '#shared/async/watchdog.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import type { Settings } from '../../config/settings-schema.ts';
-import { toSessionKey } from '../../storage/vault-interface.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { deliverAnswer, type DeliveryDeps, getFiles } from './delivery.ts';
 import { findHeldSources, MAX_HELD, toHeldReply, toReplyText } from './held-replies.ts';

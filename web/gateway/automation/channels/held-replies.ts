@@ -4,7 +4,7 @@ import type { Settings } from '../../config/settings-schema.ts';
 import { isGranted } from '../../agent/tools/tool-policy.ts';
 import { toChannelSource, toSessionSource } from '../../agent/trust/content-sources.ts';
 import { removeComposedUrls } from '../../agent/trust/verbatim-urls.ts';
-import type { MessageRecord } from '../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../storage/chat-records.ts';
 import type { IncomingMessage, PendingMessage } from '../../storage/records/channel-state.ts';
 
 /** Maximum number of held replies per channel; further ones are dropped. */

@@ -1,6 +1,6 @@
 import type { CronJobDefinition } from '#shared/rpc/methods/cron-contracts.ts';
 import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
-import { type MessageRecord, toSessionKey } from '../../storage/vault-interface.ts';
+import { type MessageRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { type HealthCheck, type DoctorDeps, reportOk, reportProblem } from './doctor-deps.ts';
 
 /** Maximum number of messages of a job's last run that are examined. */

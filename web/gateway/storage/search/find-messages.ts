@@ -1,7 +1,8 @@
 import { hasPhrases, matchesText, parseQuery, type SearchQuery } from '../../knowledge/retrieval/search-query.ts';
 import { createSnippet, findSpans } from '../../knowledge/retrieval/snippet.ts';
 import { forEachTerm } from '../../knowledge/retrieval/terms.ts';
-import type { MessageMatch, SearchOptions, SearchPage, SearchResult, SessionRecord } from '../vault-interface.ts';
+import type { SearchOptions, SearchPage, SearchResult } from '../vault-interface.ts';
+import type { MessageMatch, SessionRecord } from '../chat-records.ts';
 import type { StoredMessage } from '../vault-schema.ts';
 import type { SessionList } from '../session-list.ts';
 import type { Transactions } from '../transactions.ts';

@@ -6,7 +6,8 @@ import { DAY_MS } from '../../../knowledge/dreaming/signal.ts';
 import { SIGNALS_FILE, SignalsStore } from '../../../knowledge/dreaming/signals-store.ts';
 import { memoryWorkspace, type Workspace } from '../../../knowledge/memory/workspace.ts';
 import { settingsSchema } from '../../../config/settings-schema.ts';
-import type { MessageRecord, Vault } from '../../../storage/vault-interface.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../../storage/chat-records.ts';
 import { collectRecalls } from './recall-signals.ts';
 import { createSessionFilter } from './session-filter.ts';
 

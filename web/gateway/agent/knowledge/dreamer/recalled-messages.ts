@@ -3,7 +3,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { Pace } from '../../../knowledge/dreaming/pace.ts';
 import { toPlainText } from '../../../storage/session-views.ts';
 import { getMessageSources } from '../../trust/content-sources.ts';
-import type { MessageRecord, Vault } from '../../../storage/vault-interface.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../../storage/chat-records.ts';
 
 /** A memory recalled for a query. */
 interface RecalledMemory {

@@ -17,7 +17,8 @@ import { sanitizeMessage } from '../../runs/sanitize.ts';
 import { tryInOrder } from '../../small-work/small-models.ts';
 import { toPlainText } from '../../../storage/session-views.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
-import type { RecallReply, Vault } from '../../../storage/vault-interface.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
+import type { RecallReply } from '../../../storage/chat-records.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
 interface MemoryMethodsDeps extends CompletionDeps {

@@ -1,5 +1,6 @@
 import { toPlainText } from '../../../providers/content-parts.ts';
-import type { MessageRecord, Vault } from '../../../storage/vault-interface.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
+import type { MessageRecord } from '../../../storage/chat-records.ts';
 import { Bm25, type SearchHit } from '../../../knowledge/retrieval/bm25.ts';
 
 /** Number of leading characters of a message that are indexed. */

@@ -1,7 +1,7 @@
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../../agents.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
-import type { SessionRecord } from '../../../storage/vault-interface.ts';
+import type { SessionRecord } from '../../../storage/chat-records.ts';
 
 /** The memory search tool. An agent that may not use it gets no recalled memories either, unless its `memory` setting allows it. */
 const SEARCH_TOOL = 'memory_search';
