@@ -5,7 +5,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ModelMessage, ToolSpec, GenerationOptions } from '../../providers/provider.ts';
 import { badRequest } from './http-error.ts';
 import type { IgnoredFields } from './ignored-fields.ts';
-import { parseParams } from './parse-params.ts';
+import { parseHttpParams } from './parse-http-params.ts';
 import { ignoreOpenAiOnly, readFunctionTools, readGenerationOptions, optionParams } from './generation-options.ts';
 
 const contentPart = z.discriminatedUnion('type', [
@@ -48,7 +48,7 @@ interface ChatOptions {
 }
 
 export function readEnvelope(body: Record<string, unknown>): Envelope {
-  return parseParams(envelope, body);
+  return parseHttpParams(envelope, body);
 }
 
 /** Start of a data URL; longer ones are not accepted. */
@@ -116,7 +116,7 @@ function readCalls(calls: NonNullable<z.output<typeof chatMessage>['tool_calls']
 }
 
 function readMessage(value: unknown, index: number): ModelMessage {
-  const { role, content: rawContent, refusal, name, tool_call_id, tool_calls } = parseParams(chatMessage, value, ['messages', index]);
+  const { role, content: rawContent, refusal, name, tool_call_id, tool_calls } = parseHttpParams(chatMessage, value, ['messages', index]);
   const param = `messages[${index}]`;
   // Same form as in answers: the refusal replaces the content, or follows it.
   const content = role === 'assistant' && refusal ? withRefusal(rawContent, refusal) : rawContent;
@@ -124,7 +124,9 @@ function readMessage(value: unknown, index: number): ModelMessage {
     throw badRequest(`\`${param}.content\` is required.`, `${param}.content`);
   if (role === 'tool' && !tool_call_id) throw badRequest(`\`${param}.tool_call_id\` is required.`, `${param}.tool_call_id`);
   const parts =
-    typeof content === 'string' ? [] : (content ?? []).map((part, i) => parseParams(contentPart, part, ['messages', index, 'content', i]));
+    typeof content === 'string'
+      ? []
+      : (content ?? []).map((part, i) => parseHttpParams(contentPart, part, ['messages', index, 'content', i]));
   const invalidIndex = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
   if (invalidIndex >= 0)
     throw badRequest(
@@ -160,7 +162,7 @@ function prefixSpeaker(name: string, content: ModelMessage['content']): ModelMes
  */
 export function readChatOptions(body: Envelope, ignored: IgnoredFields): ChatOptions {
   ignoreOpenAiOnly(body, ignored);
-  const params = parseParams(chatParams, body);
+  const params = parseHttpParams(chatParams, body);
   const messages = body.messages.map(readMessage);
   const tools = readFunctionTools(params, ignored);
   return {

@@ -10,7 +10,7 @@ import { runForCaller } from './caller.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { badRequest } from './http-error.ts';
 import { findAgentId, resolveRoute } from './request-target.ts';
-import { parseParams } from './parse-params.ts';
+import { parseHttpParams } from './parse-http-params.ts';
 
 type EmbeddingInput = string | string[] | number[] | number[][];
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -37,7 +37,7 @@ export const embeddingRequest = z.looseObject({
 /** `POST /v1/embeddings`. Throws errors that `toHttpError` explains. */
 export function handleEmbeddings(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return runForCaller(request, async ({ abort, release }) => {
-    const body = parseParams(embeddingRequest, await readJson(request));
+    const body = parseHttpParams(embeddingRequest, await readJson(request));
     const { response, usage, invalidResponse, record } = await requestEmbeddings(body, principal, abort.signal, deps);
     release();
     const encoding = body.encoding_format ?? 'float';

@@ -3,7 +3,7 @@ import { createListSchema, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ToolSpec, type GenerationOptions } from '../../providers/provider.ts';
 import { badRequest } from './http-error.ts';
 import type { IgnoredFields } from './ignored-fields.ts';
-import { parseParams } from './parse-params.ts';
+import { parseHttpParams } from './parse-http-params.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const name = z.string().min(1).max(200);
@@ -59,7 +59,7 @@ export const readFunctionTools = ({ tools }: OptionParams, ignored: IgnoredField
       ignored.add(`tools[${index}]`);
       return [];
     }
-    const { name: toolName, description, parameters, strict } = parseParams(functionTool, tool, ['tools', index]).function;
+    const { name: toolName, description, parameters, strict } = parseHttpParams(functionTool, tool, ['tools', index]).function;
     return [{ name: toolName, description: description ?? '', schema: parameters ?? {}, ...(strict == null ? {} : { strict }) }];
   });
 

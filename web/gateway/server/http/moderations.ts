@@ -5,7 +5,7 @@ import { readJson } from './request-body.ts';
 import { runForCaller } from './caller.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { badRequest, type HttpError } from './http-error.ts';
-import { parseParams } from './parse-params.ts';
+import { parseHttpParams } from './parse-http-params.ts';
 import { findAgentId, resolveRoute } from './request-target.ts';
 
 export const moderationRequest = z.looseObject({
@@ -23,7 +23,7 @@ const createUnsupportedError = (subject: string): HttpError =>
 /** `POST /v1/moderations`, forwarded to the model's provider. Throws errors that `toHttpError` explains. */
 export function handleModerations(request: Request, deps: HttpDeps): Promise<Response> {
   return runForCaller(request, async ({ abort: { signal }, release }) => {
-    const body = parseParams(moderationRequest, await readJson(request));
+    const body = parseHttpParams(moderationRequest, await readJson(request));
     const name = body.model || (await findModerationModel(signal, deps));
     if (name === undefined) throw createUnsupportedError('The configured providers have');
     if (findAgentId(name, deps) !== undefined) throw createUnsupportedError('Agents have');

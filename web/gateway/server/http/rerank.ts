@@ -9,7 +9,7 @@ import { runForCaller } from './caller.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { embedTexts } from './embeddings.ts';
 import { badRequest } from './http-error.ts';
-import { parseParams } from './parse-params.ts';
+import { parseHttpParams } from './parse-http-params.ts';
 import { findAgentId, resolveRoute } from './request-target.ts';
 
 export const rerankRequest = z.looseObject({
@@ -46,7 +46,7 @@ const MISSING_ENDPOINT_STATUSES = new Set([404, 405, 501]);
  */
 export function handleRerank(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return runForCaller(request, async ({ abort: { signal }, release }) => {
-    const { model, query, documents, top_n, return_documents } = parseParams(rerankRequest, await readJson(request));
+    const { model, query, documents, top_n, return_documents } = parseHttpParams(rerankRequest, await readJson(request));
     if (findAgentId(model, deps) !== undefined)
       throw badRequest('Agents can’t rerank. Set `model` to a reranking or embedding model.', 'model');
     const route = await resolveRoute(model, signal, deps);

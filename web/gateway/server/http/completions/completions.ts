@@ -14,7 +14,7 @@ import { badRequest, toChatParam } from '../http-error.ts';
 import { IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
 import { isMissingEndpoint } from '../media/media-routes.ts';
 import { isEventStream, relayEvents, readRelayedJson, readMediaUsage } from '../media/relayed-response.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { findAgentId, resolveAgentSession, readSessionHeader, resolveRoute } from '../request-target.ts';
 import { createChoices } from '../model-choices.ts';
 import { buildCompletion, streamCompletion, type TextSource } from './text-completion-writer.ts';
@@ -37,7 +37,7 @@ interface CompletionCall {
  */
 export function handleCompletions(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return runForCaller(request, async (caller) => {
-    const body = parseParams(completionRequest, await readJson(request));
+    const body = parseHttpParams(completionRequest, await readJson(request));
     const call: CompletionCall = { body, principal, caller, ignored: new IgnoredFields(), sessionHeader: readSessionHeader(request) };
     const agentId = findAgentId(body.model, deps);
     if (agentId !== undefined) return respondFromChat(call, createAgentSource(call, agentId, deps), deps);

@@ -6,7 +6,7 @@ import { readJson } from '../request-body.ts';
 import { badRequest, HttpError } from '../http-error.ts';
 import { IgnoredFields } from '../ignored-fields.ts';
 import { createTimedId, isVisibleTo } from '../ids.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { toItemId } from '../responses/response-builder.ts';
 import { type FindItem, readInput } from '../responses/responses-input.ts';
 import { paginateItems, readPage } from '../responses/input-items.ts';
@@ -41,7 +41,7 @@ export class Conversations {
 
   /** `POST /v1/conversations`. */
   async create(request: Request, principal: string): Promise<Response> {
-    const body = parseParams(conversationRequest, await readOptionalJson(request));
+    const body = parseHttpParams(conversationRequest, await readOptionalJson(request));
     const now = this.#deps.clock.now();
     if ((await this.#deps.conversations.keys()).length >= CONVERSATION_LIMITS.count)
       throw badRequest(`There are ${CONVERSATION_LIMITS.count} conversations already. Delete some first.`);
@@ -61,7 +61,7 @@ export class Conversations {
 
   /** `POST /v1/conversations/{id}`: replaces the metadata. */
   async update(request: Request, id: string, principal: string): Promise<Response> {
-    const body = parseParams(conversationUpdate, await readJson(request));
+    const body = parseHttpParams(conversationUpdate, await readJson(request));
     return Response.json(toObject(await this.#update(id, principal, (record) => ({ ...record, metadata: body.metadata ?? {} }))));
   }
 
@@ -80,7 +80,7 @@ export class Conversations {
 
   /** `POST /v1/conversations/{id}/items`. */
   async addItems(request: Request, id: string, principal: string): Promise<Response> {
-    const body = parseParams(itemsRequest, await readJson(request));
+    const body = parseHttpParams(itemsRequest, await readJson(request));
     const entries = await readEntries(body.items, this.#deps.clock.now());
     await this.append(id, principal, entries);
     const data = entries.map(({ item }) => item);

@@ -4,7 +4,7 @@ import type { Clock } from '#shared/async/clock.ts';
 import type { Collection } from '../../../storage/vault-interface.ts';
 import { badRequest, HttpError } from '../http-error.ts';
 import { createTimedId, isVisibleTo } from '../ids.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import type { ApiFile, ApiFileRecord } from '../../../storage/records/api-file-record.ts';
 
 const MB = 1024 * 1024;
@@ -49,7 +49,7 @@ export class ApiFiles {
     if (!form) throw badRequest('The body must be a form (multipart/form-data) with `file` and `purpose`.');
     const upload = form.get('file');
     if (!(upload instanceof Blob)) throw badRequest('`file` is required and must be a file.', 'file');
-    const { purpose, expires_after } = parseParams(uploadRequest, {
+    const { purpose, expires_after } = parseHttpParams(uploadRequest, {
       purpose: form.get('purpose') ?? undefined,
       expires_after: form.get('expires_after[seconds]') ?? undefined,
     });
@@ -73,7 +73,7 @@ export class ApiFiles {
 
   /** `GET /v1/files`. */
   async list(request: Request, principal: string): Promise<Response> {
-    const { limit, order, after, purpose } = parseParams(pageQuery, Object.fromEntries(new URL(request.url).searchParams));
+    const { limit, order, after, purpose } = parseHttpParams(pageQuery, Object.fromEntries(new URL(request.url).searchParams));
     const visible = (await this.#listAll()).filter(
       (file) => isVisibleTo(principal, file) && !this.#isExpired(file) && (purpose === undefined || file.purpose === purpose),
     );

@@ -12,7 +12,7 @@ import { toBodyStream, type Caller, runForCaller } from '../caller.ts';
 import type { ChatDeps } from '../chat-endpoint.ts';
 import { badRequest } from '../http-error.ts';
 import { IgnoredFields } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { findMediaRoute, withTaskHint, IMAGES_TASK, requireRelay } from './media-routes.ts';
 import { isEventStream, relayEvents, readRelayedJson, readMediaUsage } from './relayed-response.ts';
 import { formBoolean, formNumber, readForm, toFields, fileField, withModel } from './form-upload.ts';
@@ -58,7 +58,7 @@ interface ImageCall {
 /** `POST /v1/images/generations`. Throws errors that `toHttpError` explains. */
 export function handleImages(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return runForCaller(request, async (caller) => {
-    const fields = parseParams(imageRequest, await readJson(request));
+    const fields = parseHttpParams(imageRequest, await readJson(request));
     const route = await findImageRoute(fields, caller, deps);
     const call = { fields, principal, caller };
     const { provider } = route;
@@ -71,7 +71,7 @@ export function handleImages(request: Request, principal: string, deps: ChatDeps
 export function handleImageEdits(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return runForCaller(request, async (caller) => {
     const form = await readForm(request);
-    const fields = parseParams(imageEditRequest, toFields(form));
+    const fields = parseHttpParams(imageEditRequest, toFields(form));
     const route = await findImageRoute(fields, caller, deps);
     const call = { fields, principal, caller };
     const { provider } = route;

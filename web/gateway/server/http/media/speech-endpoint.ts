@@ -14,7 +14,7 @@ import { toBodyStream, type Caller, runForCaller } from '../caller.ts';
 import type { ChatDeps } from '../chat-endpoint.ts';
 import { badRequest, HttpError } from '../http-error.ts';
 import { IgnoredFields } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { findMediaRoute, withTaskHint, requireRelay, SPEECH_TASK } from './media-routes.ts';
 import { isEventStream, relayBytes, relayEvents } from './relayed-response.ts';
 
@@ -64,7 +64,7 @@ const FORMAT_TYPES: Readonly<Record<string, string>> = {
 /** `POST /v1/audio/speech`: a provider's speech, or Perch's built-in voices. Throws errors that `toHttpError` explains. */
 export function handleSpeech(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return runForCaller(request, async (caller) => {
-    const body = parseParams(speechRequest, await readJson(request));
+    const body = parseHttpParams(speechRequest, await readJson(request));
     const { signal } = caller.abort;
     const isBuiltin = body.model === BUILTIN_MODEL || (DEFAULT_MODELS.has(body.model) && !(await isListed(body.model, signal, deps)));
     return isBuiltin ? speakWithBuiltin(body, caller, deps) : forwardSpeech(body, principal, caller, deps);

@@ -9,7 +9,7 @@ import type { Route } from '../../../providers/providers.ts';
 import { canTranscribe, type TranscribingProvider } from '../../../providers/transcribing-provider.ts';
 import { badRequest } from '../http-error.ts';
 import { IgnoredFields } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { findMediaRoute, withTaskHint, type MediaTask, requireRelay, TRANSCRIPTION_TASK, TRANSLATION_TASK } from './media-routes.ts';
 import { toSafeType, isEventStream, relayEvents, readRelayedJson, readMediaUsage, readRelayedText } from './relayed-response.ts';
 import { formBoolean, formNumber, readForm, toFields, fileField, withModel } from './form-upload.ts';
@@ -71,7 +71,7 @@ export const handleTranslation = (request: Request, principal: string, deps: Cha
 function handleAudio(request: Request, principal: string, { path, task, schema }: AudioEndpoint, deps: ChatDeps): Promise<Response> {
   return runForCaller(request, async (caller) => {
     const form = await readForm(request);
-    const body = parseParams(schema, toFields(form));
+    const body = parseHttpParams(schema, toFields(form));
     const { signal } = caller.abort;
     const route = await findMediaRoute(body.model, task, signal, deps);
     const { provider, model, key } = route;

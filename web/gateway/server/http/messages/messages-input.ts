@@ -4,7 +4,7 @@ import type { CacheLifetime, ModelMessage } from '../../../providers/provider.ts
 import { toSource } from '../../../agent/trust/content-sources.ts';
 import { readContentPart } from '../chat-request.ts';
 import { badRequest } from '../http-error.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { type ContentBlock, contentBlock, type MessageParams } from './messages-request.ts';
 
 const BASE64_ONLY = 'must be base64 data. Remote URLs and uploaded files are not fetched';
@@ -61,7 +61,7 @@ class MessagesReader {
     if (typeof content === 'string') return { role: 'system', content };
     const parts = content.map((block, index): MessagePart => ({
       type: 'text',
-      text: parseParams(textSchema, block, [...path, index]).text,
+      text: parseHttpParams(textSchema, block, [...path, index]).text,
     }));
     return { role: 'system', content: parts, ...toBreakpoint(content) };
   }
@@ -77,9 +77,9 @@ class MessagesReader {
     const calls: ToolCall[] = [];
     for (const [index, block] of content.entries()) {
       const blockPath = [...path, index];
-      if (block.type === 'text') texts.push({ type: 'text', text: parseParams(textSchema, block, blockPath).text });
+      if (block.type === 'text') texts.push({ type: 'text', text: parseHttpParams(textSchema, block, blockPath).text });
       else if (block.type === 'tool_use') {
-        const { id, name, input } = parseParams(toolUseSchema, block, blockPath);
+        const { id, name, input } = parseHttpParams(toolUseSchema, block, blockPath);
         this.#tools.set(id, name);
         calls.push({ id, tool: name, args: input });
       }
@@ -109,7 +109,7 @@ class MessagesReader {
   }
 
   #result(inputBlock: ContentBlock, path: Path): ModelMessage {
-    const { tool_use_id: id, content, is_error: failed } = parseParams(toolResultSchema, inputBlock, path);
+    const { tool_use_id: id, content, is_error: failed } = parseHttpParams(toolResultSchema, inputBlock, path);
     const parts: MessagePart[] =
       typeof content === 'string'
         ? [{ type: 'text', text: content }]
@@ -128,13 +128,13 @@ class MessagesReader {
   #parts(inputBlock: ContentBlock, path: Path): MessagePart[] {
     switch (inputBlock.type) {
       case 'text':
-        return [{ type: 'text', text: parseParams(textSchema, inputBlock, path).text }];
+        return [{ type: 'text', text: parseHttpParams(textSchema, inputBlock, path).text }];
       case 'image':
-        return [toPart('image', parseParams(imageSchema, inputBlock, path).source, [...path, 'source'])];
+        return [toPart('image', parseHttpParams(imageSchema, inputBlock, path).source, [...path, 'source'])];
       case 'document':
         return this.#document(inputBlock, path);
       case 'search_result': {
-        const { title, source, content } = parseParams(searchResultSchema, inputBlock, path);
+        const { title, source, content } = parseHttpParams(searchResultSchema, inputBlock, path);
         return [{ type: 'text', text: [`${title} (${source})`, ...content.map((block) => block.text)].join('\n') }];
       }
       case 'tool_use':
@@ -146,7 +146,7 @@ class MessagesReader {
   }
 
   #document(inputBlock: ContentBlock, path: Path): MessagePart[] {
-    const { source, title, context } = parseParams(documentSchema, inputBlock, path);
+    const { source, title, context } = parseHttpParams(documentSchema, inputBlock, path);
     const contextParts: MessagePart[] = context ? [{ type: 'text', text: context }] : [];
     const titleParts: MessagePart[] = title ? [{ type: 'text', text: title }] : [];
     if (source.type === 'base64') {

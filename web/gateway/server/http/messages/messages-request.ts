@@ -1,6 +1,6 @@
 import { createListSchema, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ReasoningEffort, type ToolSpec, type GenerationOptions } from '../../../providers/provider.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { badRequest } from '../http-error.ts';
 import { UnsupportedThreadError } from './messages-error.ts';
 
@@ -59,7 +59,7 @@ export type MessageParams = z.output<typeof messageParams>;
 /** Fields that are read above or by the envelope, and hints, which change no answer. */
 const KNOWN_PARAMS = new Set([...Object.keys({ ...messageParams.shape, ...envelope.shape }), 'cache_control']);
 
-export const readMessagesEnvelope = (body: Record<string, unknown>): MessagesEnvelope => parseParams(envelope, body);
+export const readMessagesEnvelope = (body: Record<string, unknown>): MessagesEnvelope => parseHttpParams(envelope, body);
 
 /** A request in the form for agents and models of other vendors. */
 interface MessagesOptions {
@@ -73,7 +73,7 @@ interface MessagesOptions {
  * invalid values.
  */
 export function readParams(body: MessagesEnvelope, ignored: Set<string>): MessagesOptions {
-  const params = parseParams(messageParams, body);
+  const params = parseHttpParams(messageParams, body);
   if (body['thread'] != null) throw new UnsupportedThreadError();
   for (const [name, value] of Object.entries(body)) if (value != null && !KNOWN_PARAMS.has(name)) ignored.add(name);
   const tools = readTools(params.tools ?? [], ignored);
@@ -87,7 +87,7 @@ function readTools(toolParams: NonNullable<MessageParams['tools']>, ignored: Set
       ignored.add(`tools[${index}](${toolParam.type})`);
       return [];
     }
-    const { name, description, input_schema: schema, strict } = parseParams(toolSchema, toolParam, ['tools', index]);
+    const { name, description, input_schema: schema, strict } = parseHttpParams(toolSchema, toolParam, ['tools', index]);
     return [{ name, description: description ?? '', schema: schema ?? {}, ...(strict ? { strict } : {}) }];
   });
 }

@@ -3,7 +3,7 @@ import { OLLAMA_VERSION } from '#shared/http/ollama-api.ts';
 import { readJson } from '../request-body.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { badRequest, modelNotFound } from '../http-error.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { isVisibleTo } from '../ids.ts';
 import { KEEP_ALIVE_MS, type LoadedModels } from './loaded-models.ts';
 import { listNamedModels, type NamedModel, withoutDefaultTag } from './model-names.ts';
@@ -84,7 +84,7 @@ export async function listRunningModels(request: Request, principal: string, loa
 
 /** `POST /api/show`. */
 export async function showOllamaModel(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {
-  const { model, name } = parseParams(showRequest, await readJson(request));
+  const { model, name } = parseHttpParams(showRequest, await readJson(request));
   const requestedName = model || name;
   if (!requestedName) throw badRequest('`model` is required.', 'model');
   const modelName = await withoutDefaultTag(requestedName, request.signal, deps);

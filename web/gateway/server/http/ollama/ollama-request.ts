@@ -2,7 +2,7 @@ import { createListSchema, z } from '#shared/rpc/zod.ts';
 import type { ResponseFormat, ToolSpec, GenerationOptions } from '../../../providers/provider.ts';
 import { badRequest } from '../http-error.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const textSchema = z.string();
@@ -114,6 +114,6 @@ function readFormat(format: BaseRequest['format']): ResponseFormat | undefined {
 
 export const readOllamaTools = (tools: readonly unknown[]): ToolSpec[] =>
   tools.map((tool, index) => {
-    const { name, description, parameters } = parseParams(toolSchema, tool, ['tools', index]).function;
+    const { name, description, parameters } = parseHttpParams(toolSchema, tool, ['tools', index]).function;
     return { name, description: description ?? '', schema: parameters ?? {} };
   });

@@ -10,7 +10,7 @@ import type { HttpDeps } from '../http-deps.ts';
 import { embedTexts } from '../embeddings.ts';
 import { badRequest, toChatParam } from '../http-error.ts';
 import { IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { retryWithoutEffort } from '../retry-without-effort.ts';
 import { findAgentId, resolveAgentSession, readSessionHeader, resolveRoute } from '../request-target.ts';
 import { readOllamaMessages, withImages } from './ollama-input.ts';
@@ -38,7 +38,7 @@ interface OllamaDeps extends ChatDeps {
 /** `POST /api/chat`. Throws errors that `toHttpError` explains. */
 export function handleOllamaChat(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return handle(request, principal, deps, (value, ignored) => {
-    const body = parseParams(chatRequest, value);
+    const body = parseHttpParams(chatRequest, value);
     const { model, messages, tools, stream, keep_alive } = body;
     return {
       ...{ form: 'chat', model, stream: stream !== false, keepAliveMs: toKeepAliveMs(keep_alive) },
@@ -52,7 +52,7 @@ export function handleOllamaChat(request: Request, principal: string, deps: Olla
 /** `POST /api/generate`. Throws errors that `toHttpError` explains. */
 export function handleOllamaGenerate(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return handle(request, principal, deps, (value, ignored) => {
-    const body = parseParams(generateRequest, value);
+    const body = parseHttpParams(generateRequest, value);
     const { model, prompt, system, suffix, images, stream, keep_alive } = body;
     if (suffix) throw badRequest('`suffix` is not supported. Put the text before and after the gap into `prompt`.', 'suffix');
     const content = withImages(prompt ?? '', images ?? [], 'images');
@@ -211,7 +211,7 @@ export const embeddingsRequest = z.looseObject({
 export function handleOllamaEmbed(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return runForCaller(request, async ({ abort: { signal }, release }) => {
     const startedAt = deps.clock.monotonic();
-    const { model, input, dimensions, keep_alive } = parseParams(embedRequest, await readJson(request));
+    const { model, input, dimensions, keep_alive } = parseHttpParams(embedRequest, await readJson(request));
     const texts = typeof input === 'string' ? [input] : (input ?? []);
     const name = await withoutDefaultTag(model, signal, deps);
     const { vectors, usage } =
@@ -230,7 +230,7 @@ export function handleOllamaEmbed(request: Request, principal: string, deps: Oll
 /** `POST /api/embeddings`, the older form for one text. Throws errors that `toHttpError` explains. */
 export function handleOllamaEmbeddings(request: Request, principal: string, deps: OllamaDeps): Promise<Response> {
   return runForCaller(request, async ({ abort: { signal }, release }) => {
-    const { model, prompt, keep_alive } = parseParams(embeddingsRequest, await readJson(request));
+    const { model, prompt, keep_alive } = parseHttpParams(embeddingsRequest, await readJson(request));
     const name = await withoutDefaultTag(model, signal, deps);
     const vectors = prompt ? (await embedTexts({ model: name, input: [prompt] }, principal, signal, deps)).vectors : [];
     release();

@@ -2,7 +2,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { badRequest } from '../http-error.ts';
 import { SUPPORTED_INCLUDES } from './responses-request.ts';
 import type { Item } from '../../../storage/records/response-record.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 
 const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
@@ -18,7 +18,7 @@ export function readPage(query: URLSearchParams): PageQuery {
   const { include: _one, 'include[]': _many, ...rest } = Object.fromEntries(query);
   const unknown = Object.keys(rest).find((name) => !Object.hasOwn(pageQuery.shape, name));
   if (unknown !== undefined) throw badRequest(`Unknown parameter \`${unknown}\`.`, unknown);
-  return parseParams(pageQuery, { ...rest, include: [...query.getAll('include'), ...query.getAll('include[]')] });
+  return parseHttpParams(pageQuery, { ...rest, include: [...query.getAll('include'), ...query.getAll('include[]')] });
 }
 
 /** One page of the items, which are given in chronological order. Throws a 400 if `after` is not one of them. */

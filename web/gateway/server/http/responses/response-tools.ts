@@ -2,7 +2,7 @@ import type { ToolCall } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../../../providers/provider.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import type { CallItem, CustomCallItem } from '../../../storage/records/response-record.ts';
 
 const anyTool = z.looseObject({ type: z.string() });
@@ -52,14 +52,14 @@ export class ResponseTools {
   }
 
   #read(tool: unknown, toolPath: readonly (string | number)[], ignored: IgnoredFields, namespace?: string): void {
-    const { type } = parseParams(anyTool, tool, toolPath);
+    const { type } = parseHttpParams(anyTool, tool, toolPath);
     if (type === 'function') {
-      const { name, description, parameters, strict } = parseParams(functionTool, tool, toolPath);
+      const { name, description, parameters, strict } = parseHttpParams(functionTool, tool, toolPath);
       this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, description, parameters ?? EMPTY_SCHEMA, strict);
       if (namespace === undefined)
         this.echo.push({ type, name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null });
     } else if (type === 'custom') {
-      const { name, description, format } = parseParams(customTool, tool, toolPath);
+      const { name, description, format } = parseHttpParams(customTool, tool, toolPath);
       const grammar = format?.definition ? `\nThe input must match this ${format.syntax ?? ''} grammar:\n${format.definition}` : '';
       this.#add(
         { type, name, ...(namespace === undefined ? {} : { namespace }) },
@@ -69,7 +69,7 @@ export class ResponseTools {
       );
       if (namespace === undefined) this.echo.push(tool);
     } else if (type === 'namespace' && namespace === undefined) {
-      const namespaceParams = parseParams(namespaceTool, tool, toolPath);
+      const namespaceParams = parseHttpParams(namespaceTool, tool, toolPath);
       for (const [index, inner] of namespaceParams.tools.entries())
         this.#read(inner, [...toolPath, 'tools', index], ignored, namespaceParams.name);
       this.echo.push(tool);

@@ -10,7 +10,7 @@ import { isSummary, readCompaction } from './compaction-item.ts';
 import type { CallItem, CallOutputItem, ContentPart, CustomCallItem, Item, MessageItem } from '../../../storage/records/response-record.ts';
 import { toModelName } from './response-tools.ts';
 import { unsealState } from './sealed-state.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 
 type FieldPath = readonly (string | number)[];
 
@@ -84,11 +84,11 @@ interface ReadContext {
 
 /** Undefined for an item that is ignored. */
 async function readItem(value: unknown, path: FieldPath, { createItemId, find, ignored }: ReadContext): Promise<Item | undefined> {
-  const parsedHead = parseParams(itemHead, value, path);
+  const parsedHead = parseHttpParams(itemHead, value, path);
   const type = parsedHead.type ?? (parsedHead.role === undefined ? 'item_reference' : 'message');
   switch (type) {
     case 'message': {
-      const { role, content } = parseParams(messageSchema, value, path);
+      const { role, content } = parseHttpParams(messageSchema, value, path);
       const parts = typeof content === 'string' ? [content] : content;
       return {
         type,
@@ -99,16 +99,16 @@ async function readItem(value: unknown, path: FieldPath, { createItemId, find, i
       };
     }
     case 'function_call': {
-      const parsed = parseParams(callSchema, value, path);
+      const parsed = parseHttpParams(callSchema, value, path);
       return { type, id: createItemId('fc'), ...toCallName(parsed), arguments: parsed.arguments, status: 'completed' };
     }
     case 'custom_tool_call': {
-      const parsed = parseParams(customCallSchema, value, path);
+      const parsed = parseHttpParams(customCallSchema, value, path);
       return { type, id: createItemId('ctc'), ...toCallName(parsed), input: parsed.input, status: 'completed' };
     }
     case 'custom_tool_call_output':
     case 'function_call_output': {
-      const parsed = parseParams(outputSchema, value, path);
+      const parsed = parseHttpParams(outputSchema, value, path);
       const outputContent =
         typeof parsed.output === 'string' ? parsed.output : parsed.output.map((each, i) => readOutput(each, [...path, 'output', i]));
       return { type, id: createItemId('fco'), call_id: parsed.call_id, output: outputContent, status: 'completed' };
@@ -117,7 +117,7 @@ async function readItem(value: unknown, path: FieldPath, { createItemId, find, i
       // Earlier thoughts are not sent to the model again, except for data that its provider requires back.
       return { type, id: createItemId('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, path, ignored) };
     case 'compaction': {
-      const summaryMessage = readCompaction(createItemId('msg'), parseParams(compactionSchema, value, path).encrypted_content);
+      const summaryMessage = readCompaction(createItemId('msg'), parseHttpParams(compactionSchema, value, path).encrypted_content);
       // Created by another server.
       if (!summaryMessage) ignored.add(formatPath(path));
       return summaryMessage;
@@ -137,7 +137,7 @@ async function readItem(value: unknown, path: FieldPath, { createItemId, find, i
 }
 
 function readSealed(value: unknown, path: FieldPath, ignored: IgnoredFields): { encrypted_content?: string } {
-  const { encrypted_content: sealedState } = parseParams(reasoningSchema, value, path);
+  const { encrypted_content: sealedState } = parseHttpParams(reasoningSchema, value, path);
   if (sealedState == null) return {};
   if (unsealState(sealedState)) return { encrypted_content: sealedState };
   // Created by another server, before the client changed the model.
@@ -147,7 +147,7 @@ function readSealed(value: unknown, path: FieldPath, ignored: IgnoredFields): { 
 
 /** A part of a tool's output: the same types as a user's content, but none of the model's. */
 function readOutput(value: unknown, path: FieldPath): ContentPart {
-  const { type } = parseParams(partSchema, value, path);
+  const { type } = parseHttpParams(partSchema, value, path);
   if (type.startsWith('input_')) return readContent(value, 'user', path);
   const param = formatPath([...path, 'type']);
   throw badRequest(`\`${param}\` must be text, an image or a file.`, param);
@@ -158,10 +158,10 @@ function readContent(value: unknown, role: MessageItem['role'], path: FieldPath)
   const text = (plainText: string): ContentPart =>
     isAssistant ? { type: 'output_text', text: plainText, annotations: [], logprobs: [] } : { type: 'input_text', text: plainText };
   if (typeof value === 'string') return text(value);
-  const { type } = parseParams(partSchema, value, path);
-  if (type === 'input_text' || type === 'output_text' || type === 'text') return text(parseParams(PART_SCHEMAS.text, value, path).text);
+  const { type } = parseHttpParams(partSchema, value, path);
+  if (type === 'input_text' || type === 'output_text' || type === 'text') return text(parseHttpParams(PART_SCHEMAS.text, value, path).text);
   if (type === 'refusal') {
-    const refusalText = parseParams(PART_SCHEMAS.refusal, value, path).refusal;
+    const refusalText = parseHttpParams(PART_SCHEMAS.refusal, value, path).refusal;
     return isAssistant ? { type, refusal: refusalText } : text(refusalText);
   }
   const param = formatPath(path);
@@ -169,8 +169,8 @@ function readContent(value: unknown, role: MessageItem['role'], path: FieldPath)
   if (role !== 'user') throw badRequest(`\`${param}\` must be text. Images and files are only allowed in user messages.`, param);
   const contentPart: ContentPart =
     type === 'input_image'
-      ? (({ image_url, detail }) => ({ type, image_url, detail: detail ?? 'auto' }))(parseParams(PART_SCHEMAS.image, value, path))
-      : (({ filename, file_data }) => ({ type, filename: filename ?? 'file', file_data }))(parseParams(PART_SCHEMAS.file, value, path));
+      ? (({ image_url, detail }) => ({ type, image_url, detail: detail ?? 'auto' }))(parseHttpParams(PART_SCHEMAS.image, value, path))
+      : (({ filename, file_data }) => ({ type, filename: filename ?? 'file', file_data }))(parseHttpParams(PART_SCHEMAS.file, value, path));
   toPart(contentPart, param);
   return contentPart;
 }

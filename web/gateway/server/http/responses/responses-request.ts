@@ -2,7 +2,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ResponseFormat, type GenerationOptions } from '../../../providers/provider.ts';
 import { badRequest } from '../http-error.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { ResponseTools } from './response-tools.ts';
 
 /** For parameters whose omission would change the answer: accepts only values that request nothing. */
@@ -116,7 +116,7 @@ export interface ResponseRequest {
  * invalid or would silently change the meaning.
  */
 export function readResponseRequest(body: Record<string, unknown>, ignored: IgnoredFields): ResponseRequest {
-  const params = parseParams(responseRequest, body);
+  const params = parseHttpParams(responseRequest, body);
   reportIgnored(body, params, ignored);
   const tools = new ResponseTools(params.tools ?? [], ignored);
   const choice = params.tool_choice ?? 'auto';
@@ -209,4 +209,22 @@ type NonNullableFields<T> = { [K in keyof T]?: NonNullable<T[K]> };
 /** Omits undefined and null values. */
 function omitNullish<T extends Record<string, unknown>>(values: T): NonNullableFields<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as NonNullableFields<T>;
+}
+
+const responseQuery = z.object({
+  stream: z.enum(['true', 'false']).optional(),
+  starting_after: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be the sequence number of an event')
+    .optional(),
+});
+/** Query parameters with no effect here: a response includes this data always, or never. */
+const HARMLESS_QUERY = /^(?:include(?:\[\d*\])?|include_obfuscation)$/;
+
+/** Query of `GET /v1/responses/{id}`: whether to stream, and after which event. */
+export function readResponseQuery(params: URLSearchParams): { stream: boolean; after: number } {
+  for (const name of params.keys())
+    if (!(name in responseQuery.shape) && !HARMLESS_QUERY.test(name)) throw badRequest(`\`${name}\` is not supported.`, name);
+  const { stream, starting_after } = parseHttpParams(responseQuery, Object.fromEntries(params));
+  return { stream: stream === 'true', after: starting_after === undefined ? -1 : Number(starting_after) };
 }

@@ -8,7 +8,7 @@ import { CLOSE_CODES, hasTooManyTokens } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { badRequest, HttpError } from '../http-error.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import { LocalResponses, type SocketTurn } from './local-responses.ts';
 
 /** Maximum age of a connection, as in the Open Responses specification. */
@@ -194,7 +194,7 @@ function readEvent(text: string): z.output<typeof envelope> {
     throw badRequest('The message is not valid JSON, or it is nested too deeply.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The message must be a JSON object.');
-  return parseParams(envelope, value);
+  return parseHttpParams(envelope, value);
 }
 
 /** Repeats the client's name for the turn in an event, which is a JSON object. */

@@ -23,7 +23,7 @@ import { withUploadedFiles } from '../files/file-references.ts';
 import type { ApiFiles } from '../files/api-files.ts';
 import { IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
 import { findAgentId, resolveAgentSession, readSessionHeader, resolveRoute } from '../request-target.ts';
-import { parseParams } from '../parse-params.ts';
+import { parseHttpParams } from '../parse-http-params.ts';
 import type { ProviderStateCache } from '../provider-state-cache.ts';
 import { BackgroundResponses, BackgroundRun, isUnfinished } from './background-responses.ts';
 import { ResponseBuilder, toItemId, type ResponseOptions, toResponseId, toResponseUsage } from './response-builder.ts';
@@ -34,7 +34,7 @@ import { ResponseStore, createResponseId } from './response-store.ts';
 import type { SocketTurn } from './local-responses.ts';
 import type { ResponseEvent } from './output-builder.ts';
 import type { Item, ResponseRecord } from '../../../storage/records/response-record.ts';
-import { readResponseRequest, type ResponseRequest } from './responses-request.ts';
+import { readResponseQuery, readResponseRequest, type ResponseRequest } from './responses-request.ts';
 import { truncateMessages } from './truncate-messages.ts';
 
 /** Parameter names in the Responses API. */
@@ -132,7 +132,7 @@ export class Responses {
 
   /** `GET /v1/responses/{id}`. */
   async get(request: Request, id: string, principal: string): Promise<Response> {
-    const { stream, after } = readQuery(new URL(request.url).searchParams);
+    const { stream, after } = readResponseQuery(new URL(request.url).searchParams);
     const found = await this.#store.get(id, principal);
     if (!found) throw responseNotFound(id);
     if (stream) {
@@ -343,23 +343,6 @@ export class Responses {
     const window = (await this.#deps.providers.list({ signal })).find((model) => model.key === key)?.context_window;
     return window ? truncateMessages(messages, window - reserve, key) : messages;
   }
-}
-
-const responseQuery = z.object({
-  stream: z.enum(['true', 'false']).optional(),
-  starting_after: z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be the sequence number of an event')
-    .optional(),
-});
-/** Query parameters with no effect here: a response includes this data always, or never. */
-const HARMLESS_QUERY = /^(?:include(?:\[\d*\])?|include_obfuscation)$/;
-
-function readQuery(params: URLSearchParams): { stream: boolean; after: number } {
-  for (const name of params.keys())
-    if (!(name in responseQuery.shape) && !HARMLESS_QUERY.test(name)) throw badRequest(`\`${name}\` is not supported.`, name);
-  const { stream, starting_after } = parseParams(responseQuery, Object.fromEntries(params));
-  return { stream: stream === 'true', after: starting_after === undefined ? -1 : Number(starting_after) };
 }
 
 /** Items by id. */

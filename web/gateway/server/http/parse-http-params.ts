@@ -2,7 +2,7 @@ import type { z } from '#shared/rpc/zod.ts';
 import { badRequest } from './http-error.ts';
 
 /** Parses a value. Throws a 400 that names the first invalid parameter, such as `messages[0].content`. */
-export function parseParams<S extends z.ZodType>(schema: S, value: unknown, prefix: readonly PropertyKey[] = []): z.output<S> {
+export function parseHttpParams<S extends z.ZodType>(schema: S, value: unknown, prefix: readonly PropertyKey[] = []): z.output<S> {
   const parsed = safeParse(schema, value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
