@@ -182,5 +182,10 @@ describe('a module', () => {
     expect(late.loading).not.toHaveBeenCalled();
     await late.modules.parts.cron.load();
     expect(late.part.calls).toEqual(['drain 0']);
+    const failing = start({});
+    await failing.modules.parts.cron.load();
+    failing.part.drain = () => Promise.reject(new Error('stuck'));
+    await failing.modules.drain(500);
+    expect(failing.faults).toEqual([new Error('stuck')]);
   });
 });

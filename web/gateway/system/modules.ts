@@ -143,7 +143,7 @@ class RunningModule implements Loadable<unknown> {
     const all = await this.#needs;
     const part = await load(Object.fromEntries(names.map((name) => [name, all[name as keyof typeof all]])));
     this.loaded = part;
-    if (this.#draining) void this.#module.drain?.(part, 0);
+    if (this.#draining) void this.#module.drain?.(part, 0).catch(this.#fault);
     if (this.#stopped) this.#stopPart();
     return part;
   });
@@ -207,7 +207,7 @@ class RunningModule implements Loadable<unknown> {
     this.#draining = true;
     // A part that failed to load has nothing to drain.
     const part = this.loaded ?? (await this.settled());
-    if (part !== undefined) await this.#module.drain?.(part, ms);
+    if (part !== undefined) await this.#module.drain?.(part, ms).catch((error: unknown) => void this.#fault(error));
   }
 
   stop(): void {
