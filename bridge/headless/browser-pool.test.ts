@@ -159,7 +159,7 @@ describe('managed browsers that share slots', () => {
     it.rests.set(b, { busy: false, dueAt });
     await expect.poll(() => it.happened.filter((event) => event === '+c' || event === '-b').length).toBe(2);
     expect(b.starts).toBe(1);
-    await expect.poll(() => b.starts, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => b.starts).toBe(2);
     expect(Date.now()).toBeGreaterThanOrEqual(dueAt - 1);
   });
 

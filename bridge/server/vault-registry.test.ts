@@ -222,7 +222,7 @@ describe('one vault’s credentials at another’s doors', () => {
     await connectClient(own.served.origin, { token: work.token });
     await sendRequest(`${own.served.origin}/v1/models`, { token: work.token });
     const figures = async (token: string): Promise<string> => (await sendRequest(`${own.served.origin}/metrics`, { token })).text;
-    await expect.poll(() => figures(work.token), { timeout: 15_000 }).toContain('perch_http_requests_total{code="200"} 1');
+    await expect.poll(() => figures(work.token)).toContain('perch_http_requests_total{code="200"} 1');
     expect(await figures(work.token)).toContain('perch_clients 1\n');
     expect(await figures(work.token)).not.toContain('process_');
     expect(await figures(own.token)).toContain('perch_clients 0\n');
@@ -328,7 +328,7 @@ describe('one vault’s credentials at another’s doors', () => {
     await work.attach({ http: async () => (waiting++, await released.promise, new Response('done')) });
     const share = PROTOCOL_LIMITS.maxConnections / 2;
     const responses = Array.from({ length: share }, () => sendRequest(`${own.served.origin}/v1/models`, { token: work.token }));
-    await expect.poll(() => waiting, { timeout: 20_000 }).toBe(share);
+    await expect.poll(() => waiting).toBe(share);
     expect((await sendRequest(`${own.served.origin}/v1/models`, { token: work.token })).status).toBe(503);
     expect((await sendRequest(`${own.served.origin}/v1/models`, { token: own.token })).status).toBe(200);
     released.resolve();

@@ -27,7 +27,7 @@ verifies(
         await page.goto(`${perch.url}${path}?demo`);
         await page.getByText('This is a demo.').waitFor();
         // Content that loads later is also checked for its heading order, and colours fade in.
-        await expect.poll(() => runAxe(page), { message: `${path} ${colorScheme}`, timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => runAxe(page), { message: `${path} ${colorScheme}` }).toEqual([]);
       }
     }
     expect(browser.complaints).toEqual([]);

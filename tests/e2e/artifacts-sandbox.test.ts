@@ -113,7 +113,7 @@ describe('limits of an artifact', () => {
     control.page = html(control);
     const page = await place.browser.page();
     void page.goto(`${control.url}/page`).catch(() => {});
-    await expect.poll(() => control.requests, { timeout: 20_000 }).toEqual(expect.arrayContaining(requests));
+    await expect.poll(() => control.requests).toEqual(expect.arrayContaining(requests));
   }
 
   for (const [name, attempt] of Object.entries(attempts)) {

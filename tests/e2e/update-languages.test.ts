@@ -71,7 +71,7 @@ verifies(
       const before = readWord(SETTINGS, 'settings_appearance');
       await heading(page, before).waitFor();
       await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
-      await expect.poll(() => getStoredLocale(page), { timeout: 15_000 }).toBe('fr');
+      await expect.poll(() => getStoredLocale(page)).toBe('fr');
 
       const next = await buildNext(folder);
       rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });

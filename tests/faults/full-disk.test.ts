@@ -75,13 +75,13 @@ verifies(
       const found = new Set(await remembered(by));
       return acknowledged.filter((text) => !found.has(text)).map((text) => text.slice(0, 40));
     };
-    await expect.poll(() => missing(client), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => missing(client)).toEqual([]);
     client.close();
     await perch.kill('SIGKILL');
     await perch.restart();
     await waitFor(async () => (await perch.fetch('/ready')).ok, 'the next gateway to serve', 30_000);
     const next = await perch.client();
-    await expect.poll(() => missing(next), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => missing(next)).toEqual([]);
     next.close();
   },
 );

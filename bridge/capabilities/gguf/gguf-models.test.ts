@@ -186,7 +186,7 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     const { home, pid } = z.object({ home: z.string(), pid: z.number() }).parse(JSON.parse(line.toString()));
     expect(isRunning(pid)).toBe(true);
     bridge.kill('SIGKILL');
-    await expect.poll(() => isRunning(pid), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
     rmSync(home, { recursive: true, maxRetries: 20, retryDelay: 50 });
   });
 

@@ -255,10 +255,10 @@ verifies('exec/tree', 'a speech engine that is at work when the bridge is killed
   });
   const env = { ...process.env, PATH: `${dir}${delimiter}${process.env['PATH']}` };
   const bridge = spawn(process.execPath, [join(import.meta.dirname, 'tests/speaker.ts')], { stdio: 'ignore', env });
-  await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(file)).toBe(true);
   const pid = Number(readFileSync(file, 'utf8'));
   bridge.kill('SIGKILL');
-  await expect.poll(() => isThere(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isThere(pid)).toBe(false);
 });
 
 function isThere(pid: number): boolean {
