@@ -177,10 +177,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
       await setImmediate();
     }
     pair.a.mux.open({ kind: 'rpc' }).send('still there');
-    await Promise.race([
-      waitFor(() => received.length === 1),
-      pair.a.mux.closed.then(({ reason }) => Promise.reject(new Error(reason))),
-    ]);
+    await Promise.race([waitFor(() => received.length === 1), pair.a.mux.closed.then(({ reason }) => Promise.reject(new Error(reason)))]);
   });
 
   verifies('cluster.links/slow', 'a hundred streams without a reader buffer at most their credit, and do not block others', async () => {

@@ -1,5 +1,4 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { z } from '#shared/rpc/zod.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import {
   type ModelEvent,
@@ -23,7 +22,6 @@ import { withUploadedFiles } from '../files/file-references.ts';
 import type { ApiFiles } from '../files/api-files.ts';
 import { IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
 import { findAgentId, resolveAgentSession, readSessionHeader, resolveRoute } from '../request-target.ts';
-import { parseHttpParams } from '../parse-http-params.ts';
 import type { ProviderStateCache } from '../provider-state-cache.ts';
 import { BackgroundResponses, BackgroundRun, isUnfinished } from './background-responses.ts';
 import { ResponseBuilder, toItemId, type ResponseOptions, toResponseId, toResponseUsage } from './response-builder.ts';
