@@ -224,7 +224,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     announceMemoryChanges({ vault, hub }),
     logGatewayEvents({ log, hub, sync, bridge }),
     bridge.watch(() => providers.handleConnectionChange()),
-    ...[modules, references, replicationListener, conflictMerger, signals, remoteRuns, presence].map((part) => () => part?.stop()),
+    ...[rights, modules, references, replicationListener, conflictMerger, signals, remoteRuns, presence].map((part) => () => part?.stop()),
   ];
   const stopServices = (): void => {
     for (const stop of stops) stop();

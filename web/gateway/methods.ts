@@ -7,6 +7,7 @@ import { modelListMethods } from './providers/model-list-methods.ts';
 import { sessionListMethods } from './agent/sessions/session-list-methods.ts';
 import { syncMethods } from './agent/workspace/sync-methods.ts';
 import { defineMethods, type Handlers, type MethodGroup, type Methods } from './system/methods.ts';
+import type { ToIntersection } from './system/modules.ts';
 
 const connectionMethods = defineMethods(connectionContracts)(({ health }: Pick<Handlers<typeof connectionContracts>, 'health'>) => ({
   health,
@@ -57,9 +58,8 @@ function lazyMethods<Deps>(namespaces: string, load: () => Promise<MethodGroup<D
 }
 
 type DepsOf<Group> = Group extends MethodGroup<infer Deps> ? Deps : Group extends LazyGroup<infer Deps> ? Deps : never;
-type ToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never;
 
-/** What all methods need of the gateway. */
+/** Dependencies of all methods. */
 type MethodNeeds = ToIntersection<DepsOf<(typeof FIRST_METHODS)[number] | (typeof LAZY_METHODS)[number]>>;
 
 /** The gateway's methods: those that exist from the start, and those that are loaded by their first call. */

@@ -4,7 +4,7 @@ import type { AnyModule } from './system/modules.ts';
 
 const names = new Set<string>(MODULES.map(({ name }) => name));
 
-/** What loads a module before its first use. */
+/** Events that load a module before its first use, as text. */
 function describeWaking({ wakeOn }: AnyModule): string {
   const reasons = [
     wakeOn?.if && 'its own condition',

@@ -1,4 +1,4 @@
-// What the compiled messages (web/compile-messages.ts) import.
+// Runtime of the compiled messages (web/compile-messages.ts).
 
 /** Messages of an area in the order of the English ones. */
 export type AreaMessages = readonly ((inputs: Readonly<Record<string, string | number>>) => string)[];

@@ -21,7 +21,7 @@ export interface Loadable<Part> extends Lazy<Part> {
   settled(): Promise<Part | undefined>;
 }
 
-/** What loads a module before its first use. */
+/** Events that load a module before its first use. */
 interface WakeOn<Needs> {
   /** Holds at the start or after a change of the settings; limits `changes`. */
   if?(needs: Needs): boolean | Promise<boolean>;
@@ -61,14 +61,15 @@ export const defineModule =
 export type AnyModule = Module<string, never, unknown>;
 type PartOf<Each> = Each extends { load(needs: never): Promise<infer Part> } ? Part : never;
 type NeedsOf<Each> = Each extends { load(needs: infer Needs): unknown } ? Needs : never;
-type ToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never;
+/** The intersection of a union's members. */
+export type ToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never;
 
 /** The parts of modules, by the names of the modules. */
 type ModuleParts<All extends readonly AnyModule[]> = {
   readonly [Each in All[number] as Each['name']]: Loadable<PartOf<Each>>;
 };
 
-/** What modules need of the rest of the gateway. */
+/** Dependencies of modules that the rest of the gateway provides. */
 type ModuleNeeds<All extends readonly AnyModule[]> = Omit<ToIntersection<NeedsOf<All[number]>>, keyof ModuleParts<All>> & ModuleServices;
 
 interface ModuleServices {

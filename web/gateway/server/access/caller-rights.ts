@@ -2,7 +2,7 @@ import type { Scope } from '#shared/rpc/scopes.ts';
 import type { Lazy } from '../../system/modules.ts';
 import type { Access } from './access.ts';
 
-/** What devices and keys may do, and what they did. Other principals need no records, and load nothing. */
+/** Scopes and activity of devices and keys. For other principals nothing is recorded or loaded. */
 export interface CallerRights {
   /** Called when a device or program has connected, made a request or disconnected. */
   recordActivity(principal: string): void;
@@ -14,19 +14,22 @@ export interface CallerRights {
   keySources(principal: string): Promise<readonly string[]>;
   /** Checks a principal before a model call. Rejects like `ApiKeys.admit`; undefined if it is not a key. */
   admit(principal: string, unattended?: boolean): Promise<void> | undefined;
+  /** Ends recording: the vault is about to be closed. */
+  stop(): void;
 }
 
 export function createCallerRights({ load }: Lazy<Access>, fault: (error: unknown) => unknown): CallerRights {
+  let stopped = false;
   const isKey = (principal: string): boolean => principal.startsWith('key:');
   return {
     recordActivity(principal) {
-      if (!/^(device|key):/.test(principal)) return;
+      if (stopped || !/^(device|key):/.test(principal)) return;
       load()
         .then(({ devices, keys }) => Promise.all([devices.recordActivity(principal), keys.recordActivity(principal)]))
         .catch(fault);
     },
     recordScopeUse(principal, scope) {
-      if (!isKey(principal)) return;
+      if (stopped || !isKey(principal)) return;
       load()
         .then(({ keys }) => keys.recordScopeUse(principal, scope))
         .catch(fault);
@@ -34,5 +37,8 @@ export function createCallerRights({ load }: Lazy<Access>, fault: (error: unknow
     scopes: async (principal) => (isKey(principal) ? (await load()).keys.getScopes(principal) : undefined),
     keySources: async (principal) => (isKey(principal) ? (await load()).keys.getSources(principal) : []),
     admit: (principal, unattended) => (isKey(principal) ? load().then(({ keys }) => keys.admit(principal, unattended)) : undefined),
+    stop() {
+      stopped = true;
+    },
   };
 }

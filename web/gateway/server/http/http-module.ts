@@ -22,7 +22,7 @@ interface HttpNeeds extends Pick<HttpDeps, 'clock' | 'fault' | 'version'> {
   audio: AudioConverter;
   providers: Providers;
   runs: Runs;
-  /** What runs of agents need. */
+  /** Dependencies of runs. */
   runDeps: RunsDeps;
   agents: Agents;
   rights: CallerRights;
