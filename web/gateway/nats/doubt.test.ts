@@ -44,6 +44,8 @@ describe.runIf(hasNats)('servers that renumber messages after a failure, and a b
       await a.vault.memories.add(createMemory('of a'));
       await waitUntilSame([a, b], (records) => records.length > 2);
 
+      // Others have its records before its position is stored.
+      await a.waitUntilSynced();
       await a.disconnect();
       await b.vault.sessions.update(TEST_VAULT_KEY, { title: 'of b' });
       await b.vault.memories.add(createMemory('of b'));
