@@ -3,7 +3,7 @@ import { openDB } from 'idb';
 import { expect, test, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import type { SequencedRecord } from '#shared/ports/journal-port.ts';
-import { matchesText, parseQuery } from '../knowledge/retrieval/search-query.ts';
+import { matchesText, parseQuery } from '../knowledge/search/search-query.ts';
 import { toPlainText } from './session-views.ts';
 import type { SearchResult, Vault } from './vault-interface.ts';
 import type { SessionRecord } from './chat-records.ts';

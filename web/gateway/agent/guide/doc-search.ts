@@ -1,12 +1,12 @@
 import { lazy } from '#shared/async/lazy.ts';
-import { Bm25, type SearchHit } from '../../knowledge/retrieval/bm25.ts';
+import { TextIndex, type SearchHit } from '../../knowledge/search/text-index.ts';
 import type { Article } from './guide-page.ts';
 
 const loadArticles = async (): Promise<readonly Article[]> => (await import('./docs.ts')).articles;
 
 /** Index of the articles, built at the first search. */
 const loadArticleIndex = lazy(async () =>
-  Bm25.create(await loadArticles(), ({ title, text, keywords = '' }) => [
+  TextIndex.create(await loadArticles(), ({ title, text, keywords = '' }) => [
     { text: title, weight: 3 },
     { text: keywords, weight: 2 },
     { text },

@@ -1,5 +1,5 @@
 import type { Memory } from '../../knowledge/memory/long-term-file.ts';
-import { Bm25, type SearchHit } from '../../knowledge/retrieval/bm25.ts';
+import { TextIndex, type SearchHit } from '../../knowledge/search/text-index.ts';
 import type { IndexedMessage, MessageSearch } from '../knowledge/recall/message-search.ts';
 import type { MessageRecord } from '../../storage/chat-records.ts';
 import type { Article } from './guide-page.ts';
@@ -85,7 +85,7 @@ export async function answerQuestion(input: string, sources: GuideSources, searc
     if (article) return toAnswer(article, []);
   }
   const [memories, messages] = await Promise.all([sources.memories(), sources.messages(question)]);
-  const found = Bm25.create(memories, ({ text }) => text).search(question, 3);
+  const found = TextIndex.create(memories, ({ text }) => text).search(question, 3);
   const remembered = found.filter((hit) => hit.coverage >= MIN_COVERAGE.memory);
   const same = question.trim().toLowerCase();
   // The messages include the question itself, and earlier times that it was asked.

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Agent } from '../agents.ts';
-import { Bm25 } from '../../knowledge/retrieval/bm25.ts';
+import { TextIndex } from '../../knowledge/search/text-index.ts';
 import { toOffer, toSpec } from './tool-offer.ts';
 import type { Tool } from './tool-registry.ts';
 import { getToolGroup } from './tool-groups.ts';
@@ -14,7 +14,7 @@ const MAX_NAMES = 200;
 
 /** The best matching tools, in order. */
 export function searchTools(tools: readonly Tool[], query: string, limit = MAX_RESULTS): Tool[] {
-  const index = Bm25.create(tools, (tool) => {
+  const index = TextIndex.create(tools, (tool) => {
     const { name, title, summary, description, schema } = tool;
     return [
       // Splits `create_issue`, `createIssue` and `mcp:github:create_issue` into the same words.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
-import { matchesText, parseQuery } from '../../knowledge/retrieval/search-query.ts';
+import { matchesText, parseQuery } from '../../knowledge/search/search-query.ts';
 import { toPlainText } from '../../storage/session-views.ts';
 import { waitFor } from '../../../../tests/support/test-gateway.ts';
 import { MemoryManager } from '../../knowledge/memory/memory-manager.ts';

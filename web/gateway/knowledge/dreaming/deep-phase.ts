@@ -9,7 +9,7 @@ import type { Candidate, PromotionScorer } from './promotion-scorer.ts';
 import type { CandidateReport, DeepReport } from './phase-report.ts';
 import type { SignalsStore } from './signals-store.ts';
 import { DREAMS_FILE, type SignalSources } from './signal-sources.ts';
-import { tokenize } from '../retrieval/tokenize.ts';
+import { extractTerms } from '../search/text/extract-terms.ts';
 import { normalizeText } from './signal.ts';
 
 /** Share of common terms from which two texts count as equal. */
@@ -125,7 +125,7 @@ const toCandidateReport = (
 function extractFeatures(text: string): TextFeatures {
   return {
     whole: normalizeText(text),
-    terms: new Set(tokenize(text)),
+    terms: new Set(extractTerms(text)),
     values: [...(text.match(NUMBER) ?? []).sort(), (text.match(NEGATION) ?? []).length % 2].join(' '),
   };
 }

@@ -6,8 +6,8 @@ import type { Problem, RemReport, Theme } from './phase-report.ts';
 import { saveReport } from './report-files.ts';
 import type { ShortTermSignal } from './signal.ts';
 import type { SignalsStore } from './signals-store.ts';
-import { WORD } from '../retrieval/scripts.ts';
-import { tokenize } from '../retrieval/tokenize.ts';
+import { WORD } from '../search/text/scripts.ts';
+import { extractTerms } from '../search/text/extract-terms.ts';
 
 const MAX_SIGNALS = 500;
 
@@ -123,7 +123,7 @@ async function findThemes(signals: readonly ShortTermSignal[], toDay: (at: numbe
   const newest = [...signals].sort((a, b) => b.createdAt - a.createdAt).slice(0, MAX_SIGNALS);
   const terms: Set<string>[] = [];
   for (const { content } of newest) {
-    terms.push(new Set(tokenize(content).filter((term) => term.length > 1 && !/^\p{N}+$/u.test(term))));
+    terms.push(new Set(extractTerms(content).filter((term) => term.length > 1 && !/^\p{N}+$/u.test(term))));
     await pace();
   }
   const counts = new Map<string, number>();
@@ -174,7 +174,7 @@ async function findSpellings(signals: readonly ShortTermSignal[], terms: Readonl
   for (const { content } of signals) {
     await pace();
     for (const [word] of content.normalize('NFKC').matchAll(WORD)) {
-      const [term = ''] = tokenize(word);
+      const [term = ''] = extractTerms(word);
       const known = spellings.get(term);
       if (terms.has(term) && (known === undefined || word.length < known.length)) spellings.set(term, word);
     }

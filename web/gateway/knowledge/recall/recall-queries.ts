@@ -1,7 +1,7 @@
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import { type OpenAiPart, getPartText } from '../memory/openai-message.ts';
-import { detectLanguage, ENGLISH } from '../memory/text/languages.ts';
-import { splitWords } from '../memory/text/analyze.ts';
+import { detectLanguage, ENGLISH } from '../search/text/languages.ts';
+import { splitWords } from '../search/text/analyze.ts';
 import type { ActiveRecallConfigFields } from './recall-config.ts';
 import { QueryMode } from './recall-settings.ts';
 

@@ -1,7 +1,7 @@
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
-import { Bm25 } from '../retrieval/bm25.ts';
-import { parseQuery } from '../retrieval/search-query.ts';
-import { createSnippet } from '../retrieval/snippet.ts';
+import { TextIndex } from '../search/text-index.ts';
+import { parseQuery } from '../search/search-query.ts';
+import { createSnippet } from '../search/snippet.ts';
 import { type Claim, ClaimStatus } from './claim.ts';
 import type { WikiVault } from './wiki-vault.ts';
 
@@ -32,7 +32,7 @@ const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 /** Searches a wiki. The index is kept until `invalidate` is called. */
 export class WikiSearch {
   readonly #vault: WikiVault;
-  #index: Promise<{ entries: WikiEntry[]; words: Bm25<WikiEntry> }> | undefined;
+  #index: Promise<{ entries: WikiEntry[]; words: TextIndex<WikiEntry> }> | undefined;
 
   constructor(vault: WikiVault) {
     this.#vault = vault;
@@ -70,7 +70,7 @@ export class WikiSearch {
       }));
   }
 
-  async #buildIndex(): Promise<{ entries: WikiEntry[]; words: Bm25<WikiEntry> }> {
+  async #buildIndex(): Promise<{ entries: WikiEntry[]; words: TextIndex<WikiEntry> }> {
     const slicer = new TimeSlicer(new AbortController().signal);
     const { files } = await this.#vault.graph();
     const pages = [...files.values()].map(({ page: { path, title, content } }) => ({
@@ -83,7 +83,7 @@ export class WikiSearch {
       return { path: claim.pagePath, title: titles.get(claim.pagePath) ?? claim.pagePath, text: claim.text, claim };
     });
     const entries: WikiEntry[] = [...pages, ...claims];
-    const words = new Bm25<WikiEntry>();
+    const words = new TextIndex<WikiEntry>();
     for (const entry of entries) {
       words.add(entry, entry.claim ? entry.text : [{ text: entry.title, weight: 3 }, { text: entry.text }]);
       await slicer.after(entry.text.length);

@@ -1,10 +1,8 @@
+import { BM25, computeIdf, computeNorm, scoreTerm } from '../../knowledge/search/bm25.ts';
 import { TYPICAL_LENGTHS } from './segment-layout.ts';
 import { decodePostings } from './postings.ts';
 import type { MatchedTerm, SearchSource } from './search-source.ts';
 
-/** BM25 parameters for term saturation and length normalization, at their usual values. */
-const K1 = 1.2;
-const B = 0.75;
 /** Bonus for a message of today relative to a very old one; it halves each month. */
 const RECENCY_BONUS = 0.5;
 const HALF_LIFE_DAYS = 30;
@@ -43,13 +41,11 @@ export function createScoringParams(
   return {
     weights,
     need,
-    norms: Float64Array.from(TYPICAL_LENGTHS, (each) => K1 * (1 - B + (B * each) / mean)),
+    norms: Float64Array.from(TYPICAL_LENGTHS, (each) => computeNorm(BM25, each, mean)),
     ages: Float64Array.from({ length: 1000 }, (_, days) => 1 + RECENCY_BONUS * 2 ** (-days / HALF_LIFE_DAYS)),
     now: now / 1000,
   };
 }
-
-export const computeIdf = (docs: number, frequency: number): number => Math.log(1 + (docs - frequency + 0.5) / (frequency + 0.5));
 
 /** Number of occurrences up to which scores are precomputed. */
 const MAX_TABLED_COUNT = 8;
@@ -71,7 +67,7 @@ class WordScore {
   }
 
   #compute(times: number, length: number): number {
-    return (this.#weight * times * (K1 + 1)) / (times + (this.#norms[length] ?? 1));
+    return scoreTerm(this.#weight, times, this.#norms[length] ?? 1, BM25);
   }
 }
 

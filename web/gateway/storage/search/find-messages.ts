@@ -1,13 +1,14 @@
-import { hasPhrases, matchesText, parseQuery, type SearchQuery } from '../../knowledge/retrieval/search-query.ts';
-import { createSnippet, findSpans } from '../../knowledge/retrieval/snippet.ts';
-import { forEachTerm } from '../../knowledge/retrieval/terms.ts';
+import { hasPhrases, matchesText, parseQuery, type SearchQuery } from '../../knowledge/search/search-query.ts';
+import { createSnippet, findSpans } from '../../knowledge/search/snippet.ts';
+import { forEachTerm } from '../../knowledge/search/text/terms.ts';
 import type { SearchOptions, SearchPage, SearchResult } from '../vault-interface.ts';
 import type { MessageMatch, SessionRecord } from '../chat-records.ts';
 import type { StoredMessage } from '../vault-schema.ts';
 import type { SessionList } from '../session-list.ts';
 import type { Transactions } from '../transactions.ts';
 import { joinParts } from '../message-parts.ts';
-import { forEachMatch, computeIdf, createScoringParams } from './bm25-score.ts';
+import { computeIdf } from '../../knowledge/search/bm25.ts';
+import { forEachMatch, createScoringParams } from './bm25-score.ts';
 import type { SearchIndex } from './search-index.ts';
 import { getSearchableText } from './indexed-document.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';

@@ -1,4 +1,4 @@
-import { forEachTerm } from '../../knowledge/retrieval/terms.ts';
+import { forEachTerm } from '../../knowledge/search/text/terms.ts';
 import { toPlainText } from '../session-views.ts';
 import { joinParts } from '../message-parts.ts';
 import type { StoredMessage } from '../vault-schema.ts';

@@ -1,4 +1,4 @@
-import type { QueryWord } from '../../knowledge/retrieval/search-query.ts';
+import type { QueryWord } from '../../knowledge/search/search-query.ts';
 import { filterFollowed, type TermOccurrences } from './bigrams.ts';
 import { encodeDoc, hashId, createColumns, type ROLES } from './segment-layout.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';

@@ -1,3 +1,4 @@
+import type { Postings } from '../../knowledge/search/term-index.ts';
 import { ByteReader, ByteWriter } from './byte-buffer.ts';
 
 /**
@@ -29,17 +30,10 @@ export class PostingsWriter {
   }
 }
 
-/** Decoded postings: `docs` in order, `times` the number of occurrences in each. Valid until the next call. */
-interface Postings {
-  docs: Uint32Array;
-  times: Uint16Array;
-  /** Number of postings; the arrays may be longer. */
-  count: number;
-}
-
 // Reused between calls: a search decodes a million of them.
-let scratchPostings: Postings = { docs: new Uint32Array(0), times: new Uint16Array(0), count: 0 };
+let scratchPostings = { docs: new Uint32Array(0), times: new Uint16Array(0), count: 0 };
 
+/** Decoded postings, valid until the next call. */
 export function decodePostings(bytes: Uint8Array): Postings {
   // Each posting takes at least one byte.
   if (scratchPostings.docs.length < bytes.length) {

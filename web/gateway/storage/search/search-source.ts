@@ -1,4 +1,4 @@
-import type { QueryWord } from '../../knowledge/retrieval/search-query.ts';
+import type { QueryWord } from '../../knowledge/search/search-query.ts';
 import type { DocColumns } from './segment-layout.ts';
 
 /** A term that matches a word of the query, with the number and the postings of its documents. */

@@ -1,4 +1,4 @@
-import type { QueryWord } from '../../knowledge/retrieval/search-query.ts';
+import type { QueryWord } from '../../knowledge/search/search-query.ts';
 import type { SegmentRow } from '../vault-schema.ts';
 import { forEachTerm, type DictionaryTerm } from './dictionary-page.ts';
 import { filterFollowed } from './bigrams.ts';

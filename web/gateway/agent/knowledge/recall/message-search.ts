@@ -1,7 +1,7 @@
 import { toPlainText } from '../../../providers/content-parts.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { MessageRecord } from '../../../storage/chat-records.ts';
-import { Bm25, type SearchHit } from '../../../knowledge/retrieval/bm25.ts';
+import { TextIndex, type SearchHit } from '../../../knowledge/search/text-index.ts';
 
 /** Number of leading characters of a message that are indexed. */
 const MAX_INDEXED_CHARS = 4000;
@@ -35,9 +35,9 @@ export function isSearchable(message: MessageRecord): boolean {
   return message.role === 'assistant' && !message.model?.startsWith('guide/');
 }
 
-/** Searches messages by BM25. The index is kept between searches, so that only new messages are added. */
+/** Searches messages. The index is kept between searches, so that only new messages are added. */
 export class MessageSearch {
-  #index = new Bm25<IndexedMessage>();
+  #index = new TextIndex<IndexedMessage>();
   #indexed = new Set<string>();
 
   /** The best of `messages` for a query; indexed messages that are not among them are skipped. */
@@ -46,7 +46,7 @@ export class MessageSearch {
     const ids = new Set(current.map(({ id }) => id));
     // Deleted messages stay in the index until they outnumber the others.
     if (this.#indexed.size > 2 * ids.size + 100) {
-      this.#index = new Bm25();
+      this.#index = new TextIndex();
       this.#indexed = new Set();
     }
     for (const { id, sessionKey, role, content, timestamp } of current) {

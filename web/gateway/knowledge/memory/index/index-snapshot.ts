@@ -1,5 +1,5 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import { Columns } from '../columns/columns.ts';
+import { Columns } from '../../search/columns/columns.ts';
 import { getAnalysisVersion } from '../search/analysis.ts';
 import { MemorySearch } from '../search/memory-search.ts';
 import type { FileEntries } from './file-entries.ts';

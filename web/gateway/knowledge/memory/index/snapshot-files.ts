@@ -1,6 +1,6 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { Columns } from '../columns/columns.ts';
-import { type StringColumn, StringWriter } from '../columns/string-column.ts';
+import type { Columns } from '../../search/columns/columns.ts';
+import { type StringColumn, StringWriter } from '../../search/columns/string-column.ts';
 import { MemoryCategory } from '../long-term.ts';
 import type { MemorySearch } from '../search/memory-search.ts';
 import type { IndexEntry, PassageKind } from './index-entry.ts';

@@ -1,8 +1,8 @@
 import { computeContentId } from '../content-id.ts';
-import { splitWords } from '../text/analyze.ts';
-import { irregular } from '../text/irregular.ts';
-import { LANGUAGES } from '../text/languages.ts';
-import { ALIKE, KINDS, PHRASES } from '../text/related-words.ts';
+import { splitWords } from '../../search/text/analyze.ts';
+import { irregular } from '../../search/text/irregular.ts';
+import { LANGUAGES } from '../../search/text/languages.ts';
+import { ALIKE, KINDS, PHRASES } from '../../search/text/related-words.ts';
 
 /** Increment this when a change affects the terms, times, marks or columns of a text. A test compares the output for many texts. */
 const ANALYSIS_VERSION = 1;

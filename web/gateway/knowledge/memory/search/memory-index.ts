@@ -1,18 +1,19 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { Columns } from '../columns/columns.ts';
-import { StringWriter } from '../columns/string-column.ts';
-import { toTerm, type Word, splitWords } from '../text/analyze.ts';
-import { detectLanguage, ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
-import { findExpressions } from '../text/related-terms.ts';
-import { findTimeRanges, type TimeRange } from '../text/time-words.ts';
+import type { Columns } from '../../search/columns/columns.ts';
+import { StringWriter } from '../../search/columns/string-column.ts';
+import { toTerm, type Word, splitWords } from '../../search/text/analyze.ts';
+import { detectLanguage, ENGLISH, type Language, LANGUAGES } from '../../search/text/languages.ts';
+import * as relations from '../../search/text/related-terms.ts';
+import { findTimeRanges, type TimeRange } from '../../search/text/time-words.ts';
 import type { Passage } from './passage.ts';
 import { PassageTable } from './passage-table.ts';
-import { ScorePool } from './score-pool.ts';
-import { type Postings, TermLists } from './term-lists.ts';
+import { ScorePool } from '../../search/score-pool.ts';
+import { TermLists } from '../../search/term-lists.ts';
+import type { Postings, TermIndex, TermPostings, WordRelations } from '../../search/term-index.ts';
+import { toSpeakerTerm } from '../../search/concepts.ts';
 import { Threads } from './threads.ts';
 
-/** Terms that are not words: the speaker and kinds of content. Their prefix cannot occur in a word. */
-export const toSpeakerTerm = (name: string): string => `@${name}`;
+/** Terms that are not words but kinds of content. Their prefix cannot occur in a word. */
 export const NUMBER = '#number';
 export const TIME = '#time';
 export const NAME = '#name';
@@ -25,15 +26,8 @@ const NUMBER_WORDS =
 const MONEY_WORDS = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
 const CAUSE_WORDS = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
 
-/** Postings of a term. */
-export interface TermPostings {
-  /** Number of existing passages that have the term. */
-  count: number;
-  lists: readonly Postings[];
-}
-
 /** In-memory index of all passages by their terms: columns restored from a snapshot, and passages added since. */
-export class MemoryIndex {
+export class MemoryIndex implements TermIndex {
   readonly #lists: TermLists;
   readonly #passages: PassageTable;
   readonly #threads: Threads;
@@ -42,8 +36,8 @@ export class MemoryIndex {
   /** Folded names of speakers, with the number of passages of each. */
   readonly #speakers = new Map<string, number>();
   #length = 0;
-  /** Reusable buffers for scores. */
   readonly scratch = new ScorePool();
+  readonly relations: WordRelations = relations;
   /** Whether passages were removed, so that postings may refer to missing ones. */
   #hasRemovals = false;
 
@@ -63,7 +57,6 @@ export class MemoryIndex {
     return this.#passages.size;
   }
 
-  /** Upper bound (exclusive) of passage numbers. */
   get end(): number {
     return this.#passages.end;
   }
@@ -72,7 +65,6 @@ export class MemoryIndex {
     return Math.max(1, this.#length / Math.max(1, this.size));
   }
 
-  /** Languages of the passages, most frequent first. */
   get languages(): Language[] {
     return LANGUAGES.map((language, index) => ({ language, count: this.#languages[index] ?? 0 }))
       .filter(({ count }) => count > 0)
@@ -80,15 +72,16 @@ export class MemoryIndex {
       .map(({ language }) => language);
   }
 
+  getStopWords(language: Language): ReadonlySet<string> {
+    return language.stopWords;
+  }
+
   get speakers(): ReadonlyMap<string, number> {
     return this.#speakers;
   }
 
-  /** Terms that may belong to the same word family, such as parts of German compounds and forms that a stemmer keeps apart. */
   findWordFamily(term: string): string[] {
-    return this.#lists
-      .beginningAs(term)
-      .filter((each) => each !== term && (each.startsWith(term) || term.startsWith(each) || each.slice(0, -2) === term.slice(0, -2)));
+    return this.#lists.findFamily(term);
   }
 
   passage(number: number): Passage | undefined {
@@ -123,7 +116,6 @@ export class MemoryIndex {
     return this.#threads.getLanguage(this.threadNumbers[number] ?? -1);
   }
 
-  /** Number of meaningful words by passage number; negative for removed passages. */
   get lengths(): Int32Array {
     return this.#passages.lengths;
   }
@@ -146,7 +138,6 @@ export class MemoryIndex {
     return this.#threads.end;
   }
 
-  /** Undefined if no passage has the term. */
   find(term: string): TermPostings | undefined {
     const lists = this.#lists.get(term);
     const count = lists.reduce((sum, list) => sum + (this.#hasRemovals ? this.#countPresent(list) : list.count), 0);
@@ -211,10 +202,10 @@ export class MemoryIndex {
     await this.#lists.write(into, passages.numbers, slicer);
   }
 
-  #countPresent({ passages, count }: Postings): number {
+  #countPresent({ docs, count }: Postings): number {
     const { lengths } = this;
     let present = 0;
-    for (let i = 0; i < count; i++) if ((lengths[passages[i] ?? 0] ?? -1) >= 0) present++;
+    for (let i = 0; i < count; i++) if ((lengths[docs[i] ?? 0] ?? -1) >= 0) present++;
     return present;
   }
 }
@@ -229,7 +220,7 @@ function extractTerms({ speaker }: Passage, words: readonly Word[], language: La
   let length = 0;
   const stems = words.map((word) => toTerm(word, language));
   stems.forEach(count);
-  if (language === ENGLISH) for (const { term } of findExpressions(stems)) count(term);
+  if (language === ENGLISH) for (const { term } of relations.findExpressions(stems)) count(term);
   for (const word of words) {
     if (!language.stopWords.has(word.folded)) length++;
     if (word.name) counts.set(NAME, 1);

@@ -1,13 +1,14 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { Columns } from '../columns/columns.ts';
-import { findTimeRanges } from '../text/time-words.ts';
-import { type Concept, extractConcepts } from './concepts.ts';
+import type { Columns } from '../../search/columns/columns.ts';
+import { findTimeRanges } from '../../search/text/time-words.ts';
+import { type Concept, extractConcepts } from '../../search/concepts.ts';
+import { extractConversationConcepts } from './conversation-concepts.ts';
 import { MemoryIndex } from './memory-index.ts';
 import type { Passage } from './passage.ts';
-import { type ConceptScores, scoreConcept } from './concept-scores.ts';
+import { type ConceptScores, scoreConcept } from '../../search/concept-scores.ts';
 import { rankPassages } from './rank.ts';
 import { WEIGHTS, type Weights } from './weights.ts';
-import { toTerm, splitWords } from '../text/analyze.ts';
+import { toTerm, splitWords } from '../../search/text/analyze.ts';
 
 /** Why a passage matches. */
 export interface MatchReasons {
@@ -91,7 +92,7 @@ export class MemorySearch {
         return own;
       });
     try {
-      const concepts = extractConcepts(query, index, WEIGHTS);
+      const concepts = [...extractConcepts(query, index, WEIGHTS), ...extractConversationConcepts(query, index, WEIGHTS)];
       const rankQuery = { concepts: computeScores(concepts), times: findTimeRanges(query, now), now };
       const first = rankPassages(index, rankQuery, WEIGHTS, { limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
       computeScores(expandQuery(index, concepts, first, WEIGHTS));

@@ -1,8 +1,8 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { Columns } from '../columns/columns.ts';
-import { createBytes, createFloats, createIntegers, growColumn } from '../columns/grow-column.ts';
-import { type StringColumn, StringWriter } from '../columns/string-column.ts';
-import type { TimeRange } from '../text/time-words.ts';
+import type { Columns } from '../../search/columns/columns.ts';
+import { createBytes, createFloats, createIntegers, growColumn } from '../../search/columns/grow-column.ts';
+import { type StringColumn, StringWriter } from '../../search/columns/string-column.ts';
+import type { TimeRange } from '../../search/text/time-words.ts';
 import type { Passage } from './passage.ts';
 
 /** Derived data of a passage, apart from its terms and texts. */

@@ -1,6 +1,6 @@
-import type { TimeRange } from '../text/time-words.ts';
+import type { TimeRange } from '../../search/text/time-words.ts';
 import type { MemoryIndex } from './memory-index.ts';
-import type { ConceptScores } from './concept-scores.ts';
+import type { ConceptScores } from '../../search/concept-scores.ts';
 import type { Weights } from './weights.ts';
 
 /** A query, prepared for ranking. */

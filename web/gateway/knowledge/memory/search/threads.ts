@@ -1,8 +1,8 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { Columns } from '../columns/columns.ts';
-import { createBytes, createIntegers, growColumn } from '../columns/grow-column.ts';
-import { type StringColumn, StringWriter } from '../columns/string-column.ts';
-import { ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
+import type { Columns } from '../../search/columns/columns.ts';
+import { createBytes, createIntegers, growColumn } from '../../search/columns/grow-column.ts';
+import { type StringColumn, StringWriter } from '../../search/columns/string-column.ts';
+import { ENGLISH, type Language, LANGUAGES } from '../../search/text/languages.ts';
 
 /** Fixed cost of writing a thread, in characters. */
 const THREAD_COST = 50;

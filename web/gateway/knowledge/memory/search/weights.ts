@@ -1,10 +1,10 @@
+import type { Bm25Params } from '../../search/bm25.ts';
+import type { ConceptWeights } from '../../search/concepts.ts';
+
 /**
  * Weights of the ranking signals. Tuned on judged conversations, with half of the questions held out for validation: tests/bench/NOTES.md.
  */
-export interface Weights {
-  /** Term saturation and length normalisation of BM25. */
-  k1: number;
-  b: number;
+export interface Weights extends Bm25Params, ConceptWeights {
   /**
    * Share of a passage's score given to the next passage, to the one after a question, and to the previous one; each further step is
    * multiplied by `far`.
@@ -24,10 +24,7 @@ export interface Weights {
   time: number;
   /** Bonus of a new passage over a very old one. */
   fresh: number;
-  /** Weights of a synonym, of a word of the same family, of the speaker's name, and of matching the kind asked for (a price, a reason). */
-  related: number;
-  family: number;
-  speaker: number;
+  /** Weight of matching the kind asked for (a price, a reason). */
   kind: number;
   /** Query expansion: weight, number of passages and number of terms. */
   feedback: number;

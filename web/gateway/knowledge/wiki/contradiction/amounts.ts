@@ -1,4 +1,4 @@
-import { ENGLISH } from '../../memory/text/languages.ts';
+import { ENGLISH } from '../../search/text/languages.ts';
 import { replaceMatches } from './replace-matches.ts';
 import { toStem } from './contradiction-words.ts';
 

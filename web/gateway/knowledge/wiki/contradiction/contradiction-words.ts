@@ -1,4 +1,4 @@
-import { ENGLISH } from '../../memory/text/languages.ts';
+import { ENGLISH } from '../../search/text/languages.ts';
 
 const splitLines = (text: string): string[][] =>
   text

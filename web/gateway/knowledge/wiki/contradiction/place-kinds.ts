@@ -1,4 +1,4 @@
-import { getRelatedTerms } from '../../memory/text/related-terms.ts';
+import { getRelatedTerms } from '../../search/text/related-terms.ts';
 import { toStem } from './contradiction-words.ts';
 
 const WIDE_KINDS = ['continent', 'country', 'state'];

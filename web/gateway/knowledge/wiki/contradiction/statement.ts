@@ -1,6 +1,6 @@
-import { type Word, splitWords } from '../../memory/text/analyze.ts';
-import { irregular } from '../../memory/text/irregular.ts';
-import { ENGLISH } from '../../memory/text/languages.ts';
+import { type Word, splitWords } from '../../search/text/analyze.ts';
+import { irregular } from '../../search/text/irregular.ts';
+import { ENGLISH } from '../../search/text/languages.ts';
 import { type Amount, AMOUNT_MARK, extractAmounts } from './amounts.ts';
 import { type NamedDate, extractDates } from './dates.ts';
 import { UNIVERSAL_WORDS, ATTITUDES, NEGATIONS, POSSIBLE, PARTIAL_WORDS, toStem } from './contradiction-words.ts';

@@ -1,4 +1,4 @@
-import { fold } from '../../retrieval/terms.ts';
+import { fold } from './terms.ts';
 import { ENGLISH } from './languages.ts';
 import { ALIKE, KINDS, PHRASES } from './related-words.ts';
 

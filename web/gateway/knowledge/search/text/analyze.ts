@@ -1,10 +1,9 @@
-import { PAIRED, PAIRED_RUN, SEGMENTED, WORD } from '../../retrieval/scripts.ts';
-import { fold } from '../../retrieval/terms.ts';
+import { PAIRED, PAIRED_RUN, SEGMENTED, segmentWords, WORD } from './scripts.ts';
+import { fold } from './terms.ts';
 import type { Language } from './languages.ts';
 
 /** Longer words are truncated to this length. */
 const MAX_WORD_CHARS = 32;
-const segmenter = new Intl.Segmenter('ja', { granularity: 'word' });
 
 /** A word of a text in lower case. `paired` marks scripts without spaces: such a word has no stem and cannot be a stop word. */
 export interface Word {
@@ -36,10 +35,8 @@ export function splitWords(text: string): Word[] {
 }
 
 function* splitUnspaced(run: string): Generator<string> {
-  for (const { segment, isWordLike } of segmenter.segment(run)) {
-    // Pairs are added below.
-    if (isWordLike === true && (SEGMENTED.test(segment) || [...segment].length > 2)) yield segment;
-  }
+  // Pairs are added below.
+  for (const { segment } of segmentWords(run)) if (SEGMENTED.test(segment) || [...segment].length > 2) yield segment;
   for (const [part] of run.matchAll(PAIRED_RUN)) {
     if (!PAIRED.test(part)) {
       if (!SEGMENTED.test(part)) yield part.toLowerCase();

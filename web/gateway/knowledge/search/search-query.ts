@@ -1,12 +1,6 @@
-import { forEachTerm, fold } from './terms.ts';
-import { stem } from './tokenize.ts';
+import { FUNCTION_WORDS } from './text/function-words.ts';
+import { forEachTerm, fold } from './text/terms.ts';
 
-/** Stop words: searched only if a query has no other words, or within quotes. */
-const STOP_WORDS = new Set(
-  'a an and are as at be but by can did do does for from had has have how i if in is it its me my of on or s so t that the their there this to was we were what when where which who will with you your'.split(
-    ' ',
-  ),
-);
 /** Minimum length of a prefix search. */
 const MIN_PREFIX_CHARS = 2;
 /** Maximum number of words in a query; further ones are ignored. */
@@ -58,10 +52,29 @@ export function parseQuery(text: string): SearchQuery {
     runEnd = end;
   });
   const last = /[\p{L}\p{N}\p{M}]$/u.test(rest) ? terms.at(-1) : undefined;
-  const meaningful = terms.filter((term) => !STOP_WORDS.has(term) || term === last);
+  // Function words are searched only if there are no others, or within quotes.
+  const meaningful = terms.filter((term) => !FUNCTION_WORDS.has(term) || term === last);
   const selected = new Set(meaningful.length > 0 || exact.size > 0 ? meaningful : terms);
   const words = [...selected].map((term) => toQueryWord(term, term === last));
   return { words: [...exact.values(), ...words].slice(0, MAX_WORDS), phrases };
+}
+
+/**
+ * Removes the most common English endings, so that `models`, `adding` and `stored` match `model`, `add` and `store`. Searching chats is
+ * literal: a full stemmer would show `general` for `generous`.
+ */
+export function stem(word: string): string {
+  // Longer strings are not words: keys and the like.
+  if (!/^[a-z]{4,40}$/.test(word)) return word;
+  let root = word;
+  if (/(ss|sh|ch|x|z)es$/.test(root)) root = root.slice(0, -2);
+  else if (/[^aeiou]ies$/.test(root)) root = `${root.slice(0, -3)}y`;
+  else if (/[^su]s$/.test(root)) root = root.slice(0, -1);
+  const cut = /^(.*[aeiouy].*)(ing|ed)$/.exec(root)?.[1];
+  if (cut !== undefined && cut.length >= 3) root = cut.length > 3 && /([^aeiouylsz])\1$/.test(cut) ? cut.slice(0, -1) : cut;
+  if (root.length > 5 && root.endsWith('ly')) root = root.slice(0, -2);
+  // `store` and `stor(ed)` must match.
+  return root.length > 3 && root.endsWith('e') ? root.slice(0, -1) : root;
 }
 
 function toQueryWord(term: string, unfinished: boolean): QueryWord {

@@ -1,16 +1,10 @@
 import type { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { Columns } from '../columns/columns.ts';
-import { type StringColumn, StringWriter } from '../columns/string-column.ts';
+import type { Columns } from './columns/columns.ts';
+import { type StringColumn, StringWriter } from './columns/string-column.ts';
+import type { Postings } from './term-index.ts';
 
 /** Number of common leading characters from which terms may belong to one word family: `photograph`, `photographi`. */
 const PREFIX_CHARS = 5;
-
-/** Passages that have a term, in order, and their frequencies. Only the first `count` entries are valid. */
-export interface Postings {
-  readonly passages: Uint32Array;
-  readonly times: Uint8Array;
-  readonly count: number;
-}
 
 /** Columns restored from a snapshot; they are never modified. */
 interface RestoredTerms {
@@ -18,7 +12,7 @@ interface RestoredTerms {
   terms: StringColumn;
   /** End of each term's postings. */
   ends: Uint32Array<ArrayBuffer>;
-  passages: Uint32Array<ArrayBuffer>;
+  docs: Uint32Array<ArrayBuffer>;
   times: Uint8Array<ArrayBuffer>;
 }
 
@@ -34,27 +28,29 @@ export class TermLists {
     this.#restored = {
       terms: columns.strings('term'),
       ends: columns.u32('postingEnds'),
-      passages: columns.u32('postings'),
+      docs: columns.u32('postings'),
       times: columns.u8('postingTimes'),
     };
   }
 
-  /** Terms with the same beginning, sorted. */
-  beginningAs(term: string): string[] {
+  /** See `TermIndex.findWordFamily`; sorted. */
+  findFamily(term: string): string[] {
     const prefix = term.slice(0, PREFIX_CHARS);
     const all = new Set(this.#termsByPrefix.get(prefix));
     const terms = this.#restored?.terms;
     if (terms && prefix.length === PREFIX_CHARS) {
       for (let number = lowerBound(terms, prefix); number < terms.length; number++) {
-        const term = terms.at(number);
-        if (!term.startsWith(prefix)) break;
-        all.add(term);
+        const each = terms.at(number);
+        if (!each.startsWith(prefix)) break;
+        all.add(each);
       }
     }
-    return [...all].sort();
+    return [...all]
+      .filter((each) => each !== term && (each.startsWith(term) || term.startsWith(each) || each.slice(0, -2) === term.slice(0, -2)))
+      .sort();
   }
 
-  /** Postings of a term, those of the snapshot first; empty if no passage has it. */
+  /** Postings of a term, those of the snapshot first; empty if no document has it. */
   get(term: string): Postings[] {
     const restored = this.#restored;
     const number = restored?.terms.find(term) ?? -1;
@@ -62,8 +58,8 @@ export class TermLists {
     return [...(restored && number !== -1 ? [getPostings(restored, number)] : []), ...(since ? [since] : [])];
   }
 
-  /** `passage` must not be lower than in earlier calls. */
-  add(term: string, passage: number, times: number): void {
+  /** `doc` must not be lower than in earlier calls. */
+  add(term: string, doc: number, times: number): void {
     let list = this.#lists.get(term);
     if (!list) {
       this.#lists.set(term, (list = new TermList()));
@@ -74,23 +70,23 @@ export class TermLists {
         else this.#termsByPrefix.set(prefix, [term]);
       }
     }
-    list.add(passage, times);
+    list.add(doc, times);
   }
 
-  /** Writes the postings with new passage numbers. Passages mapped to -1, and those added meanwhile, are omitted. */
+  /** Writes the postings with new document numbers. Documents mapped to -1, and those added meanwhile, are omitted. */
   async write(into: Columns, numbers: Int32Array, slicer: TimeSlicer): Promise<void> {
     const restored = this.#restored;
     const own = [...this.#lists.keys()].sort();
     const terms = new StringWriter();
     const ends: number[] = [];
-    const room = (restored?.passages.length ?? 0) + [...this.#lists.values()].reduce((sum, { count }) => sum + count, 0);
-    const [passages, times] = [new Uint32Array(room), new Uint8Array(room)];
+    const room = (restored?.docs.length ?? 0) + [...this.#lists.values()].reduce((sum, { count }) => sum + count, 0);
+    const [docs, times] = [new Uint32Array(room), new Uint8Array(room)];
     let end = 0;
     const copy = (list: Postings): void => {
       for (let i = 0; i < list.count; i++) {
-        const number = numbers[list.passages[i] ?? 0] ?? -1;
+        const number = numbers[list.docs[i] ?? 0] ?? -1;
         if (number === -1) continue;
-        passages[end] = number;
+        docs[end] = number;
         times[end++] = list.times[i] ?? 0;
       }
     };
@@ -114,7 +110,7 @@ export class TermLists {
     }
     into.setStrings('term', terms.finish());
     into.set('postingEnds', Uint32Array.from(ends));
-    into.set('postings', passages.subarray(0, end));
+    into.set('postings', docs.subarray(0, end));
     into.set('postingTimes', times.subarray(0, end));
   }
 }
@@ -122,9 +118,9 @@ export class TermLists {
 /** Fixed cost of writing a term, in characters. */
 const TERM_COST = 10;
 
-function getPostings({ ends, passages, times }: RestoredTerms, number: number): Postings {
+function getPostings({ ends, docs, times }: RestoredTerms, number: number): Postings {
   const [from, end] = [number === 0 ? 0 : (ends[number - 1] ?? 0), ends[number] ?? 0];
-  return { passages: passages.subarray(from, end), times: times.subarray(from, end), count: end - from };
+  return { docs: docs.subarray(from, end), times: times.subarray(from, end), count: end - from };
 }
 
 /** Index of the first string that is not less than a text. */
@@ -139,19 +135,19 @@ function lowerBound(sorted: StringColumn, text: string): number {
 }
 
 class TermList implements Postings {
-  passages = new Uint32Array(2);
+  docs = new Uint32Array(2);
   times = new Uint8Array(2);
   count = 0;
 
-  /** `passage` must be higher than in earlier calls. */
-  add(passage: number, times: number): void {
-    if (this.count === this.passages.length) {
-      const [passages, counts] = [new Uint32Array(2 * this.count + 2), new Uint8Array(2 * this.count + 2)];
-      passages.set(this.passages);
+  /** `doc` must be higher than in earlier calls. */
+  add(doc: number, times: number): void {
+    if (this.count === this.docs.length) {
+      const [docs, counts] = [new Uint32Array(2 * this.count + 2), new Uint8Array(2 * this.count + 2)];
+      docs.set(this.docs);
       counts.set(this.times);
-      [this.passages, this.times] = [passages, counts];
+      [this.docs, this.times] = [docs, counts];
     }
-    this.passages[this.count] = passage;
+    this.docs[this.count] = doc;
     this.times[this.count++] = Math.min(255, times);
   }
 }

@@ -36,7 +36,8 @@ import { stopwords as spanishStop } from '@orama/stopwords/spanish';
 import { stopwords as swedishStop } from '@orama/stopwords/swedish';
 import { stopwords as turkishStop } from '@orama/stopwords/turkish';
 import { stopwords as ukrainianStop } from '@orama/stopwords/ukrainian';
-import { fold } from '../../retrieval/terms.ts';
+import { FUNCTION_WORDS } from './function-words.ts';
+import { fold } from './terms.ts';
 import { irregular } from './irregular.ts';
 
 /** Language data: stemming and stop words. */
@@ -44,9 +45,17 @@ export interface Language {
   readonly name: string;
   /** Returns the stem of a lower-case word. */
   stem(word: string): string;
-  /** Case and accents are folded. */
+  /** Words too common to distinguish what people say. Case and accents are folded. */
   readonly stopWords: ReadonlySet<string>;
+  /** Words too common to distinguish documents, where `off` and `own` do; the same as `stopWords` if there is no list of their own. */
+  readonly functionWords: ReadonlySet<string>;
 }
+
+/** Words of questions to a program, in addition to function words. */
+const ENGLISH_QUESTION_WORDS =
+  'any been could just our please some than them then these they those would about tell show know use used uses using thing things something anything whom why'.split(
+    ' ',
+  );
 
 /** Words of questions and conversation that the stop-word list for prose lacks. */
 const ENGLISH_TALK =
@@ -54,20 +63,26 @@ const ENGLISH_TALK =
     ' ',
   );
 
-const createLanguage = (name: string, stemmer: (word: string) => string, stopWords: readonly string[]): Language => ({
-  name,
-  stem: (word) => fold(stemmer(word)),
-  stopWords: new Set(stopWords.flatMap((word) => fold(word).split("'").concat(fold(word).replace("'", '')))),
-});
+function createLanguage(
+  name: string,
+  stemmer: (word: string) => string,
+  words: readonly string[],
+  functionWords?: ReadonlySet<string>,
+): Language {
+  const stopWords = new Set(words.flatMap((word) => fold(word).split("'").concat(fold(word).replace("'", ''))));
+  return { name, stem: (word) => fold(stemmer(word)), stopWords, functionWords: functionWords ?? stopWords };
+}
 
 /** Normalizes British to American spelling: `colour` to `color`, `organise` to `organize`. */
 const toAmericanSpelling = (word: string): string =>
   word.replace(/(?<=[a-z]{3})our(?=$|s$|ed$|ing$|ite)/, 'or').replace(/(?<=[a-z]{4})is(?=e$|es$|ed$|ing$|ation)/, 'iz');
 
-export const ENGLISH: Language = createLanguage('english', (word) => english(toAmericanSpelling(irregular.get(word) ?? word)), [
-  ...englishStop,
-  ...ENGLISH_TALK,
-]);
+export const ENGLISH: Language = createLanguage(
+  'english',
+  (word) => english(toAmericanSpelling(irregular.get(word) ?? word)),
+  [...englishStop, ...ENGLISH_TALK],
+  new Set([...FUNCTION_WORDS, ...ENGLISH_QUESTION_WORDS]),
+);
 
 /** All supported languages. A snapshot of an index refers to them by position. */
 export const LANGUAGES: readonly Language[] = [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchesText, parseQuery } from './search-query.ts';
 import { createSnippet, findSpans } from './snippet.ts';
-import { forEachTerm, fold } from './terms.ts';
+import { forEachTerm, fold } from './text/terms.ts';
 
 const termsOf = (text: string): string[] => {
   const terms: string[] = [];

@@ -1,5 +1,5 @@
 import type { SearchQuery } from './search-query.ts';
-import { forEachTerm } from './terms.ts';
+import { forEachTerm } from './text/terms.ts';
 
 /** Start and end, in UTF-16 units. */
 type Span = [start: number, end: number];

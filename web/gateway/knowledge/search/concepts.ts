@@ -1,8 +1,6 @@
-import { toTerm, type Word, splitWords } from '../text/analyze.ts';
-import { detectLanguage, ENGLISH, type Language } from '../text/languages.ts';
-import { findExpressions, getRelatedTerms } from '../text/related-terms.ts';
-import type { Weights } from './weights.ts';
-import { CAUSE, type MemoryIndex, MONEY, NAME, NUMBER, toSpeakerTerm, TIME } from './memory-index.ts';
+import { toTerm, type Word, splitWords } from './text/analyze.ts';
+import { detectLanguage, ENGLISH, type Language } from './text/languages.ts';
+import type { TermIndex } from './term-index.ts';
 
 /** A concept in a query, and the terms that express it. */
 export interface Concept {
@@ -12,32 +10,27 @@ export interface Concept {
   weight: number;
 }
 
-const CONTENT_KINDS: readonly [pattern: RegExp, term: string][] = [
-  [/\b(when|what (date|day|year|month|time)|how long|how often)\b/i, TIME],
-  [/\b(how (many|much|old|far|tall|big|long)|what (price|cost|number|percentage|size)|cost)\b/i, NUMBER],
-  [/\b(who|whose|whom|what('s| is| was) the name|called|named|which)\b/i, NAME],
-  [/\b(how much|cost|price|paid?|pay|salary|rent|fee|bill|budget|quote|value|worth)\b/i, MONEY],
-  [/\b(why|what (reason|made|caused))\b/i, CAUSE],
-];
+/** Weights of a synonym, of a word of the same family, and of a speaker's name. */
+export interface ConceptWeights {
+  readonly related: number;
+  readonly family: number;
+  readonly speaker: number;
+}
 
-/** Speakers that "I" and "you" refer to in a user's query to an assistant. */
-const SPEAKERS: readonly [pattern: RegExp, speaker: string][] = [
-  [/\b(i|me|my|mine|we|our|us)\b/i, 'user'],
-  [/\byou(r)?\b/i, 'assistant'],
-];
+/** Term of a speaker's name. Its prefix cannot occur in a word. */
+export const toSpeakerTerm = (name: string): string => `@${name}`;
 
 /** Extracts the concepts of a query from its words. */
-export function extractConcepts(query: string, index: MemoryIndex, w: Weights): Concept[] {
+export function extractConcepts(query: string, index: TermIndex, w: ConceptWeights): Concept[] {
   const words = splitWords(query);
   const languages = selectLanguages(words, index);
-  const stop = languages[0]?.stopWords ?? new Set<string>();
+  const stop = languages[0] ? index.getStopWords(languages[0]) : new Set<string>();
   const concepts = new Map<string, Concept>();
-  const english = languages[0] === ENGLISH;
+  const relations = languages[0] === ENGLISH ? index.relations : undefined;
   const relate = (own: Map<string, number>, key: string): void => {
-    if (!english) return;
-    for (const [each, weight] of getRelatedTerms(key)) if (!own.has(each)) own.set(each, weight * w.related);
+    for (const [each, weight] of relations?.getRelatedTerms(key) ?? []) if (!own.has(each)) own.set(each, weight * w.related);
   };
-  const expressions = english ? findExpressions(words.map((word) => toTerm(word, ENGLISH))) : [];
+  const expressions = relations?.findExpressions(words.map((word) => toTerm(word, ENGLISH))) ?? [];
   for (const { term, at, length } of expressions) {
     const own = new Map([[term, 1]]);
     relate(own, term);
@@ -64,22 +57,13 @@ export function extractConcepts(query: string, index: MemoryIndex, w: Weights): 
     }
     concepts.set(key, { word: word.text, terms: toTerms(own), weight });
   }
-  for (const [pattern, speaker] of SPEAKERS) {
-    const term = toSpeakerTerm(speaker);
-    if (index.speakers.has(speaker) && pattern.test(query) && !concepts.has(term)) {
-      concepts.set(term, { word: null, terms: [{ term, weight: 1 }], weight: w.speaker });
-      break;
-    }
-  }
-  for (const [pattern, term] of CONTENT_KINDS)
-    if (pattern.test(query)) concepts.set(term, { word: null, terms: [{ term, weight: 1 }], weight: w.kind });
   return [...concepts.values()];
 }
 
 const toTerms = (own: ReadonlyMap<string, number>): Concept['terms'] => [...own].map(([term, weight]) => ({ term, weight }));
 
 /** The query's own language first, if it is clear and the index has it; otherwise all languages of the index. */
-function selectLanguages(words: readonly Word[], index: MemoryIndex): Language[] {
+function selectLanguages(words: readonly Word[], index: TermIndex): Language[] {
   const topLanguages = index.languages.slice(0, 4);
   const own = detectLanguage(words.map(({ folded }) => folded));
   return own && topLanguages.includes(own) ? [own, ...topLanguages.filter((each) => each !== own)] : topLanguages;
