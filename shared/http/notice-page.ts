@@ -1,6 +1,6 @@
 /** Light and dark as the reader has it, in the colours of the app (web/app.css). */
 const STYLE = [
-  ':root{color-scheme:light dark;background:light-dark(#f5f2ec,#171716);color:light-dark(#24211c,#ecebe7);font:1rem/1.5 system-ui,sans-serif}',
+  ':root{color-scheme:light dark;background:light-dark(#f5f2ec,#191918);color:light-dark(#24211c,#ecebe7);font:1rem/1.5 system-ui,sans-serif}',
   'body{margin:0;padding:min(18vh,8rem) 1rem 2rem}',
   'main{box-sizing:border-box;max-width:28rem;margin:auto;padding:1.75rem;border:1px solid light-dark(#e2dcd1,#363632);border-radius:14px;background:light-dark(#fff,#1e1e1c);overflow-wrap:anywhere}',
   'header{display:flex;align-items:center;gap:.5rem;margin-bottom:1.25rem;color:light-dark(#5d574d,#b5b2aa);font-weight:600}',

@@ -7,6 +7,7 @@ import { describeFocus, findLowContrast, listControls, findOverflow, tabThroughP
 import { runAxe } from './axe.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { type Perch, startPerch } from './perch-process.ts';
+import { waitForConnection } from './connection-status.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
@@ -17,8 +18,7 @@ const text = UPSTREAM_TEXT.join('');
 
 /** Connected, and with nothing on its way any more. */
 async function waitUntilReady(page: Page): Promise<void> {
-  const pill = page.getByRole('button', { name: 'Connection: Connected' }).first();
-  await pill.filter({ visible: true }).waitFor();
+  await waitForConnection(page, 'Connected');
   if (page.url().endsWith('/models')) await page.getByText('Built in').waitFor();
 }
 

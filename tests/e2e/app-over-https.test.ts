@@ -43,7 +43,7 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
       // This machine's own tab, at its own origin, has the same chat.
       await using browser = await launchBrowser();
       const tab = await browser.page(perch.linkUrl);
-      await waitForConnection(tab, /^Connection: (Connected|This browser)$/);
+      await waitForConnection(tab, /^(Connected|This browser)$/);
       await waitFor(async () => (await tab.getByRole('link', { name: 'What can you do?' }).count()) > 0, 'the chat of the phone');
 
       // The page tells how others get in.

@@ -3,18 +3,20 @@ import { waitFor } from '../support/test-gateway.ts';
 import type { TestBrowser } from './test-browser.ts';
 import type { Perch } from './perch-process.ts';
 
-const pill = (page: Page) => page.getByRole('button', { name: /^Connection: / }).first();
+/** The state in words, also where no button shows it: on a narrow screen, or without a sidebar. */
+const getStatus = (page: Page): Promise<string> =>
+  page.evaluate(() => document.querySelector<HTMLElement>('[data-connection]')?.dataset['connection'] ?? '');
 
 /** Linked, with the bridge there, and settled: another host answers at first, and what is under way when the tab's own takes over is cut off. */
 export const LINKED_STATUS = 'This browser';
 
-/** The pill says so: `Connected`, `This browser`, … */
+/** The app says so: `Connected`, `This browser`, … */
 export async function waitForConnection(page: Page, status: string | RegExp): Promise<void> {
-  await pill(page).filter({ visible: true }).waitFor();
+  await page.locator('[data-connection]').waitFor();
   await waitFor(async () => {
-    const label = (await pill(page).getAttribute('aria-label')) ?? '';
-    return typeof status === 'string' ? label === `Connection: ${status}` : status.test(label);
-  }, `the pill to say ${status}`);
+    const current = await getStatus(page);
+    return typeof status === 'string' ? current === status : status.test(current);
+  }, `the app to say ${status}`);
 }
 
 /** A page opened by the printed link, once it is connected. */

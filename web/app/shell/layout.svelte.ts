@@ -20,8 +20,7 @@ class Layout {
   isDrawerOpen = $state(false);
   isModelsOpen = $state(false);
   isHelpOpen = $state(false);
-  /** Whether the search field gets the focus when it appears. */
-  isSearchRequested = $state(false);
+  isPaletteOpen = $state(false);
   readonly #actions = new Map<ShortcutName, ShortcutAction>();
 
   readonly isSidebarVisible = $derived(this.isNarrow ? this.isDrawerOpen : this.isDocked);
@@ -48,9 +47,8 @@ class Layout {
     safeLocalStorage.write('chats', byFolder ? 'folders' : null);
   }
 
-  openSearch(): void {
-    if (!this.isSidebarVisible) this.toggleSidebar();
-    this.isSearchRequested = true;
+  openPalette(): void {
+    this.isPaletteOpen = true;
   }
 
   /** Registers the action of a shortcut. If the action returns false, the browser handles the key. Returns a function that removes it. */
@@ -59,6 +57,11 @@ class Layout {
     return () => {
       if (this.#actions.get(name) === action) this.#actions.delete(name);
     };
+  }
+
+  /** Whether a shortcut does something now. */
+  hasAction(name: ShortcutName): boolean {
+    return this.#actions.has(name);
   }
 
   /** Runs the action of a shortcut. */

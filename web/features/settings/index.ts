@@ -1,2 +1,3 @@
 // Exports for other features.
+export { default as ConnectionSettings } from './ConnectionSettings.svelte';
 export { default as StorageSettings } from './StorageSettings.svelte';

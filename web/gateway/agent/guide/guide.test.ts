@@ -56,7 +56,7 @@ const reply = async (...args: Parameters<typeof events>): Promise<string> => tex
 describe('answers', () => {
   verifies('guide/answers', 'answers from docs, memories and messages, with sources, and says that it is no model', async () => {
     const docs = await reply('How do I add a model?');
-    expect(docs).toContain('Settings → Providers');
+    expect(docs).toContain('Settings → Models and keys');
     expect(docs).toContain("From Perch's docs: Add a model");
     expect(docs).toContain('not a language model');
 

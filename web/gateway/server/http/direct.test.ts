@@ -183,7 +183,7 @@ describe('a model, directly', () => {
       model: 'guide/guide',
       messages: [{ role: 'user', content: 'How do I add a model?' }],
     });
-    expect(completion.choices[0]?.message.content).toContain('Settings → Providers');
+    expect(completion.choices[0]?.message.content).toContain('Settings → Models and keys');
     expect(v1.http.recorded[0]).toMatchObject({ provider: 'guide', usage: { estimated: true } });
     const called = await v1.http.openai().chat.completions.create({
       model: 'guide/guide',
