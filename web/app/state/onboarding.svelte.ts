@@ -5,12 +5,10 @@ import { GUIDE_MODEL, models } from './models.svelte.ts';
 /** The first message to a newly chosen model. */
 export const getFirstMessage = (): string => m.onboarding_first_message();
 
-export type SetupChoice = 'machine' | 'key';
-
 /** Whether the setup of a first model is shown: while the guide is the default, until it is skipped, and on request. */
 class Onboarding {
-  /** The open choice; it stays open after a model was added. */
-  openChoice = $state<SetupChoice | null>(null);
+  /** Whether the setup of a local model is open; it stays open after a model was added. */
+  isLocalSetupOpen = $state(false);
   /** `asked`, `skipped`, or null if nothing was chosen. */
   #storedChoice = $state(safeLocalStorage.read('onboarding'));
   /** A model was set at the last visit: the setup stays hidden until the list is loaded. */
@@ -20,7 +18,7 @@ class Onboarding {
     models.isLoaded ? models.defaultModel === GUIDE_MODEL || models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel,
   );
   readonly isVisible = $derived(
-    this.openChoice !== null || this.#storedChoice === 'asked' || (this.#storedChoice === null && this.#isGuided),
+    this.isLocalSetupOpen || this.#storedChoice === 'asked' || (this.#storedChoice === null && this.#isGuided),
   );
 
   /** Stores for the next visit whether a model is set. */
