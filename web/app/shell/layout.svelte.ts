@@ -47,8 +47,11 @@ class Layout {
     safeLocalStorage.write('chats', byFolder ? 'folders' : null);
   }
 
+  /** Opens the palette, unless a dialog is open: it would be behind it. */
   openPalette(): void {
-    this.isPaletteOpen = true;
+    this.isDrawerOpen = false;
+    for (const panel of document.querySelectorAll<HTMLElement>('[popover]:popover-open')) panel.hidePopover();
+    this.isPaletteOpen = document.querySelector('dialog:modal:not(.drawer)') === null;
   }
 
   /** Registers the action of a shortcut. If the action returns false, the browser handles the key. Returns a function that removes it. */

@@ -1,6 +1,7 @@
 import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
 import Boxes from '@lucide/svelte/icons/boxes';
+import Brain from '@lucide/svelte/icons/brain';
 import ClipboardCopy from '@lucide/svelte/icons/clipboard-copy';
 import Contrast from '@lucide/svelte/icons/contrast';
 import Download from '@lucide/svelte/icons/download';
@@ -8,7 +9,6 @@ import FileCode from '@lucide/svelte/icons/file-code';
 import Footprints from '@lucide/svelte/icons/footprints';
 import HardDrive from '@lucide/svelte/icons/hard-drive';
 import HatGlasses from '@lucide/svelte/icons/hat-glasses';
-import Hourglass from '@lucide/svelte/icons/hourglass';
 import ImagePlus from '@lucide/svelte/icons/image-plus';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import KeyRound from '@lucide/svelte/icons/key-round';
@@ -32,7 +32,7 @@ import { saveFile } from '#app/files/save-file.ts';
 import { m } from '#app/i18n/messages.ts';
 import { appearance } from '#app/shell/appearance.svelte.ts';
 import { layout } from '#app/shell/layout.svelte.ts';
-import { getPlaces } from '#app/shell/places.ts';
+import { findGroup, getDestinations, getPlaces, getSettingsSections } from '#app/shell/places.ts';
 import { SETTING_PAGES } from '#app/shell/setting-pages.ts';
 import type { ShortcutName } from '#app/shell/shortcuts.ts';
 import { exportChat } from '#app/state/export-chat.ts';
@@ -97,6 +97,7 @@ async function saveChat(chat: SessionEntry): Promise<void> {
 }
 
 const PLACE_KEYWORDS: Readonly<Record<string, () => string>> = {
+  '/settings': () => m.shell_settings(),
   '/memory': () => m.palette_find_memory(),
   '/sessions': () => m.palette_find_sessions(),
   '/prompts': () => m.palette_find_prompts(),
@@ -113,6 +114,7 @@ const PLACE_KEYWORDS: Readonly<Record<string, () => string>> = {
   '/devices': () => m.palette_find_devices(),
   '/console': () => m.palette_find_console(),
   '/settings/appearance': () => `${m.shell_theme()} ${m.palette_find_appearance()}`,
+  '/settings/memory': () => m.palette_find_memory(),
   '/settings/voice': () => m.palette_find_voice(),
   '/settings/keyboard': () => m.palette_find_keyboard(),
   '/settings/advanced': () => m.palette_find_upstream(),
@@ -120,9 +122,16 @@ const PLACE_KEYWORDS: Readonly<Record<string, () => string>> = {
 
 /** All pages, and sections of the settings that are no page of their own. */
 export function getPages(): PaletteItem[] {
+  const settings = getSettingsSections();
+  const groups = [...getDestinations(), ...settings];
   const pages = getPlaces().map(({ href, label, icon }): PaletteItem => {
-    const keywords = PLACE_KEYWORDS[href]?.();
-    return { id: href, label, icon, ...(keywords === undefined ? {} : { keywords }), run: () => goto(href) };
+    // By the name of their destination or section, too.
+    const keywords = [findGroup(groups, href)?.label ?? '', PLACE_KEYWORDS[href]?.() ?? ''].join(' ').trim();
+    return {
+      ...{ id: href, label, icon, keywords, run: () => goto(href) },
+      // Tells pages of one name apart, such as Memory.
+      ...(findGroup(settings, href) ? { detail: m.shell_settings() } : {}),
+    };
   });
   const section = (id: string, label: string, icon: PaletteItem['icon'], keywords: string): PaletteItem => {
     const href = `${SETTING_PAGES[id] ?? '/settings'}#${id}`;
@@ -140,6 +149,7 @@ export function getPages(): PaletteItem[] {
     section('keys', m.shell_setting_keys(), KeyRound, m.palette_find_keys()),
     section('storage', m.shell_setting_storage(), HardDrive, m.palette_find_storage()),
     section('first-steps', m.shell_setting_first_steps(), Footprints, m.palette_find_first_steps()),
-    section('upstream', m.shell_setting_upstream(), Hourglass, m.palette_find_upstream()),
+    section('memory', m.palette_recall(), Brain, m.palette_find_memory()),
+    section('meaning', m.palette_meaning(), Brain, m.palette_find_memory()),
   ];
 }
