@@ -102,7 +102,7 @@ verifies(
     expect(await hasModel(perch)).toBe(false);
     await page.goto(perch.url);
     await waitForConnection(page, LINKED_STATUS);
-    await page.getByRole('button', { name: 'Use a local model' }).click();
+    await page.getByRole('button', { name: 'Download a small model' }).click();
     await page.getByRole('dialog').getByText('The browser downloads it once').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     await page.goto(`${perch.url}/models`);
