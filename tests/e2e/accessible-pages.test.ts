@@ -4,8 +4,8 @@ import { runAxe } from './axe.ts';
 import { launchBrowser } from './test-browser.ts';
 import { startPerch } from './perch-process.ts';
 
-/** Pages without a link in the sidebar's groups. */
-const OTHER_PAGES = ['/', '/settings', '/devices', '/compare', '/incognito'];
+/** Pages that are no destination, and no section of the settings. */
+const OTHER_PAGES = ['/', '/sessions', '/prompts', '/compare', '/incognito'];
 
 verifies(
   'app/accessible',
@@ -15,12 +15,24 @@ verifies(
     await using browser = await launchBrowser();
     const page = await browser.page(`${perch.url}/?demo`);
     await page.getByText('This is a demo.').waitFor();
-    const links = page.locator('nav details a[href^="/"]');
-    const paths = [
-      ...OTHER_PAGES,
-      ...(await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname))),
-    ];
-    expect(paths.length).toBeGreaterThan(20);
+    const paths = new Set(OTHER_PAGES);
+    const addLinks = async (nav: string): Promise<void> => {
+      const links = page.getByRole('navigation', { name: nav }).locator('a[href^="/"]:not([href^="/chat/"])');
+      await links.first().waitFor();
+      for (const path of await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname)))
+        paths.add(path);
+    };
+    await addLinks('Chats');
+    for (const [path, nav] of [
+      ['/memory', 'Knowledge'],
+      ['/schedules', 'Automations'],
+      ['/settings', 'Settings'],
+      ['/settings/advanced', 'Advanced'],
+    ] as const) {
+      await page.goto(`${perch.url}${path}?demo`);
+      await addLinks(nav);
+    }
+    expect(paths.size).toBeGreaterThan(29);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       for (const path of paths) {

@@ -9,6 +9,8 @@ import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { type Perch, startPerch } from './perch-process.ts';
 import { waitForConnection } from './connection-status.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
+import { getPaletteOptions, openPalette } from './palette.ts';
+import { openVaultMenu } from './vault-menu.ts';
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
@@ -37,7 +39,10 @@ const waitForMemories = (page: Page): Promise<void> =>
     .waitFor();
 
 /** A page beside the chats, which has no model to choose. */
-const hasNoModelPicker = (path: string): boolean => path === '/settings' || path === '/models' || path.startsWith('/memory');
+const hasNoModelPicker = (path: string): boolean => path.startsWith('/settings') || path === '/models' || path.startsWith('/memory');
+
+/** Sections of the settings that are no page of their own. */
+const SETTINGS = ['appearance', 'memory', 'voice', 'privacy', 'keyboard', 'advanced'].map((section) => `/settings/${section}`);
 
 const isOnTop = (element: Element): boolean => {
   const { x, y, width, height } = element.getBoundingClientRect();
@@ -90,7 +95,8 @@ describe('accessible', () => {
     for (const [path, least] of [
       ['/', 8],
       [chat, 10],
-      ['/settings', 10],
+      ['/settings', 24],
+      ...SETTINGS.map((path) => [path, 20] as const),
       ['/models', 16],
       ['/memory', 20],
       ['/memory#preferences', 14],
@@ -167,7 +173,7 @@ describe('accessible', () => {
     await replies(page).getByText(text).waitFor();
     const first = page.url();
 
-    await tabTo(page, 'New chat');
+    await tabTo(page, /^New chat/);
     await keyboard.press('Enter');
     await page.waitForURL(`${perch.url}/`);
     // Left before its end was told, it may be marked as unread.
@@ -236,9 +242,9 @@ describe('accessible', () => {
     const { keyboard } = page;
     await keyboard.press('Control+,');
     await page.waitForURL(/\/settings$/);
-    await tabTo(page, 'Providers and models');
+    await tabTo(page, 'Models and keys');
     await keyboard.press('Enter');
-    await page.waitForURL(/\/models#providers$/);
+    await page.waitForURL(/\/models$/);
     await page.getByText('Built in').waitFor();
     await tabTo(page, 'Add provider');
     await keyboard.press('Enter');
@@ -291,6 +297,9 @@ describe('accessible', () => {
 
     await keyboard.press('Control+,');
     await page.waitForURL(/\/settings$/);
+    await tabTo(page, 'Appearance');
+    await keyboard.press('Enter');
+    await page.waitForURL(/\/settings\/appearance$/);
     await tabTo(page, /^System/);
     await keyboard.press('ArrowRight');
     await keyboard.press('ArrowRight');
@@ -305,7 +314,7 @@ describe('accessible', () => {
 
   verifies('app/accessible', 'nothing scrolls sideways at 320 px, also what opens over the page', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of ['/', '/settings', '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
+      for (const path of ['/', '/settings', ...SETTINGS, '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { width: 320, colorScheme });
         if (path === chat) await replies(page).first().waitFor();
         if (path.startsWith('/memory')) await waitForMemories(page);
@@ -313,9 +322,12 @@ describe('accessible', () => {
         if (path === '/models') {
           await page.getByRole('button', { name: 'Add provider' }).click();
           await page.getByLabel('Base URL').waitFor();
-        } else if (path === '/settings') {
+        } else if (path === '/settings/keyboard') {
           await page.getByRole('button', { name: 'Show shortcuts' }).click();
           await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+        } else if (path.startsWith('/settings')) {
+          await page.getByRole('button', { name: 'All settings' }).click();
+          await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Keyboard' }).waitFor();
         } else if (path === '/memory') {
           await page.getByRole('button', { name: 'Add memory' }).click();
           await page.getByLabel('Memory text').waitFor();
@@ -329,8 +341,14 @@ describe('accessible', () => {
           await page.getByRole('combobox', { name: 'Search models' }).waitFor();
           await expectNoProblems(() => findOverflow(page), `${path} with models, ${colorScheme}`);
           await page.keyboard.press('Escape');
+          await openPalette(page);
+          await page.keyboard.type('a model');
+          await getPaletteOptions(page).first().waitFor();
+          await expectNoProblems(() => findOverflow(page), `${path} with the palette, ${colorScheme}`);
+          await page.keyboard.press('Escape');
           await page.getByRole('button', { name: 'Show sidebar' }).click();
           await chats(page).waitFor();
+          await openVaultMenu(page);
         }
         await expectNoProblems(() => findOverflow(page), `${path} with what is over it, ${colorScheme}`);
         await page.close();
@@ -344,19 +362,23 @@ describe('accessible', () => {
     // The app has taken note of the new size.
     await page.getByRole('button', { name: 'Show sidebar' }).waitFor();
     const sidebar = chats(page);
-    await page.keyboard.press('Control+k');
+    await page.getByRole('button', { name: 'Show sidebar' }).click();
     /** Its middle is in sight, and nothing lies over it. */
     const inSight = (of: Locator) => waitFor(() => of.evaluate(isOnTop), 'it to be in sight');
     await inSight(sidebar.locator('a[href^="/chat/"]').first());
+    expect(await runAxe(page)).toEqual([]);
+    // The palette takes the place of the drawer.
+    await openPalette(page);
+    await sidebar.waitFor({ state: 'detached' });
     await page.keyboard.type('schedules');
-    await inSight(sidebar.getByRole('option', { name: /^Schedules/ }));
+    await inSight(getPaletteOptions(page, 'Pages').filter({ hasText: 'Schedules' }));
     expect(await runAxe(page)).toEqual([]);
     await page.close();
   });
 
   verifies('app/accessible', 'text stands out by 4.5 to 1, icons by 3 to 1, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of ['/', '/settings', '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
+      for (const path of ['/', '/settings', ...SETTINGS, '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { colorScheme });
         if (path === chat) await replies(page).first().waitFor();
         else if (path.startsWith('/memory')) await waitForMemories(page);
@@ -365,6 +387,17 @@ describe('accessible', () => {
         await page.keyboard.press(hasNoModelPicker(path) ? 'Control+/' : 'Control+Shift+M');
         await page.getByRole('dialog').waitFor();
         await expectNoProblems(() => findLowContrast(page), `${path} with a dialog, ${colorScheme}`);
+        if (path === '/') {
+          await page.keyboard.press('Escape');
+          const field = await openPalette(page);
+          await page.keyboard.type('model');
+          await getPaletteOptions(page).first().waitFor();
+          await expectNoProblems(() => findLowContrast(page), `the palette, ${colorScheme}`);
+          await page.keyboard.press('Escape');
+          await field.waitFor({ state: 'detached' });
+          await openVaultMenu(page);
+          await expectNoProblems(() => findLowContrast(page), `the vault, ${colorScheme}`);
+        }
         await page.close();
       }
     }

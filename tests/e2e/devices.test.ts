@@ -5,9 +5,11 @@ import { verifies } from '../requirements.ts';
 import { createTestDevice } from '../support/test-device.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { describeFocus, findLowContrast, findOverflow } from './accessibility.ts';
+import { waitForConnection } from './connection-status.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { type Perch, startPerch } from './perch-process.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openVaultMenu } from './vault-menu.ts';
 
 // The managed Chromium serves; a tab stands by. So the device is paired at one host, and revoked at another.
 let perch: Perch;
@@ -46,16 +48,18 @@ verifies(
     await expect(phone.call('chat.send', { message: 'hi' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
 
     const page: Page = await browser.page(perch.linkUrl);
-    await page.getByRole('button', { name: 'Connection: Connected' }).first().filter({ visible: true }).waitFor();
+    await waitForConnection(page, 'Connected');
     await page.goto(`${perch.url}/devices`);
     const row = page.getByRole('listitem').filter({ hasText: 'A phone' });
     await row.getByText('Connected').waitFor();
     await row.getByText('Read only ·').waitFor();
-    await page
-      .getByRole('navigation')
-      .getByRole('link', { name: /^Devices and sync/ })
-      .getByText('Devices', { exact: true })
-      .waitFor();
+    const vault = page.getByRole('button', { name: /^My vault Synced.* Connection: Connected$/ });
+    await vault.waitFor();
+    const panel = await openVaultMenu(page);
+    await panel.getByText('Connected to the active gateway through the local service.').waitFor();
+    await panel.getByRole('link', { name: /^Devices and sync/ }).click();
+    await panel.waitFor({ state: 'detached' });
+    await page.waitForURL(/\/devices$/);
     const gateways = page.locator('#hosts');
     await gateways.getByText('This browser', { exact: true }).waitFor();
     expect(await gateways.innerText()).not.toContain('Build');
@@ -63,8 +67,14 @@ verifies(
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
-        if (width === 360)
-          await page.getByRole('button', { name: 'Connection: Connected' }).locator('svg').filter({ visible: true }).waitFor();
+        if (width === 360) {
+          await page.getByRole('button', { name: 'Show sidebar' }).click();
+          await vault.waitFor();
+          await page.keyboard.press('Escape');
+          await vault.waitFor({ state: 'detached' });
+          // The header says something of the connection only if it does not work.
+          expect(await page.getByRole('button', { name: /^Connection/ }).count()).toBe(0);
+        }
         await row.scrollIntoViewIfNeeded();
         if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/devices-${width}-${colorScheme}.png` });
         const findProblems = async () => [...(await findOverflow(page)), ...(await findLowContrast(page))];
@@ -100,8 +110,7 @@ verifies(
     await using linkedBrowser = await launchBrowser();
     const one = await lost.page(await perch.open());
     const two = await linkedBrowser.page(await perch.open());
-    for (const page of [one, two])
-      await page.getByRole('button', { name: 'Connection: Connected' }).first().filter({ visible: true }).waitFor();
+    for (const page of [one, two]) await waitForConnection(page, 'Connected');
     await two.goto(`${perch.url}/devices`);
     const section = two.getByRole('region', { name: 'Paired browsers' });
     const own = section.getByRole('listitem').filter({ hasText: 'This browser' });
@@ -119,7 +128,8 @@ verifies(
     await takeScreenshots(two, 'unlink');
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
     await waitFor(async () => (await rows.count()) === count - 1, 'it to be gone from the list');
-    await one.getByRole('button', { name: 'Connection: This browser' }).first().filter({ visible: true }).click();
+    await waitForConnection(one, 'This browser');
+    await openVaultMenu(one);
     await one.getByText('This browser is no longer paired with Perch on your computer.').first().waitFor();
     await takeScreenshots(one, 'unlinked');
     await own.getByText('Connected').waitFor();
